@@ -107,7 +107,7 @@ public:
             message["content"].push_back({{"type", "thinking"}, {"thinking", answer.thought}, {"signature", ""}});
         if (!answer.text.empty())
             message["content"].push_back({{"type", "text"}, {"text", answer.text}});
-        for (const Call& call : answer.calls) {
+        for (const Call& call : without_cut_off(answer.calls, answer.ended)) {
             Json input = Json::parse(call.arguments, nullptr, false);
             message["content"].push_back({{"type", "tool_use"},
                                           {"id", call.id},

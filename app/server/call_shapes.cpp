@@ -65,39 +65,189 @@ bool begins_a_tool(const Json& tools, const std::string& name)
 
 // ---- JSON: {"name", "arguments"}, or an array of such ----
 
-std::optional<WrittenCall> call_in(const Json& json)
+/// Whether an object begins here that JSON allows; nothing: it takes more text to say.
+std::optional<bool> begins_object(std::string_view text)
 {
-    for (const char* name : {"name", "tool_name"}) {
-        if (!json.is_object() || !json.contains(name) || !json[name].is_string())
-            continue;
-        WrittenCall call{json[name], Json::object()};
-        for (const char* key : {"arguments", "parameters"})
-            if (const auto given = json.find(key); given != json.end()) {
-                // Some write the object as a text.
-                call.arguments = given->is_string() ? Json::parse(given->get<std::string>(), nullptr, false) : *given;
-                return call.arguments.is_object() ? std::optional(std::move(call)) : std::nullopt;
-            }
-        return call;
-    }
-    return std::nullopt;
+    if (text.empty())
+        return std::nullopt;
+    const std::size_t next = text.find_first_not_of(kBlank, 1);
+    if (text.front() != '{')
+        return false;
+    return next == std::string_view::npos ? std::nullopt : std::optional(text[next] == '"' || text[next] == '}');
 }
 
+/// The object that begins here, as far as it has come. It is given as it was written.
+WrittenCall call_with(std::string name, std::string_view text)
+{
+    const auto size = json_bytes(text);
+    return {std::move(name), std::string(text.substr(0, size.value_or(text.size()))), size.has_value()};
+}
+
+/// Takes the members of a JSON object one by one.
+class JsonMembers
+{
+public:
+    enum class Next { Member, End, NotYet, Broken };
+
+    /// Of a text that begins with '{'.
+    explicit JsonMembers(std::string_view text)
+        : text_(text)
+    {
+    }
+
+    /// Member: key() is there, and value() as far as it has come.
+    Next next()
+    {
+        const std::size_t at = text_.find_first_not_of(kBlank, at_);
+        if (at == std::string_view::npos)
+            return Next::NotYet;
+        if (text_[at] == '}') {
+            at_ = at + 1;
+            return Next::End;
+        }
+        const std::size_t quote = begun_ ? text_.find_first_not_of(kBlank, at + 1) : at;
+        if (begun_ && text_[at] != ',')
+            return Next::Broken;
+        if (quote == std::string_view::npos)
+            return Next::NotYet;
+        if (text_[quote] != '"')
+            return Next::Broken;
+        const auto key = string_bytes(quote);
+        const std::size_t colon = key ? text_.find_first_not_of(kBlank, quote + *key) : std::string_view::npos;
+        const std::size_t value =
+            colon != std::string_view::npos ? text_.find_first_not_of(kBlank, colon + 1) : std::string_view::npos;
+        if (colon != std::string_view::npos && text_[colon] != ':')
+            return Next::Broken;
+        if (value == std::string_view::npos)
+            return Next::NotYet;
+        begun_ = true;
+        key_ = text_.substr(quote + 1, *key - 2);
+        const auto size = value_bytes(value);
+        value_ = text_.substr(value, size.value_or(std::string_view::npos));
+        is_whole_ = size.has_value();
+        at_ = value + value_.size();
+        return value_.empty() ? Next::Broken : Next::Member;
+    }
+
+    std::string_view key() const { return key_; }
+    std::string_view value() const { return value_; }
+    bool value_is_whole() const { return is_whole_; }
+    std::size_t bytes_read() const { return at_; }
+
+private:
+    std::optional<std::size_t> string_bytes(std::size_t quote) const
+    {
+        for (std::size_t i = quote + 1; i < text_.size(); ++i)
+            if (text_[i] == '\\')
+                ++i;
+            else if (text_[i] == '"')
+                return i + 1 - quote;
+        return std::nullopt;
+    }
+
+    std::optional<std::size_t> value_bytes(std::size_t at) const
+    {
+        if (text_[at] == '"')
+            return string_bytes(at);
+        if (text_[at] == '{' || text_[at] == '[')
+            return json_bytes(text_.substr(at));
+        const std::size_t end = text_.find_first_of(", \t\r\n}]:\"", at);
+        return end == std::string_view::npos ? std::nullopt : std::optional(end - at);
+    }
+
+    const std::string_view text_;
+    std::size_t at_ = 1;
+    bool begun_ = false;
+    std::string_view key_, value_;
+    bool is_whole_ = false;
+};
+
+/// Arguments that are not told of before they are whole; nothing: they are of no kind that can be given. Some write the
+/// object as a text.
+std::optional<std::string> whole_arguments(std::string_view value)
+{
+    if (value.empty())
+        return "{}";
+    if (value.front() == '{')
+        return std::string(value);
+    const Json text = Json::parse(value, nullptr, false);
+    if (!text.is_string() || !Json::parse(text.get<std::string>(), nullptr, false).is_object())
+        return std::nullopt;
+    return text.get<std::string>();
+}
+
+/// One call, whose object begins here. Where its name comes first, its arguments are told of while they are written.
+ReadCalls read_json_call(std::string_view text)
+{
+    std::string name;
+    std::string_view arguments;
+    JsonMembers members(text);
+    for (;;) {
+        const auto next = members.next();
+        if (next == JsonMembers::Next::NotYet)
+            return not_yet();
+        if (next == JsonMembers::Next::Broken)
+            return no_calls();
+        if (next == JsonMembers::Next::End)
+            break;
+        const bool is_arguments = members.key() == "arguments" || members.key() == "parameters";
+        if (is_arguments && !name.empty() && members.value().front() == '{') {
+            const auto begins = begins_object(members.value());
+            if (!begins)
+                return not_yet();
+            if (!*begins)
+                return no_calls();
+            const auto size = json_bytes(text);  // whatever else is in it
+            return {size ? Found::Calls : Found::NotYet, {call_with(name, members.value())}, size.value_or(0)};
+        }
+        if (!members.value_is_whole())
+            return not_yet();
+        if (is_arguments)
+            arguments = members.value();
+        else if (members.key() == "name" || members.key() == "tool_name")
+            if (const Json given = Json::parse(members.value(), nullptr, false); given.is_string())
+                name = given.get<std::string>();
+    }
+    auto given = whole_arguments(arguments);
+    if (name.empty() || !given)
+        return no_calls();
+    return {Found::Calls, {{std::move(name), std::move(*given)}}, members.bytes_read()};
+}
+
+/// Once one of them has been told of, what is no call behind it is passed over.
 ReadCalls read_json(const CallBody& body)
 {
-    if (body.text.front() != '{' && body.text.front() != '[')
+    const std::string_view text = body.text;
+    if (text.front() == '{')
+        return read_json_call(text);
+    if (text.front() != '[')
         return no_calls();
-    const auto size = json_bytes(body.text);
-    if (!size)
-        return not_yet();
-    const Json json = Json::parse(body.text.substr(0, *size), nullptr, false);
-    ReadCalls read{Found::Calls, {}, *size};
-    for (const Json& one : json.is_array() ? json : Json::array({json})) {
-        auto call = call_in(one);
-        if (!call)
-            return no_calls();
-        read.calls.push_back(std::move(*call));
+    ReadCalls read{Found::NotYet};
+    for (std::size_t at = text.find_first_not_of(kBlank, 1); at != std::string_view::npos;) {
+        if (text[at] == ']' && !read.calls.empty()) {
+            read.found = Found::Calls;
+            read.bytes = at + 1;
+            return read;
+        }
+        if (text[at] == ',' && !read.calls.empty())
+            at = text.find_first_not_of(kBlank, at + 1);
+        if (at == std::string_view::npos)
+            break;
+        ReadCalls one = text[at] == '{' ? read_json_call(text.substr(at)) : no_calls();
+        read.calls.insert(read.calls.end(), one.calls.begin(), one.calls.end());
+        if (one.found == Found::NotYet)
+            return read;
+        if (one.found == Found::None) {
+            const auto size = json_bytes(text);
+            if (read.calls.empty())
+                return no_calls();
+            read.found = size ? Found::Calls : Found::NotYet;
+            read.bytes = size.value_or(0);
+            return read;
+        }
+        at = text.find_first_not_of(kBlank, at + one.bytes);
     }
-    return read.calls.empty() ? no_calls() : read;
+    return read;
 }
 
 /// Some say whose function it is, Kimi how many were called before it.
@@ -113,14 +263,17 @@ std::string plain_name(std::string_view name)
 /// A name, and the object that stands `from` there on.
 ReadCalls read_arguments(const CallBody& body, std::string name, std::size_t from)
 {
-    const std::string_view text = body.text.substr(from);
-    const auto size = json_bytes(text);
-    if (!size)
-        return not_yet();
-    Json arguments = Json::parse(text.substr(0, *size), nullptr, false);
-    if (!arguments.is_object() || name.empty())
+    const auto begins = begins_object(body.text.substr(from));
+    if (name.empty() || (begins && !*begins))
         return no_calls();
-    return {Found::Calls, {{std::move(name), std::move(arguments)}}, from + *size};
+    if (!begins)
+        return not_yet();
+    ReadCalls read{Found::NotYet, {call_with(std::move(name), body.text.substr(from))}};
+    if (read.calls.front().whole) {
+        read.found = Found::Calls;
+        read.bytes = from + read.calls.front().arguments.size();
+    }
+    return read;
 }
 
 /// Mistral's NAME[ARGS]{...}, and NAME{...}.
@@ -155,14 +308,7 @@ ReadCalls read_addressed(const CallBody& body)
     return read_arguments(body, plain_name(head.substr(0, head.find_first_of(" <"))), brace);
 }
 
-// ---- what is read when the mark that closes it has come, or the answer's end ----
-
-/// Nothing: it has not.
-std::optional<std::string_view> inside(const CallBody& body)
-{
-    const std::size_t end = body.text.find(body.close);
-    return end == std::string_view::npos && !body.ended ? std::nullopt : std::optional(body.text.substr(0, end));
-}
+// ---- calls between marks ----
 
 /// From here to the mark, and on behind it; nothing: there is no such mark.
 std::optional<std::string_view> cut_off(std::string_view& text, std::string_view mark)
@@ -175,6 +321,17 @@ std::optional<std::string_view> cut_off(std::string_view& text, std::string_view
     return piece;
 }
 
+/// What a body that ends here, or goes on, is with these calls, all of which are whole.
+ReadCalls calls_so_far(const CallBody& body, std::vector<WrittenCall> calls, std::string_view rest)
+{
+    const std::size_t close = rest.find(body.close);
+    if (close == std::string_view::npos && !body.ended)
+        return {Found::NotYet, std::move(calls)};
+    if (calls.empty())
+        return no_calls();
+    return {Found::Calls, std::move(calls), body.text.size() - rest.size() + std::min(close, rest.size())};
+}
+
 /// A call between marks: a name, a mark, an object.
 struct Section {
     std::string_view open, between, close;
@@ -185,23 +342,31 @@ constexpr Section kKimi = {"<|tool_call_begin|>", "<|tool_call_argument_begin|>"
 template <const Section& kMarks>
 ReadCalls read_sections(const CallBody& body)
 {
-    const auto all = inside(body);
-    if (!all)
-        return not_yet();
-    ReadCalls read{Found::Calls, {}, all->size()};
-    for (std::string_view text = *all; cut_off(text, kMarks.open);) {
+    std::vector<WrittenCall> calls;
+    const auto stop = [&](bool broken) {
+        return calls.empty() && (broken || body.ended) ? no_calls() : ReadCalls{Found::NotYet, calls};
+    };
+    std::string_view text = body.text;
+    for (;;) {
+        const std::size_t open = text.find(kMarks.open);
+        if (open == std::string_view::npos || text.find(body.close) < open)
+            return calls_so_far(body, std::move(calls), text);
+        text.remove_prefix(open + kMarks.open.size());
         auto name = cut_off(text, kMarks.between);
         if (name && trimmed(*name) == "function")  // DeepSeek R1 says that there, and the name on the line behind it
             name = cut_off(text, "\n");
-        const std::size_t brace = std::min(text.find('{'), text.size());
-        const auto size = json_bytes(text.substr(brace));
-        Json arguments = size ? Json::parse(text.substr(brace, *size), nullptr, false) : Json();
-        if (!name || !arguments.is_object())
-            return no_calls();
-        read.calls.push_back({plain_name(*name), std::move(arguments)});
-        text.remove_prefix(brace + *size);
+        if (!name)
+            return stop(text.size() > kLongestHead);
+        text.remove_prefix(std::min(text.find('{'), text.size()));
+        const auto begins = begins_object(text);
+        const std::string called = plain_name(*name);
+        if (!begins || !*begins || called.empty())
+            return stop(begins.has_value());
+        calls.push_back(call_with(called, text));
+        if (!calls.back().whole)
+            return {Found::NotYet, std::move(calls)};
+        text.remove_prefix(calls.back().arguments.size());
     }
-    return read.calls.empty() ? no_calls() : read;
 }
 
 /// A call in tags: a name, and each argument by itself.
@@ -216,44 +381,100 @@ constexpr Tags kInvoke = {"<invoke name=\"", "\">", "<parameter name=\"", "\"", 
 constexpr Tags kDsml = {
     "<｜DSML｜invoke name=\"", "\">", "<｜DSML｜parameter name=\"", "\"", ">", "</｜DSML｜parameter>",
     "</｜DSML｜invoke>"};
+constexpr Tags kGlm = {"", "", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "</tool_call>"};
 
-/// Tags know no types: a text stays one where the tool's schema or the tag says so, or where it is nothing else.
-Json typed(const CallBody& body, const std::string& name, const std::string& key, std::string_view text, bool is_text)
+/// What the tool's schema says of the argument's type; null: nothing.
+Json type_of(const CallBody& body, const std::string& name, const std::string& key)
 {
     const Json::json_pointer at("/function/parameters/properties");
     if (const Json* known = tool(body.tools, name); known && known->contains(at))
-        if (const Json& all = known->at(at); all.contains(key) && all[key].is_object())
-            is_text = is_text || all[key].value("type", Json()) == "string";
-    Json parsed = is_text ? Json() : Json::parse(text, nullptr, false);
-    return is_text || parsed.is_discarded() ? Json(std::string(text)) : parsed;
+        if (const Json& all = known->at(at); all.is_object() && all.contains(key) && all[key].is_object())
+            return all[key].value("type", Json());
+    return {};
 }
 
-/// A value on lines of its own is without them.
-std::string_view without_line_ends(std::string_view value)
+bool is_of_type(const Json& value, const Json& type)
+{
+    return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+           (type == "string" && value.is_string()) || (type == "boolean" && value.is_boolean()) ||
+           (type == "null" && value.is_null()) || (type == "number" && value.is_number()) ||
+           (type == "integer" && value.is_number_integer());
+}
+
+/// Tags know no types: a text stays one where the schema allows nothing else that it could be.
+std::string typed(const Json& type, std::string_view text)
+{
+    const Json parsed = Json::parse(text, nullptr, false);
+    const bool text_may_be = type.is_array() && std::ranges::find(type, Json("string")) != type.end();
+    const bool is_other = std::ranges::any_of(type, [&](const Json& one) { return is_of_type(parsed, one); });
+    return text_of(parsed.is_discarded() || (text_may_be && !is_other) ? Json(std::string(text)) : parsed);
+}
+
+/// Inside of JSON's quotes.
+std::string escaped(std::string_view text)
+{
+    std::string all;
+    for (const char c : text)
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) {
+            const std::string quoted = Json(std::string(1, c)).dump();
+            all.append(quoted, 1, quoted.size() - 2);
+        } else {
+            all += c;
+        }
+    return all;
+}
+
+/// A value on lines of its own is without them. `end`: the mark behind it, a part of which may be there.
+std::string_view own_lines(std::string_view value, std::string_view end, bool whole)
 {
     if (value.starts_with('\n'))
         value.remove_prefix(1);
+    for (std::size_t size = std::min(end.size() - 1, value.size()); size > 0 && !whole; --size)
+        if (end.starts_with(value.substr(value.size() - size))) {
+            value.remove_suffix(size);
+            break;
+        }
     if (value.ends_with('\n'))
         value.remove_suffix(1);
     return value;
 }
 
-/// Nothing: they are broken.
-std::optional<Json> tagged_arguments(const CallBody& body, const std::string& name, std::string_view text,
-                                     const Tags& tags)
+/// What stands between a call's name and its end, as far as it has come, and takes it off the text. A text is told of
+/// while it is written, other values when they are whole. Not begun: no value has.
+enum class Arguments { NotBegun, Begun, Whole };
+Arguments read_tagged(const CallBody& body, const Tags& tags, std::string_view& text, WrittenCall& call)
 {
-    Json arguments = Json::object();
-    while (cut_off(text, tags.key)) {
-        const auto key = cut_off(text, tags.key_end);
-        const auto kind = cut_off(text, tags.value);
-        const auto value = cut_off(text, tags.value_end);
-        if (!key || !kind || !value)
-            return std::nullopt;
-        const std::string called(trimmed(*key));
-        const bool is_text = kind->find("string=\"true\"") != std::string_view::npos;
-        arguments[called] = typed(body, name, called, without_line_ends(*value), is_text);
+    call.whole = false;
+    for (;;) {
+        const Arguments so_far = call.arguments.empty() ? Arguments::NotBegun : Arguments::Begun;
+        const std::size_t key = text.find(tags.key), end = std::min(text.find(tags.call_end), text.find(body.close));
+        if (end < key) {
+            text.remove_prefix(end + (text.substr(end).starts_with(tags.call_end) ? tags.call_end.size() : 0));
+            call.arguments += call.arguments.empty() ? "{}" : "}";
+            call.whole = true;
+            return Arguments::Whole;
+        }
+        if (key == std::string_view::npos)
+            return so_far;
+        text.remove_prefix(key + tags.key.size());
+        const auto name = cut_off(text, tags.key_end);
+        const auto kind = name ? cut_off(text, tags.value) : std::nullopt;
+        if (!kind)
+            return so_far;
+        const std::string called(trimmed(*name));
+        const Json type = type_of(body, call.name, called);
+        const bool is_text = kind->find("string=\"true\"") != std::string_view::npos || type == "string";
+        const std::size_t close = text.find(tags.value_end);
+        const bool whole = close != std::string_view::npos;
+        if (!whole && !is_text)
+            return so_far;
+        const std::string_view value = own_lines(text.substr(0, close), tags.value_end, whole);
+        call.arguments += (call.arguments.empty() ? "{" : ",") + text_of(Json(called)) + ":";
+        call.arguments += is_text ? '"' + escaped(value) + (whole ? "\"" : "") : typed(type, value);
+        if (!whole)
+            return Arguments::Begun;
+        text.remove_prefix(close + tags.value_end.size());
     }
-    return arguments;
 }
 
 template <const Tags& kTags>
@@ -261,39 +482,38 @@ ReadCalls read_tags(const CallBody& body)
 {
     if (!body.text.starts_with(kTags.call))
         return kTags.call.starts_with(body.text) ? not_yet() : no_calls();
-    const auto all = inside(body);
-    if (!all)
-        return not_yet();
-    ReadCalls read{Found::Calls, {}, all->size()};
-    for (std::string_view text = *all; cut_off(text, kTags.call);) {
-        const auto call = cut_off(text, kTags.call_end);
-        if (!call && all->size() == body.text.size())
-            return no_calls();  // nothing says that it is whole
-        std::string_view arguments = call ? *call : std::exchange(text, {});
-        const auto name = cut_off(arguments, kTags.name_end);
-        if (!name)
-            return no_calls();
-        const std::string called(trimmed(*name));
-        auto read_arguments = tagged_arguments(body, called, arguments, kTags);
-        if (!read_arguments)
-            return no_calls();
-        read.calls.push_back({called, std::move(*read_arguments)});
+    std::vector<WrittenCall> calls;
+    for (std::string_view text = body.text;;) {
+        const std::size_t next = text.find(kTags.call);
+        if (next == std::string_view::npos || text.find(body.close) < next)
+            return calls_so_far(body, std::move(calls), text);
+        text.remove_prefix(next + kTags.call.size());
+        const auto name = cut_off(text, kTags.name_end);
+        WrittenCall call{name ? std::string(trimmed(*name)) : "", {}};
+        const Arguments read = name ? read_tagged(body, kTags, text, call) : Arguments::NotBegun;
+        if (read != Arguments::NotBegun)
+            calls.push_back(std::move(call));
+        if (read != Arguments::Whole)  // at the end nothing says that it is whole
+            return body.ended && calls.empty() ? no_calls() : ReadCalls{Found::NotYet, std::move(calls)};
     }
-    return read.calls.empty() ? no_calls() : read;
 }
 
 /// GLM: the call has the marks itself, and its name ends where the first argument begins.
 ReadCalls read_glm(const CallBody& body)
 {
-    constexpr Tags kArguments = {"", "", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", ""};
-    const std::string name(body.text.substr(0, body.text.find_first_of("< \t\r\n")));
-    const std::size_t end = body.text.find(body.close);
-    if (end == std::string_view::npos)
-        return !body.ended && begins_a_tool(body.tools, name) ? not_yet() : no_calls();
-    auto arguments = tagged_arguments(body, name, body.text.substr(name.size(), end - name.size()), kArguments);
-    if (!arguments || !tool(body.tools, name))
+    const std::size_t name_end = body.text.find_first_of("< \t\r\n");
+    WrittenCall call{std::string(body.text.substr(0, name_end)), {}};
+    if (name_end == std::string_view::npos)
+        return !body.ended && begins_a_tool(body.tools, call.name) ? not_yet() : no_calls();
+    if (!tool(body.tools, call.name))
         return no_calls();
-    return {Found::Calls, {{name, std::move(*arguments)}}, end};
+    std::string_view text = body.text.substr(name_end);
+    const Arguments read = read_tagged(body, kGlm, text, call);
+    if (read == Arguments::NotBegun)
+        return body.ended ? no_calls() : not_yet();
+    if (read == Arguments::Begun)
+        return {Found::NotYet, {std::move(call)}};
+    return {Found::Calls, {std::move(call)}, body.text.size() - text.size() - body.close.size()};
 }
 
 /// Behind one mark Hermes, Qwen 2.5 and 3 and Granite 4 write JSON, Qwen3-Coder and later tags, GLM tags of its own.
@@ -314,7 +534,7 @@ ReadCalls read_gemma(const CallBody& body)
     auto name = begins ? values.name() : std::nullopt;
     auto arguments = name ? values.value() : std::nullopt;
     if (arguments && arguments->is_object())
-        return {Found::Calls, {{std::move(*name), std::move(*arguments)}}, values.bytes_read()};
+        return {Found::Calls, {{std::move(*name), text_of(*arguments)}}, values.bytes_read()};
     return !arguments && values.ran_out() ? not_yet() : no_calls();
 }
 
@@ -351,7 +571,7 @@ ReadCalls read_python(const CallBody& body)
         auto arguments = name ? pythons_arguments(values) : std::nullopt;
         if (!arguments)
             return values.ran_out() ? not_yet() : no_calls();
-        read.calls.push_back({std::move(*name), std::move(*arguments)});
+        read.calls.push_back({std::move(*name), text_of(*arguments)});
     }
     read.bytes = values.bytes_read();
     return read.calls.empty() ? no_calls() : read;
@@ -394,7 +614,11 @@ ReadCalls read_bare_calls(const CallBody& body)
 {
     ReadCalls read = body.text.front() == '[' ? read_python(body) : read_json(body);
     const auto known = [&](const WrittenCall& call) { return tool(body.tools, call.name) != nullptr; };
-    return read.found != Found::Calls || std::ranges::all_of(read.calls, known) ? read : no_calls();
+    if (!std::ranges::all_of(read.calls, known))
+        return no_calls();
+    if (body.text.front() == '[' && read.found == Found::NotYet)  // a later one may be of no tool
+        read.calls.clear();
+    return read;
 }
 
 }  // namespace server

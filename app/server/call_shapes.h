@@ -13,7 +13,8 @@ namespace server {
 
 struct WrittenCall {
     std::string name;
-    Json arguments;  // an object
+    std::string arguments;  // a JSON object, as far as it has come
+    bool whole = true;
 };
 
 /// What stands behind a mark, as far as it has come. It begins with no space.
@@ -24,11 +25,13 @@ struct CallBody {
     const Json& tools;       // as in OpenAI's requests
 };
 
+/// What is said of the beginning of a text holds for the text: calls stay, and their arguments only grow. So clients
+/// can be told of them while they are being written.
 struct ReadCalls {
     enum class Found { Calls, None, NotYet };
     Found found = Found::None;
-    std::vector<WrittenCall> calls = {};
-    std::size_t bytes = 0;  // of the text that they are
+    std::vector<WrittenCall> calls = {};  // NotYet: those that have begun, the last of which may not be whole
+    std::size_t bytes = 0;                // of the text that they are
 };
 
 struct CallShape {

@@ -5,6 +5,15 @@
 
 namespace server {
 
+std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended)
+{
+    const bool cut = ended.reason == engine::StopReason::MaxTokens || ended.reason == engine::StopReason::ContextFull ||
+                     ended.reason == engine::StopReason::StopString;
+    if (cut && !calls.empty() && !Json::parse(calls.back().arguments, nullptr, false).is_object())
+        calls.pop_back();
+    return calls;
+}
+
 std::string new_id(std::string_view beginning)
 {
     constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";

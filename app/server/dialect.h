@@ -58,6 +58,10 @@ public:
     virtual std::string error(const Refusal& refusal) const = 0;
 };
 
+/// Without the call in whose arguments the answer was cut off: for APIs that give them as an object, which would be
+/// another call. Of others it is as in their streams, where the reason of the end says so.
+std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended);
+
 /// A name nobody else has: `beginning` and random digits.
 std::string new_id(std::string_view beginning);
 std::int64_t unix_time();

@@ -61,7 +61,7 @@ public:
         if (const auto* failed = std::get_if<Failed>(&event))
             return line(ollama_error(failed->refusal));
         const auto* ended = std::get_if<Ended>(&event);
-        return ended ? line(last(said({}, {}, calls_), *ended)) : std::string();
+        return ended ? line(last(said({}, {}, without_cut_off(calls_, *ended)), *ended)) : std::string();
     }
 
     /// A line may only hold an answer; clients of Ollama wait.
@@ -70,7 +70,8 @@ public:
 
     std::string whole(const Answer& answer) override
     {
-        return text_of(last(said(answer.text, answer.thought, answer.calls), answer.ended));
+        const std::vector<Call> calls = without_cut_off(answer.calls, answer.ended);
+        return text_of(last(said(answer.text, answer.thought, calls), answer.ended));
     }
 
 private:

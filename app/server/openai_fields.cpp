@@ -280,10 +280,12 @@ void read_messages(Fields& fields, engine::Request& turn)
 
 Json arguments_of(const Json& given)
 {
-    if (given.is_string())
-        if (Json parsed = Json::parse(given.get<std::string>(), nullptr, false); parsed.is_object())
-            return parsed;
-    return given;
+    if (!given.is_string())
+        return given;
+    const std::string text = given.get<std::string>();
+    if (Json parsed = Json::parse(text, nullptr, false); parsed.is_object())
+        return parsed;
+    return text.empty() ? Json::object() : Json::object({{"text", text}});
 }
 
 void read_tools(Fields& fields, Ask& ask)

@@ -101,6 +101,7 @@ bool ToolCallReader::read_call()
     if (body.text.empty())
         return false;
     const ReadCalls read = shape_ ? shape_->read(body) : read_bare_calls(body);
+    give(read.calls);
     if (read.found == ReadCalls::Found::NotYet)
         return false;
     if (read.found == ReadCalls::Found::None) {
@@ -112,13 +113,32 @@ bool ToolCallReader::read_call()
     const std::string_view next = rest.substr(space_before(rest));
     if (!ended_ && next.size() < close.size() && close.starts_with(next))
         return false;
-    for (const WrittenCall& call : read.calls)
-        sink_.call(call.name, text_of(call.arguments));
-    called_ = true;
+    begun_ = ended_calls_ = 0;
     const std::size_t closed = next.starts_with(close) ? rest.size() - next.size() + close.size() : 0;
     held_.erase(0, first + read.bytes + (close.empty() ? 0 : closed));
     state_ = State::Text;
     return true;
+}
+
+/// What is new of them.
+void ToolCallReader::give(const std::vector<WrittenCall>& calls)
+{
+    for (std::size_t i = ended_calls_; i < calls.size(); ++i) {
+        const WrittenCall& call = calls[i];
+        if (i == begun_) {
+            ++begun_;
+            given_ = 0;
+            called_ = true;
+            sink_.call(call.name);
+        }
+        if (call.arguments.size() > given_)
+            sink_.arguments(std::string_view(call.arguments).substr(given_));
+        given_ = call.arguments.size();
+        if (!call.whole)
+            return;
+        ++ended_calls_;
+        sink_.end();
+    }
 }
 
 /// What looked like a call is text, its mark included; another one may follow.
@@ -141,8 +161,8 @@ void ToolCallReader::finish()
     ended_ = true;
     while (!held_.empty() && step()) {
     }
-    // A call whose last words are missing is text: nothing is lost.
-    if (called_ && space_before(held_) == held_.size())
+    // A call whose last words are missing is text, so that nothing is lost, unless it was told of.
+    if (begun_ > 0 || (called_ && space_before(held_) == held_.size()))
         held_.clear();
     give_text(held_.size());
 }

@@ -11,13 +11,16 @@
 namespace server {
 
 /// Each family of models writes calls in its own way, as call_shapes.h lists them.
-/// However the text is cut into pieces, what comes out is the same. What looks like a call and is none stays text.
+/// However the text is cut into pieces, what comes out is the same. What looks like a call and is none stays text;
+/// where its name and the beginning of its arguments have come, it is one.
 class ToolCallReader
 {
 public:
     struct Sink {
         std::function<void(std::string_view text)> text;
-        std::function<void(const std::string& name, const std::string& arguments)> call;  // arguments: a JSON object
+        std::function<void(const std::string& name)> call;      // that has begun
+        std::function<void(std::string_view piece)> arguments;  // of it: a JSON object, in pieces
+        std::function<void()> end;                              // of it; a call that is cut off has none
     };
 
     /// `tools`: as in OpenAI's requests, an array of {"type": "function", "function": {"name", "parameters"}}.
@@ -36,6 +39,7 @@ private:
     bool begin();
     bool read_text();
     bool read_call();
+    void give(const std::vector<WrittenCall>& calls);
     void give_text(std::size_t bytes);
     void give_up();
 
@@ -44,6 +48,8 @@ private:
     State state_ = State::Beginning;
     const CallShape* shape_ = nullptr;  // of the call that is being read; null: without a mark
     std::string held_;
+    std::size_t begun_ = 0, ended_calls_ = 0;  // of the calls that are being read: those that were told of
+    std::size_t given_ = 0;                    // bytes of the newest one's arguments
     bool called_ = false;
     bool ended_ = false;  // no more text comes
 };

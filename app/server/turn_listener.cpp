@@ -32,9 +32,9 @@ TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics,
     if (!ask.turn.tools_json.empty())
         call_reader_.emplace(Json::parse(ask.turn.tools_json, nullptr, false),
                              ToolCallReader::Sink{[this](std::string_view text) { put(TextPiece{std::string(text)}); },
-                                                  [this](const std::string& name, const std::string& arguments) {
-                                                      on_call(name, arguments);
-                                                  }});
+                                                  [this](const std::string& name) { on_call(name); },
+                                                  [this](std::string_view piece) { on_arguments(piece); },
+                                                  [this] { on_call_end(); }});
 }
 
 engine::Listener TurnListener::listener()
@@ -85,14 +85,25 @@ void TurnListener::tell_tokens()
         events_.put(TokenPiece{std::exchange(tokens_, {})});
 }
 
-void TurnListener::on_call(const std::string& name, const std::string& arguments)
+void TurnListener::on_call(const std::string& name)
 {
-    if (ask_.one_call && calls_ > 0)
+    if (has_enough_calls_)
         return;  // the turn was told to end with the first
-    put(CallBegun{calls_, new_call_id(), name});
-    events_.put(CallArguments{calls_++, arguments});
-    if (ask_.one_call)
-        events_.cancel();
+    put(CallBegun{calls_++, new_call_id(), name});
+}
+
+void TurnListener::on_arguments(std::string_view piece)
+{
+    if (!has_enough_calls_)
+        put(CallArguments{calls_ - 1, std::string(piece)});
+}
+
+void TurnListener::on_call_end()
+{
+    if (!ask_.one_call || has_enough_calls_)
+        return;
+    has_enough_calls_ = true;
+    events_.cancel();
 }
 
 void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens)

@@ -32,7 +32,9 @@ private:
     void on_piece(ThoughtSplitter::Kind kind, std::string_view text);
     void put(TurnEvent piece);
     void tell_tokens();
-    void on_call(const std::string& name, const std::string& arguments);
+    void on_call(const std::string& name);
+    void on_arguments(std::string_view piece);
+    void on_call_end();
 
     const Ask& ask_;
     TurnEvents& events_;
@@ -42,7 +44,8 @@ private:
     ThoughtSplitter splitter_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
     std::vector<engine::TokenLogprobs> tokens_;  // that no piece has been made of yet
-    int calls_ = 0;
+    int calls_ = 0;                              // that have begun
+    bool has_enough_calls_ = false;
 };
 
 }  // namespace server

@@ -133,16 +133,18 @@ private:
 struct Said {
     std::string text;
     std::vector<std::pair<std::string, Json>> calls;
+    std::string arguments;  // of the call that is being told of
 };
 
 Said said(const Ask& ask, const std::string& answer)
 {
     Said all;
-    server::ToolCallReader reader(Json::parse(ask.turn.tools_json),
-                                  {[&](std::string_view text) { all.text += text; },
-                                   [&](const std::string& name, const std::string& arguments) {
-                                       all.calls.emplace_back(name, Json::parse(arguments, nullptr, false));
-                                   }});
+    server::ToolCallReader reader(
+        Json::parse(ask.turn.tools_json),
+        {[&](std::string_view text) { all.text += text; },
+         [&](const std::string& name) { all.calls.emplace_back(name, Json()); },
+         [&](std::string_view piece) { all.arguments += piece; },
+         [&] { all.calls.back().second = Json::parse(std::exchange(all.arguments, {}), nullptr, false); }});
     reader.feed(answer);
     reader.finish();
     return all;

@@ -20,18 +20,43 @@ Json tools()
         {Json{{"type", "function"}, {"function", weather}}, Json{{"type", "function"}, {"function", now}}});
 }
 
+struct Call {
+    std::string name, arguments;
+    bool whole = false;
+};
+
 struct Read {
     std::string text;
-    Json calls = Json::array();
+    std::vector<Call> told = {};
+
+    ToolCallReader::Sink sink()
+    {
+        return {[this](std::string_view piece) { text += piece; },
+                [this](const std::string& name) {
+                    told.push_back({name, {}});
+                },
+                [this](std::string_view piece) { told.back().arguments += piece; },
+                [this] { told.back().whole = true; }};
+    }
+    /// Arguments that are no JSON, as those that were cut off, as they were written.
+    Json calls() const
+    {
+        Json all = Json::array();
+        for (const Call& call : told) {
+            Json arguments = Json::parse(call.arguments, nullptr, false);
+            all.push_back({{"name", call.name},
+                           {"arguments", arguments.is_discarded() ? Json(call.arguments) : std::move(arguments)}});
+            if (!call.whole)
+                all.back()["cut off"] = true;
+        }
+        return all;
+    }
 };
 
 Read read_in_pieces(const std::string& answer, std::size_t piece)
 {
     Read read;
-    ToolCallReader reader(tools(), {[&](std::string_view text) { read.text += text; },
-                                    [&](const std::string& name, const std::string& arguments) {
-                                        read.calls.push_back({{"name", name}, {"arguments", Json::parse(arguments)}});
-                                    }});
+    ToolCallReader reader(tools(), read.sink());
     for (std::size_t at = 0; at < answer.size(); at += piece)
         reader.feed(std::string_view(answer).substr(at, piece));
     reader.finish();
@@ -166,8 +191,27 @@ private Q_SLOTS:
             "<tool_call>weather\n<arg_key>city</arg_key>", "[]");
         row("Qwen3-Coder, cut off", "<tool_call>\n<function=weather>\n", "<tool_call>\n<function=weather>\n", "[]");
         row("Gemma 4, cut off", "<|tool_call>call:weather{city:<|'|>Ro", "<|tool_call>call:weather{city:<|'|>Ro", "[]");
-        row("gpt-oss, cut off", "<|channel|>commentary to=functions.weather json<|message|>{'ci",
-            "<|channel|>commentary to=functions.weather json<|message|>{'ci", "[]");
+        // What has begun as a call is one, and is cut off as it is.
+        row("gpt-oss, cut off", "<|channel|>commentary to=functions.weather json<|message|>{'ci", "",
+            "[{'name':'weather','arguments':'{\\'ci','cut off':true}]");
+        row("Hermes, cut off", "I look. <tool_call>{'name': 'weather', 'arguments': {'city': 'Ro", "I look.",
+            "[{'name':'weather','arguments':'{\\'city\\': \\'Ro','cut off':true}]");
+        row("Qwen3-Coder, cut off in a text", "<tool_call>\n<function=weather>\n<parameter=city>\nRo", "",
+            "[{'name':'weather','arguments':'{\\'city\\':\\'Ro','cut off':true}]");
+        row("Qwen3-Coder, cut off between",
+            "<tool_call>\n<function=weather>\n<parameter=city>\nRome\n</parameter>\n<parameter=days>\n1", "",
+            "[{'name':'weather','arguments':'{\\'city\\':\\'Rome\\'','cut off':true}]");
+        row("arguments that are no JSON", "<tool_call>{'name': 'weather', 'arguments': {'city': Rome}}</tool_call>.",
+            ".", "[{'name':'weather','arguments':'{\\'city\\': Rome}'}]");
+        row("a list that goes on with something else", "[TOOL_CALLS][{'name': 'now', 'arguments': {}}, 5]", "",
+            "[{'name':'now','arguments':{}}]");
+        row("Qwen3-Coder, marks in a text",
+            "<tool_call>\n<function=weather>\n<parameter=city>\n</function></tool_call>\n</parameter>\n</function>\n"
+            "</tool_call>",
+            "", "[{'name':'weather','arguments':{'city':'</function></tool_call>'}}]");
+        row("GLM, a mark in a text",
+            "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value></tool_call></arg_value>\n</tool_call>", "",
+            "[{'name':'weather','arguments':{'city':'</tool_call>'}}]");
         row("JSON that was asked for", "{'name': 'Rome', 'is': 'a city'}", "{'name': 'Rome', 'is': 'a city'}", "[]");
         row("JSON that is none", "{ nothing }", "{ nothing }", "[]");
         row("half an object", "{'name': 'weather', ", "{'name': 'weather', ", "[]");
@@ -189,18 +233,104 @@ private Q_SLOTS:
         for (std::size_t piece = 1; piece <= std::size_t(answer.size()); ++piece) {
             const Read read = read_in_pieces(answer.toStdString(), piece);
             QCOMPARE(read.text, text.toStdString());
-            QCOMPARE(read.calls.dump(), Json::parse(calls.toStdString()).dump());
+            QCOMPARE(read.calls().dump(), Json::parse(calls.toStdString()).dump());
         }
     }
 
     void textIsNotHeldBack()
     {
-        std::string said;
-        ToolCallReader reader(tools(), {[&](std::string_view text) { said += text; }, [](const auto&, const auto&) {}});
+        Read read;
+        ToolCallReader reader(tools(), read.sink());
         reader.feed("Hello <");
-        QCOMPARE(said, std::string("Hello"));
+        QCOMPARE(read.text, std::string("Hello"));
         reader.feed("b");
-        QCOMPARE(said, std::string("Hello <b"));
+        QCOMPARE(read.text, std::string("Hello <b"));
+    }
+
+    /// A call is told of once its arguments have begun, and as much of them as is sure.
+    void argumentsAreNotHeldBack_data()
+    {
+        QTest::addColumn<QByteArray>("answer");
+        QTest::addColumn<QByteArray>("arguments");
+        const auto row = [](const char* name, QByteArray answer, QByteArray arguments) {
+            QTest::newRow(name) << answer.replace('\'', '"') << arguments.replace('\'', '"');
+        };
+        row("Hermes", "<tool_call>{'name': 'weather', 'arguments': {'city': 'Ro", "{'city': 'Ro");
+        row("Hermes, other members", "<tool_call>{'id': [1, {'x': 2}], 'name': 'weather', 'arguments': {'city'",
+            "{'city'");
+        row("Llama 3", "{'name': 'weather', 'parameters': {'city': 'R", "{'city': 'R");
+        row("Mistral", "[TOOL_CALLS]weather[ARGS]{'city': 'R", "{'city': 'R");
+        row("Mistral, in a list", "[TOOL_CALLS] [{'name': 'weather', 'arguments': {'city': 'R", "{'city': 'R");
+        row("gpt-oss", "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{'city': 'R",
+            "{'city': 'R");
+        row("Kimi",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>{'city': 'R",
+            "{'city': 'R");
+        row("DeepSeek R1",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{'city': 'R",
+            "{'city': 'R");
+        row("Command R7B",
+            "<|START_ACTION|>[\n {'tool_call_id': '0', 'tool_name': 'weather', 'parameters': {'city': 'R",
+            "{'city': 'R");
+        // A text in tags but for what may belong to the mark behind it, other values when they are whole.
+        row("Qwen3-Coder", "<tool_call>\n<function=weather>\n<parameter=city>\na\n'b'\n</para", "{'city':'a\n\\'b\\'");
+        row("Qwen3-Coder, a number",
+            "<tool_call>\n<function=weather>\n<parameter=days>\n12\n</parameter>\n<parameter=city>\n",
+            "{'days':12,'city':'");
+        row("GLM", "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>R", "{'city':'R");
+        row("MiniMax", "<minimax:tool_call>\n<invoke name='weather'>\n<parameter name='city'>R", "{'city':'R");
+        row("DeepSeek V3.2",
+            "<｜DSML｜function_calls>\n<｜DSML｜invoke name='weather'>\n<｜DSML｜parameter name='any' string='true'>R",
+            "{'any':'R");
+    }
+
+    void argumentsAreNotHeldBack()
+    {
+        QFETCH(QByteArray, answer);
+        QFETCH(QByteArray, arguments);
+        arguments.replace("a\n\\", "a\\n\\");
+        Read read;
+        ToolCallReader reader(tools(), read.sink());
+        for (const char byte : answer)
+            reader.feed(std::string_view(&byte, 1));
+        QCOMPARE(read.text, std::string());
+        QCOMPARE(read.told.size(), std::size_t(1));
+        QCOMPARE(read.told.front().name, std::string("weather"));
+        QCOMPARE(read.told.front().arguments, arguments.toStdString());
+        QVERIFY(!read.told.front().whole);
+    }
+
+    void theFirstOfSeveralIsToldOfBeforeTheSecond()
+    {
+        Read read;
+        ToolCallReader reader(tools(), read.sink());
+        reader.feed("[TOOL_CALLS][{\"name\": \"now\", \"arguments\": {}}");
+        QCOMPARE(read.told.size(), std::size_t(1));
+        QVERIFY(read.told.front().whole);
+        reader.feed(", {\"name\": \"weather\", \"arguments\": {\"city\": \"x");
+        QCOMPARE(read.told.back().arguments, std::string("{\"city\": \"x"));
+    }
+
+    /// An argument may be a file.
+    void longArgumentsTakeNoTime()
+    {
+        const std::string line = "<p class=\"x\">{[ é\\ ]}</p>\n",
+                          head = "<tool_call>\n<function=weather>\n<parameter=city>\n";
+        std::string value;
+        Read read;
+        ToolCallReader reader(tools(), read.sink());
+        QElapsedTimer timer;
+        timer.start();
+        reader.feed(head);
+        for (int i = 0; i < 1500; ++i) {
+            value += line;
+            reader.feed(line);
+        }
+        reader.feed("</parameter>\n</function>\n</tool_call>");
+        reader.finish();
+        value.pop_back();  // the line end before the mark
+        QCOMPARE(Json::parse(read.told.front().arguments)["city"].get<std::string>(), value);
+        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
     }
 
     void noTextBreaksIt()
@@ -260,9 +390,9 @@ private Q_SLOTS:
             for (const std::size_t piece : {std::size_t(1), std::size_t(3)}) {
                 const Read cut = read_in_pieces(answer, piece);
                 QVERIFY2(cut.text == whole.text, (answer + " is read as " + cut.text + " and " + whole.text).c_str());
-                QCOMPARE(cut.calls.dump(), whole.calls.dump());
+                QCOMPARE(cut.calls().dump(), whole.calls().dump());
             }
-            if (whole.calls.empty())
+            if (whole.calls().empty())
                 QVERIFY2(whole.text == answer, (answer + " is read as " + whole.text).c_str());
         }
     }

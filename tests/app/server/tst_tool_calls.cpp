@@ -202,6 +202,81 @@ private Q_SLOTS:
         QCOMPARE(call["arguments"].toString(), QString(R"({"city":"Rome"})"));
     }
 
+    // What clients wait for in long calls.
+    void argumentsComeInPieces()
+    {
+        engine::LoadRequest load;
+        load.model = folder_.filePath("pieces.gguf").toStdString();
+        const std::string head = "{\"name\":\"weather\",\"arguments\":{\"city\":\"", end = "\"}}";
+        ChainModel({"<tool_call>", "</tool_call>"}, {head, end})
+            .says({ChainModel::kGo, "x", "<tool_call>", head, "r", "o", "m", "e", end, "</tool_call>", "</s>"})
+            .chat_template(kTemplate)
+            .save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        QJsonObject body{{"messages", question()}, {"tools", openai_tools()}, {"temperature", 0}, {"stream", true}};
+        const QStringList expected{"{\"city\":\"", "r", "o", "m", "e", "\"}"};
+        QStringList pieces;
+        for (const QByteArray& event : server.post("/v1/chat/completions", body).events()) {
+            const auto part = QJsonDocument::fromJson(event).object()["choices"].toArray().first().toObject();
+            const auto piece = part["delta"].toObject()["tool_calls"].toArray().first().toObject();
+            QCOMPARE(piece["index"].toInt(), 0);
+            QCOMPARE(piece.contains("id"), piece["function"].toObject().contains("name"));
+            if (const QString more = piece["function"].toObject()["arguments"].toString(); !more.isEmpty())
+                pieces.append(more);
+        }
+        QCOMPARE(pieces, expected);
+
+        pieces.clear();
+        QJsonArray flat{QJsonObject{{"type", "function"}, {"name", "weather"}, {"parameters", QJsonObject()}}};
+        QString done;
+        for (const QByteArray& event :
+             server.post("/v1/responses", {{"input", "a"}, {"tools", flat}, {"temperature", 0}, {"stream", true}})
+                 .events()) {
+            const auto part = QJsonDocument::fromJson(event).object();
+            if (part["type"] == "response.function_call_arguments.delta")
+                pieces.append(part["delta"].toString());
+            if (part["type"] == "response.function_call_arguments.done")
+                done = part["arguments"].toString();
+        }
+        QCOMPARE(pieces, expected);
+        QCOMPARE(done, expected.join(QString()));
+
+        pieces.clear();
+        body["max_tokens"] = 20;
+        body["tools"] = QJsonArray{QJsonObject{{"name", "weather"}, {"input_schema", QJsonObject()}}};
+        for (const QByteArray& event : server.post("/v1/messages", body).events()) {
+            const auto part = QJsonDocument::fromJson(event).object();
+            if (part["delta"].toObject()["type"] == "input_json_delta")
+                pieces.append(part["delta"].toObject()["partial_json"].toString());
+        }
+        QCOMPARE(pieces, expected);
+
+        // Cut off within a call: OpenAI's clients get what there is, where an object would be another call there is
+        // none.
+        body["stream"] = false;
+        body["max_tokens"] = 5;
+        const auto content = server.post("/v1/messages", body).json();
+        QCOMPARE(content["stop_reason"].toString(), QString("max_tokens"));
+        QCOMPARE(content["content"].toArray().size(), 1);
+        body["tools"] = openai_tools();
+        const auto choice = server.post("/v1/chat/completions", body).json()["choices"].toArray().first().toObject();
+        QCOMPARE(choice["finish_reason"].toString(), QString("length"));
+        const auto call =
+            choice["message"].toObject()["tool_calls"].toArray().first().toObject()["function"].toObject();
+        QCOMPARE(call["arguments"].toString(), QString("{\"city\":\"ro"));
+        const QJsonObject options{{"temperature", 0}, {"num_predict", 5}};
+        const auto message =
+            server.post("/api/chat",
+                        {{"messages", question()}, {"tools", openai_tools()}, {"stream", false}, {"options", options}});
+        QVERIFY(!message.json()["message"].toObject().contains("tool_calls"));
+
+        // Who says it again is heard, whatever a template does with it.
+        QJsonArray messages = question();
+        messages.append(QJsonObject{{"role", "assistant"}, {"tool_calls", choice["message"].toObject()["tool_calls"]}});
+        messages.append(QJsonObject{{"role", "user"}, {"content", "a"}});
+        QCOMPARE(server.post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 1}}).status, 200);
+    }
+
     void thoughtsAreApart()
     {
         const auto path = std::filesystem::path(folder_.filePath("thought.gguf").toStdString());
