@@ -19,6 +19,22 @@ Item {
             verify(!row(0).current);
         }
 
+        // As on a screen that is touched, or with a quick hand: the row has never seen the pointer before.
+        function test_a_click_out_of_nowhere_opens_data() {
+            return [12, 30, 50, 80, 150].map(x => ({ tag: x + " px", x: x }));
+        }
+        function test_a_click_out_of_nowhere_opens(data) {
+            three();
+            const rows = [row(0), row(1), row(2)];
+            for (const row of rows) {
+                mouseMove(row, data.x, row.height / 2);
+                mouseClick(row, data.x, row.height / 2);
+            }
+            compare(ConversationsBench.opened.join(), "0,1,2");
+            compare(titles(), "Alpha Beta Gamma");
+            verify(!rows.some(row => row.menuOpen));
+        }
+
         function test_keys_after_a_click_are_the_rows() {
             three();
             mouseClick(row(1));

@@ -126,7 +126,7 @@ Item {
             let x = 60;
             tryVerify(() => {
                 mouseMove(row(1), x++, 20); // until the row is where the list will leave it
-                return findChild(row(1), "openRow").visible;
+                return findChild(row(1), "openRow").shown;
             });
             click(findChild(row(1), "openRow"));
             tryCompare(Bench.models.current, "name", "b");

@@ -22,6 +22,7 @@ ItemDelegate {
     property bool keyboardHere: false // the list's keys are meant for it
     property bool menuOpen: false
 
+    readonly property int actionSize: Theme.px(28)
     readonly property bool actionsShown: (hovered || menuOpen) && !renaming
     readonly property bool isFolder: conversationId === ""
     readonly property bool busy: activity !== ConversationActivity.Idle
@@ -44,7 +45,7 @@ ItemDelegate {
 
     implicitHeight: Theme.px(36)
     leftPadding: isFolder ? Theme.px(6) : folder !== "" ? Theme.px(26) : Theme.px(10)
-    rightPadding: Theme.gapTiny
+    rightPadding: Theme.gapTiny + (actionsShown ? 2 * actionSize : 0)
     topPadding: 0
     bottomPadding: 0
     hoverEnabled: true
@@ -111,31 +112,6 @@ ItemDelegate {
             color: Theme.textMuted
             Accessible.ignored: true
         }
-        RowLayout {
-            visible: root.actionsShown
-            spacing: 0
-
-            IconButton {
-                objectName: "rowMore"
-                size: Theme.px(28)
-                pictureSize: Theme.px(17)
-                focusPolicy: Qt.NoFocus
-                name: qsTr("More for %1").arg(root.shownTitle)
-                tip: qsTr("More")
-                source: "qrc:/icons/more.svg"
-                onClicked: root.menuRequested(root, root.width - 2 * width, root.height)
-            }
-            IconButton {
-                objectName: "rowDelete"
-                size: Theme.px(28)
-                pictureSize: Theme.px(17)
-                focusPolicy: Qt.NoFocus
-                name: root.isFolder ? qsTr("Remove the folder %1").arg(root.shownTitle) : qsTr("Delete %1").arg(root.shownTitle)
-                tip: root.isFolder ? qsTr("Remove the folder") : qsTr("Delete")
-                source: root.isFolder ? "qrc:/icons/remove.svg" : "qrc:/icons/delete.svg"
-                onClicked: root.removeRequested()
-            }
-        }
     }
     background: Rectangle {
         radius: Theme.radiusSmall
@@ -145,6 +121,35 @@ ItemDelegate {
             visible: root.keyboardHere
             gap: -2
         }
+    }
+
+    // Anchored, not in a layout: that would put them into their places a frame after the pointer has come, and a quick
+    // click on the row would meet the one that deletes.
+    IconButton {
+        id: remove
+
+        objectName: "rowDelete"
+        anchors { right: parent.right; rightMargin: Theme.gapTiny; verticalCenter: parent.verticalCenter }
+        visible: root.actionsShown
+        size: root.actionSize
+        pictureSize: Theme.px(17)
+        focusPolicy: Qt.NoFocus
+        name: root.isFolder ? qsTr("Remove the folder %1").arg(root.shownTitle) : qsTr("Delete %1").arg(root.shownTitle)
+        tip: root.isFolder ? qsTr("Remove the folder") : qsTr("Delete")
+        source: root.isFolder ? "qrc:/icons/remove.svg" : "qrc:/icons/delete.svg"
+        onClicked: root.removeRequested()
+    }
+    IconButton {
+        objectName: "rowMore"
+        anchors { right: remove.left; verticalCenter: parent.verticalCenter }
+        visible: root.actionsShown
+        size: root.actionSize
+        pictureSize: Theme.px(17)
+        focusPolicy: Qt.NoFocus
+        name: qsTr("More for %1").arg(root.shownTitle)
+        tip: qsTr("More")
+        source: "qrc:/icons/more.svg"
+        onClicked: root.menuRequested(root, root.width - 2 * width, root.height)
     }
 
     // Not a handler: with one of those, the button takes every button of the mouse for its own.

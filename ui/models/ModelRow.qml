@@ -181,7 +181,11 @@ Item {
             id: open
 
             objectName: "openRow"
-            visible: root.entry.openable && !root.isOpen && (root.current || root.unfolded || mouse.containsMouse || hovered)
+            // In its place before it is shown: else a quick click on a row that the pointer has just reached would meet it.
+            readonly property bool shown: root.current || root.unfolded || mouse.containsMouse || hovered
+            visible: root.entry.openable && !root.isOpen
+            opacity: shown ? 1 : 0
+            enabled: shown
             primary: root.current || root.unfolded
             focusPolicy: Qt.NoFocus // the list has the keyboard: Enter opens
             text: qsTr("Load")
