@@ -28,6 +28,11 @@ QVariant OccupancyChart::draggedBytes() const
     return m_line == Line::None ? QVariant() : QVariant(m_dragged);
 }
 
+QVariant OccupancyChart::draggedBudget() const
+{
+    return m_line == Line::Budget ? draggedBytes() : QVariant();
+}
+
 const MemoryReading& OccupancyChart::reading(const PressureHistory::Sample& sample) const
 {
     return m_memory == Device ? sample.device : sample.host;

@@ -21,6 +21,7 @@ class OccupancyChart : public ChartItem
     Q_PROPERTY(QColor watermarkColor MEMBER m_watermarkColor NOTIFY looksChanged)
     Q_PROPERTY(bool draggable MEMBER m_draggable NOTIFY looksChanged)
     Q_PROPERTY(QVariant draggedBytes READ draggedBytes NOTIFY draggedBytesChanged)
+    Q_PROPERTY(QVariant draggedBudget READ draggedBudget NOTIFY draggedBytesChanged)
 
 public:
     enum Memory { Device, Host };
@@ -30,7 +31,8 @@ public:
 
     using ChartItem::ChartItem;
 
-    QVariant draggedBytes() const;  // where a line is being dragged to; undefined: none is
+    QVariant draggedBytes() const;   // where a line is being dragged to; undefined: none is
+    QVariant draggedBudget() const;  // the same, where it is the budget's
 
     /// What was measured there: weights, kv, state, scratch, others, free, in bytes; empty where nothing was.
     Q_INVOKABLE QVariantMap at(double x) const;

@@ -119,6 +119,30 @@ Item {
             compare(part("panelView").contentHeight, height); // the card of a block
         }
 
+        function test_a_dragged_budget_says_what_it_brings_and_moves_nothing() {
+            open({ panel: true, text: "zebras graze", kvColumns: 5, device: withDevice.device });
+            ask("Much?");
+            const chart = part("deviceChart");
+            tryVerify(() => chart.visible);
+            wait(50);
+            const height = part("panelView").contentHeight;
+            const x = chart.width / 2;
+            let y = 0;
+            for (; y < chart.height / 2 && chart.draggedBudget === undefined; ++y) {
+                mouseRelease(chart, x, y);
+                mousePress(chart, x, y);
+            }
+            verify(chart.draggedBudget !== undefined, "there is no line");
+            mouseMove(chart, x, y + 20);
+            const card = findChild(chart.parent.parent, "readings");
+            verify(card.visible);
+            const said = chart.parent.parent.readings.map(line => line.name);
+            verify(said[0].startsWith("Let go to choose"), said.join());
+            compare(part("panelView").contentHeight, height);
+            mouseRelease(chart, x, y + 20);
+            compare(chart.draggedBudget, undefined);
+        }
+
         function test_says_that_there_is_no_model() {
             makeWindow({ panel: true });
             tryCompare(part("panelEmpty"), "visible", true);

@@ -66,7 +66,7 @@ FocusScope {
     // The numbers under the pointer, on the side where it is not.
     Rectangle {
         objectName: "readings"
-        visible: root.chart.cursor !== undefined && root.readings.length > 0
+        visible: root.readings.length > 0
         anchors.top: parent.top
         x: root.chart.pointerX > root.width / 2 ? Theme.px(44) : root.width - width - Theme.gapTiny
         width: card.implicitWidth + 2 * Theme.gapSmall

@@ -39,6 +39,19 @@ ColumnLayout {
                 { name: qsTr("Other programs"), value: Format.bytes(at.others), color: Theme.otherPrograms }];
     }
 
+    // While a line is dragged: what letting go would bring. On the card, since a line of text would move all that is below.
+    function chosenBy(bytes: real, budget: var): var {
+        const lines = [{ name: qsTr("Let go to choose %1").arg(Format.bytes(bytes)), value: "",
+                         color: budget === undefined ? Theme.watermark : Theme.text }];
+        const then = budget === undefined ? { known: false } : root.placement.forecast.previewBudget(budget);
+        if (!then.known)
+            return lines;
+        lines.push({ name: qsTr("Layers on the device"), value: Format.count(then.layers), color: "transparent" });
+        if (then.spillTokens !== undefined)
+            lines.push({ name: qsTr("First block leaves at"), value: qsTr("%1 tokens").arg(Format.count(then.spillTokens)), color: "transparent" });
+        return lines;
+    }
+
     spacing: Theme.gapTiny
 
     ChartFrame {
@@ -49,7 +62,7 @@ ColumnLayout {
             .arg(Format.bytes(root.now.weights)).arg(Format.bytes(root.now.kv)).arg(Format.bytes(root.now.scratch))
             .arg(Format.bytes(root.now.others)).arg(Format.bytes(root.now.free))
             + (root.hasStates ? ", " + qsTr("states of recurrent layers %1").arg(Format.bytes(root.now.state)) : "")
-        readings: chart.draggedBytes === undefined ? root.readingsAt(chart.cursor) : [] // the line is looked at
+        readings: chart.draggedBytes === undefined ? root.readingsAt(chart.cursor) : root.chosenBy(chart.draggedBytes, chart.draggedBudget)
 
         OccupancyChart {
             id: chart
@@ -75,14 +88,6 @@ ColumnLayout {
             onBudgetChosen: bytes => root.placement.setBudget(bytes)
             onWatermarkChosen: bytes => root.placement.setWatermark(bytes / Math.max(1, root.now.budget))
         }
-    }
-    Text {
-        Layout.fillWidth: true
-        visible: chart.draggedBytes !== undefined
-        text: chart.draggedBytes === undefined ? "" : qsTr("Let go to choose %1").arg(Format.bytes(chart.draggedBytes))
-        textFormat: Text.PlainText
-        font.pixelSize: Theme.sizeSmall
-        color: Theme.watermark
     }
     Legend {
         Layout.fillWidth: true

@@ -105,6 +105,7 @@ private Q_SLOTS:
         QTest::mousePress(&shown.window, Qt::LeftButton, {}, {200, top});
         QTest::mouseMove(&shown.window, {200, (top + weightsTop) / 2});
         QVERIFY(shown.item.draggedBytes().isValid());
+        QCOMPARE(shown.item.draggedBudget(), shown.item.draggedBytes());
         QTest::mouseRelease(&shown.window, Qt::LeftButton, {}, {200, (top + weightsTop) / 2});
         QCOMPARE(budget.size(), 1);
         QVERIFY(std::abs(budget[0][0].toDouble() - 600) < 20);  // half way between 900 and 300
