@@ -34,6 +34,13 @@ ChatContext::ChatContext(EngineThread& engine, ShownConversation& shown, OpenCon
     connect(engine.worker(), &EngineWorker::promptCounted, this, &ChatContext::onPromptCounted);
 }
 
+bool ChatContext::canDropOldest() const
+{
+    const std::optional<engine::ModelInfo>& model = m_turns.model();
+    const bool readsThem = !model || model->has_chat_template;  // without one it reads the last question only
+    return readsThem && !oldestTurns(*m_shown, tokens()).isEmpty();
+}
+
 std::optional<LargerContext> ChatContext::larger() const
 {
     if (!m_turns.model())

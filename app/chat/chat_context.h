@@ -36,7 +36,7 @@ public:
     ContextLedger ledger() const { return m_shown->ledger; }
     bool full() const { return m_shown->contextFull; }
     bool nearlyFull() const { return m_shown->contextNearlyFull; }
-    bool canDropOldest() const { return !oldestTurns(*m_shown, tokens()).isEmpty(); }
+    bool canDropOldest() const;
     /// The tokens of a question that nothing but a larger context helps.
     int tooLongTokens() const { return m_shown->tooLongTokens; }
     int largerTokens() const;  // it could be raised to; 0: it cannot

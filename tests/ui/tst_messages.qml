@@ -113,6 +113,30 @@ Item {
             verify(part("contextText").text.endsWith("/ 80"));
         }
 
+        function test_a_full_context_in_which_no_room_can_be_made() {
+            makeWindow({ tokens: 60, context: 40, modelContext: 40 });
+            openModel();
+            answered("one");
+            const notice = part("contextNotice");
+            tryCompare(notice, "visible", true);
+            verify(!findChild(notice, "dropOldest").visible && !findChild(notice, "raiseContext").visible);
+            compare(findChild(notice, "contextSentence").text,
+                    "The context is full, and no room can be made in it. Go on in a new conversation.");
+            verify(findChild(notice, "contextNew").visible);
+        }
+
+        // It reads the newest message alone: what came before takes no room that could be given back.
+        function test_without_a_template_no_message_is_left_out() {
+            makeWindow({ tokens: 10, context: 40, modelContext: 40, template: false });
+            openModel();
+            answered("one");
+            Bench.script({ tokens: 60 });
+            answered("two");
+            const notice = part("contextNotice");
+            tryCompare(notice, "visible", true);
+            verify(!findChild(notice, "dropOldest").visible);
+        }
+
         function tooLong(context) {
             makeWindow({ tokens: 3, context: 60, modelContext: context });
             openModel();

@@ -16,12 +16,14 @@ Rectangle {
     readonly property bool full: chat.context.full
     readonly property bool wanted: full || chat.context.nearlyFull
     readonly property bool tooLong: full && chat.context.tooLongTokens > 0
+    readonly property bool roomCanBeMade: wanted && (chat.context.canDropOldest || chat.context.largerTokens > 0)
 
     function sentence(): string {
         if (root.tooLong)
             return qsTr("Your message alone is longer than the context. Make it shorter, or the context larger.");
         if (root.full)
-            return qsTr("The context is full. Choose how this conversation goes on.");
+            return root.roomCanBeMade ? qsTr("The context is full. Choose how this conversation goes on.")
+                                      : qsTr("The context is full, and no room can be made in it. Go on in a new conversation.");
         return root.chat.turn.busy ? qsTr("The context is nearly full. Unless you choose otherwise, the answer stops when it is.")
                                    : qsTr("The context is nearly full.");
     }
