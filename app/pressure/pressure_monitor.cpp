@@ -1,5 +1,6 @@
 #include "app/pressure/pressure_monitor.h"
 
+#include "app/catalogue/model_facts.h"
 #include "app/system/background.h"
 #include "app/system/chosen_path.h"
 
@@ -262,8 +263,7 @@ void PressureMonitor::onModelReady(const engine::ModelInfo& model)
 {
     // The engine's own first frame may have come before.
     m_hasModel = true;
-    m_recorder.onModelReady(QString::fromStdString(model.name),
-                            QString::fromStdU16String(model.path.filename().u16string()));
+    m_recorder.onModelReady(ModelFacts(model).name, QString::fromStdU16String(model.path.filename().u16string()));
     m_pipeline.beginModel(model.experts == 0);
     m_frame.context_limit = model.context_in_use;
     showOther();
