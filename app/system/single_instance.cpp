@@ -57,22 +57,29 @@ SingleInstance::Outcome SingleInstance::claim(const QString& file, std::chrono::
         listen();
         return Outcome::First;
     }
-    if (m_lock->error() != QLockFile::LockFailedError) {
-        logWarning(QStringLiteral("no lock in %1: nothing can be written there").arg(m_dataFolder));
-        return Outcome::First;  // so there is nothing that two programs could damage
-    }
+    if (m_lock->error() != QLockFile::LockFailedError)
+        return firstWithoutLock();
     QElapsedTimer waited;
     waited.start();
     while (waited.elapsed() < patience.count()) {
         if (handOver(file, patience - std::chrono::milliseconds(waited.elapsed())))
             return Outcome::HandedOver;
-        if (m_lock->tryLock()) {  // it has ended meanwhile
+        if (!QFileInfo(m_dataFolder).isWritable())
+            return firstWithoutLock();  // the lock of one that was killed cannot be taken away
+        if (m_lock->tryLock()) {        // it has ended meanwhile
             listen();
             return Outcome::First;
         }
         QThread::msleep(50);  // it may be about to listen
     }
     return Outcome::Hung;
+}
+
+/// Nothing can be written there, so there is nothing that two programs could damage.
+SingleInstance::Outcome SingleInstance::firstWithoutLock() const
+{
+    logWarning(QStringLiteral("no lock in %1: nothing can be written there").arg(m_dataFolder));
+    return Outcome::First;
 }
 
 bool SingleInstance::handOver(const QString& file, std::chrono::milliseconds patience) const

@@ -37,6 +37,7 @@ Q_SIGNALS:
     void startedAgain(const QString& file);
 
 private:
+    Outcome firstWithoutLock() const;
     bool handOver(const QString& file, std::chrono::milliseconds patience) const;
     void listen();
     void onConnection();

@@ -10,6 +10,7 @@
 #include <QLocalServer>
 #include <QLocalSocket>
 #include <QProcess>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -86,6 +87,22 @@ private Q_SLOTS:
         auto second = start();
         QTRY_COMPARE_WITH_TIMEOUT(asked.size(), 1, 60000);
         QTRY_COMPARE_WITH_TIMEOUT(second->state(), QProcess::NotRunning, 30000);
+    }
+
+    /// As after a crash when the disk is mounted for reading only: what is there can be shown.
+    void theLockOfAKilledOneThatCannotBeTakenAway()
+    {
+        SingleInstance second(folders());
+        QFile lock(folders().data + "/spillway.lock");
+        QVERIFY(lock.open(QFile::WriteOnly));
+        lock.write("4194305\nspillway\n" + QSysInfo::machineHostName().toUtf8() + "\n");  // no process has this number
+        lock.close();
+        QFile::setPermissions(folders().data, QFile::ReadOwner | QFile::ExeOwner);
+        const auto writableAgain = qScopeGuard(
+            [&] { QFile::setPermissions(folders().data, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner); });
+        if (QFileInfo(folders().data).isWritable())
+            QSKIP("this user may write everywhere");
+        QCOMPARE(second.claim({}, 2s), Outcome::First);
     }
 
     void aHungOneIsSaid()
