@@ -65,6 +65,12 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     m_pressure.offerDevices(&m_devices);
 }
 
+/// The engine comes to its end while the pages go.
+Program::~Program()
+{
+    m_engine.shutDown();
+}
+
 void Program::connectConversations()
 {
     const auto tell = [this](const QString& sentence) {

@@ -35,6 +35,9 @@ class Program
 public:
     Program(const CommandLine& commandLine, const ProfileFolders& folders, std::shared_ptr<LogFeed> logFeed,
             const EngineFactory& makeEngine, const ModelInspector& inspect);
+    ~Program();
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
 
     /// What the whole process needs before its first window: style, fonts, names.
     static void prepare();

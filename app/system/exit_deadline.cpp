@@ -6,15 +6,38 @@
 #include <system_error>
 #include <thread>
 
-void endProcessAfter(std::chrono::milliseconds patience, int code)
+namespace {
+
+constexpr std::chrono::milliseconds kForTheLog{200};
+
+/// What the thread needs is its own: it may outlive main().
+template <class Work>
+void onThreadOfItsOwn(Work work)
+{
+    std::thread(std::move(work)).detach();
+}
+
+void logTheEnd()
 try {
-    // What the thread needs is its own: it may outlive main().
-    std::thread([patience, code, log = spdlog::default_logger()] {
-        std::this_thread::sleep_for(patience);
+    onThreadOfItsOwn([log = spdlog::default_logger()] {
         log->warn("something does not stop; the program ends without it");
         log->flush();
+    });
+    std::this_thread::sleep_for(kForTheLog);
+} catch (const std::system_error&) {
+    return;  // no thread can be started: it ends without a word
+}
+
+}  // namespace
+
+void endProcessAfter(std::chrono::milliseconds patience, int code)
+try {
+    // The log is written by another thread: what does not stop may be the disk, and then that one does not, either.
+    onThreadOfItsOwn([until = std::chrono::steady_clock::now() + patience, code] {
+        std::this_thread::sleep_until(until - kForTheLog);
+        logTheEnd();
         std::_Exit(code);
-    }).detach();
+    });
 } catch (const std::system_error&) {
     spdlog::warn("no thread can be started: the program ends when all of it has stopped");
 }

@@ -28,6 +28,9 @@ public:
     EngineThread(const EngineThread&) = delete;
     EngineThread& operator=(const EngineThread&) = delete;
 
+    /// Ends what runs, and all that is asked of it from now on; the destructor then waits for less. Any thread.
+    void shutDown() { m_shutdown.request_stop(); }
+
     /// The object to whose signals others connect; they arrive queued.
     EngineWorker* worker() const { return m_worker; }
 

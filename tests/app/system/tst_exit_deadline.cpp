@@ -6,7 +6,12 @@
 #include <QTest>
 #include <QThreadPool>
 
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -18,6 +23,13 @@ int endWith(const QString& what)
 {
     if (what == "a stuck pool")
         QThreadPool::globalInstance()->start([] { std::this_thread::sleep_for(1h); });
+    if (what == "a stuck log") {
+        struct StuckSink : spdlog::sinks::base_sink<std::mutex> {
+            void sink_it_(const spdlog::details::log_msg&) override { std::this_thread::sleep_for(1h); }
+            void flush_() override {}
+        };
+        spdlog::set_default_logger(std::make_shared<spdlog::logger>("stuck", std::make_shared<StuckSink>()));
+    }
     struct Stuck {
         bool sleeps;
         ~Stuck()
@@ -26,8 +38,8 @@ int endWith(const QString& what)
                 std::this_thread::sleep_for(1h);
         }
     };
-    const Stuck stuck{what == "a stuck destructor"};
-    endProcessAfter(what == "nothing" ? 1h : 100ms, 5);
+    const Stuck stuck{what == "a stuck destructor" || what == "a stuck log"};
+    endProcessAfter(what == "nothing" ? 1h : 300ms, 5);
     return 3;
 }
 
@@ -44,6 +56,7 @@ private Q_SLOTS:
         QTest::newRow("nothing") << 3;  // and does not wait for an hour
         QTest::newRow("a stuck pool") << 5;
         QTest::newRow("a stuck destructor") << 5;
+        QTest::newRow("a stuck log") << 5;
     }
 
     void ends()
