@@ -751,6 +751,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Your message alone is longer than the context. Make it shorter, or the context larger.</source>
         <translation>Schon Ihre Nachricht ist länger als der Kontext. Kürzen Sie sie, oder vergrößern Sie den Kontext.</translation>
     </message>
+    <message>
+        <source>The context is full, and no room can be made in it. Go on in a new conversation.</source>
+        <translation>Der Kontext ist voll, und in ihm lässt sich kein Platz schaffen. Machen Sie in einem neuen Gespräch weiter.</translation>
+    </message>
 </context>
 <context>
     <name>ConversationColumn</name>
@@ -3995,6 +3999,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>states of recurrent layers %1</source>
         <translation>Zustände rekurrenter Schichten %1</translation>
+    </message>
+    <message>
+        <source>Layers on the device</source>
+        <translation>Schichten auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>First block leaves at</source>
+        <translation>Erster Block geht bei</translation>
     </message>
 </context>
 <context>
