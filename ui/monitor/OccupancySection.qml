@@ -41,15 +41,16 @@ ColumnLayout {
 
     // While a line is dragged: what letting go would bring. On the card, since a line of text would move all that is below.
     function chosenBy(bytes: real, budget: var): var {
-        const lines = [{ name: qsTr("Let go to choose %1").arg(Format.bytes(bytes)), value: "",
-                         color: budget === undefined ? Theme.watermark : Theme.text }];
+        const choice = { name: qsTr("Let go to choose %1").arg(Format.bytes(bytes)), value: "",
+                         color: budget === undefined ? Theme.watermark : Theme.text };
         const then = budget === undefined ? { known: false } : root.placement.forecast.previewBudget(budget);
         if (!then.known)
-            return lines;
-        lines.push({ name: qsTr("Layers on the device"), value: Format.count(then.layers), color: "transparent" });
-        if (then.spillTokens !== undefined)
-            lines.push({ name: qsTr("First block leaves at"), value: qsTr("%1 tokens").arg(Format.count(then.spillTokens)), color: "transparent" });
-        return lines;
+            return [choice];
+        const layers = { name: qsTr("Layers on the device"), value: Format.count(then.layers), color: "transparent" };
+        if (then.spillTokens === undefined)
+            return [choice, layers];
+        return [choice, layers, { name: qsTr("First block leaves at"), value: qsTr("%1 tokens").arg(Format.count(then.spillTokens)),
+                                  color: "transparent" }];
     }
 
     spacing: Theme.gapTiny
