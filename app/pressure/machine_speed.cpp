@@ -21,6 +21,30 @@ std::shared_ptr<const engine::MachineRates> kept(const engine::RatesFile& file)
     return rates && *rates ? std::make_shared<const engine::MachineRates>(**rates) : nullptr;
 }
 
+/// Those that are known, where they suffice.
+Rates ratesFor(const engine::Planner& planner, const engine::LoadRequest& request, const engine::MachineRates* known,
+               const MachineSpeed::GoesOn& goesOn)
+{
+    constexpr std::array contexts = {0, 1024};
+    if (const auto plan = planner.plan(request, contexts, known); plan && plan->rows.back().tok_s)
+        return *known;
+    auto rates = planner.measure_rates(request, goesOn);
+    if (rates || rates.error().code == engine::Error::Code::Cancelled)
+        return rates;
+    // A GPU may have no room left to measure it in; the host's rates are worth having by themselves.
+    engine::LoadRequest host = request;
+    host.placement = {};
+    return planner.measure_rates(host, goesOn);
+}
+
+/// Where a small device spills, keeping KV in half the room is what the Doctor proposes: it says what that would bring.
+/// (On a GPU each measurement is of one type.)
+bool mayBeKeptSmaller(const engine::LoadRequest& request)
+{
+    return request.placement.device == engine::PlacementOptions::Device::Emulated &&
+           request.k_type != engine::KvType::Q8_0;
+}
+
 }  // namespace
 
 Rates MachineSpeed::measureModel(const engine::LoadRequest& request, const engine::MachineRates* known,
@@ -29,16 +53,14 @@ Rates MachineSpeed::measureModel(const engine::LoadRequest& request, const engin
     const auto planner = engine::Planner::open(request.model);
     if (!planner)
         return tl::unexpected(planner.error());
-    constexpr std::array contexts = {0, 1024};
-    if (const auto plan = planner->plan(request, contexts, known); plan && plan->rows.back().tok_s)
-        return *known;
-    auto rates = planner->measure_rates(request, goesOn);
-    if (rates || rates.error().code == engine::Error::Code::Cancelled)
+    const Rates rates = ratesFor(*planner, request, known, goesOn);
+    if (!rates || !mayBeKeptSmaller(request))
         return rates;
-    // A GPU may have no room left to measure it in; the host's rates are worth having by themselves.
-    engine::LoadRequest host = request;
-    host.placement = {};
-    return planner->measure_rates(host, goesOn);
+    engine::LoadRequest smaller = request;
+    smaller.k_type = smaller.v_type = engine::KvType::Q8_0;
+    const engine::MachineRates all = known ? engine::merge(*known, *rates) : *rates;
+    const Rates ofSmaller = ratesFor(*planner, smaller, &all, goesOn);
+    return ofSmaller ? engine::merge(*ofSmaller, *rates) : rates;
 }
 
 MachineSpeed::MachineSpeed(EngineThread& engine, const QString& dataFolder, Measure measure, int silenceMs,

@@ -177,6 +177,18 @@ private Q_SLOTS:
         QCOMPARE(again->recordingModel(), "tiny");
     }
 
+    /// The window's name for it: some files call themselves after their architecture.
+    void aModelHasTheNameThatTheWindowShows()
+    {
+        auto monitor = monitorOn("c0");
+        engine::ModelInfo named = model("llama");
+        named.architecture = "llama";
+        named.path = "folder/stories.gguf";
+        monitor->onModelReady(named);
+        answer(*monitor, 1, "c0", 10, 100);
+        QCOMPARE(monitor->recordingModel(), "stories");
+    }
+
     void anotherConversationHasItsOwn()
     {
         auto monitor = monitorOn("c0");

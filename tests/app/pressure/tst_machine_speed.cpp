@@ -1,15 +1,18 @@
 // The rates of this machine in the window: kept ones are there at once, others are measured when nothing else is done.
 #include "app/pressure/machine_speed.h"
 #include "engine/machine.h"
+#include "engine/planner.h"
 #include "kernels/cpu.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"
+#include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <array>
 #include <atomic>
 
 using namespace std::chrono_literals;
@@ -62,6 +65,40 @@ private:
     }
 
 private Q_SLOTS:
+    /// So that the Doctor can say what keeping KV in half the room would bring, before it is done.
+    void whereADeviceSpillsQ8IsMeasuredToo_data()
+    {
+        QTest::addColumn<bool>("device");
+        QTest::newRow("cpu") << false;
+        QTest::newRow("emulated") << true;
+    }
+
+    void whereADeviceSpillsQ8IsMeasuredToo()
+    {
+        QFETCH(const bool, device);
+        engine::LoadRequest request{.model = (test_support::own_models_folder() + "/llama.gguf").toStdString(),
+                                    .threads = 1};
+        if (device)
+            request.placement.device = engine::PlacementOptions::Device::Emulated;
+        const auto goesOn = [](double) { return true; };
+        const auto rates = MachineSpeed::measureModel(request, nullptr, goesOn);
+        QVERIFY(rates);
+        const auto planner = engine::Planner::open(request.model);
+        QVERIFY(planner);
+        const auto foretells = [&](engine::KvType type) {
+            engine::LoadRequest kept = request;
+            kept.k_type = kept.v_type = type;
+            const auto plan = planner->plan(kept, std::array{0, 1024}, &*rates);
+            return plan && plan->rows.back().tok_s.has_value();
+        };
+        QVERIFY(foretells(engine::KvType::F16));
+        QCOMPARE(foretells(engine::KvType::Q8_0), device);
+        // What is known is not measured again.
+        const auto again = MachineSpeed::measureModel(request, &*rates, [](double) { return false; });
+        QVERIFY(again);
+        QCOMPARE(engine::to_json(*again), engine::to_json(*rates));
+    }
+
     void init()
     {
         script = std::make_shared<FakeScript>();
