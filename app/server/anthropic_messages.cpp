@@ -250,7 +250,7 @@ void read_anthropic_tools(Fields& fields, Ask& ask)
         Fields inner(*choice);
         const std::string type = inner.text("type").value_or("");
         ask.must_call = type == "any" || type == "tool";
-        ask.one_call = inner.flag("disable_parallel_tool_use").value_or(false);
+        ask.one_call = type == "tool" || inner.flag("disable_parallel_tool_use").value_or(false);
         if (type == "none")
             functions.clear();
         else if (type == "tool")

@@ -7,6 +7,7 @@
 #include "app/server/openai_fields.h"
 #include "app/server/openai_responses.h"
 #include "app/server/plain_answers.h"
+#include "app/server/prompted_tools.h"
 #include "engine/caught.h"
 
 #include <algorithm>
@@ -172,7 +173,24 @@ int Api::answer_at(const Route& route, const HttpRequest& request, HttpReply& re
     if (!asked)
         return refuse(asked.error());
     asked->ask.file = *file;
+    if (const auto ready = ready_for_tools_of(*file, asked->ask); !ready)
+        return refuse(refusal_of(ready.error()));
     return reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
+}
+
+/// On the connection's thread, so that nobody waits for the rules that another one's tools ask for.
+engine::Status Api::ready_for_tools_of(const ModelFile& file, Ask& ask)
+{
+    if (!speaks_of_tools(ask.turn))
+        return {};
+    auto served = desk_.served();
+    if (!served || served->name != file.name) {
+        auto described = models_.described(file);
+        if (!described)
+            return tl::unexpected(described.error());
+        served = std::move(*described);
+    }
+    return ready_for_tools(ask, *served->text);
 }
 
 PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body)

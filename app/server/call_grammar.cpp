@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kOwnLine = R"("\n"?)";  // around what stands on lines of its own
 
+constexpr int kMostCalls = 16;  // a model that does not know when to end must not go on for ever
+
 bool is_strict(const Json& function)
 {
     return function.value("strict", Json()) == true;
@@ -236,7 +238,8 @@ std::string CallGrammar::calls(const std::string& call)
 {
     const auto part = [](std::string_view gbnf) { return gbnf.empty() ? std::string() : std::string(gbnf) + " "; };
     const bool several = !form_.between.empty() && !ask_.one_call;
-    const std::string more = several ? " (" + std::string(form_.between) + " " + call + ")*" : "";
+    const std::string more =
+        several ? " (" + std::string(form_.between) + " " + call + "){0," + std::to_string(kMostCalls - 1) + "}" : "";
     if (form_.mark.empty() && several)
         return text_.rule(call + " | \"[\" ws " + call + more + " ws \"]\"");
     return text_.rule(part(form_.head) + call + more + " " + std::string(form_.tail) + " ws");

@@ -613,12 +613,8 @@ std::span<const CallShape> call_shapes()
 ReadCalls read_bare_calls(const CallBody& body)
 {
     ReadCalls read = body.text.front() == '[' ? read_python(body) : read_json(body);
-    const auto known = [&](const WrittenCall& call) { return tool(body.tools, call.name) != nullptr; };
-    if (!std::ranges::all_of(read.calls, known))
-        return no_calls();
-    if (body.text.front() == '[' && read.found == Found::NotYet)  // a later one may be of no tool
-        read.calls.clear();
-    return read;
+    const bool known = read.calls.empty() || tool(body.tools, read.calls.front().name);
+    return known ? read : no_calls();
 }
 
 }  // namespace server

@@ -1,7 +1,5 @@
 #include "app/server/engine_desk.h"
 
-#include "app/server/call_grammar.h"
-#include "app/server/prompted_tools.h"
 #include "app/server/turn_listener.h"
 #include "engine/caught.h"
 
@@ -301,8 +299,6 @@ void EngineDesk::begin(Waiting asked, std::size_t place)
         if (a.ask.file)
             if (const engine::Status there = ensure(*a.ask.file, a.events->stop_token()); !there)
                 return end(running, tl::unexpected(there.error()));
-        if (const engine::Status ready = ready_for_tools(running->asked.ask, *served_->text); !ready)
-            return end(running, tl::unexpected(ready.error()));
         std::string text = conversation_text(a.ask.turn);
         const auto sequence = sequence_for(text);
         if (!sequence)

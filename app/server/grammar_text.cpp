@@ -106,7 +106,11 @@ std::string GrammarText::rule(const std::string& body)
 
 engine::Result<std::string> GrammarText::schema(const Json& schema)
 {
-    const auto gbnf = engine::gbnf_of_json_schema(text_of(schema));
+    const std::string text = text_of(schema);
+    schema_bytes_ += text.size();
+    if (schema_bytes_ > kMostSchemaBytes)
+        return engine::fail(engine::Error::Code::BadRequest, "the schemas are more than 1 MiB in all");
+    const auto gbnf = engine::gbnf_of_json_schema(text);
     if (!gbnf)
         return tl::unexpected(gbnf.error());
     return root_of(*gbnf);

@@ -24,7 +24,10 @@ public:
     /// A rule of its own of this body; its name.
     std::string rule(const std::string& body);
 
-    /// The rule of the JSON that follows the schema. BadRequest: it cannot be followed.
+    // Of schemas in all: whoever sends many must not keep the engine waiting.
+    static constexpr std::size_t kMostSchemaBytes = 1 << 20;
+
+    /// The rule of the JSON that follows the schema. BadRequest: it cannot be followed, or there have been too many.
     engine::Result<std::string> schema(const Json& schema);
     /// The rule `root` of other rules, whose names then begin with another prefix. They come from a schema.
     std::string root_of(const std::string& gbnf);
@@ -45,6 +48,7 @@ private:
     std::string rules_;
     std::set<std::string> shared_;  // rules that all schemas have
     int prefixes_ = 0;
+    std::size_t schema_bytes_ = 0;
 };
 
 }  // namespace server

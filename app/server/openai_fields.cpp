@@ -120,6 +120,7 @@ void read_tool_choice(Fields& fields, const Json& choice, Ask& ask)
     ask.must_call = word == "required" || word == "any" || type == "function";
     if (type == "allowed_tools")
         return read_allowed_tools(fields, choice, ask);
+    ask.one_call = type == "function";
     if (auto name = function_named(choice))
         ask.callable = {std::move(*name)};
     else if (type == "function")
@@ -304,7 +305,7 @@ void read_tools(Fields& fields, Ask& ask)
         }
     if (const Json* choice = fields.find("tool_choice"))
         read_tool_choice(fields, *choice, ask);
-    ask.one_call = !fields.flag("parallel_tool_calls").value_or(true);
+    ask.one_call = ask.one_call || !fields.flag("parallel_tool_calls").value_or(true);
     if (fields.find("tool_choice") && *fields.find("tool_choice") == "none")
         functions.clear();
     offer_tools(fields, functions, ask);

@@ -162,7 +162,7 @@ Json about(Fields& fields, const Ask& ask, const std::string& model)
             {"instructions", given("instructions", nullptr)},
             {"max_output_tokens", given("max_output_tokens", nullptr)},
             {"metadata", given("metadata", Json::object())},
-            {"parallel_tool_calls", !ask.one_call},
+            {"parallel_tool_calls", given("parallel_tool_calls", true)},
             {"previous_response_id", given("previous_response_id", nullptr)},
             {"reasoning", given("reasoning", {{"effort", nullptr}, {"summary", nullptr}})},
             {"store", given("store", true)},

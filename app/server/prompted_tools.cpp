@@ -54,6 +54,13 @@ bool knows_tools(std::string_view chat_template)
     return chat_template.find("tools") != std::string_view::npos;
 }
 
+bool speaks_of_tools(const engine::Request& turn)
+{
+    return !turn.tools_json.empty() || std::ranges::any_of(turn.messages, [](const engine::Message& message) {
+        return message.role == "tool" || !message.more_json.empty();
+    });
+}
+
 void tell_of_tools(engine::Request& turn, std::string_view chat_template)
 {
     if (turn.messages.empty() || knows_tools(chat_template))

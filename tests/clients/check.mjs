@@ -11,6 +11,17 @@ const ollama = new Ollama({ host: url })
 const model = 'guide'
 const messages = [{ role: 'user', content: 'What is a KV cache?' }]
 const tools = [{ type: 'function', function: { name: 'now', parameters: { type: 'object', properties: {} } } }]
+const schema = {
+  type: 'object',
+  properties: { days: { type: 'integer', minimum: 1, maximum: 9 }, unit: { type: 'string', enum: ['C', 'F'] } },
+  required: ['days', 'unit'],
+  additionalProperties: false,
+}
+const forecast = { type: 'function', function: { name: 'forecast', parameters: schema, strict: true } }
+const fits = ({ days, unit, ...more }) => {
+  assert.ok(days >= 1 && days <= 9 && ['C', 'F'].includes(unit))
+  assert.deepEqual(more, {})
+}
 const greedy = { model, messages, temperature: 0, max_tokens: 24 }
 
 let text // of the greedy answer, which all are to give
@@ -48,6 +59,40 @@ const checks = {
     const answer = await openai.chat.completions.create({ ...greedy, tools, tool_choice: 'auto' })
     assert.ok(['stop', 'length', 'tool_calls'].includes(answer.choices[0].finish_reason))
   },
+  'openai: a call is demanded': async () => {
+    for (const tool_choice of ['required', { type: 'function', function: { name: 'forecast' } }]) {
+      const asked = { model, messages, tools: [forecast], tool_choice, parallel_tool_calls: false }
+      const [choice] = (await openai.chat.completions.create(asked)).choices
+      assert.equal(choice.finish_reason, 'tool_calls')
+      assert.equal(choice.message.tool_calls.length, 1)
+      fits(JSON.parse(choice.message.tool_calls[0].function.arguments))
+    }
+  },
+  'openai: stream helper, a call in pieces': async () => {
+    let pieces = 0
+    const stream = openai.chat.completions.stream({ model, messages, tools: [forecast], tool_choice: 'required', parallel_tool_calls: false })
+      .on('tool_calls.function.arguments.delta', () => ++pieces)
+    const [choice] = (await stream.finalChatCompletion()).choices
+    fits(choice.message.tool_calls[0].function.parsed_arguments)
+    assert.ok(pieces > 3, `${pieces} pieces`)
+  },
+  'openai: a tool is run, and the model is told': async () => {
+    const given = []
+    const tool = { type: 'function', function: { ...forecast.function, parse: JSON.parse, function: (args) => { given.push(args); return 'sun' } } }
+    const runner = openai.chat.completions.runTools({ model, messages, tools: [tool], tool_choice: { type: 'function', function: { name: 'forecast' } }, max_tokens: 60 })
+    await runner.finalChatCompletion()
+    fits(given[0])
+  },
+  'openai: responses, a call': async () => {
+    let pieces = 0
+    const stream = openai.responses.stream({ model, input: 'x', parallel_tool_calls: false, tool_choice: 'required',
+                                             tools: [{ type: 'function', name: 'forecast', parameters: schema, strict: true }] })
+      .on('response.function_call_arguments.delta', () => ++pieces)
+    const [item] = (await stream.finalResponse()).output
+    assert.equal(item.name, 'forecast')
+    fits(JSON.parse(item.arguments))
+    assert.ok(pieces > 3, `${pieces} pieces`)
+  },
   'openai: completion with logprobs': async () => {
     const answer = await openai.completions.create({ model, prompt: 'A KV cache', temperature: 0, max_tokens: 4, logprobs: 1 })
     const [choice] = answer.choices
@@ -79,6 +124,18 @@ const checks = {
     const answer = await anthropic.messages.stream({ ...greedy }).finalMessage()
     assert.equal(answer.content[0].text, text)
     assert.equal(answer.usage.output_tokens, 24)
+  },
+  'anthropic: a call is demanded': async () => {
+    let pieces = 0
+    const asked = { model, messages, max_tokens: 200, tools: [{ name: 'forecast', input_schema: schema }] }
+    const stream = anthropic.messages.stream({ ...asked, tool_choice: { type: 'any', disable_parallel_tool_use: true } })
+      .on('inputJson', () => ++pieces)
+    const message = await stream.finalMessage()
+    assert.equal(message.stop_reason, 'tool_use')
+    fits(message.content[0].input)
+    assert.ok(pieces > 3, `${pieces} pieces`)
+    const one = await anthropic.messages.create({ ...asked, tool_choice: { type: 'tool', name: 'forecast', disable_parallel_tool_use: true } })
+    fits(one.content[0].input)
   },
   'anthropic: tokens are counted': async () => {
     assert.ok((await anthropic.messages.countTokens({ model, messages })).input_tokens > 5)

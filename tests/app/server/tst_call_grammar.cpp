@@ -294,6 +294,11 @@ private Q_SLOTS:
         QVERIFY(Rules(rules_of(ask, hermes)).allow(now + weather));
         QVERIFY(!Rules(rules_of(ask, hermes)).allow("well"));
         QVERIFY(!Rules(rules_of(ask, hermes)).allow(""));
+        std::string many;
+        for (int i = 0; i < 16; ++i)
+            many += now;
+        QVERIFY(Rules(rules_of(ask, hermes)).allow(many));
+        QVERIFY(!Rules(rules_of(ask, hermes)).allow(many + now));
         ask.one_call = true;
         QVERIFY(Rules(rules_of(ask, hermes)).allow(now));
         QVERIFY(!Rules(rules_of(ask, hermes)).allow(now + now));
@@ -375,6 +380,23 @@ private Q_SLOTS:
         ask.callable = {"tool_127"};
         QVERIFY(Rules(rules_of(ask, "functions. <|channel|> tools"))
                     .allow("x to=functions.tool_127<|message|>" + arguments));
+    }
+
+    /// Each of many members refers to what is large.
+    void schemasThatMultiplyAreRefused()
+    {
+        Json parameters = {{"type", "object"},
+                           {"$defs", {{"large", {{"enum", Json::array({std::string(100'000, 'x')})}}}}}};
+        for (int i = 0; i < 500; ++i)
+            parameters["properties"]["p" + std::to_string(i)] = {{"$ref", "#/$defs/large"}};
+        Ask ask = asked();
+        ask.must_call = true;
+        ask.turn.tools_json = Json::array({function_tool("f", parameters.dump().c_str(), true)}).dump();
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(rules_of(ask, "<tool_call> <function= tools"),
+                 std::string("error: the schemas are more than 1 MiB in all"));
+        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
     }
 
     /// What real templates say.

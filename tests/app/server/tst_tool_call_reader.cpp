@@ -184,6 +184,10 @@ private Q_SLOTS:
             "", rome);
         // What is no call stays text, to the letter.
         row("a footnote", "[1] says so (in 'a' list).", "[1] says so (in 'a' list).", "[]");
+        row("a list alone, cut off", "[{'name': 'now', 'arguments': {}}, {'name': 'weather', 'arguments': {'ci", "",
+            "[{'name':'now','arguments':{}},{'name':'weather','arguments':'{\\'ci','cut off':true}]");
+        row("a list of other things", "[{'name': 'Rome', 'arguments': {'x': 1}}, {'name': 'now', 'arguments': {}}]",
+            "[{'name': 'Rome', 'arguments': {'x': 1}}, {'name': 'now', 'arguments': {}}]", "[]");
         row("Python of no tool", "[print(x='y')]", "[print(x='y')]", "[]");
         row("a list of links", "[weather](https://x)", "[weather](https://x)", "[]");
         row("GLM's words", "<tool_call> is a mark", "<tool_call> is a mark", "[]");
