@@ -65,7 +65,16 @@ void add_run(CLI::App& app, int& exit_code)
         "Control characters of the answer are left out, wherever it goes: what is piped is often looked at\n"
         "on a terminal after all. With --json the text is as the model wrote it, escaped.");
     auto r = std::make_shared<RunOptions>();
-    r->common.add_to(*command, "name,");
+    auto* model = r->common.add_to(*command, "name,");
+    auto* remote = model->add_option("--remote", r->remote,
+                                     "address of a server that answers in place of this machine, such as "
+                                     "192.168.0.5:8000");
+    command->add_option("--remote-model", r->remote_model, "which of its models; without it, its only one")
+        ->needs(remote);
+    command
+        ->add_option("--api-key-file", r->api_key_file,
+                     "a file with the key that it asks for; or it is in SPILLWAY_API_KEY")
+        ->needs(remote);
     add_sampling(*command, r->sampling);
     command->add_option("-p,--prompt", r->prompt, "the prompt; without one the terminal is a chat");
     command->add_option("-f,--file", r->file, "a file with the prompt; - is standard input");

@@ -11,6 +11,7 @@ namespace cli {
 
 struct RunOptions {
     CommonOptions common;
+    std::string remote, remote_model, api_key_file;
     engine::SamplingOptions sampling;
     std::string prompt, file, system, template_arguments;
     std::vector<std::string> stop;

@@ -1,6 +1,7 @@
 #include "app/cli/session.h"
 
 #include "app/cli/interrupt.h"
+#include "app/cli/remote.h"
 #include "app/cli/thoughts.h"
 #include "app/cli/turn_report.h"
 #include "engine/utf8_path.h"
@@ -55,9 +56,16 @@ Session::Session(RunOptions& options)
 
 int Session::open()
 {
-    const auto request = options_.common.request();
+    auto request = options_.common.request();
     if (!request)
         return report(request.error());
+    if (!options_.remote.empty()) {
+        auto there = engine_elsewhere(options_);
+        if (!there)
+            return report(there.error());
+        engine_ = std::move(there->engine);
+        request->model = std::move(there->model);
+    }
     const auto info = engine_->load(*request, progress_on_stderr(), {});
     if (!info)
         return report(info.error());

@@ -98,7 +98,7 @@ std::string_view HttpHead::first_header(std::string_view name) const
 // ---- one request and its answer, as libcurl hands it over ----
 
 struct HttpClient::Hop {
-    const HttpLimits& limits;
+    const HttpLimits limits;
     const HttpReader& reader;
     HttpHead head = {};
     std::string reason = {};  // the beginning of a body that is not given on
@@ -218,11 +218,17 @@ void HttpClient::Line::set_options(const HttpRequest& request, const std::string
     curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, long(hop.limits.connect.count()));
     curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy_, CURLOPT_NETRC, long(CURL_NETRC_IGNORED));
+    if (const auto origin = origin_of(url); origin && origin->is_this_machine())
+        curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // what goes from here to here goes through nobody
     if (const std::string file = certificates(); !file.empty())
         curl_easy_setopt(easy_, CURLOPT_CAINFO, file.c_str());
     if (request.range) {
         const std::string range = std::to_string(request.range->begin) + '-' + std::to_string(request.range->end - 1);
         curl_easy_setopt(easy_, CURLOPT_RANGE, range.c_str());
+    }
+    if (request.body) {
+        curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body->size()));
+        curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request.body->c_str());  // not copied: it outlives the request
     }
     using Take = std::size_t (*)(char*, std::size_t, std::size_t, void*);
     const Take take_header = [](char* data, std::size_t, std::size_t count, void* to) {
@@ -251,6 +257,10 @@ std::optional<Failure> HttpClient::Line::perform(const HttpRequest& request, con
         add(header.name + ": " + header.value);
     if (!token.empty())
         add("Authorization: Bearer " + token);
+    if (request.body) {
+        add("Content-Type: application/json");
+        add("Expect:");  // no round trip before a long body: many servers do not know it, and then a second is lost
+    }
     set_options(request, url, hop, headers);
     const CURLcode code = run(hop, stop);
     curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, nullptr);
@@ -338,7 +348,8 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
     if (!home)
         return fail(Kind::BadRequest, "'" + request.url + "' is no address of the web");
     std::string url = request.url;
-    std::string token = home->scheme == "https" || home->is_this_machine() ? request.token : std::string();
+    const bool gives_token = request.token_over == TokenOver::Any || home->scheme == "https" || home->is_this_machine();
+    std::string token = gives_token ? request.token : std::string();
     std::vector<HttpHeader> first_headers;
     for (int redirects = 0;; ++redirects) {
         const auto origin = origin_of(url);
@@ -360,7 +371,9 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
                                      body_bytes += std::int64_t(bytes.size());
                                      return reader.on_bytes ? reader.on_bytes(bytes) : Status();
                                  }};
-        Hop hop{limits_, counted};
+        HttpLimits limits = limits_;
+        limits.stall = request.stall.value_or(limits.stall);
+        Hop hop{limits, counted};
         auto failure = line.perform(request, url, token, hop, stop);
         log_.count(entry, line.bytes_sent(), hop.header_bytes + body_bytes + std::int64_t(hop.reason.size()));
         if (failure)
@@ -372,18 +385,24 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         if (is_success(hop.head.status))
             return std::move(hop.head);
         if (!is_redirect(hop.head.status))
-            return tl::unexpected(failure_of(hop.head, !token.empty(), hop.reason));
+            return tl::unexpected(reader.on_refusal ? reader.on_refusal(hop.head, hop.reason)
+                                                    : failure_of(hop.head, !token.empty(), hop.reason));
         auto next = joined(url, std::string(hop.head.header("location")));
         if (!next || redirects == limits_.redirects)
             return fail(Kind::BadAnswer, home->text() + (next ? " leads around in a circle" : " leads nowhere"));
+        // What was written for one server is not for another; and other statuses ask to come back without it.
+        if (request.body && origin_of(*next) != home)
+            return fail(Kind::BadAnswer, home->text() + " leads to another server, which gets nothing of yours");
+        if (request.body && hop.head.status != 307 && hop.head.status != 308)
+            return fail(Kind::BadAnswer, home->text() + " leads elsewhere instead of answering");
         url = std::move(*next);
     }
 }
 
-Result<HttpAnswer> HttpClient::get_text(const HttpRequest& request, std::size_t most_bytes, const std::stop_token& stop)
+Result<HttpAnswer> HttpClient::get_text(const HttpRequest& request, std::size_t most_bytes, const std::stop_token& stop,
+                                        HttpReader reader)
 {
     std::string body;
-    HttpReader reader;
     reader.on_bytes = [&](std::span<const std::byte> bytes) -> Status {
         if (bytes.size() > most_bytes - body.size())
             return fail(Failure::Kind::BadAnswer, "the server's answer is longer than such an answer may be");

@@ -29,14 +29,24 @@ struct ByteRange {
     std::int64_t end = 0;
 };
 
+/// Over which connections a token goes.
+enum class TokenOver {
+    Secure,  // https, and whatever leads to this machine
+    Any,     // plain http, too: the user was told that others on the way can read it
+};
+
 struct HttpRequest {
     std::string url;
     std::string purpose;  // for the list of connections
     std::vector<HttpHeader> headers = {};
     /// Who the user is. It goes to the origin of `url` and to nobody else: a redirect elsewhere is followed without it.
-    /// Over plain http it goes to this machine only.
     std::string token = {};
     std::optional<ByteRange> range = {};
+    TokenOver token_over = TokenOver::Secure;
+    /// What is posted, JSON; empty: nothing, and the request is a GET. It goes to the origin of `url` and to nobody
+    /// else: a redirect elsewhere ends the request.
+    std::optional<std::string> body = {};
+    std::optional<std::chrono::milliseconds> stall = {};  // in place of the client's
 };
 
 /// What comes before an answer's bytes.
@@ -60,6 +70,8 @@ struct HttpAnswer {
 struct HttpReader {
     std::function<Status(const HttpHead&)> on_head = {};
     std::function<Status(std::span<const std::byte>)> on_bytes = {};
+    /// Says what another status means, by the beginning of its body; empty: failure_of() says it of a file.
+    std::function<Failure(const HttpHead&, std::string_view body)> on_refusal = {};
 };
 
 struct HttpLimits {
@@ -80,9 +92,11 @@ public:
     HttpClient(const HttpClient&) = delete;
     HttpClient& operator=(const HttpClient&) = delete;
 
+    /// A POST where the request has a body.
     Result<HttpHead> get(const HttpRequest& request, const HttpReader& reader, const std::stop_token& stop);
-    /// The whole answer; BadAnswer where it is longer.
-    Result<HttpAnswer> get_text(const HttpRequest& request, std::size_t most_bytes, const std::stop_token& stop);
+    /// The whole answer; BadAnswer where it is longer. `reader` says what refusals mean.
+    Result<HttpAnswer> get_text(const HttpRequest& request, std::size_t most_bytes, const std::stop_token& stop,
+                                HttpReader reader = {});
 
     const ConnectionLog& connections() const { return log_; }
 

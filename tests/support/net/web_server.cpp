@@ -196,6 +196,7 @@ void WebServer::serve(int socket)
         std::size_t line = text.find("\r\n");
         const std::string first = text.substr(0, line);
         const std::size_t space = first.find(' ');
+        request.method = first.substr(0, space);
         request.target = first.substr(space + 1, first.rfind(' ') - space - 1);
         while (line < end) {
             const std::size_t next = text.find("\r\n", line + 2);
@@ -209,6 +210,16 @@ void WebServer::serve(int socket)
             line = next;
         }
         text.erase(0, end + 4);
+        const auto length = std::size_t(std::atoll(request.header("content-length").c_str()));
+        while (text.size() < length) {
+            char buffer[4096];
+            const long got = stream.read(buffer, sizeof buffer);
+            if (got <= 0)
+                break;
+            text.append(buffer, std::size_t(got));
+        }
+        request.body = text.substr(0, length);
+        text.erase(0, length);
         WebAnswer answer;
         {
             const std::lock_guard lock(mutex_);
@@ -229,12 +240,14 @@ bool WebServer::send_answer(Stream& stream, const WebAnswer& answer)
     std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " As asked\r\n";
     for (const auto& [name, value] : answer.headers)
         head.append(name).append(": ").append(value).append("\r\n");
-    head += "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n";
+    if (answer.has_length)
+        head += "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
+    head += "\r\n";
     if (!stream.write(head.data(), std::int64_t(head.size())))
         return false;
     const auto whole = std::int64_t(answer.body.size());
     const std::int64_t size = answer.end == End::Whole ? whole : std::min(whole, answer.sent_bytes);
-    constexpr std::int64_t piece = 16 << 10;
+    const std::int64_t piece = answer.piece_bytes;
     for (std::int64_t at = 0; at < size && !ending_; at += piece) {
         const std::int64_t bytes = std::min(piece, size - at);
         if (!stream.write(answer.body.data() + at, bytes))
@@ -245,7 +258,9 @@ bool WebServer::send_answer(Stream& stream, const WebAnswer& answer)
     }
     switch (answer.end) {
     case End::Whole:
-        return true;
+        if (!answer.has_length)
+            shutdown(stream.socket(), SHUT_RDWR);
+        return answer.has_length;
     case End::Close:
         shutdown(stream.socket(), SHUT_RDWR);
         return false;

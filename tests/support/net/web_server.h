@@ -17,6 +17,8 @@ namespace support {
 struct WebRequest {
     std::string target;                          // path and query, as it was sent
     std::map<std::string, std::string> headers;  // names in lower case
+    std::string method = "GET";
+    std::string body = {};
     std::string header(const std::string& name) const
     {
         const auto found = headers.find(name);
@@ -36,7 +38,9 @@ struct WebAnswer {
     std::string body = {};
     End end = End::Whole;
     std::int64_t sent_bytes = 0;
-    int pause_ms = 0;  // between pieces of 16 KiB
+    int pause_ms = 0;  // between pieces
+    int piece_bytes = 16 << 10;
+    bool has_length = true;  // false: no Content-Length; the body is all that comes until the connection is closed
 };
 
 /// What a server with ranges answers of a file: 200, 206 by Range and If-Range, 416.

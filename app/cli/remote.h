@@ -1,0 +1,19 @@
+// engine_elsewhere() is a server's engine in place of this machine's.
+#pragma once
+
+#include "app/cli/run_options.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace cli {
+
+struct EngineElsewhere {
+    std::unique_ptr<engine::Engine> engine;
+    std::filesystem::path model;  // as it is to be loaded
+};
+
+/// The server of `--remote`, and its model of `--remote-model`, or the only one it has.
+engine::Result<EngineElsewhere> engine_elsewhere(const RunOptions& options);
+
+}  // namespace cli

@@ -1,0 +1,34 @@
+// AnswerNumbers measures an answer from elsewhere: what is seen here, and what the server says.
+#pragma once
+
+#include "app/remote/answer_reader.h"
+#include "engine/telemetry.h"
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+namespace remote {
+
+/// Times are those of this machine, the way there and back included. What the server does not say is empty; of the
+/// memories that it uses nothing is known. One thread; made for one answer.
+class AnswerNumbers
+{
+public:
+    using Clock = std::chrono::steady_clock;
+
+    AnswerNumbers(int sequence, int context_tokens);
+
+    /// Text has come.
+    void on_text(Clock::time_point now);
+    engine::Telemetry frame(const AnswerReader& reader, engine::Phase phase) const;
+
+private:
+    int sequence_;
+    int context_tokens_;
+    Clock::time_point asked_ = Clock::now();
+    std::optional<Clock::time_point> first_, last_;
+    std::vector<double> gaps_ms_;  // between pieces of text
+};
+
+}  // namespace remote

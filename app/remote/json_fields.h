@@ -1,0 +1,38 @@
+// Reads fields of JSON that somebody else wrote: what is not there, or of another kind, is empty.
+#pragma once
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace remote {
+
+using Json = nlohmann::json;
+
+/// Null: there is no such field, or it is null.
+inline const Json* field_of(const Json& object, const char* name)
+{
+    if (!object.is_object())
+        return nullptr;
+    const auto found = object.find(name);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+inline std::string text_of(const Json& object, const char* name)
+{
+    const Json* const text = field_of(object, name);
+    return text && text->is_string() ? text->get<std::string>() : std::string();
+}
+
+/// A count from 0 on, which may have been made up.
+inline std::optional<int> count_of(const Json& object, const char* name)
+{
+    const Json* const count = field_of(object, name);
+    if (!count || !count->is_number())
+        return {};
+    const double value = count->get<double>();
+    return value >= 0 && value < double(std::numeric_limits<int>::max()) ? std::optional(int(value)) : std::nullopt;
+}
+
+}  // namespace remote

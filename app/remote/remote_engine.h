@@ -1,0 +1,77 @@
+// RemoteEngine lets a server elsewhere answer as the engine of this machine would.
+#pragma once
+
+#include "app/remote/server_book.h"
+#include "engine/engine.h"
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace remote {
+
+/// What it asks is in the book. A conversation has no place of its own there: each turn sends all of it, and the server
+/// finds what it still knows by itself. Nothing is sent before a turn begins, so that a prompt that is still being
+/// written is not counted: count_tokens() and count_prompt() answer Unsupported. Commands are of the memory of this
+/// machine; there are none here. Threads as for engine::Engine.
+class RemoteEngine final : public engine::Engine
+{
+public:
+    /// `patience`: for how long nothing may come. A long prompt, or a queue, takes its time.
+    explicit RemoteEngine(std::shared_ptr<ServerBook> book,
+                          std::chrono::milliseconds patience = std::chrono::minutes(10));
+
+    /// The path is one of path_of(RemoteModel).
+    engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                           std::stop_token stop) override;
+    void unload() override { model_.reset(); }
+    bool loaded() const override { return model_.has_value(); }
+    engine::Result<engine::SequenceId> create_sequence() override { return ++last_sequence_; }
+    engine::Result<engine::SequenceId> branch(engine::SequenceId, int) override { return ++last_sequence_; }
+    void end_sequence(engine::SequenceId) override {}
+    engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
+                                          const engine::Listener& listener, std::stop_token stop) override;
+
+    // Turns do not wait for each other here but for the server: a step runs the oldest turn to its end.
+    engine::Result<engine::TurnId> begin(engine::SequenceId sequence, const engine::Request& request,
+                                         const engine::Listener& listener, std::stop_token stop) override;
+    std::vector<engine::TurnId> step(const engine::Listener& listener) override;
+    engine::Result<engine::Turn> end(engine::TurnId turn) override;
+
+    engine::Result<int> count_tokens(std::string_view text, std::stop_token stop) const override;
+    engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request,
+                                                      std::stop_token stop) const override;
+    std::uint64_t post(engine::Command) override { return 0; }
+    void poll(const engine::Listener&) override {}
+
+private:
+    struct Model {
+        Server server;
+        std::string id;
+        Kind kind = Kind::Unknown;
+        int context_tokens = 0;
+    };
+    struct Begun {
+        engine::TurnId id;
+        engine::SequenceId sequence;
+        engine::Request request;
+        engine::Listener listener;
+        std::stop_token stop;
+        std::optional<engine::Result<engine::Turn>> result;
+    };
+    engine::Result<engine::Turn> answer(engine::SequenceId sequence, const engine::Request& request,
+                                        const engine::Listener& listener, const std::stop_token& stop);
+
+    std::shared_ptr<ServerBook> book_;
+    std::chrono::milliseconds patience_;
+    std::optional<Model> model_;
+    engine::SequenceId last_sequence_ = 0;
+    engine::TurnId last_turn_ = 0;
+    std::vector<Begun> turns_;
+};
+
+/// Looks at a model of a server in the book, as engine::inspect_model does at a file.
+engine::Result<engine::ModelInfo> inspect_remote_model(ServerBook& book, const std::filesystem::path& path,
+                                                       const std::stop_token& stop);
+
+}  // namespace remote

@@ -1,0 +1,31 @@
+// Server is an engine elsewhere that speaks OpenAI's API; ServerFacts is what it says of itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace remote {
+
+/// Whose program answers. What each of them knows besides OpenAI's own fields differs.
+enum class Kind { Unknown, Spillway, LlamaServer, Vllm, SgLang, Tgi, Ollama, LmStudio };
+
+/// As people call it; empty: nobody knows.
+const char* name_of(Kind kind);
+
+struct Server {
+    std::string url;  // as read_address() writes it; no two servers have the same
+    std::string key;  // empty: it wants none
+};
+
+struct ServedModel {
+    std::string id;
+    int context_tokens = 0;  // that a conversation with it may have; 0: it does not say
+};
+
+struct ServerFacts {
+    Kind kind = Kind::Unknown;
+    std::string version;  // empty: it does not say
+    std::vector<ServedModel> models;
+};
+
+}  // namespace remote

@@ -1,0 +1,40 @@
+// SseReader takes a stream of server-sent events apart, wherever it is cut.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace remote {
+
+/// Lines end in CR, LF or both; comments and all fields but "data" are passed over. One thread; made for one answer.
+class SseReader
+{
+public:
+    static constexpr std::size_t kLongestEvent = 8 << 20;
+
+    /// `on_data` is given the data of each event; false: it wants no more.
+    explicit SseReader(std::function<bool(const std::string& data)> on_data)
+        : on_data_(std::move(on_data))
+    {
+    }
+
+    enum class State { More, Enough, TooLong };
+    State add(std::string_view bytes);
+    /// The stream is over: what stands there without an empty line behind it counts, too. Some servers end so.
+    State end();
+
+private:
+    State take_line();
+    State dispatch();
+
+    std::function<bool(const std::string&)> on_data_;
+    std::string line_;
+    std::string data_;
+    bool has_data_ = false;
+    bool after_cr_ = false;
+    bool first_ = true;
+};
+
+}  // namespace remote

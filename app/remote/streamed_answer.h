@@ -1,0 +1,54 @@
+// StreamedAnswer takes the bytes of one answer as they come and tells a listener what is in them.
+#pragma once
+
+#include "app/net/http_client.h"
+#include "app/remote/answer_numbers.h"
+#include "app/remote/answer_reader.h"
+#include "app/remote/sse_reader.h"
+#include "engine/engine.h"
+
+#include <optional>
+#include <string>
+
+namespace remote {
+
+/// One thread; made for one turn.
+class StreamedAnswer
+{
+public:
+    StreamedAnswer(const std::string& host, const engine::Request& request, const engine::Listener& listener,
+                   AnswerNumbers numbers, int context_tokens);
+
+    /// What HttpClient is to give it. It is referred to as long as the request lasts.
+    net::HttpReader reader();
+    /// The request came to its end. A failure: the answer had not.
+    net::Status end();
+    /// Some of the answer has come.
+    bool begun() const { return !text_.empty(); }
+
+    /// What became of it, stopped or not.
+    engine::Turn turn(bool stopped) const;
+
+private:
+    net::Status take_head(const net::HttpHead& head);
+    net::Status take_bytes(std::string_view bytes);
+    bool take_data(const std::string& data);
+    void tell_prompt();
+    void tell_telemetry(engine::Phase phase);
+
+    std::string host_;
+    const engine::Request& request_;
+    const engine::Listener& listener_;
+    AnswerNumbers numbers_;
+    int context_tokens_;
+    AnswerReader answer_;
+    SseReader events_;
+    std::optional<net::Failure> failure_;
+    bool is_stream_ = true;
+    bool done_ = false;  // "[DONE]"
+    bool prompt_told_ = false;
+    std::string whole_;  // where it is no stream
+    std::string text_;
+};
+
+}  // namespace remote

@@ -1,0 +1,115 @@
+// The numbers of servers: pages as vLLM, SGLang, TGI, llama-server and we write them, and pages that are none.
+#include "app/remote/server_numbers.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QtTest>
+
+using remote::read_numbers;
+using remote::ServerNumbers;
+
+namespace {
+
+ServerNumbers numbers_of(const char* name)
+{
+    QFile file(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/metrics/") + name);
+    return file.open(QFile::ReadOnly) ? read_numbers(file.readAll().toStdString()) : ServerNumbers();
+}
+
+}  // namespace
+
+class TestServerNumbers : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void vllm()
+    {
+        const ServerNumbers n = numbers_of("vllm.txt");
+        QCOMPARE(n.kv_share.value_or(-1), 0.375);  // the mean of two engines
+        QCOMPARE(n.running.value_or(-1), 5.0);
+        QCOMPARE(n.waiting.value_or(-1), 2.0);
+        QCOMPARE(n.preemptions.value_or(-1), 7.0);
+        QCOMPARE(n.prefix_tokens.value_or(-1), 12345.0);
+        QCOMPARE(n.prefix_hits.value_or(-1), 6000.0);
+        QCOMPARE(n.offloaded_bytes.value_or(-1), 1048576.0);
+        QCOMPARE(n.fetched_bytes.value_or(-1), 524288.0);
+        QVERIFY(n.started_s);
+        QVERIFY(!n.kv_tokens && !n.kv_bytes);
+    }
+
+    void sglang()
+    {
+        const ServerNumbers n = numbers_of("sglang.txt");
+        QCOMPARE(n.kv_share.value_or(-1), 0.28);
+        QCOMPARE(n.running.value_or(-1), 3.0);
+        QCOMPARE(n.waiting.value_or(-1), 1.0);
+        QCOMPARE(n.preemptions.value_or(-1), 4.0);  // not the gauge of the last batch
+        QCOMPARE(n.kv_most_tokens.value_or(-1), 40960.0);
+    }
+
+    void tgi()
+    {
+        const ServerNumbers n = numbers_of("tgi.txt");
+        QCOMPARE(n.running.value_or(-1), 2.0);
+        QCOMPARE(n.waiting.value_or(-1), 0.0);
+        QCOMPARE(n.kv_tokens.value_or(-1), 1500.0);
+        QVERIFY(!n.kv_share && !n.preemptions);
+    }
+
+    void llama_server()
+    {
+        const ServerNumbers n = numbers_of("llama_server.txt");
+        QCOMPARE(n.running.value_or(-1), 1.0);
+        QCOMPARE(n.waiting.value_or(-1), 0.0);
+        QCOMPARE(n.answer_tokens.value_or(-1), 321.0);
+        QVERIFY(!n.kv_share);  // it does not say, which is not zero
+    }
+
+    void whatIsNoNumberIsNotKnown_data()
+    {
+        QTest::addColumn<QByteArray>("page");
+        QTest::newRow("nothing") << QByteArray();
+        QTest::newRow("a page for people") << QByteArray("<html>\n<body>vllm:num_requests_running 3</body>");
+        QTest::newRow("no number") << QByteArray("vllm:num_requests_running many\n");
+        QTest::newRow("not a number") << QByteArray("vllm:num_requests_running NaN\nvllm:num_requests_running +Inf\n");
+        QTest::newRow("below nothing") << QByteArray("vllm:num_requests_running -3\n");
+        QTest::newRow("a comment") << QByteArray("# vllm:num_requests_running 3\n");
+        QTest::newRow("labels without end") << QByteArray("vllm:num_requests_running{a=\"b\" 3\n");
+        QTest::newRow("another name") << QByteArray("vllm:num_requests_running_too 3\n");
+        QTest::newRow("binary") << QByteArray(10'000, '\0');
+    }
+    void whatIsNoNumberIsNotKnown()
+    {
+        QFETCH(QByteArray, page);
+        QVERIFY(!read_numbers(page.toStdString()).running);
+    }
+
+    void labelsMayHoldAnything()
+    {
+        QCOMPARE(read_numbers("vllm:num_requests_running{m=\"a } \\\" b\"} 3 1700000000\r\n").running.value_or(-1),
+                 3.0);
+        QCOMPARE(read_numbers("  vllm:num_requests_running \t +4e0").running.value_or(-1), 4.0);
+        QVERIFY(!read_numbers("vllm:kv_cache_usage_perc 37\n").kv_share);  // no share is above one
+    }
+
+    void aCounterThatFallsIsARestart()
+    {
+        ServerNumbers before, now;
+        before.preemptions = 3;
+        before.answer_tokens = 100;
+        now.preemptions = 4;
+        QCOMPARE(remote::change_between(before, now).preemptions.value_or(-1), 1.0);
+        QVERIFY(!remote::change_between(before, now).answer_tokens);  // it said nothing this time
+        now.answer_tokens = 50;
+        const remote::CounterChange change = remote::change_between(before, now);
+        QVERIFY(change.restarted && !change.preemptions && !change.answer_tokens);
+        before = now;
+        before.started_s = 10;
+        now.started_s = 20;
+        QVERIFY(remote::change_between(before, now).restarted);
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestServerNumbers)
+#include "tst_server_numbers.moc"
