@@ -4,6 +4,7 @@
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
 #include "app/system/log_lines.h"
+#include "app/system/remote_path.h"
 #include "app/system/start.h"
 
 #include <QFontDatabase>
@@ -26,6 +27,22 @@ QString firstLanguage(SettingsController& settings, const CommandLine& commandLi
     return language->names()[commandLine.language.value_or(language->value())];
 }
 
+EngineFactory hereOrThere(const std::shared_ptr<RemoteDoor>& door, const EngineFactory& here)
+{
+    if (!door)
+        return here;
+    return [door, here] { return door->engine(here()); };
+}
+
+ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelInspector& here)
+{
+    if (!door)
+        return here;
+    return [door, here](const std::filesystem::path& path, const std::stop_token& stop) {
+        return isElsewhere(QString::fromStdU16String(path.u16string())) ? door->inspect(path, stop) : here(path, stop);
+    };
+}
+
 }  // namespace
 
 Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, std::shared_ptr<LogFeed> logFeed,
@@ -38,9 +55,11 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_program(folders, m_guide)
     , m_log(std::move(logFeed))
     , m_shownLog(m_log)
+    , m_remoteDoor(remoteDoor())
+    , m_inspect(hereOrThere(m_remoteDoor, inspect))
     , m_loadMarker(folders.state)
     , m_store(folders.data)
-    , m_engine(makeEngine, {.giveUp = [this] { leave(); }})
+    , m_engine(hereOrThere(m_remoteDoor, makeEngine), {.giveUp = [this] { leave(); }})
     , m_speed(m_engine, folders.data, MachineSpeed::measureModel)
     , m_open(m_store)
     , m_turns(m_engine, m_store, m_open, commandLine.options)
@@ -49,17 +68,20 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_savedKv(m_engine, m_store, m_conversations, *m_settings.savedKvGib())
     , m_composer(m_chat, m_turns, m_engine, m_store.attachmentsFolder())
     , m_conversationSettings(m_chat, m_store, commandLine.options)
-    , m_models(m_engine, inspect, {})
+    , m_models(m_engine, m_inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state, m_guide))
     , m_pressure(m_engine, m_models)
     , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, engine::devices)
     , m_experiments(m_turns, m_models, experimentsWorld(folders))
     , m_fetching(fetchingWorld(folders))
+    , m_servers(m_remoteDoor, folders.data + QStringLiteral("/servers.json"))
+    , m_serverLoad(m_remoteDoor)
 {
     overrideSettings(commandLine);
     connectSettings();
     connectModels();
     connectFetching();
+    connectServers();
     connectConversations();
     m_pressure.follow(m_chat, m_turns, m_store);
     m_pressure.offerDevices(&m_devices);
@@ -156,14 +178,18 @@ void Program::connectModels()
     QObject::connect(m_chat.context(), &ChatContext::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
     QObject::connect(&m_models, &ModelController::modelReady, &m_speed, [this](const engine::ModelInfo& model) {
+        if (!m_models.current().server.isEmpty())
+            return;  // it says nothing of this machine
         engine::LoadRequest request = loadRequest();
         request.model = model.path;
         request.context_tokens = model.context_in_use;
         m_speed.onModelReady(request);
     });
     QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
-    QObject::connect(&m_models, &ModelController::modelReady, &m_devices,
-                     [this] { m_devices.onModelReady(m_models.chosenRequest()); });
+    QObject::connect(&m_models, &ModelController::modelReady, &m_devices, [this] {
+        if (m_models.current().server.isEmpty())
+            m_devices.onModelReady(m_models.chosenRequest());
+    });
     for (const auto answered : {&PlacementController::deviceAccepted, &PlacementController::deviceRefused})
         QObject::connect(m_pressure.placement(), answered, &m_models,
                          [this] { m_models.onPlacement(m_devices.placement()); });
@@ -181,8 +207,10 @@ void Program::connectModels()
     QObject::connect(m_pressure.doctor(), &DoctorController::threadsRequested, &m_settings,
                      [this](int threads) { m_settings.threads()->setValue(threads); });
 
-    QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
-                     [this] { m_loadMarker.begin(m_models.path()); });
+    QObject::connect(&m_models, &ModelController::loadStarted, &m_program, [this] {
+        if (!isElsewhere(m_models.path()))  // of a server no program dies
+            m_loadMarker.begin(m_models.path());
+    });
     QObject::connect(&m_models, &ModelController::modelGone, &m_program, [this] { m_loadMarker.end(); });
     EngineWorker* const worker = m_engine.worker();
     QObject::connect(worker, &EngineWorker::promptCounted, &m_program, [this] { m_loadMarker.prompted(); });
@@ -268,6 +296,24 @@ void Program::connectFetching()
     QObject::connect(m_fetching.queue(), &FetchQueue::openRequested, &m_models, &ModelController::openAndLoad);
 }
 
+void Program::connectServers()
+{
+    const auto list = [this] { m_catalogue.setElsewhere(m_servers.models()); };
+    QObject::connect(&m_servers, &Servers::modelsChanged, &m_catalogue, list);
+    list();
+    QObject::connect(&m_models, &ModelController::modelReady, &m_servers, [this] {
+        QStringList keys;
+        for (const SamplingControl& control : samplingControls())
+            keys.append(QLatin1String(control.key));
+        m_conversationSettings.sampling()->setUnknown(m_servers.unknown(m_models.current().path, keys));
+    });
+    QObject::connect(&m_models, &ModelController::modelGone, &m_servers,
+                     [this] { m_conversationSettings.sampling()->setUnknown({}); });
+    QObject::connect(&m_models, &ModelController::currentChanged, &m_serverLoad,
+                     [this] { m_serverLoad.onModel(m_models.current().path, m_models.current().server); });
+    m_fetching.contacts()->addSource([this] { return m_servers.connections(); });
+}
+
 void Program::applyLoadSettings()
 {
     m_models.setDefaults(loadRequest());
@@ -319,6 +365,8 @@ bool Program::open()
         {QStringLiteral("pressure"), QVariant::fromValue(&m_pressure)},
         {QStringLiteral("experiments"), QVariant::fromValue(&m_experiments)},
         {QStringLiteral("fetching"), QVariant::fromValue(&m_fetching)},
+        {QStringLiteral("servers"), QVariant::fromValue(&m_servers)},
+        {QStringLiteral("serverLoad"), QVariant::fromValue(&m_serverLoad)},
     });
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())

@@ -17,6 +17,8 @@
 #include "app/pressure/device_controller.h"
 #include "app/pressure/machine_speed.h"
 #include "app/pressure/pressure.h"
+#include "app/servers/server_load.h"
+#include "app/servers/servers.h"
 #include "app/settings/settings_controller.h"
 #include "app/store/conversation_store.h"
 #include "app/system/profile_folders.h"
@@ -61,6 +63,7 @@ private:
     ExperimentsController::World experimentsWorld(const ProfileFolders& folders);
     Fetching::World fetchingWorld(const ProfileFolders& folders);
     void connectFetching();
+    void connectServers();
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
@@ -74,6 +77,8 @@ private:
     ProgramController m_program;
     LogModel m_log;
     ShownLog m_shownLog;
+    std::shared_ptr<RemoteDoor> m_remoteDoor;
+    ModelInspector m_inspect;
     LoadMarker m_loadMarker;
     ConversationStore m_store;
     EngineThread m_engine;
@@ -91,5 +96,7 @@ private:
     DeviceController m_devices;
     ExperimentsController m_experiments;
     Fetching m_fetching;
+    Servers m_servers;
+    ServerLoad m_serverLoad;
     QQmlApplicationEngine m_qml;
 };

@@ -19,6 +19,8 @@ ApplicationWindow {
     required property Pressure pressure
     required property ExperimentsController experiments
     required property Fetching fetching
+    required property Servers servers
+    required property ServerLoad serverLoad
 
     // What it is, or was before it was minimised.
     property int unminimized: Window.Windowed
@@ -115,6 +117,8 @@ ApplicationWindow {
         pressure: root.pressure
         experiments: root.experiments
         fetching: root.fetching
+        servers: root.servers
+        serverLoad: root.serverLoad
         focus: true
     }
 }

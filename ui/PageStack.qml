@@ -23,6 +23,7 @@ StackLayout {
     required property ShownLog log
     required property ExperimentsController experiments
     required property Fetching fetching
+    required property Servers servers
     required property Pressure pressure
 
     required property int page
@@ -73,6 +74,8 @@ StackLayout {
             hasGuide: root.program.hasGuide
             canFind: root.fetching.available
             onFindRequested: root.pageRequested(PageName.Find)
+            canReach: root.servers.available
+            onServersRequested: root.pageRequested(PageName.Servers)
             onModelOpened: root.pageRequested(PageName.Conversation)
             onGuideRequested: {
                 root.program.openGuide();
@@ -131,6 +134,14 @@ StackLayout {
                     root.pageRequested(PageName.Models);
             }
             onModelOpened: root.pageRequested(PageName.Conversation)
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.Servers
+        sourceComponent: ServersPage {
+            objectName: "serversPage"
+            servers: root.servers
+            onBackRequested: root.pageRequested(PageName.Models)
         }
     }
     // qmllint enable unqualified

@@ -9,6 +9,7 @@ Window {
 
     required property Pressure pressure
     required property ChatController chat
+    required property ServerLoad load
 
     property bool drawn: false // its first frame
 
@@ -38,6 +39,7 @@ Window {
         doctor: root.pressure.doctor
         devices: root.pressure.devices
         chat: root.chat
+        load: root.load
         onConversationRequested: conversation => root.conversationRequested(conversation)
         onCloseRequested: root.hideRequested()
         onApartToggled: root.backRequested()

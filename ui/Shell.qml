@@ -25,6 +25,8 @@ FocusScope {
     required property Pressure pressure
     required property ExperimentsController experiments
     required property Fetching fetching
+    required property Servers servers
+    required property ServerLoad serverLoad
 
     readonly property alias page: actions.page
 
@@ -65,6 +67,12 @@ FocusScope {
         }
     }
 
+    // It is asked only while somebody looks.
+    Binding {
+        target: root.serverLoad
+        property: "shown"
+        value: actions.panelShown || actions.panelApart
+    }
     Binding {
         target: CodeView
         property: "wrapping"
@@ -152,6 +160,7 @@ FocusScope {
                 log: root.log
                 experiments: root.experiments
                 fetching: root.fetching
+                servers: root.servers
                 pressure: root.pressure
                 page: actions.page
                 onPageRequested: page => actions.show(page)
@@ -207,6 +216,7 @@ FocusScope {
                 events: root.pressure.events
                 doctor: root.pressure.doctor
                 devices: root.pressure.devices
+                load: root.serverLoad
                 chat: root.chat
                 onConversationRequested: conversation => root.goTo(conversation)
                 onCloseRequested: actions.togglePanel()
@@ -221,6 +231,7 @@ FocusScope {
         active: actions.panelApart
         sourceComponent: PressureWindow {
             pressure: root.pressure // qmllint disable unqualified
+            load: root.serverLoad // qmllint disable unqualified
             chat: root.chat // qmllint disable unqualified
             onConversationRequested: conversation => root.goTo(conversation) // qmllint disable unqualified
             onBackRequested: root.settings.panelShown.value = 1 // qmllint disable unqualified

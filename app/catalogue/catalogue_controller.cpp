@@ -3,6 +3,7 @@
 #include "app/catalogue/describe.h"
 #include "app/catalogue/tell_apart.h"
 #include "app/system/background.h"
+#include "app/system/remote_path.h"
 #include "app/text/visible_text.h"
 
 #include <QClipboard>
@@ -160,7 +161,8 @@ QList<ModelEntry> CatalogueController::measurable() const
     QList<ModelEntry> entries;
     for (int row = 0; row < m_models.rowCount(); ++row) {
         const ModelEntry& entry = m_models.entry(row);
-        if (entry.openable() && (entry.kind == ModelKind::Chat || entry.kind == ModelKind::Base))
+        if (entry.openable() && entry.store != Store::Server &&
+            (entry.kind == ModelKind::Chat || entry.kind == ModelKind::Base))
             entries.append(entry);
     }
     std::sort(entries.begin(), entries.end(), [](const ModelEntry& a, const ModelEntry& b) {
@@ -179,7 +181,7 @@ bool CatalogueController::open(const QString& id)
         setError(entry.obstacle);
         return false;
     }
-    if (!QFileInfo(entry.path).isFile()) {
+    if (entry.store != Store::Server && !QFileInfo(entry.path).isFile()) {
         setError(tr("The file of “%1” is not there any more.").arg(entry.title));
         rescan();
         return false;
@@ -204,7 +206,7 @@ void CatalogueController::lookAtRecent()
     const auto look = [paths] {
         QSet<QString> missing;
         for (const QString& path : paths)
-            if (!QFileInfo(path).isFile())
+            if (!isElsewhere(path) && !QFileInfo(path).isFile())
                 missing.insert(path);
         return missing;
     };
@@ -225,7 +227,9 @@ void CatalogueController::showRecent()
     }
     const QStringList marks = tellApart(files);
     for (qsizetype i = 0; i < recent.size(); ++i)
-        recent[i].file = recent.size() == 1 ? VisibleText::of(QFileInfo(recent[i].path).fileName()) : marks[i];
+        recent[i].file = isElsewhere(recent[i].path) ? hostOf(recent[i].path)
+                         : recent.size() == 1        ? VisibleText::of(QFileInfo(recent[i].path).fileName())
+                                                     : marks[i];
     if (recent == m_recent)
         return;
     m_recent = recent;
@@ -236,7 +240,7 @@ QStringList CatalogueController::openedFiles() const
 {
     QStringList files;
     for (const UsedModel& used : m_lastUsed.newest(kMostOpened))
-        if (used.path != m_world.guide)
+        if (used.path != m_world.guide && !isElsewhere(used.path))
             files.append(used.path);
     return files;
 }
@@ -293,7 +297,7 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
         return;
     m_lastUsed.note({id, path, m_opener.current().name, QDateTime::currentMSecsSinceEpoch()});
     m_models.setLastUsed(m_lastUsed.msById());
-    if (m_models.rowOf(id) < 0 && path != m_world.guide) {
+    if (m_models.rowOf(id) < 0 && path != m_world.guide && !isElsewhere(path)) {
         FoundFile file;
         file.store = Store::Opened;
         file.path = path;
@@ -311,7 +315,7 @@ QString CatalogueController::idOf(const QString& path) const
     for (int row = 0; row < m_models.rowCount(); ++row)
         if (m_models.entry(row).path == path)
             return m_models.entry(row).id;
-    return whereItLies(path);
+    return isElsewhere(path) ? path : whereItLies(path);
 }
 
 // Whether a place is there the scan knows. Until then the user's own are believed to be.

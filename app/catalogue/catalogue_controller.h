@@ -92,6 +92,8 @@ public:
     QList<ModelEntry> measurable() const;
 
     /// The user's own; they are looked into at once if anything has been yet.
+    /// The models of servers, rows like the others.
+    void setElsewhere(const QList<ModelEntry>& models) { m_models.setElsewhere(models); }
     void setFolders(const QStringList& folders);
     /// What a model would be loaded with: fit is judged by it.
     void setLoadRequest(const engine::LoadRequest& request);

@@ -1,5 +1,7 @@
 #include "app/catalogue/model_controller.h"
 
+#include "app/system/remote_path.h"
+
 #include "app/system/background.h"
 #include "app/system/chosen_path.h"
 #include "app/text/visible_text.h"
@@ -55,7 +57,7 @@ void ModelController::openDropped(const QList<QUrl>& files)
 
 void ModelController::openAndLoad(const QString& path, const QString& name)
 {
-    inspect(QFileInfo(path).absoluteFilePath(), AfterInspection::Load, name);
+    inspect(isElsewhere(path) ? path : QFileInfo(path).absoluteFilePath(), AfterInspection::Load, name);
 }
 
 void ModelController::load()
@@ -199,7 +201,7 @@ bool ModelController::reloadNeeded() const
     const auto choices = [](const engine::LoadRequest& r) {
         return std::tuple(r.context_tokens, r.threads, r.k_type, r.v_type);
     };
-    return m_current.known() && choices(m_chosen) != choices(m_request);
+    return m_current.known() && m_current.server.isEmpty() && choices(m_chosen) != choices(m_request);
 }
 
 void ModelController::dismissError()

@@ -33,6 +33,8 @@ QString ModelEntry::storeName() const
         return QStringLiteral("llama.cpp");
     case Store::Opened:
         return QCoreApplication::translate("ModelEntry", "Opened");
+    case Store::Server:
+        return origin;
     }
     return QCoreApplication::translate("ModelEntry", "Folder");
 }

@@ -1,5 +1,6 @@
 #include "app/catalogue/model_facts.h"
 
+#include "app/system/remote_path.h"
 #include "app/text/visible_text.h"
 #include "app/worker/error_sentence.h"
 
@@ -42,6 +43,8 @@ ModelFacts::ModelFacts(const engine::ModelInfo& info)
     // Some files call themselves after their architecture, which tells nobody anything.
     if (name.isEmpty() || name == architecture)
         name = VisibleText::of(QString::fromStdU16String(info.path.stem().u16string()));
+    if (isElsewhere(path))
+        server = VisibleText::of(hostOf(path));
     for (const std::string& warning : info.warnings)
         warnings.append(asSentence(QString::fromStdString(warning)));
 }

@@ -25,6 +25,7 @@ class ModelFacts
     Q_PROPERTY(int contextTokens MEMBER contextTokens CONSTANT)
     Q_PROPERTY(int contextInUse MEMBER contextInUse CONSTANT)
     Q_PROPERTY(QString device MEMBER device CONSTANT)
+    Q_PROPERTY(QString server MEMBER server CONSTANT)
     Q_PROPERTY(int layers MEMBER layers CONSTANT)
     Q_PROPERTY(int experts MEMBER experts CONSTANT)
     Q_PROPERTY(int expertsUsed MEMBER expertsUsed CONSTANT)
@@ -52,6 +53,7 @@ public:
     int contextTokens = 0;
     int contextInUse = 0;  // 0: not loaded
     QString device;        // beside the cpu; empty: none
+    QString server;        // that answers; empty: this machine does
     int layers = 0;
     int experts = 0;
     int expertsUsed = 0;

@@ -69,8 +69,22 @@ void ModelListModel::add(const QList<ModelEntry>& entries)
 
 void ModelListModel::finishScan()
 {
+    removeRows([this](const Row& row) { return row.scan != m_scan && row.entry.store != Store::Server; });
+}
+
+void ModelListModel::setElsewhere(const QList<ModelEntry>& entries)
+{
+    QSet<QString> there;
+    for (const ModelEntry& entry : entries)
+        there.insert(entry.id);
+    removeRows([&](const Row& row) { return row.entry.store == Store::Server && !there.contains(row.entry.id); });
+    add(entries);
+}
+
+void ModelListModel::removeRows(const std::function<bool(const Row&)>& gone)
+{
     for (int row = int(m_rows.size()) - 1; row >= 0; --row) {
-        if (m_rows[row].scan == m_scan)
+        if (!gone(m_rows[row]))
             continue;
         beginRemoveRows({}, row, row);
         m_rows.removeAt(row);
@@ -135,7 +149,7 @@ void ModelListModel::setOpen(const QString& id)
 
 ModelFit ModelListModel::fitOf(const ModelEntry& entry) const
 {
-    if (!entry.openable())
+    if (!entry.openable() || entry.store == Store::Server)  // which takes nothing here
         return {};
     return {engine::fit_in_memory(entry.info, m_request, m_memory), FixedState(entry.info, m_request)};
 }

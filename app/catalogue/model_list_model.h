@@ -8,6 +8,8 @@
 #include <QHash>
 #include <QList>
 
+#include <functional>
+
 /// The rows that a scan finds, with what this program knows besides: whether they fit, when they were used, which one
 /// is open, and what tells it from another of its name. In no order; ShownModels sorts. Lives on the UI thread; owned
 /// by CatalogueController.
@@ -32,6 +34,8 @@ public:
     void beginScan();
     void add(const QList<ModelEntry>& entries);
     void finishScan();
+    /// What servers have; no scan finds it. Those given before and not now are gone.
+    void setElsewhere(const QList<ModelEntry>& entries);
 
     /// What fit is judged by; the rows' verdicts are computed again.
     void setMemory(const engine::LoadRequest& request, const engine::MachineMemory& memory);
@@ -47,6 +51,7 @@ private:
         QString mark = {};      // see tellApart()
     };
     ModelFit fitOf(const ModelEntry& entry) const;
+    void removeRows(const std::function<bool(const Row&)>& gone);
     void mark();
     void changed(int row, Role role);
 

@@ -6,8 +6,8 @@
 
 #include <functional>
 
-/// Whose folder a model lies in; Opened: in any, from which it was opened by itself.
-enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp, Opened };
+/// Whose folder a model lies in; Opened: in any, from which it was opened by itself; Server: in none, but elsewhere.
+enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp, Opened, Server };
 
 struct Place {
     Store store = Store::Folder;

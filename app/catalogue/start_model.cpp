@@ -1,6 +1,7 @@
 #include "app/catalogue/start_model.h"
 
 #include "app/system/profile_folders.h"
+#include "app/system/remote_path.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
@@ -82,7 +83,7 @@ StartModel StartModel::choose(const Given& given)
         return {};
     if (given.wish == SettingsController::Guide || given.last.isEmpty())
         return {given.guide, {}};
-    if (!QFileInfo(given.last).isFile())
+    if (!isElsewhere(given.last) && !QFileInfo(given.last).isFile())
         return {given.guide,
                 StartModelText::tr("“%1”, which was open last, is not there any more.").arg(nameOf(given.last))};
     return {given.last, {}};

@@ -56,7 +56,7 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
             ledger.attachedTokens += std::min(attached, entry.tokens.count());
         }
     }
-    if (request.messages.empty())
+    if (counted.messages.empty())  // of a text that is gone on with, or a server that gives a sum only
         ledger.messageTokens = counted.total_tokens;
     for (const int dropped : counted.dropped_messages)
         if (StoredMessage* const message = tree.find(ids.value(dropped)))

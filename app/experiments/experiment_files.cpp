@@ -37,7 +37,7 @@ QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models,
         if (!known)
             files.append({{title, path, {}}, detail});
     };
-    if (models.current().known())
+    if (models.current().known() && models.current().server.isEmpty())  // what is measured runs here
         add(models.current().name, QString::fromStdU16String(models.loadedRequest().model.u16string()),
             QCoreApplication::translate("Experiments", "open in the conversation"));
     if (QFileInfo(guide).isFile())

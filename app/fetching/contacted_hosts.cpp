@@ -3,6 +3,7 @@
 #include "app/text/visible_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace {
@@ -18,6 +19,9 @@ QString purposeOf(const std::string& purpose)
         {"text about a model", QT_TRANSLATE_NOOP("ContactedHosts", "a text about a model")},
         {"header of a model file", QT_TRANSLATE_NOOP("ContactedHosts", "a model's header")},
         {"size of a file", QT_TRANSLATE_NOOP("ContactedHosts", "the size of a file")},
+        {"what a server is", QT_TRANSLATE_NOOP("ContactedHosts", "what a server is")},
+        {"answers of a model", QT_TRANSLATE_NOOP("ContactedHosts", "answers of a model there")},
+        {"numbers of a server", QT_TRANSLATE_NOOP("ContactedHosts", "a server's numbers")},
         {"model file", QT_TRANSLATE_NOOP("ContactedHosts", "a model's file")},
     };
     for (const auto& [name, words] : known)
@@ -36,7 +40,10 @@ double msOf(std::chrono::system_clock::time_point time)
 void ContactedHosts::refresh()
 {
     QList<ContactedHost> hosts;
-    for (const net::Connection& c : m_source ? m_source->connections() : std::vector<net::Connection>())
+    std::vector<net::Connection> all = m_source ? m_source->connections() : std::vector<net::Connection>();
+    for (const Connections& more : std::as_const(m_others))
+        std::ranges::move(more(), std::back_inserter(all));
+    for (const net::Connection& c : all)
         hosts.append({VisibleText::of(QString::fromStdString(c.host)), purposeOf(c.purpose), msOf(c.first),
                       msOf(c.last), c.requests, double(c.bytes_sent), double(c.bytes_received)});
     std::ranges::stable_sort(hosts, std::greater(), &ContactedHost::lastMs);

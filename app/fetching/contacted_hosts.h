@@ -8,6 +8,9 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
+#include <functional>
+#include <vector>
+
 /// All requests to one host for one purpose. Times are ms since 1970; headers are among the bytes.
 class ContactedHost
 {
@@ -49,6 +52,10 @@ public:
     {
     }
 
+    using Connections = std::function<std::vector<net::Connection>()>;
+    /// Somebody else who uses the network.
+    void addSource(Connections connections) { m_others.append(std::move(connections)); }
+
     QList<ContactedHost> hosts() const { return m_hosts; }  // the newest contact first
     Q_INVOKABLE void refresh();
 
@@ -57,5 +64,6 @@ Q_SIGNALS:
 
 private:
     const ModelSource* m_source;
+    QList<Connections> m_others;
     QList<ContactedHost> m_hosts;
 };

@@ -68,6 +68,8 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     models.setChanged([this](const engine::PlacementOptions& loaded) { return m_placement.asChanged(loaded); });
     connect(&models, &ModelController::modelReady, this, [this, &models](const engine::ModelInfo& model) {
         m_monitor.onModelReady(model);
+        if (!models.current().server.isEmpty())
+            return;  // where its bytes lie is the server's business, and what holds it back
         m_placement.onModelReady(model, models.loadedRequest());
         m_doctor.onModelReady(model);
     });

@@ -105,6 +105,8 @@ QVariant SamplingModel::data(const QModelIndex& index, int role) const
         return std::max(control.from, control.sliderTo);
     case StepRole:
         return control.step;
+    case KnownRole:
+        return !m_unknown.contains(QLatin1String(control.key));
     default:
         return {};
     }
@@ -116,7 +118,7 @@ QHash<int, QByteArray> SamplingModel::roleNames() const
         {KeyRole, "key"},         {LabelRole, "label"}, {ExplanationRole, "explanation"},
         {ValueRole, "value"},     {TextRole, "text"},   {DefaultTextRole, "defaultText"},
         {ChangedRole, "changed"}, {FromRole, "from"},   {SliderToRole, "sliderTo"},
-        {StepRole, "step"},
+        {StepRole, "step"},       {KnownRole, "known"},
     };
 }
 
@@ -126,6 +128,14 @@ void SamplingModel::show(const QJsonObject& sampling)
         return;
     m_sampling = sampling;
     Q_EMIT dataChanged(index(0), index(rowCount() - 1));
+}
+
+void SamplingModel::setUnknown(const QStringList& keys)
+{
+    if (m_unknown == keys)
+        return;
+    m_unknown = keys;
+    Q_EMIT dataChanged(index(0), index(rowCount() - 1), {KnownRole});
 }
 
 int SamplingModel::changedCount() const

@@ -4,6 +4,7 @@
 #include "app/chat/sampling_control.h"
 
 #include <QAbstractListModel>
+#include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
 /// One row an option: what is set, what counts when nothing is, and whether that differs. A row's number is checked
@@ -26,6 +27,7 @@ public:
         FromRole,
         SliderToRole,  // equal to `from`: a slider would make no sense
         StepRole,
+        KnownRole,  // to the open model; else it is not given the value
     };
     Q_ENUM(Role)
 
@@ -39,6 +41,8 @@ public:
     void show(const QJsonObject& sampling);
     QJsonObject sampling() const { return m_sampling; }
     int changedCount() const;
+    /// By their keys: what the open model's server does not know.
+    void setUnknown(const QStringList& keys);
 
     /// Takes a value from a slider, and brings it to its step.
     Q_INVOKABLE void setValue(int row, double value);
@@ -56,4 +60,5 @@ private:
 
     engine::Request m_defaults;
     QJsonObject m_sampling;
+    QStringList m_unknown;
 };

@@ -666,6 +666,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>a model&apos;s file</source>
         <translation>die Datei eines Modells</translation>
     </message>
+    <message>
+        <source>what a server is</source>
+        <translation>was ein Server ist</translation>
+    </message>
+    <message>
+        <source>answers of a model there</source>
+        <translation>Antworten eines Modells dort</translation>
+    </message>
+    <message>
+        <source>a server&apos;s numbers</source>
+        <translation>Zahlen eines Servers</translation>
+    </message>
 </context>
 <context>
     <name>ContextChoices</name>
@@ -707,6 +719,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Shows what fills the context</source>
         <translation>Zeigt, was den Kontext füllt</translation>
+    </message>
+    <message>
+        <source>Context: %1 tokens used</source>
+        <translation>Kontext: %1 Token belegt</translation>
     </message>
 </context>
 <context>
@@ -1634,10 +1650,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Das Gerät hat keinen Speicher mehr frei (%1).</translation>
     </message>
     <message>
-        <source>The device stopped answering (%1).</source>
-        <translation>Das Gerät antwortet nicht mehr (%1).</translation>
-    </message>
-    <message>
         <source>That is not possible (%1).</source>
         <translation>Das ist nicht möglich (%1).</translation>
     </message>
@@ -1660,6 +1672,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Spillway made a mistake (%1).</source>
         <translation>Spillway hat einen Fehler gemacht (%1).</translation>
+    </message>
+    <message>
+        <source>The device or the server does not answer (%1).</source>
+        <translation>Das Gerät oder der Server antwortet nicht (%1).</translation>
     </message>
 </context>
 <context>
@@ -3481,6 +3497,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>emulated</source>
         <translation>emuliert</translation>
     </message>
+    <message>
+        <source>on %1</source>
+        <translation>auf %1</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
 </context>
 <context>
     <name>ModelCard</name>
@@ -3694,6 +3718,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1: %2 a conversation, however long it is.</source>
         <translation>%1: %2 je Gespräch, wie lang es auch ist.</translation>
     </message>
+    <message>
+        <source>Runs on</source>
+        <translation>Läuft auf</translation>
+    </message>
 </context>
 <context>
     <name>ModelEntry</name>
@@ -3903,6 +3931,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Find models</source>
         <translation>Modelle finden</translation>
     </message>
+    <message>
+        <source>Models of servers</source>
+        <translation>Modelle von Servern</translation>
+    </message>
 </context>
 <context>
     <name>NoModels</name>
@@ -3941,6 +3973,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Find models</source>
         <translation>Modelle finden</translation>
+    </message>
+    <message>
+        <source>Use a model of a server…</source>
+        <translation>Modell eines Servers verwenden …</translation>
     </message>
 </context>
 <context>
@@ -4543,6 +4579,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>RAM</source>
         <translation>RAM</translation>
     </message>
+    <message>
+        <source>Server</source>
+        <translation>Server</translation>
+    </message>
 </context>
 <context>
     <name>PressureWindow</name>
@@ -4602,6 +4642,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>It remembers %1 tokens of conversation.</source>
         <translation>Es behält %1 Token des Gesprächs.</translation>
+    </message>
+    <message>
+        <source>It runs on %1: what you write goes there.</source>
+        <translation>Es läuft auf %1: Was Sie schreiben, geht dorthin.</translation>
     </message>
 </context>
 <context>
@@ -5086,6 +5130,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Default: %1</source>
         <translation>Vorgabe: %1</translation>
     </message>
+    <message>
+        <source>The open model&apos;s server does not know this, so it is not sent.</source>
+        <translation>Der Server des geöffneten Modells kennt das nicht; es wird nicht gesendet.</translation>
+    </message>
 </context>
 <context>
     <name>SavedNote</name>
@@ -5157,6 +5205,200 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>New conversation</source>
         <translation>Neues Gespräch</translation>
+    </message>
+</context>
+<context>
+    <name>ServerForm</name>
+    <message>
+        <source>Address, such as 192.168.0.5:8000</source>
+        <translation>Adresse, etwa 192.168.0.5:8000</translation>
+    </message>
+    <message>
+        <source>Address of the server</source>
+        <translation>Adresse des Servers</translation>
+    </message>
+    <message>
+        <source>Name, if it is to have one</source>
+        <translation>Name, wenn er einen haben soll</translation>
+    </message>
+    <message>
+        <source>Name of the server</source>
+        <translation>Name des Servers</translation>
+    </message>
+    <message>
+        <source>Key, if it asks for one</source>
+        <translation>Schlüssel, wenn er einen verlangt</translation>
+    </message>
+    <message>
+        <source>Key for the server</source>
+        <translation>Schlüssel für den Server</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Asking %1 what it is</source>
+        <translation>%1 wird gefragt, was es ist</translation>
+    </message>
+    <message>
+        <source>Spillway then asks %1 which models it has. What you write to one of them goes there with the whole conversation, each time.</source>
+        <translation>Spillway fragt dann %1, welche Modelle es dort gibt. Was Sie einem davon schreiben, geht mit dem ganzen Gespräch dorthin, jedes Mal.</translation>
+    </message>
+    <message>
+        <source>The way there is not encrypted: others in the same network may read the key and what is said.</source>
+        <translation>Der Weg dorthin ist nicht verschlüsselt: Andere im selben Netz können den Schlüssel und das Gesagte mitlesen.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerLoad</name>
+    <message>
+        <source>This server does not show how busy it is. Some have to be told to when they are started.</source>
+        <translation>Dieser Server zeigt nicht, wie ausgelastet er ist. Manchen muss man das beim Start sagen.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerRow</name>
+    <message>
+        <source>with a key</source>
+        <translation>mit Schlüssel</translation>
+    </message>
+    <message>
+        <source>not encrypted</source>
+        <translation>nicht verschlüsselt</translation>
+    </message>
+    <message>
+        <source>Asking %1 what it is</source>
+        <translation>%1 wird gefragt, was es ist</translation>
+    </message>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>ServerSection</name>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>%1 a second to its RAM</source>
+        <translation>%1 pro Sekunde in seinen RAM</translation>
+    </message>
+    <message>
+        <source>%1 a second back</source>
+        <translation>%1 pro Sekunde zurück</translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>KV-Cache</translation>
+    </message>
+    <message>
+        <source>How much of the server&apos;s KV cache is in use, by all its clients. At 100 % requests wait, or lose what was computed for them.</source>
+        <translation>Wie viel vom KV-Cache des Servers belegt ist, von allen, die ihn nutzen. Bei 100 % warten Anfragen oder verlieren, was für sie berechnet war.</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>Laufend</translation>
+    </message>
+    <message>
+        <source>Requests that the server answers now, of all its clients.</source>
+        <translation>Anfragen, die der Server gerade beantwortet, von allen, die ihn nutzen.</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Wartend</translation>
+    </message>
+    <message>
+        <source>Requests that wait for their turn.</source>
+        <translation>Anfragen, die warten, bis sie an der Reihe sind.</translation>
+    </message>
+    <message>
+        <source>All clients</source>
+        <translation>Insgesamt</translation>
+    </message>
+    <message>
+        <source>Tokens that the server writes in a second, for all its clients together.</source>
+        <translation>Token, die der Server in einer Sekunde schreibt, für alle zusammen.</translation>
+    </message>
+    <message>
+        <source>Known</source>
+        <translation>Bekannt</translation>
+    </message>
+    <message>
+        <source>Of the prompts&apos; tokens, how many the server had in its KV cache already, since you have been looking.</source>
+        <translation>Wie viele der Token aller Prompts der Server schon im KV-Cache hatte, seit Sie hinsehen.</translation>
+    </message>
+    <message>
+        <source>Pushed out</source>
+        <translation>Verdrängt</translation>
+    </message>
+    <message>
+        <source>Requests that lost their KV to others and were computed again, since you have been looking.</source>
+        <translation>Anfragen, die ihr KV an andere verloren haben und neu berechnet wurden, seit Sie hinsehen.</translation>
+    </message>
+    <message>
+        <source>Asking the server how busy it is…</source>
+        <translation>Der Server wird gefragt, wie ausgelastet er ist …</translation>
+    </message>
+    <message>
+        <source>Measured by the server, which was started anew meanwhile.</source>
+        <translation>Vom Server gemessen, der inzwischen neu gestartet wurde.</translation>
+    </message>
+    <message>
+        <source>Measured by the server, for all its clients.</source>
+        <translation>Vom Server gemessen, für alle, die ihn nutzen.</translation>
+    </message>
+</context>
+<context>
+    <name>Servers</name>
+    <message>
+        <source>A key is one word of letters, digits and signs, without spaces.</source>
+        <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen, ohne Leerzeichen.</translation>
+    </message>
+    <message>
+        <source>There are %1 servers already; remove one first.</source>
+        <translation>Es gibt schon %1 Server; entfernen Sie erst einen.</translation>
+    </message>
+    <message>
+        <source>Nothing is encrypted on the way to this server: others in between can read what is said.</source>
+        <translation>Auf dem Weg zu diesem Server ist nichts verschlüsselt: Andere dazwischen können mitlesen.</translation>
+    </message>
+    <message>
+        <source>The list of servers could not be written; it holds for this run.</source>
+        <translation>Die Liste der Server konnte nicht geschrieben werden; sie gilt für diesen Lauf.</translation>
+    </message>
+</context>
+<context>
+    <name>ServersPage</name>
+    <message>
+        <source>Servers</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Back to the models</source>
+        <translation>Zurück zu den Modellen</translation>
+    </message>
+    <message>
+        <source>Ask them again what they have</source>
+        <translation>Erneut fragen, was sie haben</translation>
+    </message>
+    <message>
+        <source>Models that run elsewhere: vLLM, SGLang, TGI, llama-server, Ollama, LM Studio or Spillway on another machine, or in another program on this one. Once a server is added, its models are in the list of models and answer in the same conversations.</source>
+        <translation>Modelle, die anderswo laufen: vLLM, SGLang, TGI, llama-server, Ollama, LM Studio oder Spillway auf einem anderen Rechner oder in einem anderen Programm auf diesem. Ist ein Server hinzugefügt, stehen seine Modelle in der Liste der Modelle und antworten in denselben Gesprächen.</translation>
+    </message>
+    <message>
+        <source>Your servers</source>
+        <translation>Ihre Server</translation>
+    </message>
+    <message>
+        <source>To change a server&apos;s name or key, add it again. Keys are kept in a file that only you can read.</source>
+        <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu. Schlüssel liegen in einer Datei, die nur Sie lesen können.</translation>
     </message>
 </context>
 <context>

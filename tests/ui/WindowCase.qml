@@ -107,6 +107,8 @@ TestCase {
             pressure: Bench.pressure
             experiments: Bench.experiments
             fetching: Bench.fetching
+            servers: Bench.servers
+            serverLoad: Bench.serverLoad
         }
     }
 }

@@ -1,6 +1,8 @@
 #include "tests/ui/bench.h"
 
+#include "app/chat/sampling_control.h"
 #include "app/experiments/experiment_files.h"
+#include "app/system/remote_path.h"
 #include "tests/ui/accessible_tree.h"
 
 #include <QClipboard>
@@ -132,8 +134,10 @@ void Bench::reset(const QVariantMap& changes)
     m_log = std::make_unique<LogModel>(m_feed);
     m_shownLog = std::make_unique<ShownLog>(*m_log);
     const bool real = changes.value(QStringLiteral("real")).toBool();
+    m_door = remoteDoor();
     m_thread = std::make_unique<EngineThread>([this, real]() -> std::unique_ptr<engine::Engine> {
-        return real ? engine::make_engine() : std::make_unique<FakeEngine>(m_script);
+        std::unique_ptr<engine::Engine> here = real ? engine::make_engine() : std::make_unique<FakeEngine>(m_script);
+        return m_door ? m_door->engine(std::move(here)) : std::move(here);
     });
     engine::Request request;
     request.max_tokens = changes.value(QStringLiteral("maxTokens"), -1).toInt();
@@ -154,7 +158,9 @@ void Bench::reset(const QVariantMap& changes)
     m_conversationSettings = std::make_unique<ConversationSettingsController>(*m_chat, *m_store, request);
     m_models = std::make_unique<ModelController>(
         *m_thread,
-        [script = m_script, real](const auto& path, const auto& stop) {
+        [script = m_script, door = m_door, real](const auto& path, const auto& stop) {
+            if (isElsewhere(QString::fromStdU16String(path.u16string())))
+                return door->inspect(path, stop);
             return real ? engine::inspect_model(path, stop) : inspect_fake(*script, path);
         },
         load);
@@ -211,6 +217,21 @@ void Bench::reset(const QVariantMap& changes)
     if (changes.value(QStringLiteral("hub")).toBool())
         m_hub = serveHub(m_modelFolder->path());
     restartFetching();
+    if (changes.value(QStringLiteral("server")).toBool())
+        m_server = serveModel();
+    m_servers = std::make_unique<Servers>(m_door, m_folder->filePath(QStringLiteral("servers.json")));
+    connect(m_servers.get(), &Servers::modelsChanged, m_catalogue.get(),
+            [this] { m_catalogue->setElsewhere(m_servers->models()); });
+    connect(m_models.get(), &ModelController::modelReady, m_servers.get(), [this] {
+        QStringList keys;
+        for (const SamplingControl& control : samplingControls())
+            keys.append(QLatin1String(control.key));
+        m_conversationSettings->sampling()->setUnknown(m_servers->unknown(m_models->current().path, keys));
+    });
+    m_serverLoad = std::make_unique<ServerLoad>(m_door, 100);
+    connect(m_models.get(), &ModelController::currentChanged, m_serverLoad.get(),
+            [this] { m_serverLoad->onModel(m_models->current().path, m_models->current().server); });
+    m_fetching->contacts()->addSource([this] { return m_servers->connections(); });
     Q_EMIT changed();
 }
 
@@ -237,6 +258,9 @@ void Bench::hub(int status, int answerMs, int pieceMs)
 
 void Bench::clear()
 {
+    m_serverLoad.reset();
+    m_servers.reset();
+    m_server.reset();
     m_fetching.reset();
     m_hub.reset();
     m_experiments.reset();

@@ -11,11 +11,14 @@
 #include "app/fetching/fetching.h"
 #include "app/log/log_model.h"
 #include "app/pressure/pressure.h"
+#include "app/servers/server_load.h"
+#include "app/servers/servers.h"
 #include "app/settings/settings_controller.h"
 #include "app/tuning/conversation_settings_controller.h"
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 #include "tests/ui/served_hub.h"
+#include "tests/ui/served_model.h"
 
 #include <QObject>
 #include <QQuickItem>
@@ -42,6 +45,8 @@ class Bench : public QObject
     Q_PROPERTY(Pressure* pressure READ pressure NOTIFY changed)
     Q_PROPERTY(ExperimentsController* experiments READ experiments NOTIFY changed)
     Q_PROPERTY(Fetching* fetching READ fetching NOTIFY changed)
+    Q_PROPERTY(Servers* servers READ servers NOTIFY changed)
+    Q_PROPERTY(ServerLoad* serverLoad READ serverLoad NOTIFY changed)
 
 public:
     Bench();
@@ -59,15 +64,21 @@ public:
     Pressure* pressure() const { return m_pressure.get(); }
     ExperimentsController* experiments() const { return m_experiments.get(); }
     Fetching* fetching() const { return m_fetching.get(); }
+    Servers* servers() const { return m_servers.get(); }
+    ServerLoad* serverLoad() const { return m_serverLoad.get(); }
 
     /// New controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
     /// (layers, wanted, total, weights, kv in bytes), kvColumns, tokens, tokenMs, prefillMs, loadMs, context,
     /// modelContext, error, errorAfter, experimentFiles, loadError, warning, template, arguments (of the chat
     /// template), runnable, text (in one piece), stream (in pieces); maxTokens (of an answer); real (the program's own
-    /// engine, to which context and maxTokens apply); hub (there is one to find models on).
+    /// engine, to which context and maxTokens apply); hub (there is one to find models on); server (one has a model).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
+    /// Where the server is, and what it answers from now on: a text, which breaks off where `whole` is false.
+    Q_INVOKABLE QString serverUrl() const { return m_server ? m_server->url() : QString(); }
+    Q_INVOKABLE void serverSays(const QString& text, bool whole = true) { m_server->says(text, whole); }
+    Q_INVOKABLE void serverCounts(const QString& page) { m_server->counts(page); }
     /// How the hub answers from now on: its status, and how long each answer and each piece of a file takes.
     Q_INVOKABLE void hub(int status, int answerMs = 0, int pieceMs = 0);
     Q_INVOKABLE int hubRequests() const { return m_hub ? m_hub->requests() : 0; }
@@ -146,5 +157,9 @@ private:
     std::unique_ptr<QTemporaryDir> m_modelFolder;
     std::unique_ptr<ServedHub> m_hub;
     std::unique_ptr<Fetching> m_fetching;
+    std::shared_ptr<RemoteDoor> m_door;
+    std::unique_ptr<ServedModel> m_server;
+    std::unique_ptr<Servers> m_servers;
+    std::unique_ptr<ServerLoad> m_serverLoad;
     double m_availableBytes = 8e9;
 };

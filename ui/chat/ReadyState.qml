@@ -29,6 +29,7 @@ ColumnLayout {
         horizontalAlignment: Text.AlignHCenter
         text: root.continuesText
               ? qsTr("This model has no chat template: it continues your text. Write the beginning of something.")
+              : root.facts.server !== "" ? qsTr("It runs on %1: what you write goes there.").arg(root.facts.server)
               : qsTr("It remembers %1 tokens of conversation.").arg(Format.count(root.facts.contextInUse))
         textFormat: Text.PlainText
         wrapMode: Text.Wrap

@@ -73,6 +73,9 @@ AbstractButton {
                 Layout.fillWidth: true
                 visible: root.facts.known
                 text: root.loading ? root.progress
+                    : root.facts.server !== "" ? root.facts.contextInUse > 0
+                      ? Format.also(qsTr("on %1").arg(root.facts.server), qsTr("%1 tokens").arg(Format.count(root.facts.contextInUse)))
+                      : qsTr("on %1").arg(root.facts.server)
                     : qsTr("%1  ·  %2  ·  %3  ·  %4").arg(root.facts.architecture).arg(Format.compact(root.facts.parameters))
                       .arg(root.facts.quantization).arg(Format.bytes(root.facts.fileBytes))
                       + (root.device ? "  ·  " + root.device : "")

@@ -18,6 +18,7 @@ ColumnLayout {
     readonly property modelFit fit: row.fit
     readonly property modelFacts facts: entry.facts
     readonly property var lines: [
+        [qsTr("Runs on"), facts.server],
         [qsTr("Architecture"), facts.architecture],
         [qsTr("Layers"), facts.layers > 0 ? Format.count(facts.layers) : ""],
         [qsTr("Experts"), facts.experts > 0 ? qsTr("%1, %2 used").arg(facts.experts).arg(facts.expertsUsed) : ""],
@@ -45,7 +46,7 @@ ColumnLayout {
 
     MemoryNeed {
         Layout.fillWidth: true
-        visible: root.entry.openable
+        visible: root.entry.openable && root.facts.server === ""
         fit: root.fit
     }
     Text {
@@ -116,6 +117,7 @@ ColumnLayout {
         }
         IconButton {
             objectName: "reveal"
+            visible: root.facts.server === ""
             name: qsTr("Show in the file manager")
             source: "qrc:/icons/folder.svg"
             onClicked: root.row.revealRequested()

@@ -14,9 +14,11 @@ Page {
 
     property bool hasGuide: false
     property bool canFind: false // on the network
+    property bool canReach: false // models of servers
 
     signal modelOpened
     signal findRequested
+    signal serversRequested
     signal guideRequested
     signal openFileRequested
 
@@ -56,6 +58,13 @@ Page {
             text: qsTr("Open a file…")
             icon.source: "qrc:/icons/open.svg"
             onClicked: root.openFileRequested()
+        },
+        IconButton {
+            objectName: "showServers"
+            visible: root.canReach
+            name: qsTr("Models of servers")
+            source: "qrc:/icons/server.svg"
+            onClicked: root.serversRequested()
         },
         IconButton {
             objectName: "rescan"
@@ -187,6 +196,8 @@ Page {
         objectName: "noModels"
         hasGuide: root.hasGuide
         canFind: root.canFind
+        canReach: root.canReach
+        onServersRequested: root.serversRequested()
         Layout.fillWidth: true
         Layout.fillHeight: true
         visible: root.catalogue.total === 0 && !root.catalogue.scanning

@@ -11,8 +11,10 @@ ColumnLayout {
 
     property bool hasGuide: false
     property bool canFind: false // on the network
+    property bool canReach: false // models of servers
 
     signal findRequested
+    signal serversRequested
     signal addRequested
     signal openFileRequested
 
@@ -105,5 +107,13 @@ ColumnLayout {
             icon.source: "qrc:/icons/open.svg"
             onClicked: root.openFileRequested()
         }
+    }
+    ActionButton {
+        objectName: "emptyServers"
+        Layout.alignment: Qt.AlignHCenter
+        visible: root.canReach
+        text: qsTr("Use a model of a server…")
+        icon.source: "qrc:/icons/server.svg"
+        onClicked: root.serversRequested()
     }
 }

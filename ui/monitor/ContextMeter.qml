@@ -12,7 +12,7 @@ AbstractButton {
     property bool brief: false // without its name
 
     readonly property int used: limit > 0 ? Math.min(tokens, limit) : tokens // a prompt that is too long does not go in
-    readonly property string numbers: qsTr("%1 / %2").arg(Format.count(used)).arg(Format.count(limit))
+    readonly property string numbers: limit > 0 ? qsTr("%1 / %2").arg(Format.count(used)).arg(Format.count(limit)) : Format.count(used) // a server may not say
     readonly property real fullWidth: 2 * padding + words.advanceWidth(qsTr("Context") + numbers) + barWidth + 2 * Theme.gapSmall // with its name
     readonly property real barWidth: Theme.px(64)
 
@@ -24,7 +24,7 @@ AbstractButton {
     hoverEnabled: true
 
     Accessible.role: Accessible.Button
-    Accessible.name: qsTr("Context: %1 of %2 tokens used").arg(Format.count(root.used)).arg(Format.count(root.limit))
+    Accessible.name: root.limit <= 0 ? qsTr("Context: %1 tokens used").arg(Format.count(root.used)) : qsTr("Context: %1 of %2 tokens used").arg(Format.count(root.used)).arg(Format.count(root.limit))
     Accessible.description: qsTr("Shows what fills the context")
     Accessible.onPressAction: root.clicked()
     Keys.onReturnPressed: clicked()
@@ -57,6 +57,7 @@ AbstractButton {
         ProgressLine {
             objectName: "contextBar"
             anchors.verticalCenter: parent.verticalCenter
+            visible: root.limit > 0
             width: root.barWidth
             value: root.share
             fill: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.accent

@@ -16,8 +16,10 @@ FocusScope {
     required property DeviceController devices
     required property DoctorController doctor
     required property ChatController chat
+    required property ServerLoad load
     property bool apart: false // in a window of its own
 
+    readonly property bool elsewhere: load.server !== "" && !monitor.replaying // the open model runs on a server
     readonly property bool recorded: monitor.replaying || monitor.earlier // what is shown is of another time
 
     signal conversationRequested(string conversation)
@@ -104,6 +106,16 @@ FocusScope {
                     onConversationRequested: conversation => root.conversationRequested(conversation)
                 }
                 PanelSection {
+                    visible: root.elsewhere
+                    title: qsTr("Server")
+                    note: root.load.server
+
+                    ServerSection {
+                        Layout.fillWidth: true
+                        load: root.load
+                    }
+                }
+                PanelSection {
                     visible: root.monitor.device.known
                     title: qsTr("Device memory")
                     note: root.monitor.deviceName
@@ -139,7 +151,7 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.monitor.hasModel && !root.monitor.replaying
+                    visible: root.monitor.hasModel && !root.monitor.replaying && !root.elsewhere
                     title: qsTr("Flow")
 
                     PipelineView {
@@ -150,7 +162,7 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.monitor.hasModel && !root.monitor.replaying
+                    visible: root.monitor.hasModel && !root.monitor.replaying && !root.elsewhere
                     title: qsTr("KV map")
                     note: root.recorded || root.monitor.ofAnother ? "" : qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
 
@@ -173,7 +185,7 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.monitor.hasModel || root.recorded
+                    visible: (root.monitor.hasModel || root.recorded) && !root.elsewhere
                     title: qsTr("What moved")
                     note: Format.count(root.events.count)
 
@@ -184,7 +196,7 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.monitor.host.known
+                    visible: root.monitor.host.known && !root.elsewhere
                     title: qsTr("RAM")
                     folded: root.monitor.device.known
 

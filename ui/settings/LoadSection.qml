@@ -37,7 +37,7 @@ ColumnLayout {
         setting: root.settings.contextTokens
         zeroText: qsTr("The model's own")
         step: 1024
-        effective: root.open.known ? qsTr("Now: %1 tokens").arg(Format.count(root.open.contextInUse)) : ""
+        effective: root.open.known && root.open.contextInUse > 0 ? qsTr("Now: %1 tokens").arg(Format.count(root.open.contextInUse)) : ""
     }
     ChoiceRow {
         objectName: "kvRow"

@@ -22,6 +22,7 @@ ColumnLayout {
     required property real from
     required property real sliderTo
     required property real step
+    required property bool known // to the open model's server
 
     function commit() {
         refusal.text = sampling.setText(index, field.text);
@@ -38,6 +39,8 @@ ColumnLayout {
     }
 
     spacing: Theme.gapTiny
+    enabled: known
+    opacity: known ? 1 : 0.5
 
     RowLayout {
         spacing: Theme.gap
@@ -45,7 +48,7 @@ ColumnLayout {
         OptionLabel {
             Layout.fillWidth: true
             label: root.label
-            explanation: root.explanation
+            explanation: root.known ? root.explanation : qsTr("The open model's server does not know this, so it is not sent.")
             changed: root.changed
             onResetRequested: {
                 root.sampling.reset(root.index);

@@ -1,0 +1,92 @@
+#include "app/servers/known_server.h"
+
+#include "app/system/profile_folders.h"
+#include "app/system/remote_path.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+
+#include <algorithm>
+
+namespace {
+
+constexpr qint64 kLargestServersFile = 8 << 20;
+constexpr qsizetype kMostServers = 100;
+constexpr qsizetype kMostServerModels = 1000;
+
+constexpr const char* kKindNames[] = {"unknown", "spillway", "llama-server", "vllm",
+                                      "sglang",  "tgi",      "ollama",       "lm-studio"};
+
+remote::Kind kindNamed(const QString& name)
+{
+    const auto found = std::ranges::find_if(kKindNames, [&](const char* kind) { return name == QLatin1String(kind); });
+    return found == std::end(kKindNames) ? remote::Kind::Unknown : remote::Kind(found - std::begin(kKindNames));
+}
+
+KnownServer serverFrom(const QJsonObject& object)
+{
+    KnownServer known;
+    known.name = object[QLatin1String("name")].toString();
+    known.server.url = object[QLatin1String("url")].toString().toStdString();
+    known.server.key = object[QLatin1String("key")].toString().toStdString();
+    known.facts.kind = kindNamed(object[QLatin1String("kind")].toString());
+    known.facts.version = object[QLatin1String("version")].toString().toStdString();
+    for (const QJsonValue& value : object[QLatin1String("models")].toArray()) {
+        const QJsonObject model = value.toObject();
+        const QString id = model[QLatin1String("id")].toString();
+        if (!id.isEmpty() && qsizetype(known.facts.models.size()) < kMostServerModels)
+            known.facts.models.push_back({id.toStdString(), std::max(0, model[QLatin1String("context")].toInt())});
+    }
+    return known;
+}
+
+QJsonObject objectOf(const KnownServer& known)
+{
+    QJsonArray models;
+    for (const remote::ServedModel& model : known.facts.models)
+        models.append(QJsonObject{{QStringLiteral("id"), QString::fromStdString(model.id)},
+                                  {QStringLiteral("context"), model.context_tokens}});
+    return {{QStringLiteral("name"), known.name},
+            {QStringLiteral("url"), QString::fromStdString(known.server.url)},
+            {QStringLiteral("key"), QString::fromStdString(known.server.key)},
+            {QStringLiteral("kind"), QLatin1String(kKindNames[int(known.facts.kind)])},
+            {QStringLiteral("version"), QString::fromStdString(known.facts.version)},
+            {QStringLiteral("models"), models}};
+}
+
+}  // namespace
+
+QList<KnownServer> ServersFile::read() const
+{
+    QList<KnownServer> servers;
+    QFile file(m_file);
+    if (m_file.isEmpty() || !file.open(QFile::ReadOnly) || file.size() > kLargestServersFile)
+        return servers;
+    for (const QJsonValue& value :
+         QJsonDocument::fromJson(file.readAll()).object()[QLatin1String("servers")].toArray()) {
+        KnownServer known = serverFrom(value.toObject());
+        const bool twice = std::ranges::any_of(
+            servers, [&](const KnownServer& other) { return other.server.url == known.server.url; });
+        if (!hostOf(QString::fromStdString(known.server.url)).isEmpty() && !twice && servers.size() < kMostServers)
+            servers.append(std::move(known));
+    }
+    return servers;
+}
+
+bool ServersFile::write(const QList<KnownServer>& servers) const
+{
+    if (m_file.isEmpty())
+        return true;
+    QJsonArray all;
+    for (const KnownServer& known : servers)
+        all.append(objectOf(known));
+    ProfileFolders::make(QFileInfo(m_file).path());
+    QSaveFile file(m_file);
+    // Closed to others before there is anything in it, whatever the file before was.
+    return file.open(QFile::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner) &&
+           file.write(QJsonDocument(QJsonObject{{QStringLiteral("servers"), all}}).toJson()) >= 0 && file.commit();
+}

@@ -1,0 +1,46 @@
+// RemoteDoor is the window's only way to servers elsewhere.
+#pragma once
+
+#include "app/net/connection_log.h"
+#include "app/net/failure.h"
+#include "app/remote/server.h"
+#include "app/remote/server_numbers.h"
+#include "engine/engine.h"
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Asks nobody but the servers it was given, and those only when it is told to. Any thread.
+class RemoteDoor
+{
+public:
+    virtual ~RemoteDoor() = default;
+
+    /// An engine whose models may lie here or there.
+    virtual std::unique_ptr<engine::Engine> engine(std::unique_ptr<engine::Engine> here) = 0;
+    /// Looks at a model elsewhere, as engine::inspect_model does at a file.
+    virtual engine::Result<engine::ModelInfo> inspect(const std::filesystem::path& path,
+                                                      const std::stop_token& stop) = 0;
+    /// What a user typed, as an address of a server.
+    virtual net::Result<std::string> address(std::string_view typed) const = 0;
+    /// Whether others on the way could read what is said.
+    virtual bool inClear(const std::string& url) const = 0;
+    virtual std::filesystem::path pathOf(const std::string& server, const std::string& model) const = 0;
+    virtual bool knows(remote::Kind kind, std::string_view sampling) const = 0;
+    virtual std::string kindName(remote::Kind kind) const = 0;
+
+    /// The user's servers from now on.
+    virtual void setServers(std::vector<remote::Server> servers) = 0;
+    /// Asks a server what it is, one of them or not.
+    virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) = 0;
+    /// How busy the server of a model is; BadRequest: it is none of the user's.
+    virtual net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model,
+                                                       const std::stop_token& stop) = 0;
+    virtual std::vector<net::Connection> connections() const = 0;
+};
+
+/// Null: this program was built without the network.
+std::shared_ptr<RemoteDoor> remoteDoor();

@@ -1,0 +1,188 @@
+#include "app/servers/server_load.h"
+
+#include "app/fetching/failure_sentence.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace {
+
+constexpr int kSeldom = 60;
+
+QVariant asVariant(const std::optional<double>& value, double factor = 1)
+{
+    return value ? QVariant(*value * factor) : QVariant();
+}
+
+void addReading(QList<double>& readings, const std::optional<double>& value)
+{
+    if (!value) {
+        readings.clear();  // what lies before a gap is not beside what comes after it
+        return;
+    }
+    readings.append(*value);
+    if (readings.size() > ServerLoad::kMostReadings)
+        readings.removeFirst();
+}
+
+void addTo(std::optional<double>& sum, const std::optional<double>& more)
+{
+    if (more)
+        sum = sum.value_or(0) + *more;
+}
+
+}  // namespace
+
+ServerLoad::ServerLoad(std::shared_ptr<RemoteDoor> door, int interval_ms, QObject* parent)
+    : QObject(parent)
+    , m_door(std::move(door))
+    , m_interval_ms(interval_ms)
+{
+    connect(&m_timer, &QTimer::timeout, this, &ServerLoad::ask);
+}
+
+void ServerLoad::setShown(bool shown)
+{
+    if (std::exchange(m_shown, shown) == shown)
+        return;
+    follow();
+    Q_EMIT shownChanged();
+}
+
+void ServerLoad::onModel(const QString& path, const QString& server)
+{
+    m_path = path;
+    m_server = server;
+    forget();
+    follow();
+    Q_EMIT changed();
+}
+
+/// Asks from now on, or no more.
+void ServerLoad::follow()
+{
+    const bool wanted = m_shown && m_door && !m_server.isEmpty();
+    if (wanted == m_timer.isActive())
+        return;
+    if (!wanted) {
+        m_timer.stop();
+        m_thread.stop();
+        m_asking = false;
+        return;
+    }
+    forget();  // nobody knows what it was in between
+    m_timer.start(m_interval_ms);
+    ask();
+}
+
+void ServerLoad::forget()
+{
+    m_thread.stop();
+    m_asking = false;
+    m_last.reset();
+    m_trouble.clear();
+    m_perSecond = {};
+    m_preemptions = m_hits = m_looked = std::nullopt;
+    for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed})
+        readings->clear();
+    m_restarts = 0;
+}
+
+void ServerLoad::ask()
+{
+    if (std::exchange(m_asking, true))
+        return;  // a slow server is not asked twice at a time
+    m_thread.ask([door = m_door, path = std::filesystem::path(m_path.toStdU16String())](
+                     const std::stop_token& stop) { return door->numbers(path, stop); },
+                 [this](const net::Result<remote::ServerNumbers>& numbers) { onNumbers(numbers); });
+}
+
+void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
+{
+    m_asking = false;
+    if (!numbers) {
+        m_trouble = numbers.error().kind == net::Failure::Kind::NotFound
+                        ? tr("This server does not show how busy it is. Some have to be told to when they are started.")
+                        : failureSentence(numbers.error());
+        m_last.reset();
+        m_perSecond = {};
+        for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed})
+            readings->clear();
+        if (numbers.error().kind == net::Failure::Kind::NotFound)
+            m_timer.setInterval(kSeldom * m_interval_ms);  // it will not have a page for it a second later
+        Q_EMIT changed();
+        return;
+    }
+    m_trouble.clear();
+    m_timer.setInterval(m_interval_ms);
+    const double seconds = m_last ? double(m_sinceLast.nsecsElapsed()) / 1e9 : 0;
+    m_sinceLast.start();
+    const remote::CounterChange change = m_last ? remote::change_between(*m_last, *numbers) : remote::CounterChange();
+    m_restarts += change.restarted ? 1 : 0;
+    addTo(m_preemptions, change.preemptions);
+    addTo(m_hits, change.prefix_hits);
+    addTo(m_looked, change.prefix_tokens);
+    const auto rate = [&](const std::optional<double>& rise) {
+        return rise && seconds > 0 ? std::optional(*rise / seconds) : std::nullopt;
+    };
+    m_perSecond = {};
+    m_perSecond.answer_tokens = rate(change.answer_tokens);
+    m_perSecond.offloaded_bytes = rate(change.offloaded_bytes);
+    m_perSecond.fetched_bytes = rate(change.fetched_bytes);
+    addReading(m_kv, numbers->kv_share);
+    addReading(m_running, numbers->running);
+    addReading(m_waiting, numbers->waiting);
+    addReading(m_speed, m_perSecond.answer_tokens);
+    m_last = *numbers;
+    Q_EMIT changed();
+}
+
+QVariant ServerLoad::kvPercent() const
+{
+    return m_last ? asVariant(m_last->kv_share, 100) : QVariant();
+}
+
+QVariant ServerLoad::kvTokens() const
+{
+    return m_last ? asVariant(m_last->kv_tokens) : QVariant();
+}
+
+QVariant ServerLoad::kvBytes() const
+{
+    return m_last ? asVariant(m_last->kv_bytes) : QVariant();
+}
+
+QVariant ServerLoad::running() const
+{
+    return m_last ? asVariant(m_last->running) : QVariant();
+}
+
+QVariant ServerLoad::waiting() const
+{
+    return m_last ? asVariant(m_last->waiting) : QVariant();
+}
+
+QVariant ServerLoad::preemptions() const
+{
+    return asVariant(m_preemptions);
+}
+
+QVariant ServerLoad::tokensPerSecond() const
+{
+    return asVariant(m_perSecond.answer_tokens);
+}
+
+QVariant ServerLoad::hitPercent() const
+{
+    return m_hits && m_looked && *m_looked > 0 ? QVariant(std::min(100.0, 100 * *m_hits / *m_looked)) : QVariant();
+}
+
+QVariant ServerLoad::offloadedPerSecond() const
+{
+    return asVariant(m_perSecond.offloaded_bytes);
+}
+
+QVariant ServerLoad::fetchedPerSecond() const
+{
+    return asVariant(m_perSecond.fetched_bytes);
+}

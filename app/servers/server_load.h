@@ -1,0 +1,96 @@
+// ServerLoad shows how busy the server of the open model is, as the server itself measures it.
+#pragma once
+
+#include "app/fetching/request_thread.h"
+#include "app/servers/remote_door.h"
+
+#include <QElapsedTimer>
+#include <QList>
+#include <QObject>
+#include <QTimer>
+#include <QVariant>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+
+/// Asks once a second while somebody looks and the open model runs elsewhere. A number that the server does not say is
+/// undefined. Lives on the UI thread; owned by Program.
+class ServerLoad : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(bool shown READ shown WRITE setShown NOTIFY shownChanged)
+    Q_PROPERTY(QString server READ server NOTIFY changed)
+    Q_PROPERTY(bool measured READ measured NOTIFY changed)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY changed)
+    Q_PROPERTY(QVariant kvPercent READ kvPercent NOTIFY changed)
+    Q_PROPERTY(QVariant kvTokens READ kvTokens NOTIFY changed)
+    Q_PROPERTY(QVariant kvBytes READ kvBytes NOTIFY changed)
+    Q_PROPERTY(QVariant running READ running NOTIFY changed)
+    Q_PROPERTY(QVariant waiting READ waiting NOTIFY changed)
+    Q_PROPERTY(QVariant preemptions READ preemptions NOTIFY changed)
+    Q_PROPERTY(QVariant tokensPerSecond READ tokensPerSecond NOTIFY changed)
+    Q_PROPERTY(QVariant hitPercent READ hitPercent NOTIFY changed)
+    Q_PROPERTY(QVariant offloadedPerSecond READ offloadedPerSecond NOTIFY changed)
+    Q_PROPERTY(QVariant fetchedPerSecond READ fetchedPerSecond NOTIFY changed)
+    Q_PROPERTY(QList<double> kvHistory READ kvHistory NOTIFY changed)
+    Q_PROPERTY(QList<double> runningHistory READ runningHistory NOTIFY changed)
+    Q_PROPERTY(QList<double> waitingHistory READ waitingHistory NOTIFY changed)
+    Q_PROPERTY(QList<double> speedHistory READ speedHistory NOTIFY changed)
+    Q_PROPERTY(int restarts READ restarts NOTIFY changed)
+
+public:
+    static constexpr qsizetype kMostReadings = 120;
+
+    explicit ServerLoad(std::shared_ptr<RemoteDoor> door, int interval_ms = 1000, QObject* parent = nullptr);
+
+    bool shown() const { return m_shown; }
+    void setShown(bool shown);
+    /// The model that is open, by its path; `server`: empty where it runs here.
+    void onModel(const QString& path, const QString& server);
+
+    QString server() const { return m_server; }
+    bool measured() const { return m_last.has_value(); }
+    QString trouble() const { return m_trouble; }  // why there are no numbers, one sentence
+    QVariant kvPercent() const;                    // of the server's KV cache, in use
+    QVariant kvTokens() const;
+    QVariant kvBytes() const;
+    QVariant running() const;  // requests
+    QVariant waiting() const;
+    QVariant preemptions() const;         // since it was looked at
+    QVariant tokensPerSecond() const;     // of all its clients
+    QVariant hitPercent() const;          // of the prompts' tokens, found in its KV since it was looked at
+    QVariant offloadedPerSecond() const;  // bytes
+    QVariant fetchedPerSecond() const;
+    // The newest readings, a gap where there was none, oldest first.
+    QList<double> kvHistory() const { return m_kv; }
+    QList<double> runningHistory() const { return m_running; }
+    QList<double> waitingHistory() const { return m_waiting; }
+    QList<double> speedHistory() const { return m_speed; }
+    int restarts() const { return m_restarts; }  // of the server, seen since it was looked at
+
+Q_SIGNALS:
+    void shownChanged();
+    void changed();
+
+private:
+    void follow();
+    void ask();
+    void onNumbers(const net::Result<remote::ServerNumbers>& numbers);
+    void forget();
+
+    std::shared_ptr<RemoteDoor> m_door;
+    const int m_interval_ms;
+    QTimer m_timer;
+    RequestThread m_thread;
+    bool m_shown = false;
+    bool m_asking = false;
+    QString m_path, m_server, m_trouble;
+    std::optional<remote::ServerNumbers> m_last;
+    QElapsedTimer m_sinceLast;
+    remote::CounterChange m_perSecond;  // of the newest interval
+    std::optional<double> m_preemptions, m_hits, m_looked;
+    QList<double> m_kv, m_running, m_waiting, m_speed;
+    int m_restarts = 0;
+};

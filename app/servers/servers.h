@@ -1,0 +1,112 @@
+// Servers lists the servers elsewhere that the user added, and their models.
+#pragma once
+
+#include "app/catalogue/model_entry.h"
+#include "app/fetching/request_thread.h"
+#include "app/servers/known_server.h"
+#include "app/servers/remote_door.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+
+/// One of them, as a value for the pages. What comes from the server has been made safe to show.
+class ServerEntry
+{
+    Q_GADGET
+    QML_VALUE_TYPE(serverEntry)
+    Q_PROPERTY(QString url MEMBER url CONSTANT)
+    Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(QString host MEMBER host CONSTANT)
+    Q_PROPERTY(QString program MEMBER program CONSTANT)
+    Q_PROPERTY(int models MEMBER models CONSTANT)
+    Q_PROPERTY(bool hasKey MEMBER hasKey CONSTANT)
+    Q_PROPERTY(bool inClear MEMBER inClear CONSTANT)
+    Q_PROPERTY(bool asking MEMBER asking CONSTANT)
+    Q_PROPERTY(QString trouble MEMBER trouble CONSTANT)
+
+public:
+    bool operator==(const ServerEntry&) const = default;
+
+    QString url;
+    QString name;
+    QString host;
+    QString program;  // "vLLM 0.30"; empty: nobody knows
+    int models = 0;
+    bool hasKey = false;
+    bool inClear = false;  // others on the way can read what is said
+    bool asking = false;   // what it is
+    QString trouble;       // why the last question brought nothing, one sentence
+};
+Q_DECLARE_METATYPE(ServerEntry)
+
+/// A server is asked when it is added, when the user wants to know anew, and when one of its models is opened. Adding
+/// one is the permission to ask it. Lives on the UI thread; owned by Program.
+class Servers : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(bool available READ available CONSTANT)
+    Q_PROPERTY(QList<ServerEntry> all READ all NOTIFY changed)
+    Q_PROPERTY(bool adding READ adding NOTIFY addingChanged)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+
+public:
+    static constexpr qsizetype kMost = 50;
+
+    /// `door`: null where the program was built without the network. `file`: where they are kept; empty: nowhere.
+    Servers(std::shared_ptr<RemoteDoor> door, const QString& file, QObject* parent = nullptr);
+
+    bool available() const { return m_door != nullptr; }
+    QList<ServerEntry> all() const;
+    bool adding() const { return m_adding; }
+    QString trouble() const { return m_trouble; }  // with what was typed, or with the file
+
+    /// The host that what was typed would lead to, for the question whether to ask it; empty: it is no address.
+    Q_INVOKABLE QString hostOf(const QString& typed) const;
+    /// Whether others on the way there could read key and text.
+    Q_INVOKABLE bool inClear(const QString& typed) const;
+
+    /// Asks a server, and keeps it when it answers as one. One that is there already gets the new name and key.
+    Q_INVOKABLE void add(const QString& name, const QString& typed, const QString& key);
+    Q_INVOKABLE void stopAdding();
+    Q_INVOKABLE void remove(const QString& url);
+    /// Asks all of them anew, one after another.
+    Q_INVOKABLE void refresh();
+    Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
+
+    /// Their models, as rows of the list.
+    QList<ModelEntry> models() const;
+    /// Of a model's path: the sampling options, of these, that its server does not know.
+    QStringList unknown(const QString& path, const QStringList& sampling) const;
+    std::vector<net::Connection> connections() const;
+
+Q_SIGNALS:
+    void changed();
+    void modelsChanged();
+    void addingChanged();
+    void troubleChanged();
+    void added(const QString& url);
+
+private:
+    const KnownServer* find(const QString& url) const;
+    void onProbed(KnownServer asked, const net::Result<remote::ServerFacts>& facts);
+    void askNext();
+    void onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts);
+    void tellDoor();
+    void keep();
+    void setAdding(bool adding);
+    void setTrouble(const QString& sentence);
+
+    std::shared_ptr<RemoteDoor> m_door;
+    ServersFile m_file;
+    QList<KnownServer> m_servers;
+    QHash<QString, QString> m_troubles;  // by address
+    QStringList m_toAsk;                 // addresses; the first is being asked
+    bool m_adding = false;
+    QString m_trouble;
+    RequestThread m_addThread, m_refreshThread;
+};

@@ -1,0 +1,20 @@
+// isElsewhere() tells a model of a server from a file by its path; hostOf() names the server.
+#pragma once
+
+#include <QString>
+#include <QUrl>
+
+/// As app/remote writes it, in place of a file's path: "http://127.0.0.1:8000/#name".
+inline bool isElsewhere(const QString& path)
+{
+    return (path.startsWith(QLatin1String("http://")) || path.startsWith(QLatin1String("https://"))) &&
+           path.contains(QLatin1String("/#"));
+}
+
+/// Host and port of a model elsewhere, or of an address; empty: neither.
+inline QString hostOf(const QString& address)
+{
+    const QUrl url(address);
+    return url.scheme() == QLatin1String("http") || url.scheme() == QLatin1String("https") ? url.authority()
+                                                                                           : QString();
+}

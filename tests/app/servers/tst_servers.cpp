@@ -1,0 +1,430 @@
+// The servers that the user added: asking them, keeping them, their models in the list, and a conversation that moves.
+#include "app/catalogue/catalogue_controller.h"
+#include "app/catalogue/start_model.h"
+#include "app/chat/chat_controller.h"
+#include "app/chat/sampling_control.h"
+#include "app/fetching/contacted_hosts.h"
+#include "app/servers/servers.h"
+#include "app/system/remote_path.h"
+#include "app/tuning/sampling_model.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/net/look_alike.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using support::LookAlike;
+using support::WebAnswer;
+
+namespace {
+
+QString urlOf(const LookAlike& server)
+{
+    return QString::fromStdString(server.url());
+}
+
+/// Servers with a file of their own.
+struct List {
+    QTemporaryDir folder;
+    QString file = folder.filePath("profile/servers.json");
+    std::shared_ptr<RemoteDoor> door = remoteDoor();
+    std::unique_ptr<Servers> servers = std::make_unique<Servers>(door, file);
+
+    void add(const QString& name, const QString& address, const QString& key = {})
+    {
+        servers->add(name, address, key);
+        QTRY_VERIFY(!servers->adding());
+    }
+    void restart()
+    {
+        servers.reset();
+        door = remoteDoor();
+        servers = std::make_unique<Servers>(door, file);
+    }
+    QString path(int model = 0) const { return servers->models().at(model).path; }
+};
+
+/// A conversation whose model may lie here, on the fake engine, or on a server.
+struct Talk {
+    explicit Talk(List& list)
+        : thread([&list, this] { return list.door->engine(std::make_unique<FakeEngine>(script)); })
+        , models(thread,
+                 [&list, this](const std::filesystem::path& path, const std::stop_token& stop) {
+                     return isElsewhere(QString::fromStdU16String(path.u16string())) ? list.door->inspect(path, stop)
+                                                                                     : inspect_fake(*script, path);
+                 },
+                 {})
+    {
+        QObject::connect(&models, &ModelController::loadStarted, &turns, &TurnRunner::onLoadStarted);
+        QObject::connect(&models, &ModelController::modelReady, &turns, &TurnRunner::onModelReady);
+        QObject::connect(&models, &ModelController::modelGone, &turns, &TurnRunner::onModelGone);
+        QObject::connect(&turns, &TurnRunner::modelLost, &models, &ModelController::onModelLost);
+    }
+    void open(const QString& path)
+    {
+        models.openAndLoad(path);
+        QTRY_VERIFY(models.phase() == ModelController::Idle);
+    }
+    void say(const QString& text)
+    {
+        QVERIFY(chat.turn()->send(text));
+        QTRY_VERIFY(!chat.turn()->busy());
+    }
+    QVariant last(int role) const
+    {
+        const MessageModel* messages = chat.messages();
+        return messages->data(messages->index(messages->count() - 1), role);
+    }
+    QString lastText() const { return last(MessageModel::TextRole).toString(); }
+    QString lastId() const { return last(MessageModel::MessageIdRole).toString(); }
+
+    std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
+    QTemporaryDir folder;
+    EngineThread thread;
+    ModelController models;
+    ConversationStore store{folder.path()};
+    OpenConversations open_{store};
+    TurnRunner turns{thread, store, open_, {}};
+    mutable ChatController chat{thread, store, open_, turns};
+};
+
+}  // namespace
+
+class TestServers : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"})
+            qunsetenv(name);
+    }
+
+    void addsAServerThatAnswers()
+    {
+        LookAlike server;
+        List list;
+        QCOMPARE(list.servers->hostOf(urlOf(server) + "/v1/"), urlOf(server).mid(7));
+        QVERIFY(list.servers->hostOf("no address").isEmpty());
+        QVERIFY(!list.servers->inClear(urlOf(server)));
+        QVERIFY(list.servers->inClear("192.168.0.5:8000"));
+        QVERIFY(server.server().requests().empty());  // to look at an address asks nobody
+
+        const QSignalSpy models(list.servers.get(), &Servers::modelsChanged);
+        list.add("  My  tower ", urlOf(server) + "/v1");
+        QCOMPARE(list.servers->trouble(), QString());
+        QCOMPARE(models.size(), 1);
+        const ServerEntry entry = list.servers->all().value(0);
+        QCOMPARE(entry.name, QString("My tower"));
+        QCOMPARE(entry.models, 1);
+        QVERIFY(!entry.hasKey);
+        const ModelEntry model = list.servers->models().value(0);
+        QCOMPARE(model.title, QString("org/model"));
+        QCOMPARE(model.storeName(), QString("My tower"));
+        QVERIFY(model.openable() && isElsewhere(model.path));
+        QCOMPARE(model.facts.server, entry.host);
+
+        list.add({}, urlOf(server));  // once more: another name
+        QCOMPARE(list.servers->all().size(), 1);
+        QCOMPARE(list.servers->all().value(0).name, entry.host);
+    }
+
+    void whatDoesNotAnswerIsNotAdded()
+    {
+        QString gone;
+        {
+            LookAlike server;
+            gone = urlOf(server);
+        }
+        List list;
+        list.add("gone", gone);
+        QVERIFY2(list.servers->trouble().contains("refuses the connection"), qPrintable(list.servers->trouble()));
+        QVERIFY(list.servers->all().isEmpty());
+        list.servers->dismissTrouble();
+        list.add({}, "not an address");
+        QVERIFY(list.servers->trouble().contains("no address"));
+        LookAlike server;
+        list.add({}, urlOf(server), "two\nlines");
+        QVERIFY(list.servers->trouble().contains("one word"));
+        QVERIFY(server.server().requests().empty());
+        QVERIFY(!QFile::exists(list.file));
+    }
+
+    void addingCanBeStopped()
+    {
+        LookAlike slow;
+        slow.server().answer_by([](const support::WebRequest&) {
+            return WebAnswer{200, {}, std::string(100, ' '), WebAnswer::End::Stall, 1};
+        });
+        List list;
+        list.servers->add({}, urlOf(slow), {});
+        QVERIFY(list.servers->adding());
+        list.servers->stopAdding();
+        QVERIFY(!list.servers->adding());
+        LookAlike server;
+        list.add({}, urlOf(server));
+        QCOMPARE(list.servers->all().size(), 1);
+    }
+
+    void theKeyIsTheUsersAlone()
+    {
+        LookAlike server;
+        server.wants("secret");
+        List list;
+        list.add({}, urlOf(server));
+        QVERIFY(list.servers->trouble().contains("asks for a key"));
+        list.add({}, urlOf(server), " secret ");
+        QCOMPARE(list.servers->all().size(), 1);
+        QVERIFY(list.servers->all().value(0).hasKey);
+        QFile file(list.file);
+        QVERIFY(file.open(QFile::ReadOnly));
+        QVERIFY(file.readAll().contains("secret"));
+        const auto others = QFile::ReadGroup | QFile::WriteGroup | QFile::ReadOther | QFile::WriteOther;
+        QVERIFY(!(file.permissions() & others));
+        // Also where it was open to others before.
+        QVERIFY(file.setPermissions(file.permissions() | others));
+        list.add("renamed", urlOf(server), "secret");
+        QVERIFY(!(QFile(list.file).permissions() & others));
+    }
+
+    void theyAreThereAgainAfterARestart()
+    {
+        LookAlike server({"{\"data\":[{\"id\":\"a\",\"owned_by\":\"vllm\",\"max_model_len\":512},{\"id\":\"b\"}]}",
+                          "/version", "{\"version\":\"0.30\"}"});
+        server.wants("secret");
+        List list;
+        list.add("tower", urlOf(server), "secret");
+        const ServerEntry before = list.servers->all().value(0);
+        QCOMPARE(before.program, QString("vLLM 0.30"));
+        const std::size_t asked = server.server().requests().size();
+        list.restart();
+        QCOMPARE(list.servers->all().value(0), before);
+        QCOMPARE(list.servers->models().size(), 2);
+        QCOMPARE(list.servers->models().value(0).facts.contextTokens, 512);
+        QCOMPARE(server.server().requests().size(), asked);  // nobody is asked before the user wants it
+        list.servers->refresh();
+        QVERIFY(list.servers->all().value(0).asking);
+        QTRY_VERIFY(!list.servers->all().value(0).asking);
+        QVERIFY(server.server().requests().size() > asked);
+        list.servers->remove(urlOf(server));
+        list.restart();
+        QVERIFY(list.servers->all().isEmpty());
+        QFile file(list.file);
+        QVERIFY(file.open(QFile::ReadOnly) && !file.readAll().contains("secret"));
+    }
+
+    void oneThatIsGoneKeepsItsModels()
+    {
+        List list;
+        LookAlike other;
+        {
+            LookAlike server;
+            list.add("tower", urlOf(server));
+            list.add("other", urlOf(other));
+        }
+        list.servers->refresh();
+        QTRY_VERIFY(!list.servers->all().value(0).trouble.isEmpty());
+        QTRY_VERIFY(!list.servers->all().value(1).asking);
+        QVERIFY(list.servers->all().value(1).trouble.isEmpty());
+        QCOMPARE(list.servers->models().size(), 2);
+    }
+
+    void aFileFromElsewhereIsReadWithCare_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<int>("servers");
+        QTest::newRow("nothing") << QByteArray() << 0;
+        QTest::newRow("no JSON") << QByteArray("{\"servers\":[") << 0;
+        QTest::newRow("another kind") << QByteArray("{\"servers\":{\"url\":\"http://a\"}}") << 0;
+        QTest::newRow("no address") << QByteArray("{\"servers\":[{\"url\":\"file:///etc\"},{\"url\":7},3]}") << 0;
+        QTest::newRow("twice") << QByteArray("{\"servers\":[{\"url\":\"http://a\"},{\"url\":\"http://a\"}]}") << 1;
+        QTest::newRow("odd models") << QByteArray(
+                                           "{\"servers\":[{\"url\":\"http://a\",\"kind\":\"x\",\"models\":[{\"id\":"
+                                           "\"m\",\"context\":-5},{\"id\":\"\"},7]}]}")
+                                    << 1;
+    }
+    void aFileFromElsewhereIsReadWithCare()
+    {
+        QFETCH(QByteArray, text);
+        List list;
+        QVERIFY(QDir().mkpath(list.folder.filePath("profile")));
+        QFile file(list.file);
+        QVERIFY(file.open(QFile::WriteOnly) && file.write(text) == text.size());
+        file.close();
+        list.restart();
+        QTEST(int(list.servers->all().size()), "servers");
+        for (const ModelEntry& model : list.servers->models())
+            QCOMPARE(model.facts.contextTokens, 0);
+    }
+
+    void theirModelsAreRowsOfTheList()
+    {
+        LookAlike server;
+        List list;
+        list.add("tower", urlOf(server));
+        Talk talk(list);
+        CatalogueController::World world;
+        world.inspect = [&](const auto& path, const auto&) { return inspect_fake(*talk.script, path); };
+        world.otherPlaces = [] { return QList<Place>(); };
+        world.memory = [] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(8e9)}; };
+        CatalogueController catalogue(talk.models, world);
+        catalogue.setElsewhere(list.servers->models());
+        QCOMPARE(catalogue.total(), 1);
+        catalogue.rescan();
+        QTRY_VERIFY(!catalogue.scanning());
+        QCOMPARE(catalogue.total(), 1);  // a scan does not take it away
+        QVERIFY(catalogue.measurable().isEmpty());
+        QVERIFY(catalogue.open(list.path()));
+        QTRY_VERIFY(talk.models.current().known());
+        QCOMPARE(talk.models.current().server, list.servers->all().value(0).host);
+        QVERIFY(!talk.models.reloadNeeded());
+        QCOMPARE(catalogue.recent().size(), 1);
+        catalogue.lookAtRecent();
+        QTest::qWait(50);
+        QVERIFY(catalogue.recent().value(0).there);
+        QCOMPARE(StartModel::choose({.last = list.path(), .guide = "guide.gguf"}).file, list.path());
+        catalogue.setElsewhere({});
+        QCOMPARE(catalogue.total(), 0);
+    }
+
+    void aConversationMovesThereAndBack()
+    {
+        LookAlike server;
+        List list;
+        list.add("tower", urlOf(server));
+        Talk talk(list);
+        talk.open("/here.gguf");
+        talk.say("first");
+        QCOMPARE(talk.lastText(), QString("one two three"));
+
+        server.says(LookAlike::stream({"{\"reasoning_content\":\"Hm\"}", LookAlike::content("From there")}, "stop",
+                                      "{\"prompt_tokens\":20,\"completion_tokens\":5}"));
+        talk.open(list.path());
+        QCOMPARE(talk.models.error(), QString());
+        talk.say("second");
+        QCOMPARE(talk.last(MessageModel::ModelNameRole).toString(), QString("org/model"));
+        QVERIFY(talk.lastText().contains("From there"));
+        QCOMPARE(talk.last(MessageModel::PromptTokensRole).toInt(), 20);
+        QCOMPARE(talk.last(MessageModel::OwnTokensRole).toInt(), 5);
+        const auto sent = server.chats().back();
+        QCOMPARE(sent["messages"].size(), std::size_t(3));
+        QCOMPARE(sent["messages"][1]["content"].get<std::string>(), std::string("one two three"));
+
+        server.says(LookAlike::stream({LookAlike::content("Another")}));
+        talk.chat.turn()->regenerate(talk.lastId());
+        QTRY_VERIFY(!talk.chat.turn()->busy());
+        QCOMPARE(talk.lastText(), QString("Another"));
+        QCOMPARE(talk.chat.messages()->count(), 4);  // a version beside the first
+
+        talk.open("/here.gguf");
+        talk.say("third");
+        const auto back = talk.script->requests().back().messages;
+        QCOMPARE(back.size(), std::size_t(5));
+        QCOMPARE(back[3].text, std::string("Another"));
+        QCOMPARE(talk.lastText(), QString("one two three"));
+    }
+
+    void aServerThatVanishesLeavesTheText()
+    {
+        auto server = std::make_unique<LookAlike>();
+        List list;
+        list.add("tower", urlOf(*server));
+        Talk talk(list);
+        talk.open(list.path());
+        WebAnswer broken = LookAlike::stream({LookAlike::content("The beginning")}, "");
+        broken.sent_bytes = std::int64_t(broken.body.size());
+        broken.body += "data: x";
+        broken.end = WebAnswer::End::Close;
+        server->says(broken);
+        talk.say("go");
+        QCOMPARE(talk.lastText(), QString("The beginning"));
+        QCOMPARE(MessageModel::Status(talk.last(MessageModel::StatusRole).toInt()), MessageModel::Failed);
+        QVERIFY(talk.last(MessageModel::CanContinueRole).toBool());
+        QVERIFY(talk.models.current().known());  // it may be back at once
+
+        // There is a way to go on there...
+        server->says(LookAlike::stream({LookAlike::content(" and more")}, ""));
+        talk.chat.turn()->continueAnswer(talk.lastId());
+        QTRY_VERIFY(!talk.chat.turn()->busy());
+        QCOMPARE(talk.lastText(), QString("The beginning and more"));
+        QCOMPARE(server->chats().back()["messages"].back()["content"].get<std::string>(), std::string("The beginning"));
+        // ...and here.
+        server.reset();
+        talk.open("/here.gguf");
+        talk.chat.turn()->continueAnswer(talk.lastId());
+        QTRY_VERIFY(!talk.chat.turn()->busy());
+        QCOMPARE(talk.lastText(), QString("The beginning and moreone two three"));
+        QVERIFY(talk.script->requests().back().continue_last);
+        QCOMPARE(MessageModel::Status(talk.last(MessageModel::StatusRole).toInt()), MessageModel::Complete);
+    }
+
+    void aServerThatIsNotThereIsASentence()
+    {
+        List list;
+        QString path;
+        {
+            LookAlike server;
+            list.add("tower", urlOf(server));
+            path = list.path();
+        }
+        Talk talk(list);
+        talk.open(path);
+        QVERIFY2(talk.models.error().contains("refuses the connection"), qPrintable(talk.models.error()));
+        QVERIFY(talk.models.canRetry());
+        list.servers->remove(list.servers->all().value(0).url);
+        talk.open(path);
+        QVERIFY(talk.models.error().contains("none of your servers"));
+    }
+
+    void whatTheServerDoesNotKnowIsSaid()
+    {
+        LookAlike server;
+        List list;
+        list.add({}, urlOf(server));
+        QStringList keys;
+        for (const SamplingControl& control : samplingControls())
+            keys.append(QLatin1String(control.key));
+        const QStringList unknown = list.servers->unknown(list.path(), keys);
+        QCOMPARE(unknown, (QStringList{"top_k", "min_p", "repeat_penalty"}));
+        QVERIFY(list.servers->unknown("/here.gguf", keys).isEmpty());
+
+        SamplingModel rows({});
+        rows.setUnknown(unknown);
+        for (int row = 0; row < rows.rowCount(); ++row) {
+            const QModelIndex index = rows.index(row);
+            QCOMPARE(rows.data(index, SamplingModel::KnownRole).toBool(),
+                     !unknown.contains(rows.data(index, SamplingModel::KeyRole).toString()));
+        }
+    }
+
+    void theyAreOnTheListOfContacts()
+    {
+        LookAlike server;
+        List list;
+        ContactedHosts contacts(nullptr);
+        contacts.addSource([&] { return list.servers->connections(); });
+        contacts.refresh();
+        QVERIFY(contacts.hosts().isEmpty());
+        list.add({}, urlOf(server));
+        contacts.refresh();
+        QCOMPARE(contacts.hosts().size(), 1);
+        QCOMPARE(contacts.hosts().value(0).host, list.servers->all().value(0).host);
+    }
+
+    void withoutTheNetworkThereAreNone()
+    {
+        Servers servers(nullptr, {});
+        QVERIFY(!servers.available());
+        servers.add({}, "localhost", {});
+        servers.refresh();
+        QVERIFY(servers.all().isEmpty() && servers.models().isEmpty());
+        QVERIFY(servers.connections().empty() && servers.hostOf("localhost").isEmpty());
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestServers)
+#include "tst_servers.moc"

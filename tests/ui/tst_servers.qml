@@ -1,0 +1,126 @@
+// The page of servers: adding one, its models in the list, a conversation with one of them, and one that vanishes.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Servers"
+
+        function init() {
+            makeWindow({ server: true });
+            if (!Bench.servers.available) {
+                skip("built without the network");
+                return;
+            }
+            Bench.putModels(["org/here/here-Q4_K_M.gguf"]);
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "modelsPage"));
+            tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning);
+            click(part("showServers"));
+            tryVerify(() => findChild(shell, "serversPage"));
+            tryCompare(part("serverAddress"), "activeFocus", true);
+        }
+        function add() {
+            type(Bench.serverUrl());
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.servers.all.length === 1 && !Bench.servers.adding);
+        }
+        function openIt() {
+            add();
+            click(findChild(findChild(shell, "serversPage"), "pageBack"));
+            tryVerify(() => findChild(shell, "modelsPage").visible);
+            compare(Bench.catalogue.total, 2);
+            Bench.openAtOnce(Bench.serverUrl() + "/#org%2Fmodel");
+            tryVerify(() => Bench.models.current.known);
+            keyClick(Qt.Key_Escape);
+        }
+
+        function test_says_what_adding_means_before_anybody_is_asked() {
+            verify(!part("whatAddingMeans").visible);
+            verify(!part("addServer").enabled);
+            type("192.168.0.5:8000");
+            tryCompare(part("whatAddingMeans"), "visible", true);
+            verify(part("whatAddingMeans").text.indexOf("192.168.0.5:8000") > 0);
+            verify(part("inClearWarning").visible);
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(Bench.servers.all.length, 0);
+        }
+        function test_adds_one_and_takes_it_out() {
+            add();
+            compare(part("serverAddress").text, "");
+            tryVerify(() => findChild(shell, "server0"));
+            verify(!part("serverTrouble").visible);
+            compare(Bench.catalogue.total, 2);
+            compare(Bench.namelessControls(shell).join(), "");
+            click(part("removeServer"));
+            compare(Bench.servers.all.length, 0);
+            compare(Bench.catalogue.total, 1);
+        }
+        function test_what_is_wrong_is_said() {
+            type("no address at all");
+            keyClick(Qt.Key_Return);
+            tryCompare(part("serverTrouble"), "visible", true);
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            type("h");
+            tryCompare(part("serverTrouble"), "visible", false);
+        }
+        function test_talks_to_it() {
+            Bench.serverSays("Greetings");
+            openIt();
+            tryCompare(part("readyNote"), "visible", true);
+            verify(part("readyNote").text.indexOf(Bench.models.current.server) > 0);
+            verify(part("modelBadge").Accessible.name.indexOf(Bench.models.current.server) > 0);
+            Bench.chat.turn.send("Hello");
+            tryVerify(() => !Bench.chat.turn.busy);
+            compare(Bench.chat.messages.count, 2);
+            tryCompare(part("contextText"), "text", "15");
+        }
+        function test_goes_on_after_it_vanished() {
+            Bench.serverSays("The begin", false);
+            openIt();
+            Bench.chat.turn.send("Hello");
+            tryVerify(() => !Bench.chat.turn.busy);
+            tryVerify(() => footer() && messagePart("answerNotice").visible);
+            Bench.serverSays("ning", true);
+            click(messagePart("continueButton"));
+            tryVerify(() => !Bench.chat.turn.busy);
+            compare(lastText(), "The beginning");
+            compare(lastStatus(), MessageModel.Complete);
+        }
+        function test_its_numbers_are_in_the_panel() {
+            Bench.serverCounts('vllm:kv_cache_usage_perc{engine="0"} 0.25\nvllm:num_requests_running 3\nvllm:num_requests_waiting 2\n');
+            openIt();
+            Bench.settings.panelShown.value = 1;
+            tryVerify(() => Bench.serverLoad.measured);
+            compare(part("serverKv").value, "25 %".replace(" ", "\u00a0"));
+            compare(part("serverRunning").value, "3");
+            compare(part("serverWaiting").value, "2");
+            compare(part("serverHits").value, "–"); // it does not say
+            verify(part("serverNote").sentence.indexOf("Measured by the server") === 0);
+            compare(Bench.namelessControls(shell).join(), "");
+            Bench.settings.panelShown.value = 0;
+            tryVerify(() => !Bench.serverLoad.shown);
+        }
+        function test_a_server_without_numbers_says_so() {
+            openIt();
+            Bench.settings.panelShown.value = 1;
+            tryVerify(() => Bench.serverLoad.trouble !== "");
+            verify(!part("serverKv").visible);
+            compare(part("serverNote").sentence, Bench.serverLoad.trouble);
+        }
+        function test_what_it_does_not_know_is_greyed() {
+            openIt();
+            tryCompare(part("readyNote"), "visible", true);
+            click(part("conversationSettingsButton"));
+            tryCompare(part("closeSettings"), "activeFocus", true);
+            verify(!part("top_kField").enabled);
+            verify(part("temperatureField").enabled);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// Adding a server: where it is, what it is to be called, the key that it asks for, and what adding it means.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property Servers servers
+
+    readonly property string host: servers.hostOf(address.text)
+    readonly property bool inClear: servers.inClear(address.text)
+
+    function takeFocus() {
+        address.forceActiveFocus(Qt.OtherFocusReason);
+    }
+    function add() {
+        if (address.text.trim() !== "" && !servers.adding)
+            servers.add(nameField.text, address.text, key.text);
+    }
+
+    spacing: Theme.gapSmall
+
+    Connections {
+        target: root.servers
+
+        function onAdded() {
+            address.clear();
+            nameField.clear();
+            key.clear();
+        }
+    }
+    TextLine {
+        id: address
+
+        objectName: "serverAddress"
+        Layout.fillWidth: true
+        enabled: !root.servers.adding
+        placeholderText: qsTr("Address, such as 192.168.0.5:8000")
+        Accessible.name: qsTr("Address of the server")
+        onAccepted: root.add()
+        onTextEdited: root.servers.dismissTrouble()
+    }
+    RowLayout {
+        Layout.fillWidth: true
+        spacing: Theme.gapSmall
+
+        TextLine {
+            id: nameField
+
+            objectName: "serverName"
+            Layout.fillWidth: true
+            Layout.preferredWidth: 1
+            enabled: !root.servers.adding
+            maximumLength: 100
+            placeholderText: qsTr("Name, if it is to have one")
+            Accessible.name: qsTr("Name of the server")
+            onAccepted: root.add()
+        }
+        TextLine {
+            id: key
+
+            objectName: "serverKey"
+            Layout.fillWidth: true
+            Layout.preferredWidth: 1
+            enabled: !root.servers.adding
+            echoMode: TextInput.Password
+            inputMethodHints: Qt.ImhSensitiveData | Qt.ImhNoPredictiveText
+            placeholderText: qsTr("Key, if it asks for one")
+            Accessible.name: qsTr("Key for the server")
+            onAccepted: root.add()
+        }
+        ActionButton {
+            objectName: "addServer"
+            visible: !root.servers.adding
+            primary: true
+            enabled: address.text.trim() !== ""
+            text: qsTr("Add")
+            onClicked: root.add()
+            Keys.onReturnPressed: clicked()
+        }
+        ActionButton {
+            objectName: "stopAdding"
+            visible: root.servers.adding
+            text: qsTr("Stop")
+            onClicked: root.servers.stopAdding()
+            Keys.onReturnPressed: clicked()
+        }
+    }
+    ProgressLine {
+        objectName: "serverProgress"
+        Layout.fillWidth: true
+        visible: root.servers.adding
+        indeterminate: true
+        Accessible.name: qsTr("Asking %1 what it is").arg(root.host)
+    }
+    Text {
+        objectName: "whatAddingMeans"
+        Layout.fillWidth: true
+        visible: root.host !== ""
+        text: qsTr("Spillway then asks %1 which models it has. What you write to one of them goes there with the whole conversation, each time.").arg(root.host)
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        lineHeight: Theme.lineHeight
+        color: Theme.textMuted
+    }
+    Text {
+        objectName: "inClearWarning"
+        Layout.fillWidth: true
+        visible: root.inClear
+        text: qsTr("The way there is not encrypted: others in the same network may read the key and what is said.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        lineHeight: Theme.lineHeight
+        color: Theme.warning
+    }
+    Notice {
+        objectName: "serverTrouble"
+        Layout.fillWidth: true
+        visible: root.servers.trouble !== ""
+        sentence: root.servers.trouble
+        onDismissRequested: root.servers.dismissTrouble()
+    }
+}

@@ -1,0 +1,77 @@
+// Servers elsewhere whose models are in the list: those that were added, and adding one.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Page {
+    id: root
+
+    required property Servers servers
+
+    function takeFocus() {
+        form.takeFocus();
+    }
+
+    title: qsTr("Servers")
+    backName: qsTr("Back to the models")
+    backShortcut: ""
+    actions: IconButton {
+        objectName: "askServers"
+        visible: root.servers.all.length > 0
+        name: qsTr("Ask them again what they have")
+        source: "qrc:/icons/retry.svg"
+        onClicked: root.servers.refresh()
+    }
+
+    onVisibleChanged: {
+        if (visible)
+            servers.refresh();
+    }
+    Component.onCompleted: servers.refresh()
+
+    Text {
+        Layout.fillWidth: true
+        text: qsTr("Models that run elsewhere: vLLM, SGLang, TGI, llama-server, Ollama, LM Studio or Spillway on another machine, or in another program on this one. Once a server is added, its models are in the list of models and answer in the same conversations.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeBody
+        lineHeight: Theme.lineHeight
+        color: Theme.textMuted
+    }
+    ServerForm {
+        id: form
+
+        objectName: "serverForm"
+        Layout.fillWidth: true
+        servers: root.servers
+    }
+    SectionHeading {
+        Layout.fillWidth: true
+        visible: root.servers.all.length > 0
+        text: qsTr("Your servers")
+    }
+    Repeater {
+        model: root.servers.all
+
+        ServerRow {
+            required property int index
+
+            objectName: "server" + index
+            Layout.fillWidth: true
+            onRemoveRequested: root.servers.remove(entry.url)
+        }
+    }
+    Text {
+        Layout.fillWidth: true
+        visible: root.servers.all.length > 0
+        text: qsTr("To change a server's name or key, add it again. Keys are kept in a file that only you can read.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+}
