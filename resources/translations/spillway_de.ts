@@ -1603,8 +1603,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Mit einem Modell auf dem eigenen Rechner sprechen</translation>
     </message>
     <message>
-        <source>Spillway runs GGUF models: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss and their kin. Nothing you type leaves this machine.</source>
-        <translation>Spillway führt GGUF-Modelle aus: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss und ihre Verwandten. Nichts, was Sie schreiben, verlässt diesen Rechner.</translation>
+        <source>Spillway runs GGUF models: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss and their kin. Nothing you type leaves this machine, unless you choose a model of a server.</source>
+        <translation>Spillway führt GGUF-Modelle aus: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss und ihre Verwandten. Nichts, was Sie schreiben, verlässt diesen Rechner, außer Sie wählen ein Modell eines Servers.</translation>
     </message>
     <message>
         <source>Open a model</source>

@@ -131,7 +131,7 @@ FocusScope {
                     Layout.fillWidth: true
                     Layout.maximumWidth: Theme.px(520)
                     Layout.alignment: Qt.AlignHCenter
-                    visible: wanted
+                    visible: wanted && root.models.current.server === "" // it is of this machine
                     devices: root.devices
                 }
             }

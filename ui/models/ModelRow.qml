@@ -106,7 +106,7 @@ Item {
         spacing: Theme.gap
 
         Picture {
-            source: root.entry.kind === ModelKind.Broken ? "qrc:/icons/warning.svg" : "qrc:/icons/models.svg"
+            source: root.entry.kind === ModelKind.Broken ? "qrc:/icons/warning.svg" : root.facts.server !== "" ? "qrc:/icons/server.svg" : "qrc:/icons/models.svg"
             size: Theme.px(24)
             ink: root.isOpen ? Theme.accent : root.entry.kind === ModelKind.Broken ? Theme.warning : Theme.textMuted
             opacity: root.entry.openable || root.entry.kind === ModelKind.Broken ? 1 : 0.6

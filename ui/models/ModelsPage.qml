@@ -60,13 +60,6 @@ Page {
             onClicked: root.openFileRequested()
         },
         IconButton {
-            objectName: "showServers"
-            visible: root.canReach
-            name: qsTr("Models of servers")
-            source: "qrc:/icons/server.svg"
-            onClicked: root.serversRequested()
-        },
-        IconButton {
             objectName: "rescan"
             name: root.catalogue.scanning ? qsTr("Stop looking") : qsTr("Look again")
             source: root.catalogue.scanning ? "qrc:/icons/stop.svg" : "qrc:/icons/retry.svg"
@@ -124,6 +117,13 @@ Page {
             choices: [qsTr("Last used"), qsTr("Name"), qsTr("Size")]
             current: root.catalogue.models.order
             onChosen: choice => root.catalogue.models.order = choice
+        }
+        IconButton {
+            objectName: "showServers"
+            visible: root.canReach
+            name: qsTr("Models of servers")
+            source: "qrc:/icons/server.svg"
+            onClicked: root.serversRequested()
         }
     }
     RowLayout {
