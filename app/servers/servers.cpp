@@ -11,6 +11,16 @@ namespace {
 
 constexpr qsizetype kLongestServerName = 100;
 
+/// vLLM and TGI's usual one, llama-server's and ours, llama-server's newer one, Ollama's, LM Studio's, SGLang's, TGI's
+/// in a container, Lemonade's.
+constexpr int kUsualPorts[] = {8000, 8080, 9931, 11434, 1234, 30000, 3000, 13305};
+
+/// What one port of this machine answered.
+struct AnswerHere {
+    KnownServer server;
+    QString trouble;
+};
+
 QString urlOf(const KnownServer& known)
 {
     return QString::fromStdString(known.server.url);
@@ -44,21 +54,25 @@ Servers::Servers(std::shared_ptr<RemoteDoor> door, const QString& file, QObject*
 QList<ServerEntry> Servers::all() const
 {
     QList<ServerEntry> entries;
-    for (const KnownServer& known : m_servers) {
-        ServerEntry entry;
-        entry.url = urlOf(known);
-        entry.name = VisibleText::of(known.name);
-        entry.host = ::hostOf(entry.url);
-        const QString version = VisibleText::of(QString::fromStdString(known.facts.version)).left(kLongestServerName);
-        entry.program = (QString::fromStdString(m_door->kindName(known.facts.kind)) + u' ' + version).trimmed();
-        entry.models = int(known.facts.models.size());
-        entry.hasKey = !known.server.key.empty();
-        entry.inClear = m_door->inClear(known.server.url);
-        entry.asking = m_toAsk.contains(entry.url);
-        entry.trouble = m_troubles.value(entry.url);
-        entries.append(entry);
-    }
+    for (const KnownServer& known : m_servers)
+        entries.append(entryOf(known));
     return entries;
+}
+
+ServerEntry Servers::entryOf(const KnownServer& known) const
+{
+    ServerEntry entry;
+    entry.url = urlOf(known);
+    entry.name = VisibleText::of(known.name);
+    entry.host = ::hostOf(entry.url);
+    const QString version = VisibleText::of(QString::fromStdString(known.facts.version)).left(kLongestServerName);
+    entry.program = (QString::fromStdString(m_door->kindName(known.facts.kind)) + u' ' + version).trimmed();
+    entry.models = int(known.facts.models.size());
+    entry.hasKey = !known.server.key.empty();
+    entry.inClear = m_door->inClear(known.server.url);
+    entry.asking = m_toAsk.contains(entry.url);
+    entry.trouble = m_troubles.value(entry.url);
+    return entry;
 }
 
 QString Servers::hostOf(const QString& typed) const
@@ -120,10 +134,61 @@ void Servers::onProbed(KnownServer asked, const net::Result<remote::ServerFacts>
     else
         *before = asked;
     m_troubles.remove(url);
+    m_found.removeIf([&](const ServerEntry& entry) { return entry.url == url; });
     keep();
     Q_EMIT changed();
     Q_EMIT modelsChanged();
     Q_EMIT added(url);
+    Q_EMIT foundChanged();
+}
+
+void Servers::lookHere()
+{
+    lookAt(QList<int>(std::begin(kUsualPorts), std::end(kUsualPorts)));
+}
+
+void Servers::lookAt(const QList<int>& ports)
+{
+    if (!m_door || m_looking)
+        return;
+    m_found.clear();
+    m_looked = false;
+    m_looking = true;
+    const auto look = [door = m_door, ports](const std::stop_token& stop) -> net::Result<std::vector<AnswerHere>> {
+        std::vector<AnswerHere> answers;
+        for (const int port : ports) {
+            if (stop.stop_requested())
+                break;
+            const QString host = QStringLiteral("127.0.0.1:%1").arg(port);
+            KnownServer server{host, {"http://" + host.toStdString(), {}}, {}};
+            const auto facts = door->probe(server.server, stop);
+            if (facts)
+                server.facts = *facts;
+            else if (facts.error().kind != net::Failure::Kind::NeedsToken)
+                continue;  // nobody is there, or something else
+            answers.push_back({std::move(server), facts ? QString() : failureSentence(facts.error())});
+        }
+        return answers;
+    };
+    m_lookThread.ask(look, [this](const net::Result<std::vector<AnswerHere>>& answers) {
+        m_looking = false;
+        m_looked = true;
+        for (const AnswerHere& answer : answers.value_or(std::vector<AnswerHere>())) {
+            ServerEntry entry = entryOf(answer.server);
+            entry.trouble = answer.trouble;
+            if (!find(entry.url))
+                m_found.append(entry);
+        }
+        Q_EMIT foundChanged();
+    });
+    Q_EMIT foundChanged();
+}
+
+void Servers::stopLooking()
+{
+    m_lookThread.stop();
+    m_looking = false;
+    Q_EMIT foundChanged();
 }
 
 void Servers::remove(const QString& url)

@@ -53,6 +53,9 @@ class Servers : public QObject
     Q_PROPERTY(QList<ServerEntry> all READ all NOTIFY changed)
     Q_PROPERTY(bool adding READ adding NOTIFY addingChanged)
     Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+    Q_PROPERTY(bool looking READ looking NOTIFY foundChanged)
+    Q_PROPERTY(bool looked READ looked NOTIFY foundChanged)
+    Q_PROPERTY(QList<ServerEntry> found READ found NOTIFY foundChanged)
 
 public:
     static constexpr qsizetype kMost = 50;
@@ -74,6 +77,14 @@ public:
     Q_INVOKABLE void add(const QString& name, const QString& typed, const QString& key);
     Q_INVOKABLE void stopAdding();
     Q_INVOKABLE void remove(const QString& url);
+    /// Asks whatever listens on this machine where such programs usually do; no other machine.
+    Q_INVOKABLE void lookHere();
+    Q_INVOKABLE void stopLooking();
+    void lookAt(const QList<int>& ports);
+    bool looking() const { return m_looking; }
+    bool looked() const { return m_looked; }  // to the end
+    /// What was found there and is not added yet. Where it asks for a key, `trouble` says so.
+    QList<ServerEntry> found() const { return m_found; }
     /// Asks all of them anew, one after another.
     Q_INVOKABLE void refresh();
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
@@ -90,9 +101,11 @@ Q_SIGNALS:
     void addingChanged();
     void troubleChanged();
     void added(const QString& url);
+    void foundChanged();
 
 private:
     const KnownServer* find(const QString& url) const;
+    ServerEntry entryOf(const KnownServer& known) const;
     void onProbed(KnownServer asked, const net::Result<remote::ServerFacts>& facts);
     void askNext();
     void onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts);
@@ -108,5 +121,7 @@ private:
     QStringList m_toAsk;                 // addresses; the first is being asked
     bool m_adding = false;
     QString m_trouble;
-    RequestThread m_addThread, m_refreshThread;
+    bool m_looking = false, m_looked = false;
+    QList<ServerEntry> m_found;
+    RequestThread m_addThread, m_refreshThread, m_lookThread;
 };

@@ -5279,6 +5279,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Remove %1</source>
         <translation>%1 entfernen</translation>
     </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add %1</source>
+        <translation>%1 hinzufügen</translation>
+    </message>
 </context>
 <context>
     <name>ServerSection</name>
@@ -5399,6 +5407,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>To change a server&apos;s name or key, add it again. Keys are kept in a file that only you can read.</source>
         <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu. Schlüssel liegen in einer Datei, die nur Sie lesen können.</translation>
+    </message>
+    <message>
+        <source>Stop looking</source>
+        <translation>Suche abbrechen</translation>
+    </message>
+    <message>
+        <source>Look on this computer</source>
+        <translation>Auf diesem Rechner suchen</translation>
+    </message>
+    <message>
+        <source>Looking for servers</source>
+        <translation>Server werden gesucht</translation>
+    </message>
+    <message>
+        <source>Nothing new was found where such programs usually listen.</source>
+        <translation>Wo solche Programme gewöhnlich lauschen, wurde nichts Neues gefunden.</translation>
     </message>
 </context>
 <context>

@@ -16,6 +16,14 @@ ColumnLayout {
     function takeFocus() {
         address.forceActiveFocus(Qt.OtherFocusReason);
     }
+    // What was found on this machine; the key is still to be typed where it asks for one.
+    function take(url: string, asksForKey: bool) {
+        address.text = url;
+        if (asksForKey)
+            key.forceActiveFocus(Qt.OtherFocusReason);
+        else
+            add();
+    }
     function add() {
         if (address.text.trim() !== "" && !servers.adding)
             servers.add(nameField.text, address.text, key.text);

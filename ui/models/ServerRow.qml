@@ -1,4 +1,4 @@
-// One server that was added: what it is, what it has, and why it did not answer.
+// One server, added or found: what it is, what it has, and why it did not answer.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -13,7 +13,7 @@ RowLayout {
     readonly property serverEntry entry: modelData
     readonly property string summary: {
         let parts = entry.name === entry.host ? "" : entry.host;
-        for (const part of [entry.program, Format.models(entry.models), entry.hasKey ? qsTr("with a key") : "",
+        for (const part of [entry.program, addable && entry.trouble !== "" ? "" : Format.models(entry.models), entry.hasKey ? qsTr("with a key") : "",
                             entry.inClear ? qsTr("not encrypted") : ""]) {
             if (part !== "")
                 parts = parts === "" ? part : Format.also(parts, part);
@@ -21,7 +21,10 @@ RowLayout {
         return parts;
     }
 
+    property bool addable: false // it was found, and is not added yet
+
     signal removeRequested
+    signal addRequested
 
     spacing: Theme.gap
 
@@ -77,8 +80,17 @@ RowLayout {
         indeterminate: true
         Accessible.name: qsTr("Asking %1 what it is").arg(root.entry.name)
     }
+    ActionButton {
+        objectName: "addFound"
+        visible: root.addable
+        text: qsTr("Add")
+        Accessible.name: qsTr("Add %1").arg(root.entry.name)
+        onClicked: root.addRequested()
+        Keys.onReturnPressed: clicked()
+    }
     IconButton {
         objectName: "removeServer"
+        visible: !root.addable
         name: qsTr("Remove %1").arg(root.entry.name)
         source: "qrc:/icons/close.svg"
         onClicked: root.removeRequested()

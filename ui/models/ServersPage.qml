@@ -49,6 +49,44 @@ Page {
         Layout.fillWidth: true
         servers: root.servers
     }
+    RowLayout {
+        Layout.fillWidth: true
+        spacing: Theme.gap
+
+        ActionButton {
+            objectName: "lookHere"
+            text: root.servers.looking ? qsTr("Stop looking") : qsTr("Look on this computer")
+            icon.source: root.servers.looking ? "qrc:/icons/stop.svg" : "qrc:/icons/search.svg"
+            onClicked: root.servers.looking ? root.servers.stopLooking() : root.servers.lookHere()
+            Keys.onReturnPressed: clicked()
+        }
+        ProgressLine {
+            visible: root.servers.looking
+            indeterminate: true
+            Accessible.name: qsTr("Looking for servers")
+        }
+        Text {
+            objectName: "nothingHere"
+            Layout.fillWidth: true
+            text: root.servers.looked && root.servers.found.length === 0 ? qsTr("Nothing new was found where such programs usually listen.") : ""
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+        }
+    }
+    Repeater {
+        model: root.servers.found
+
+        ServerRow {
+            required property int index
+
+            objectName: "foundServer" + index
+            Layout.fillWidth: true
+            addable: true
+            onAddRequested: form.take(entry.url, entry.trouble !== "")
+        }
+    }
     SectionHeading {
         Layout.fillWidth: true
         visible: root.servers.all.length > 0

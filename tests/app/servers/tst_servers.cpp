@@ -170,6 +170,34 @@ private Q_SLOTS:
         QCOMPARE(list.servers->all().size(), 1);
     }
 
+    void whatListensHereIsFound()
+    {
+        LookAlike open, closed, known;
+        closed.wants("secret");
+        support::WebServer other([](const support::WebRequest&) { return WebAnswer{200, {}, "<html>"}; });
+        int gone = 0;
+        {
+            LookAlike server;
+            gone = server.server().port();
+        }
+        List list;
+        list.add("known", urlOf(known));
+        list.servers->lookAt({open.server().port(), closed.server().port(), known.server().port(), other.port(), gone});
+        QVERIFY(list.servers->looking());
+        QTRY_VERIFY(list.servers->looked());
+        const QList<ServerEntry> found = list.servers->found();
+        QCOMPARE(found.size(), 2);
+        QCOMPARE(found[0].url, urlOf(open));
+        QCOMPARE(found[0].trouble, QString());
+        QVERIFY(found[1].trouble.contains("asks for a key"));
+        QCOMPARE(list.servers->all().size(), 1);  // found is not added
+        list.add({}, found[0].url);
+        QCOMPARE(list.servers->found().size(), 1);
+        list.servers->lookAt({open.server().port()});
+        list.servers->stopLooking();
+        QVERIFY(!list.servers->looking() && !list.servers->looked());
+    }
+
     void theKeyIsTheUsersAlone()
     {
         LookAlike server;
