@@ -3,6 +3,7 @@
 #include "app/system/chosen_path.h"
 #include "app/system/log_lines.h"
 #include "app/system/profile_folders.h"
+#include "app/system/remote_path.h"
 #include "app/text/visible_text.h"
 #include "engine/kv_type.h"
 
@@ -44,6 +45,12 @@ bool desktopIsDark()
 bool isPath(const QString& text)
 {
     return text.size() <= kLongestPath && !text.contains(QChar::Null) && QDir::isAbsolutePath(text);
+}
+
+/// A file's path, or what stands in its place for a model of a server.
+bool isModel(const QString& text)
+{
+    return isPath(text) || (text.size() <= kLongestPath && !text.contains(QChar::Null) && isElsewhere(text));
 }
 
 }  // namespace
@@ -108,7 +115,7 @@ void SettingsController::read()
     for (std::size_t files = 0; files < m_folders.size(); ++files)
         if (const QString last = ini.value(kFolderOfKeys[files]).toString(); isPath(last))
             m_folders[files] = last;
-    if (const QString last = ini.value(kLastModelKey).toString(); isPath(last))
+    if (const QString last = ini.value(kLastModelKey).toString(); isModel(last))
         m_lastModel = last;
     m_lastConversation = ini.value(kLastConversationKey).toString();
     m_closedFolders = ini.value(kClosedFoldersKey).toStringList();

@@ -45,10 +45,12 @@ private Q_SLOTS:
         QCOMPARE(again.language()->value(), 2);
         QCOMPARE(again.modelFolders(), QStringList(QDir::cleanPath(folder.path())));
         QCOMPARE(again.lastModel(), QStringLiteral("/models/übergröße.gguf"));
+        again.setLastModel(QStringLiteral("http://127.0.0.1:8000/#org%2Fmodel"));
         again.contextTokens()->reset();
         again.removeModelFolder(QDir::cleanPath(folder.path()));
         SettingsController third(ini);
         QCOMPARE(third.contextTokens()->value(), 0);
+        QCOMPARE(third.lastModel(), QStringLiteral("http://127.0.0.1:8000/#org%2Fmodel"));  // it runs elsewhere
         QVERIFY(third.modelFolders().isEmpty());
     }
 
