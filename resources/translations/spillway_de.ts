@@ -5219,7 +5219,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Name, if it is to have one</source>
-        <translation>Name, wenn er einen haben soll</translation>
+        <translation>Name, nach Wunsch</translation>
     </message>
     <message>
         <source>Name of the server</source>
@@ -5227,7 +5227,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Key, if it asks for one</source>
-        <translation>Schlüssel, wenn er einen verlangt</translation>
+        <translation>Schlüssel, falls nötig</translation>
     </message>
     <message>
         <source>Key for the server</source>
