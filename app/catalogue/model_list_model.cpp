@@ -2,6 +2,8 @@
 
 #include "app/catalogue/tell_apart.h"
 
+#include <QSet>
+
 int ModelListModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : int(m_rows.size());

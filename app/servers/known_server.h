@@ -6,6 +6,8 @@
 #include <QList>
 #include <QString>
 
+#include <utility>
+
 /// With what it said when it was asked last, so that its models are in the list before it is asked again.
 struct KnownServer {
     QString name;  // by which the user knows it

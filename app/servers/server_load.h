@@ -12,6 +12,7 @@
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
+#include <optional>
 
 /// Asks once a second while somebody looks and the open model runs elsewhere. A number that the server does not say is
 /// undefined. Lives on the UI thread; owned by Program.

@@ -6,6 +6,9 @@
 #include "app/text/visible_text.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 namespace {
 

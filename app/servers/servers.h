@@ -6,11 +6,14 @@
 #include "app/servers/known_server.h"
 #include "app/servers/remote_door.h"
 
+#include <QHash>
+#include <QList>
 #include <QObject>
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
+#include <vector>
 
 /// One of them, as a value for the pages. What comes from the server has been made safe to show.
 class ServerEntry
