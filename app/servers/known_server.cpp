@@ -16,6 +16,7 @@ namespace {
 
 constexpr qint64 kLargestServersFile = 8 << 20;
 constexpr qsizetype kMostServers = 100;
+constexpr qsizetype kLongestKeptName = 40;
 constexpr qsizetype kMostServerModels = 1000;
 
 constexpr const char* kKindNames[] = {"unknown", "spillway", "llama-server", "vllm",
@@ -30,7 +31,7 @@ remote::Kind kindNamed(const QString& name)
 KnownServer serverFrom(const QJsonObject& object)
 {
     KnownServer known;
-    known.name = object[QLatin1String("name")].toString();
+    known.name = object[QLatin1String("name")].toString().left(kLongestKeptName);
     known.server.url = object[QLatin1String("url")].toString().toStdString();
     known.server.key = object[QLatin1String("key")].toString().toStdString();
     known.facts.kind = kindNamed(object[QLatin1String("kind")].toString());

@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr qsizetype kLongestServerName = 100;
+constexpr qsizetype kLongestServerName = 40;  // it stands on a badge beside the model
 
 /// vLLM and TGI's usual one, llama-server's and ours, llama-server's newer one, Ollama's, LM Studio's, SGLang's, TGI's
 /// in a container, Lemonade's.
@@ -31,8 +31,8 @@ QString urlOf(const KnownServer& known)
 
 QString nameFor(const QString& typed, const QString& host)
 {
-    const QString name = VisibleText::of(typed.simplified()).left(kLongestServerName);
-    return name.isEmpty() ? host : name;
+    const QString name = VisibleText::of(typed.simplified());
+    return (name.isEmpty() ? host : name).left(kLongestServerName);
 }
 
 /// What no header may hold would be another header.

@@ -62,7 +62,7 @@ ColumnLayout {
             Layout.fillWidth: true
             Layout.preferredWidth: 1
             enabled: !root.servers.adding
-            maximumLength: 100
+            maximumLength: 40
             placeholderText: qsTr("Name, if it is to have one")
             Accessible.name: qsTr("Name of the server")
             onAccepted: root.add()
