@@ -89,6 +89,8 @@ net::Failure refusal_of(const net::HttpHead& head, bool with_key, std::string_vi
     case 405:
     case 410:
         return {Kind::NotFound, host + " has nothing at this address" + said};
+    case 501:  // llama-server says so of numbers that it was not told to show
+        return {Kind::NotFound, host + " does not do that" + said};
     case 429:
         return {Kind::TooManyRequests,
                 host + " is asked too much and wants to be asked again later" +

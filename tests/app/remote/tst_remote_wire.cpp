@@ -319,6 +319,7 @@ private Q_SLOTS:
         QTest::newRow("404") << 404 << QByteArray("{\"detail\":\"Not Found\"}") << int(Code::BadRequest)
                              << QByteArray("Not Found");
         QTest::newRow("429") << 429 << QByteArray() << int(Code::BadRequest) << QByteArray("in 7 s");
+        QTest::newRow("501") << 501 << QByteArray() << int(Code::BadRequest) << QByteArray("does not do that");
         QTest::newRow("500") << 500 << QByteArray() << int(Code::DeviceLost) << QByteArray("status 500");
         QTest::newRow("503") << 503 << QByteArray("{\"error\":\"Loading model\"}") << int(Code::DeviceLost)
                              << QByteArray("Loading model");

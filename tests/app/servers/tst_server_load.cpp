@@ -110,6 +110,13 @@ private Q_SLOTS:
         const std::size_t before = f.asked();
         QTest::qWait(200);
         QCOMPARE(f.asked(), before);
+
+        Followed other;  // as llama-server without --metrics
+        other.server.server().answer_by([](const support::WebRequest&) {
+            return support::WebAnswer{501, {}, "{\"error\":{\"message\":\"start it with --metrics\"}}"};
+        });
+        other.follow();
+        QTRY_VERIFY(other.load.trouble().contains("does not show how busy"));
     }
 
     void withoutTheNetworkThereAreNone()
