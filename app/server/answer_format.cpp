@@ -73,6 +73,16 @@ void read_text_format(Fields& fields, engine::Request& turn)
             take_format(fields, "text.format", *format, turn);
 }
 
+void read_output_format(Fields& fields, engine::Request& turn)
+{
+    const Json* config = fields.object("output_config");
+    const Json* format = config ? Fields(*config).find("format") : nullptr;
+    if (format)
+        take_format(fields, "output_config.format", *format, turn);
+    else if (const Json* earlier = fields.find("output_format"))
+        take_format(fields, "output_format", *earlier, turn);
+}
+
 void read_ollama_format(Fields& fields, engine::Request& turn)
 {
     const Json* format = fields.find("format");

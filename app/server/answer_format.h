@@ -13,6 +13,9 @@ void read_answer_format(Fields& fields, engine::Request& turn);
 /// The Responses API's text.format.
 void read_text_format(Fields& fields, engine::Request& turn);
 
+/// Anthropic's output_config.format, and output_format, as it was called before.
+void read_output_format(Fields& fields, engine::Request& turn);
+
 /// Ollama's: "json" or a schema.
 void read_ollama_format(Fields& fields, engine::Request& turn);
 

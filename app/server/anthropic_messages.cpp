@@ -1,8 +1,10 @@
 #include "app/server/anthropic_messages.h"
 
+#include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace server {
 
@@ -261,8 +263,44 @@ void read_anthropic_tools(Fields& fields, Ask& ask)
     offer_tools(fields, functions, ask);
 }
 
+/// What the system says between messages, as Claude Code has it, is the user's to templates, which take a system's
+/// message at the beginning only. There it would change the head of every prompt.
+class SaidBetween
+{
+public:
+    explicit SaidBetween(std::vector<engine::Message>& messages)
+        : messages_(messages)
+    {
+    }
+
+    void say(const std::string& text)
+    {
+        if (!messages_.empty() && messages_.back().role == "user")
+            messages_.back().text += "\n\n" + text;
+        else
+            waiting_ += (waiting_.empty() ? "" : "\n\n") + text;
+    }
+    /// Takes what waits for a message of the user.
+    void put_before(engine::Message& message)
+    {
+        if (message.role == "user" && !waiting_.empty())
+            message.text = std::exchange(waiting_, {}) + "\n\n" + message.text;
+    }
+    /// No message comes any more.
+    void end()
+    {
+        if (!waiting_.empty())
+            messages_.push_back({"user", std::exchange(waiting_, {}), {}});
+    }
+
+private:
+    std::vector<engine::Message>& messages_;
+    std::string waiting_;
+};
+
 void read_anthropic_messages(Fields& fields, engine::Request& turn)
 {
+    SaidBetween between(turn.messages);
     if (const Json* system = fields.find("system"))
         if (std::string text = text_of_content(fields, *system, "system"); !text.empty())
             turn.messages.push_back({"system", std::move(text), {}});
@@ -276,9 +314,13 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         Fields message((*messages)[i]);
         const std::string role = message.text("role").value_or("");
         const Json* content = message.find("content");
-        if ((role != "user" && role != "assistant") || !content) {
-            fields.refuse(name.c_str(), "must have the role user or assistant, and a content");
+        if ((role != "user" && role != "assistant" && role != "system") || !content) {
+            fields.refuse(name.c_str(), "must have the role user, assistant or system, and a content");
             return;
+        }
+        if (role == "system") {
+            between.say(text_of_content(fields, *content, name + ".content"));
+            continue;
         }
         Parts parts = parts_of(fields, *content, name + ".content");
         const bool only_results = !parts.results.empty() && parts.rest.empty();
@@ -289,8 +331,10 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         engine::Message taken{role, text_of_content(fields, parts.rest, name + ".content"), std::move(parts.thoughts)};
         if (!parts.calls.empty())
             taken.more_json = text_of(Json::object({{"tool_calls", std::move(parts.calls)}}));
+        between.put_before(taken);
         turn.messages.push_back(std::move(taken));
     }
+    between.end();
     turn.continue_last = turn.messages.back().role == "assistant";
 }
 
@@ -308,6 +352,7 @@ tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Ser
     std::erase(ask.turn.stop, "");
     read_sampling(fields, ask.turn.sampling);
     read_anthropic_tools(fields, ask);
+    read_output_format(fields, ask.turn);
     fields.not_supported("mcp_servers", Json::array());
     if (const Json* thinking = fields.object("thinking"))
         if (const std::string type = Fields(*thinking).text("type").value_or(""); type == "disabled") {

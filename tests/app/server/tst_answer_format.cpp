@@ -111,6 +111,17 @@ private Q_SLOTS:
         QVERIFY2(fits(text), response.body);
         QCOMPARE(response.json()["text"].toObject()["format"].toObject()["type"].toString(), QString("json_schema"));
 
+        const QJsonObject wanted{{"type", "json_schema"}, {"schema", kSchema}};
+        for (const QJsonObject& more :
+             {QJsonObject{{"output_config", QJsonObject{{"format", wanted}, {"effort", "high"}}}},
+              QJsonObject{{"output_format", wanted}}}) {
+            QJsonObject asked = more;
+            asked["messages"] = kAsked;
+            asked["max_tokens"] = 200;
+            const auto message = guide_.post("/v1/messages", asked);
+            QVERIFY2(fits(message.json()["content"].toArray().first().toObject()["text"].toString()), message.body);
+        }
+
         const auto ollama =
             guide_.post("/api/chat", {{"messages", kAsked}, {"stream", false}, {"format", kSchema}}).json();
         QVERIFY(fits(ollama["message"].toObject()["content"].toString()));

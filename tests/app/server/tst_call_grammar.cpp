@@ -36,7 +36,7 @@ constexpr const char* kWeather = R"({"type": "object", "properties": {"city": {"
     "place": {"type": ["string", "null"]}}, "required": ["city", "days"], "additionalProperties": false})";
 constexpr const char* kNothing = R"({"type": "object", "properties": {}, "additionalProperties": false})";
 
-Ask asked(bool strict = false)
+Ask two_tools(bool strict = false)
 {
     Ask ask;
     ask.turn.messages = {{"user", "x"}};
@@ -234,13 +234,13 @@ private Q_SLOTS:
         const auto form = std::ranges::find(server::call_forms(), family.toStdString(), &CallForm::family);
         QVERIFY(form != server::call_forms().end());
         QCOMPARE(&server::form_of_calls(template_of(*form)), &*form);
-        Ask ask = asked();
+        Ask ask = two_tools();
         ask.must_call = true;
         const std::string text = answer.toStdString();
         QVERIFY2(Rules(rules_of(ask, template_of(*form))).allow(text), rules_of(ask, template_of(*form)).c_str());
 
         // Where a call is no must, words may come first, and an answer may be nothing but words.
-        Rules free(rules_of(asked(true), template_of(*form)));
+        Rules free(rules_of(two_tools(true), template_of(*form)));
         QVERIFY(free.allow(text));
         QVERIFY(free.allow("Well, 1 < 2: \"x\" {"));
         QVERIFY(free.allow(""));
@@ -268,7 +268,7 @@ private Q_SLOTS:
         qInfo("seed %llu", static_cast<unsigned long long>(seed));
         std::mt19937_64 random(seed);
         const CallForm& of = server::call_forms()[std::size_t(form)];
-        Ask ask = asked();
+        Ask ask = two_tools();
         ask.must_call = true;
         Rules rules(rules_of(ask, template_of(of)));
         for (int i = 0; i < 60; ++i) {
@@ -288,7 +288,7 @@ private Q_SLOTS:
         const std::string now = R"(<tool_call>{"name": "now", "arguments": {}}</tool_call>)";
         const std::string weather =
             R"(<tool_call>{"name": "weather", "arguments": {"city": "x", "days": 1}}</tool_call>)";
-        Ask ask = asked();
+        Ask ask = two_tools();
         QCOMPARE(rules_of(ask, hermes), std::string());  // no rules are needed
         ask.must_call = true;
         QVERIFY(Rules(rules_of(ask, hermes)).allow(now + weather));
@@ -313,7 +313,7 @@ private Q_SLOTS:
     void anAnswerOfAFormOrACall()
     {
         for (const CallForm& form : server::call_forms()) {
-            Ask ask = asked();
+            Ask ask = two_tools();
             Ask formed = ask;
             formed.turn.grammar =
                 "root ::= \"yes\" | member-1\nmember-1 ::= \"no\" ws\nws ::= \" \"? | \"\\n\" \" \"{0,40}\n";
@@ -333,7 +333,7 @@ private Q_SLOTS:
         const char* odd = R"({"type": "object", "properties": {"city": {"type": "string", "pattern": "^(a|b)$"}},
                               "patternProperties": {"x": true}})";
         const char* qwen = "<tool_call> <function= tools";
-        Ask ask = asked();
+        Ask ask = two_tools();
         ask.must_call = true;
         ask.turn.tools_json = Json::array({function_tool("f", odd)}).dump();
         QVERIFY(Rules(rules_of(ask, "<tool_call> tools"))
@@ -349,7 +349,7 @@ private Q_SLOTS:
     {
         const char* refers = R"({"type": "object", "properties": {"at": {"$ref": "#/$defs/place"}}, "required": ["at"],
             "additionalProperties": false, "$defs": {"place": {"enum": ["here", "there"]}}})";
-        Ask ask = asked();
+        Ask ask = two_tools();
         ask.must_call = true;
         ask.turn.tools_json = Json::array({function_tool("go", refers, true)}).dump();
         for (const CallForm& form : server::call_forms()) {
@@ -367,7 +367,7 @@ private Q_SLOTS:
         Json tools = Json::array();
         for (int i = 0; i < 128; ++i)
             tools.push_back(function_tool(("tool_" + std::to_string(i)).c_str(), kWeather));
-        Ask ask = asked();
+        Ask ask = two_tools();
         ask.must_call = true;
         ask.turn.tools_json = tools.dump();
         const std::string arguments = R"({"city": "Rome", "days": 3})";
@@ -389,7 +389,7 @@ private Q_SLOTS:
                            {"$defs", {{"large", {{"enum", Json::array({std::string(100'000, 'x')})}}}}}};
         for (int i = 0; i < 500; ++i)
             parameters["properties"]["p" + std::to_string(i)] = {{"$ref", "#/$defs/large"}};
-        Ask ask = asked();
+        Ask ask = two_tools();
         ask.must_call = true;
         ask.turn.tools_json = Json::array({function_tool("f", parameters.dump().c_str(), true)}).dump();
         QElapsedTimer timer;

@@ -1,4 +1,5 @@
 // What clients of Anthropic, Ollama and llama-server ask, with the guide model behind it.
+#include "app/server/anthropic_messages.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"
 
@@ -74,6 +75,37 @@ private Q_SLOTS:
                                   QJsonObject{{"role", "user"}, {"content", "And?"}}};
         const auto answer = guide_.post("/v1/messages", {{"max_tokens", 2}, {"system", parts}, {"messages", messages}});
         QCOMPARE(answer.status, 200);
+    }
+
+    // As Claude Code sends it; templates refuse a system's message that is not the first.
+    void whatTheSystemSaysBetweenIsTheUsers()
+    {
+        const auto said = [](const char* messages) {
+            const server::Json body = {{"max_tokens", 5}, {"system", "s"}, {"messages", server::Json::parse(messages)}};
+            const auto asked = server::AnthropicMessages().read(body, {"x", {}, nullptr});
+            QString all;
+            for (const engine::Message& message : asked->ask.turn.messages)
+                all += QString::fromStdString(message.role + "=" + message.text + ";");
+            return all.replace("\n\n", "+");
+        };
+        QCOMPARE(said(R"([{"role": "user", "content": "a"}, {"role": "system", "content": "b"},
+                          {"role": "system", "content": [{"type": "text", "text": "c"}]}])"),
+                 QString("system=s;user=a+b+c;"));
+        QCOMPARE(said(R"([{"role": "system", "content": "b"}, {"role": "user", "content": "a"}])"),
+                 QString("system=s;user=b+a;"));
+        QCOMPARE(said(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "x"},
+                          {"role": "system", "content": "b"}, {"role": "user", "content": "c"}])"),
+                 QString("system=s;user=a;assistant=x;user=b+c;"));
+        QCOMPARE(said(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "x"},
+                          {"role": "system", "content": "b"}])"),
+                 QString("system=s;user=a;assistant=x;user=b;"));
+        QCOMPARE(
+            guide_
+                .post("/v1/messages",
+                      {{"max_tokens", 2},
+                       {"messages", QJsonArray{asked("a").first(), QJsonObject{{"role", "system"}, {"content", "b"}}}}})
+                .status,
+            200);
     }
 
     void anthropicsStopIsNamed()
