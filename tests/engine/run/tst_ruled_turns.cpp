@@ -178,6 +178,36 @@ private Q_SLOTS:
         QCOMPARE(turn->reason, StopReason::EndOfTurn);
     }
 
+    /// The marks around calls may be control tokens: rules speak of them where tools are offered, and of nothing else.
+    void speaksOfMarksWhereToolsAreOffered()
+    {
+        LoadedChain loaded(ChainModel({"<tool_call>", "<other>"}).says({kGo, "a", "</s>"}));
+        Request request = ruled("root ::= \"<tool_call>\" [bc] \"a\"");
+        QVERIFY(!loaded.engine->generate(loaded.sequence, request, {}, {}));
+        request.tools_json = "[{}]";
+        const auto turn = loaded.engine->generate(loaded.sequence, request, {}, {});
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        QCOMPARE(turn->text, std::string("<tool_call>ba"));
+        request.grammar = "root ::= \"<other>\"";
+        QVERIFY(!loaded.engine->generate(loaded.sequence, request, {}, {}));
+    }
+
+    /// A call is a part of an answer that is not its last one: rules that read the marks of parts hold from the first
+    /// on.
+    void speaksOfChannelsWhereToolsAreOffered()
+    {
+        LoadedChain loaded(ChainModel({"<|start|>", "<|end|>", "<|message|>", "<|channel|>"}, {"analysis", "final"})
+                               .says({kGo, "<|channel|>", "final", "<|message|>", "a", "</s>"}));
+        Request request = ruled("root ::= \"<|channel|>analysis<|message|>c\" | \"c\"");
+        auto turn = loaded.engine->generate(loaded.sequence, request, {}, {});
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        QCOMPARE(turn->text, std::string("<|channel|>final<|message|>c"));  // of what is behind its thoughts
+        request.tools_json = "[{}]";
+        turn = loaded.engine->generate(loaded.sequence, request, {}, {});
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        QCOMPARE(turn->text, std::string("<|channel|>analysis<|message|>c"));
+    }
+
     /// The model would end here; the grammar has not.
     void doesNotEndInAThought()
     {
