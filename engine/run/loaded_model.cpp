@@ -357,7 +357,9 @@ Status LoadedModel::step(std::span<RowGroup> groups)
 /// A lost device took tokens with it, or there was no memory for them in another type.
 Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& stop)
 {
-    if (const int intact = cache_->intact_tokens(sequence); intact < sequence.length()) {
+    const int intact = cache_->intact_tokens(sequence);
+    // A spoiled state goes also where there is no token before it.
+    if (intact < sequence.length() || (intact == 0 && sequence.state != kNoState)) {
         std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
         lost.insert(lost.end(), sequence.lost.begin(), sequence.lost.end());
         cache_->truncate(sequence, intact);
@@ -386,12 +388,28 @@ Status LoadedModel::compute(std::span<RowGroup> groups)
         if (Status ok = cache_->reserve(*group.sequence, group.first + group.count()); !ok)
             return ok;
     }
-    if (Status done = compute_reserved(groups); !done) {
+    const auto take_tokens_back = [groups] {
         for (const RowGroup& group : groups)
             group.sequence->ids.resize(std::size_t(group.first));  // they are computed again
-        return done;
+    };
+    try {
+        if (Status done = compute_reserved(groups); !done) {
+            take_tokens_back();
+            return done;
+        }
+    } catch (...) {  // how much of the step is done, nobody knows
+        take_tokens_back();
+        spoil_states(groups);
+        throw;
     }
     return file_.still_whole();
+}
+
+/// They have been changed by a step that does not stand.
+void LoadedModel::spoil_states(std::span<const RowGroup> groups)
+{
+    for (const RowGroup& group : groups)
+        cache_->states().spoil(*group.sequence);
 }
 
 /// A device computes one sequence.
@@ -409,8 +427,7 @@ Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
     if (done && given_up(groups))  // what it made may be incomplete
         done = fail(Error::Code::Cancelled, "the step was stopped");
     if (!done)
-        for (const RowGroup& group : groups)
-            cache_->states().spoil(*group.sequence);
+        spoil_states(groups);
     last_.assign(groups.begin(), groups.end());
     last_step_lost_ = false;
     return done;

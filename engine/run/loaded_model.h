@@ -111,6 +111,7 @@ private:
     Status restore_lost(KvSequence& sequence, const std::stop_token& stop);
     Status compute(std::span<RowGroup> groups);
     Status compute_reserved(std::span<const RowGroup> groups);
+    void spoil_states(std::span<const RowGroup> groups);
     int row_of(const KvSequence& sequence) const;
     template <class Ask>
     auto with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;

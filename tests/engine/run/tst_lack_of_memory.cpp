@@ -255,18 +255,25 @@ class TestLackOfMemory : public QObject
 private Q_SLOTS:
     void oneAllocationFails_data()
     {
+        QTest::addColumn<QString>("model");
         QTest::addColumn<bool>("emulated");
         QTest::addColumn<QString>("phase");
-        for (const bool emulated : {false, true})
+        for (const bool emulated : {false, true}) {
             for (const char* phase : kPhases)
-                QTest::addRow("%s, %s", emulated ? "emulated" : "cpu", phase) << emulated << QString(phase);
+                QTest::addRow("%s, %s", emulated ? "emulated" : "cpu", phase) << "llama" << emulated << QString(phase);
+            // A state that a step has half changed cannot be computed on.
+            for (const char* phase : {"turn", "branch"})
+                QTest::addRow("recurrent, %s, %s", emulated ? "emulated" : "cpu", phase)
+                    << "qwen35" << emulated << QString(phase);
+        }
     }
 
     void oneAllocationFails()
     {
+        QFETCH(QString, model);
         QFETCH(bool, emulated);
         QFETCH(QString, phase);
-        LoadRequest load = emulated ? test_support::emulated("llama", 48) : test_support::request_for("llama");
+        LoadRequest load = emulated ? test_support::emulated(model, 48) : test_support::request_for(model);
         load.threads = 2;
 
         // How many there are, and what comes of it when none fails.

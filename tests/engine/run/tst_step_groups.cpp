@@ -221,6 +221,24 @@ private Q_SLOTS:
         QVERIFY(same_bits(row_logits(*model, kv, rows - 1), expected));
     }
 
+    /// As a conversation's first step leaves it that was stopped in its midst: there is no token before it.
+    void aSpoiledStateIsNotComputedOn()
+    {
+        const auto model = load(request_for("qwen35"));
+        QVERIFY(model);
+        QVERIFY(model->cache().states().any());
+        const std::vector<int> ids = some_tokens(*model);
+        const auto first = std::span(ids).first(20);
+        KvSequence kv;
+        QVERIFY(model->append(kv, first, 1));
+        const std::vector<float> expected = row_logits(*model, kv, 19);
+        kv.ids.clear();
+        model->cache().states().spoil(kv);
+        QVERIFY(model->append(kv, first, 1));
+        QCOMPARE(kv.length(), 20);
+        QVERIFY(same_bits(row_logits(*model, kv, 19), expected));
+    }
+
     /// While somebody wants a row of the step, all of it is computed.
     void oneStoppedSequenceStopsNoOther()
     {
