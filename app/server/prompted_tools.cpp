@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace server {
 
@@ -47,6 +48,27 @@ void write_result(engine::Message& message)
     message = {"user", name + " returned:\n" + message.text, {}};
 }
 
+/// What came of several calls is one message, with what the user says behind it: many templates take none but turns
+/// that alternate.
+void write_calls_and_results(std::vector<engine::Message>& messages)
+{
+    std::vector<engine::Message> written;
+    bool behind_result = false;
+    for (engine::Message& message : messages) {
+        const bool is_result = message.role == "tool";
+        if (message.role == "assistant")
+            write_calls(message);
+        if (is_result)
+            write_result(message);
+        if (behind_result && message.role == "user")
+            written.back().text += "\n\n" + message.text;
+        else
+            written.push_back(std::move(message));
+        behind_result = is_result;
+    }
+    messages = std::move(written);
+}
+
 }  // namespace
 
 bool knows_tools(std::string_view chat_template)
@@ -65,11 +87,7 @@ void tell_of_tools(engine::Request& turn, std::string_view chat_template)
 {
     if (turn.messages.empty() || knows_tools(chat_template))
         return;
-    for (engine::Message& message : turn.messages)
-        if (message.role == "assistant")
-            write_calls(message);
-        else if (message.role == "tool")
-            write_result(message);
+    write_calls_and_results(turn.messages);
     const Json tools = Json::parse(turn.tools_json, nullptr, false);
     if (!tools.is_array() || tools.empty())
         return;

@@ -1,4 +1,5 @@
 // Calls that a client demands, forbids, narrows or holds to a schema, in the words of each API.
+#include "app/server/prompted_tools.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"
@@ -257,6 +258,31 @@ private Q_SLOTS:
         // The engine is given the same.
         const auto usage = guide_.post(kChatPath, with_tools({{"max_tokens", 1}})).json()["usage"].toObject();
         QVERIFY(usage["prompt_tokens"].toInt() > 100);
+    }
+
+    /// Many templates refuse two messages of the user in a row.
+    void resultsOfSeveralCallsAreOneMessage()
+    {
+        engine::Request turn;
+        const char* calls =
+            R"({"tool_calls": [{"function": {"name": "a", "arguments": {"x": 1}}}, {"function": {"name": "b"}}]})";
+        turn.messages = {{"user", "q"},
+                         {"assistant", "I look.", {}, calls},
+                         {"tool", "1", {}, R"({"name": "a"})"},
+                         {"tool", "2", {}, "no JSON"},
+                         {"user", "so?"},
+                         {"assistant", "y"},
+                         {"user", "z"}};
+        engine::Request known = turn;
+        server::tell_of_tools(turn, "{{ messages }}");
+        QString all;
+        for (const engine::Message& message : turn.messages)
+            all += QString::fromStdString(message.role + "=" + message.text + ";");
+        QCOMPARE(all, QString("user=q;assistant=I look.\n[{\"name\":\"a\",\"arguments\":{\"x\":1}},"
+                              "{\"name\":\"b\",\"arguments\":{}}];"
+                              "user=a returned:\n1\n\nthe function returned:\n2\n\nso?;assistant=y;user=z;"));
+        server::tell_of_tools(known, "{{ tools }}");
+        QCOMPARE(known.messages.size(), std::size_t(7));
     }
 
     void whatCannotBeIsNamed_data()
