@@ -5,6 +5,9 @@
 
 #include <QtTest>
 
+#include <chrono>
+#include <thread>
+
 using namespace test_support;
 
 namespace {
@@ -64,6 +67,47 @@ private Q_SLOTS:
         QVERIFY2(distance(here, truth) <= 1.2 * distance(there, truth) + 1e-3,
                  qPrintable(QString("%1 %2").arg(distance(here, truth)).arg(distance(there, truth))));
         QCOMPARE(first_difference(logits(PlacementOptions::kAllLayers), here), -1);
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    /// In the midst of a step the GPU goes on with what it was given, and the host leaves out what is its part.
+    void aStoppedStepCanBeComputedLater()
+    {
+        Gpu gpu;
+        auto model = load(with_host_experts("qwen3moe", PlacementOptions::kAllLayers));
+        QVERIFY(model);
+        const std::vector<int> ids = some_tokens(*model);
+        const auto first = std::span(ids).first(20), second = std::span(ids).subspan(20, 20);
+        const auto logits_of = [&](KvSequence& kv) {
+            const auto logits = model->logits(kv, 19);
+            return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
+        };
+        KvSequence whole, kv;
+        QVERIFY(model->append(whole, first, 1) && model->append(whole, second, 1));
+        const std::vector<float> expected = logits_of(whole);
+        QVERIFY(!expected.empty());
+        QVERIFY(model->append(kv, first, 1));
+        int stopped = 0;
+        for (int delay_us = 0;; delay_us = 2 * delay_us + 300, ++stopped) {
+            std::stop_source stop;
+            if (delay_us == 0)
+                stop.request_stop();
+            const std::jthread stopper([&] {
+                std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+                stop.request_stop();
+            });
+            RowGroup group{&kv, second};
+            group.wanted = 1;
+            group.stop = stop.get_token();
+            const Status done = model->append(std::span(&group, 1));
+            if (done)
+                break;
+            QCOMPARE(done.error().code, Error::Code::Cancelled);
+            QCOMPARE(kv.length(), 20);
+        }
+        QVERIFY(stopped > 0);
+        QVERIFY(logits_of(kv) == expected);
+        model.reset();
         QCOMPARE(gpu.complaints(), std::string());
     }
 
