@@ -45,6 +45,8 @@ struct PlacementOptions {
     /// The first so many layers have their routed experts on the host, wherever the rest of them lies. Empty: as many
     /// as the KV of the conversation needs to drive out.
     std::optional<int> host_expert_layers;
+    /// Of the device's memory, for copies of experts that lie on the host: those that tokens choose most. 0: none.
+    std::int64_t expert_cache_bytes = 0;
     std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
     /// What others hold of the device's memory, for a plan. Empty: a GPU is asked, an emulated device has none.
     std::optional<std::int64_t> other_programs_bytes;

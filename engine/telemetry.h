@@ -63,7 +63,12 @@ struct DeviceTelemetry {
     std::optional<std::int64_t> spilled_bytes = {};  // of ours, that the system put into the host's memory in silence
     std::int64_t budget_bytes = 0;
     std::int64_t watermark_bytes = 0;
-    std::int64_t weight_bytes = 0;
+    std::int64_t weight_bytes = 0;        // copies of experts included
+    std::int64_t expert_cache_bytes = 0;  // of these copies
+    int cached_experts = 0;               // copies that a layer has room for, whose experts lie on the host
+    // Experts that steps of device layers read since the model was loaded, where they lie on the host: those that had a
+    // copy on the device, and the others. Each counts once a step.
+    std::int64_t expert_hits = 0, expert_misses = 0;
     std::int64_t kv_bytes = 0;
     int kv_blocks = 0;
     std::int64_t state_bytes = 0;  // of recurrent layers

@@ -57,6 +57,8 @@ void CommonOptions::add_placement_to(CLI::App& command)
         "routed experts of all layers on the host, the rest on the device");
     command.add_option("--ncmoe,--n-cpu-moe", placement.host_experts,
                        "layers, the first ones, whose routed experts lie on the host; auto");
+    command.add_option("--expert-cache", placement.expert_cache,
+                       "memory of the device for copies of the experts that tokens choose most: 2GiB");
     command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
     command.add_option("--vram-budget", placement.vram_budget,
                        "what may be used of a device's memory: 48MiB, or fit:TOKENS");

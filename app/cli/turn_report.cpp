@@ -42,6 +42,9 @@ nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::
     if (t.device) {
         summary["device_layers"] = t.device->layers;
         summary["layers_without_experts"] = t.device->layers_without_experts;
+        summary["cached_experts"] = t.device->cached_experts;
+        summary["expert_hits"] = t.device->expert_hits;
+        summary["expert_misses"] = t.device->expert_misses;
         summary["vram_used_bytes"] = t.device->used_bytes();
         summary["vram_budget_bytes"] = t.device->budget_bytes;
     }

@@ -72,6 +72,11 @@ std::string memory_text(const engine::Telemetry& t)
         text += one("spillway_device_layers_without_experts", "Of them, those whose routed experts the host computes.",
                     "gauge", d->layers_without_experts);
         text += several(
+            "spillway_host_experts_read_total",
+            "Experts that steps of the device's layers read though they lie on the host, by whether the "
+            "device had a copy; each counts once a step. Counted where there are copies.",
+            "counter", std::array{Labelled{"copy=\"yes\"", d->expert_hits}, Labelled{"copy=\"no\"", d->expert_misses}});
+        text += several(
             "spillway_link_bytes_total", "Bytes copied since the model was loaded.", "counter",
             std::array{Labelled{"to=\"device\"", d->to_device_bytes}, Labelled{"to=\"host\"", d->to_host_bytes}});
     }

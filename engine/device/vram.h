@@ -25,7 +25,7 @@ constexpr std::int64_t high_mark_bytes(std::int64_t budget, double watermark)
 class Vram
 {
 public:
-    enum class Use { Weights, Kv, State, Ring, Scratch };
+    enum class Use { Weights, ExpertCache, Kv, State, Ring, Scratch };
 
     explicit Vram(Device& device)
         : device_(device)
@@ -58,7 +58,7 @@ public:
 
 private:
     Device& device_;
-    std::array<std::int64_t, 5> used_ = {};
+    std::array<std::int64_t, 6> used_ = {};
     std::int64_t peak_bytes_ = 0;
     std::int64_t limit_bytes_ = 0;
     double watermark_ = 0.95;

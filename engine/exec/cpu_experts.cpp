@@ -1,5 +1,7 @@
 #include "engine/exec/cpu_experts.h"
 
+#include "engine/model/expert_cache.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -59,6 +61,8 @@ CpuExperts::CpuExperts(const Hyperparameters& h, int max_rows, CpuProducts& prod
     sorted_position_.resize(pairs);
     sorted_.resize(pairs);
     active_.reserve(std::size_t(h.experts));
+    for (std::vector<Matrix>* matrices : {&gates_, &ups_, &downs_})
+        matrices->reserve(std::size_t(h.experts));
 }
 
 std::size_t CpuExperts::bytes() const
@@ -156,6 +160,24 @@ void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p)
     }
 }
 
+/// Of the experts that are read; those that a device has as well are read there.
+void CpuExperts::find_matrices(int rows, const LayerWeights& w)
+{
+    if (w.cached_experts)
+        w.cached_experts->begin_step(rows);
+    gates_.clear();
+    ups_.clear();
+    downs_.clear();
+    for (const ExpertRows& expert : active_) {
+        const ExpertMatrices* const cached =
+            w.cached_experts ? w.cached_experts->use(expert.expert, expert.count) : nullptr;
+        const ExpertMatrices matrices = cached ? *cached : expert_of(w, expert.expert);
+        gates_.push_back(matrices.gate);
+        ups_.push_back(matrices.up);
+        downs_.push_back(matrices.down);
+    }
+}
+
 /// The rows of all pairs, by expert.
 void CpuExperts::gather(const Rows& x, const ExpertParameters& p)
 {
@@ -183,17 +205,18 @@ void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters&
     route(x, w, p);
     sort_by_expert(x.count(), p);
     gather(x, p);
+    find_matrices(x.count(), w);
     const int pairs = x.count() * p.used;
     gate_up_.set_shape(pairs, (has_gate(p.gate) ? 2 : 1) * w.down_experts.n);
     if (w.gate_experts)
-        products_.multiply_by_experts(in_, active_, w.gate_experts, w.gate_experts_bias, gate_up_, 0);
-    products_.multiply_by_experts(in_, active_, w.up_experts, w.up_experts_bias, gate_up_, w.gate_experts.rows);
+        products_.multiply_by_experts(in_, active_, gates_, w.gate_experts_bias, gate_up_, 0);
+    products_.multiply_by_experts(in_, active_, ups_, w.up_experts_bias, gate_up_, w.gate_experts.rows);
     if (has_gate(p.gate))
         products_.gated(p.gate, gate_up_, hidden_);
     else
         products_.gated_by(p.gate, gate_up_, gate_up_, 0, hidden_);
     out_.set_shape(pairs, w.down_experts.rows);
-    products_.multiply_by_experts(hidden_, active_, w.down_experts, w.down_experts_bias, out_, 0);
+    products_.multiply_by_experts(hidden_, active_, downs_, w.down_experts_bias, out_, 0);
 
     out.set_shape(x.count(), w.down_experts.rows);
     pool_->for_each(x.count(), 4, [&](int begin, int end, int) {
@@ -207,6 +230,8 @@ void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters&
             }
         }
     });
+    if (w.cached_experts)
+        w.cached_experts->refill(w);
 }
 
 }  // namespace engine

@@ -35,22 +35,24 @@ private:
     void choose(const float* scores, std::span<int> chosen, std::span<float> weights);
     void gather(const Rows& x, const ExpertParameters& p);
     void sort_by_expert(int rows, const ExpertParameters& p);
+    void find_matrices(int rows, const LayerWeights& w);
 
     CpuProducts& products_;
     ThreadPool* pool_;
-    Rows router_logits_;                // (rows, experts)
-    Rows in_;                           // (rows * used, expert_length), sorted by expert
-    Rows gate_up_;                      // (rows * used, 2 expert_ffn); without gates (rows * used, expert_ffn)
-    Rows hidden_;                       // (rows * used, expert_ffn)
-    Rows out_;                          // (rows * used, expert_length)
-    std::vector<float> choice_;         // (experts,) of one row: what experts are chosen by
-    std::vector<float> groups_;         // (groups,) of one row: the sum of their two best choices
-    std::vector<int> chosen_;           // (rows, used), best first
-    std::vector<float> weights_;        // (rows, used)
-    std::vector<int> sorted_position_;  // (rows, used) where each pair went
-    std::vector<Pair> sorted_;          // (rows * used,)
-    std::vector<int> expert_count_;     // (experts,)
-    std::vector<ExpertRows> active_;    // of the sorted pairs
+    Rows router_logits_;                       // (rows, experts)
+    Rows in_;                                  // (rows * used, expert_length), sorted by expert
+    Rows gate_up_;                             // (rows * used, 2 expert_ffn); without gates (rows * used, expert_ffn)
+    Rows hidden_;                              // (rows * used, expert_ffn)
+    Rows out_;                                 // (rows * used, expert_length)
+    std::vector<float> choice_;                // (experts,) of one row: what experts are chosen by
+    std::vector<float> groups_;                // (groups,) of one row: the sum of their two best choices
+    std::vector<int> chosen_;                  // (rows, used), best first
+    std::vector<float> weights_;               // (rows, used)
+    std::vector<int> sorted_position_;         // (rows, used) where each pair went
+    std::vector<Pair> sorted_;                 // (rows * used,)
+    std::vector<int> expert_count_;            // (experts,)
+    std::vector<ExpertRows> active_;           // of the sorted pairs
+    std::vector<Matrix> gates_, ups_, downs_;  // of each of these, wherever it lies; no gates: they are in ups_
 };
 
 }  // namespace engine

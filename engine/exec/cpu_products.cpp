@@ -204,21 +204,24 @@ void CpuProducts::multiply(Rows& x, std::span<const Product> products, Rows& out
     });
 }
 
-void CpuProducts::multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, const Matrix& stack, Vector bias,
-                                      Rows& out, int out_col)
+void CpuProducts::multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, std::span<const Matrix> matrices,
+                                      Vector bias, Rows& out, int out_col)
 {
-    if (kernels::activation_of(stack.type) == kernels::Activation::Q8)
+    if (ranges.empty())
+        return;
+    const int rows = matrices.front().rows;
+    if (kernels::activation_of(matrices.front().type) == kernels::Activation::Q8)
         round_rows(x);
-    const int grain = row_grain(stack.rows * int(ranges.size()), x.count());
-    const int pieces = (stack.rows + grain - 1) / grain;
+    const int grain = row_grain(rows * int(ranges.size()), x.count());
+    const int pieces = (rows + grain - 1) / grain;
     pool_->for_each(int(ranges.size()) * pieces, 1, [&](int begin, int end, int worker) {
         for (int item = begin; item < end; ++item) {
             const ExpertRows& range = ranges[std::size_t(item / pieces)];
-            const Matrix matrix = stack.expert(range.expert);
-            const Product product{&matrix, bias ? bias + std::size_t(range.expert) * std::size_t(stack.rows) : nullptr,
+            const Matrix& matrix = matrices[std::size_t(item / pieces)];
+            const Product product{&matrix, bias ? bias + std::size_t(range.expert) * std::size_t(rows) : nullptr,
                                   out_col};
             const int row = item % pieces * grain;
-            run_product(product, operand(x, range.first, matrix), range.count, row, std::min(row + grain, stack.rows),
+            run_product(product, operand(x, range.first, matrix), range.count, row, std::min(row + grain, rows),
                         out.row(range.first) + out_col, std::size_t(out.cols()), worker);
         }
     });

@@ -39,9 +39,10 @@ public:
     void use(ThreadPool& pool, std::vector<Scratch> scratch);
 
     void multiply(Rows& x, std::span<const Product> products, Rows& out);
-    /// out columns [out_col, ...) of each range's rows = those rows of x times that expert's matrix of the stack.
-    void multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, const Matrix& stack, Vector bias, Rows& out,
-                             int out_col);
+    /// out columns [out_col, ...) of each range's rows = those rows of x times that range's matrix, one expert's of a
+    /// stack: all have the same size and type. bias: of the stack
+    void multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, std::span<const Matrix> matrices, Vector bias,
+                             Rows& out, int out_col);
     /// As the backend's operation: a worker takes some rows of one head.
     void multiply_heads(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out, const HeadColumns& to);
     void gated(Gate gate, const Rows& gate_up, Rows& out);

@@ -7,8 +7,6 @@ namespace engine {
 
 namespace {
 
-constexpr std::size_t kAlignment = 256;
-
 /// visit(pointer, bytes) for every tensor there is. W: weights, const or not
 template <class W, class Visit>
 requires std::is_same_v<std::remove_const_t<W>, HeadWeights>
@@ -100,11 +98,6 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, LayerPart part, cons
     vector(w.ngrams.taps, h.ngrams.spread_taps() * wide);
 }
 
-std::size_t aligned(std::size_t bytes)
-{
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 const std::byte* as_bytes(const std::byte* data)
 {
     return data;
@@ -125,11 +118,17 @@ void point(Vector& data, DevicePtr to)
 
 }  // namespace
 
+std::size_t aligned_on_device(std::size_t bytes)
+{
+    constexpr std::size_t kAlignment = 256;
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 template <class W>
 std::int64_t DeviceWeights<W>::bytes(const W& weights, const Hyperparameters& h, int l, LayerPart part)
 {
     std::size_t sum = 0;
-    for_each_tensor(weights, h, l, part, [&](const auto&, std::size_t bytes) { sum += aligned(bytes); });
+    for_each_tensor(weights, h, l, part, [&](const auto&, std::size_t bytes) { sum += aligned_on_device(bytes); });
     return std::int64_t(sum);
 }
 
@@ -154,7 +153,7 @@ Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, co
         }
         copy.coming_ = *ticket;
         point(data, to);
-        to += aligned(tensor_bytes);
+        to += aligned_on_device(tensor_bytes);
     });
     if (!status)
         return tl::unexpected(status.error());

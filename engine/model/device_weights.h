@@ -6,6 +6,9 @@
 
 namespace engine {
 
+/// Bytes that a tensor takes in a device's memory, for the next one to be aligned as kernels want it.
+std::size_t aligned_on_device(std::size_t bytes);
+
 /// A copy of the weights of one layer or a part of it, or of the head.
 template <class W>
 class DeviceWeights

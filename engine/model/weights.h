@@ -12,6 +12,8 @@
 
 namespace engine {
 
+class ExpertCache;
+
 /// `rows` rows of n weights. A stack of matrices (experts) is one tensor: matrix e starts at e * bytes().
 struct Matrix {
     kernels::TensorType type = kernels::TensorType::F32;
@@ -128,6 +130,8 @@ struct LayerWeights {
     /// The layer's weights on the host, where its experts are computed there and all else on a device with a memory of
     /// its own.
     const LayerWeights* experts_on_host = nullptr;
+    /// Which of the routed experts, all of which lie on the host, a device has as well; null: none.
+    ExpertCache* cached_experts = nullptr;
 };
 
 /// What of a layer's weights: its routed experts' stacks are read little at a time and may lie elsewhere than the rest.

@@ -63,6 +63,25 @@ bool DeviceLayout::has_experts() const
     return std::ranges::any_of(layers_, [](const LayerBytes& layer) { return layer.experts > 0; });
 }
 
+/// What one expert of each of the first layers takes together.
+static std::int64_t one_of_each(std::span<const LayerBytes> layers)
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : layers)
+        bytes += layer.expert;
+    return bytes;
+}
+
+int DeviceLayout::cached_experts(int layers) const
+{
+    const std::int64_t one = one_of_each(first(layers));
+    std::int64_t most = one > 0 ? expert_cache_bytes_ / one : 0;
+    for (const LayerBytes& layer : first(layers))
+        if (layer.expert > 0)
+            most = std::min(most, layer.experts / layer.expert);
+    return int(most);
+}
+
 DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns) const
 {
     DeviceBytes bytes;
@@ -72,6 +91,8 @@ DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns
     }
     for (const LayerBytes& layer : first(std::min(layers, host_expert_layers)))
         bytes.weights -= layer.experts;
+    const int on_host = std::min(layers, host_expert_layers);
+    bytes.expert_cache = cached_experts(on_host) * one_of_each(first(on_host));
     bytes.kv = columns * column(layers) + windows(layers);
     bytes.ring = ring_bytes();
     bytes.scratch = scratch_bytes(layers);

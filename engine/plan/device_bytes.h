@@ -13,6 +13,7 @@ namespace engine {
 struct LayerBytes {
     std::int64_t weights = 0;   // alignment included
     std::int64_t experts = 0;   // of them, of routed experts: they may stay on the host
+    std::int64_t expert = 0;    // one of these, as a cache of experts holds it
     std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
     int window = 0;             // tokens that a token sees; 0: all
     std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
@@ -20,11 +21,12 @@ struct LayerBytes {
 
 struct DeviceBytes {
     std::int64_t weights = 0;
+    std::int64_t expert_cache = 0;
     std::int64_t kv = 0;
     std::int64_t state = 0;
     std::int64_t ring = 0;
     std::int64_t scratch = 0;
-    std::int64_t total() const { return weights + kv + state + ring + scratch; }
+    std::int64_t total() const { return weights + expert_cache + kv + state + ring + scratch; }
 };
 
 /// A model's layers and what they need on a device. Values only.
@@ -81,6 +83,11 @@ public:
 
     bool has_experts() const;
 
+    /// Experts that stay on the host may have copies on the device, in so many bytes; 0: none has.
+    void set_expert_cache_bytes(std::int64_t bytes) { expert_cache_bytes_ = bytes; }
+    /// How many experts of each of the first `layers` that leave theirs on the host have a copy: as many in each.
+    int cached_experts(int layers) const;
+
     /// The first `layers`, of which the first `host_expert_layers` leave their experts on the host, and so many columns
     /// of their KV, windows at their largest.
     DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
@@ -95,6 +102,7 @@ private:
     int block_tokens_;
     std::int64_t scratch_bytes_;
     Transport transport_;
+    std::int64_t expert_cache_bytes_ = 0;
 };
 
 }  // namespace engine

@@ -7,6 +7,7 @@
 #include "engine/exec/thread_pool.h"
 #include "engine/kv/device_states.h"
 #include "engine/model/device_weights.h"
+#include "engine/model/expert_cache.h"
 #include "kernels/cpu.h"
 
 #include <algorithm>
@@ -232,6 +233,7 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
     for (std::size_t l = 0; l < kv.size(); ++l)
         layers.push_back({.weights = DeviceLayer::bytes(weights.layers[l], h, int(l)),
                           .experts = DeviceLayer::bytes(weights.layers[l], h, int(l), LayerPart::Experts),
+                          .expert = ExpertCache::slot_bytes(weights.layers[l]),
                           .kv_block = std::int64_t(kv[l].bytes()),
                           .window = kv[l].window,
                           .state = DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});

@@ -106,7 +106,7 @@ MemoryUse on_device(const DeviceShare& share, int tokens)
 {
     const int host_experts = host_expert_layers(share, columns_at(share, tokens).total);
     const DeviceBytes fixed = share.layout.needed(share.layers, host_experts, 0);
-    MemoryUse use{fixed.weights, 0, fixed.state, fixed.ring, fixed.scratch};
+    MemoryUse use{fixed.weights + fixed.expert_cache, 0, fixed.state, fixed.ring, fixed.scratch};
     if (tokens > 0)
         use.kv_bytes = columns_at(share, tokens).on_device * share.layout.column(share.layers) +
                        share.layout.windows_at(share.layers, tokens - 1);
@@ -181,9 +181,10 @@ try {
                 return tl::unexpected(layout.error());
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
-            placement.device = emulated_device(
-                request.placement,
-                device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies), rates);
+            DeviceLayout layout =
+                device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies);
+            layout.set_expert_cache_bytes(request.placement.expert_cache_bytes);
+            placement.device = emulated_device(request.placement, std::move(layout), rates);
         }
         const DeviceShare& share = placement.device->share;
         plan.device_layers = share.layers;

@@ -30,6 +30,7 @@ void take_device(const PlacementOptions& from, PlacementOptions& to)
     to.emulated = from.emulated;
     to.device_layers = from.device_layers;
     to.host_expert_layers = from.host_expert_layers;
+    to.expert_cache_bytes = from.expert_cache_bytes;
     to.vram_budget_bytes = from.vram_budget_bytes;
     to.budget_fit_tokens = from.budget_fit_tokens;
 }
@@ -110,6 +111,7 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
         options_ = options;
         if (!on_device_)
             return {};
+        on_device_->set_expert_cache_bytes(options.expert_cache_bytes);
         (void)apply(SetVramBudget{limit_bytes(options, on_device_->layout())});
         (void)apply(SetHostExperts{options.host_expert_layers});
         return apply(SetDeviceLayers{options.device_layers});
@@ -287,7 +289,7 @@ bool ModelPlacement::advance()
         }
         return true;
     }
-    return bring_experts() || (on_device_ && on_device_->pager().bring_back(returning_));
+    return bring_experts() || lay_out_expert_cache() || (on_device_ && on_device_->pager().bring_back(returning_));
 }
 
 /// The experts of one layer that are to be on the host leave the device. False: none.
@@ -320,10 +322,36 @@ bool ModelPlacement::bring_experts()
     return false;
 }
 
+/// Room for copies of experts is made or given back in one layer. False: all is as it should be, or the device is gone.
+bool ModelPlacement::lay_out_expert_cache()
+{
+    if (!on_device_)
+        return false;
+    const auto changed = on_device_->lay_out_expert_cache(experts_.host_layers());
+    if (changed)
+        return *changed;
+    if (changed.error().code == Error::Code::DeviceLost)
+        lose(changed.error());
+    else
+        give_up_expert_cache(Event::Cause::Split);
+    return false;
+}
+
+/// False: there are no such copies.
+bool ModelPlacement::give_up_expert_cache(Event::Cause cause)
+{
+    const bool wanted = options_.expert_cache_bytes > 0;
+    options_.expert_cache_bytes = 0;
+    const std::int64_t bytes = on_device_->give_up_expert_cache();
+    if (wanted)
+        note(Event::Kind::Warning, cause, "copies of experts find no room on the device " + on_device_->id());
+    return bytes > 0;
+}
+
 void ModelPlacement::settle()
 {
     if (on_device_)
-        on_device_->pager().settle();
+        on_device_->settle();
 }
 
 Status ModelPlacement::move_to_device(int l)
@@ -401,6 +429,8 @@ bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
         return false;
+    if (give_up_expert_cache(Event::Cause::Watermark))
+        return true;
     if (!options_.host_expert_layers) {
         for (int l = 0; l < layers(); ++l)
             if (on_device_->has_experts_of(l)) {

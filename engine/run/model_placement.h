@@ -42,8 +42,7 @@ public:
     /// Says where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
 
-    /// One more part of the host's weights is as its kernels like it best, so that the first step need not wait for
-    /// it. False: all are.
+    /// One more part of the host's weights is as its kernels like it best, before a step waits for it. False: all are.
     bool ready_host_part();
 
     /// What has gone wrong on the device since finish().
@@ -77,10 +76,9 @@ public:
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
     /// wanted, or nothing more fits.
     bool advance();
-    /// Waits for what advance() has put on its way.
+    /// Waits for what advance(), or a step, has put on its way.
     void settle();
-    /// The last layer leaves the device, or where experts give way theirs, since there is no room. False: none is
-    /// there.
+    /// There is no room: what is missed least leaves the device, in the end the last layer. False: nothing is there.
     bool give_up_layer();
     /// The device does not answer: everything is on the host from now on.
     void lose(const Error& error);
@@ -95,8 +93,7 @@ public:
     std::optional<std::int64_t> device_peak_bytes() const;
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
-    /// Says where the sequence's blocks lie, in (columns x layers) cells, and its states; while kv_changes() is the
-    /// same, so is the map.
+    /// Says where the sequence's blocks lie, and its states; while kv_changes() is the same, so is the map.
     KvMap kv_map(const KvSequence& sequence) const;
     std::uint64_t kv_changes() const { return kv_changes_ + (on_device_ ? on_device_->kv_changes() : 0); }
     std::vector<Event> take_events();
@@ -121,6 +118,8 @@ private:
     void let_experts_give_way(int columns);
     bool send_experts_home(Event::Cause cause);
     bool bring_experts();
+    bool lay_out_expert_cache();
+    bool give_up_expert_cache(Event::Cause cause);
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
     Status move_experts(int l, Residency to, Event::Cause cause);

@@ -45,6 +45,7 @@ Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits
 {
     layout_ = device_layout(model_.h, model_.weights, model_.cache.layers(), limits.scratch_bytes,
                             DeviceLayout::Transport::Copies);
+    layout_.set_expert_cache_bytes(options.expert_cache_bytes);
     auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
     emulated_ = device.get();
     device_ = std::move(device);
@@ -122,6 +123,7 @@ Result<std::int64_t> OnDevice::copy_layer(bool with_experts)
 
 Result<std::int64_t> OnDevice::copy_experts(int l)
 {
+    drop_cache(l);
     const std::int64_t bytes =
         DeviceLayer::bytes(model_.weights.layers[std::size_t(l)], model_.h, l, LayerPart::Experts);
     if (!pager_->make_room(bytes, Event::Cause::Split))
@@ -143,6 +145,51 @@ std::int64_t OnDevice::drop_experts(int l)
     return bytes;
 }
 
+void OnDevice::drop_cache(int l)
+{
+    Layer& layer = layers_[std::size_t(l)];
+    if (!layer.cache)
+        return;
+    expert_hits_ += layer.cache->hits();
+    expert_misses_ += layer.cache->misses();
+    layer.cache.reset();
+    join_parts(l);
+}
+
+Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
+{
+    const int slots = layout_.cached_experts(std::min(host_expert_layers, layers()));
+    for (int l = 0; l < layers(); ++l)
+        if (const auto& cache = layers_[std::size_t(l)].cache; cache && cache->places() != slots) {
+            drop_cache(l);
+            return true;
+        }
+    for (int l = 0; l < layers() && slots > 0; ++l) {
+        Layer& layer = layers_[std::size_t(l)];
+        if (!experts_on_host(l) || layer.cache)
+            continue;
+        const LayerWeights& on_host = model_.host_weights.layer(l);
+        if (!pager_->make_room(ExpertCache::slot_bytes(on_host) * slots, Event::Cause::Split))
+            return fail(Error::Code::DeviceFull, "the copies of experts do not fit");
+        auto cache = ExpertCache::make(*vram_, expert_traffic_, on_host, model_.h.experts, slots);
+        if (!cache)
+            return tl::unexpected(cache.error());
+        layer.cache.emplace(std::move(*cache));
+        join_parts(l);
+        return true;
+    }
+    return false;
+}
+
+std::int64_t OnDevice::give_up_expert_cache()
+{
+    const std::int64_t bytes = vram_->used(Vram::Use::ExpertCache);
+    set_expert_cache_bytes(0);
+    for (int l = 0; l < layers(); ++l)
+        drop_cache(l);
+    return bytes;
+}
+
 /// The layer's weights have each part's addresses. A device that computes with the host's cores reads its experts
 /// there; another one leaves them to the host.
 void OnDevice::join_parts(int l)
@@ -156,6 +203,7 @@ void OnDevice::join_parts(int l)
         take_expert_stacks(on_host, layer.weights);
     else if (layer.has_experts())
         layer.weights.experts_on_host = &on_host;
+    layer.weights.cached_experts = layer.cache ? &*layer.cache : nullptr;
 }
 
 int OnDevice::layers_without_experts() const
@@ -186,6 +234,7 @@ std::int64_t OnDevice::drop_layer()
     const Layer& last = layers_.back();
     const std::int64_t experts_bytes = last.experts ? last.experts->bytes() : 0;
     const std::int64_t bytes = last.rest.bytes() + experts_bytes + (head_ ? head_->bytes() : 0);
+    drop_cache(layers() - 1);
     head_.reset();
     layers_.pop_back();
     pager_->set_layers(layers());
@@ -265,6 +314,12 @@ void OnDevice::lengthen_ring()
         make_ring();
 }
 
+void OnDevice::settle()
+{
+    pager_->settle();
+    (void)device_->wait(Device::Direction::ToDevice, expert_traffic_.newest);  // a loss is noticed by the next step
+}
+
 Status OnDevice::send_kv_home()
 {
     pager_->settle();
@@ -297,7 +352,16 @@ DeviceTelemetry OnDevice::telemetry() const
     t.spilled_bytes = device_->spilled_bytes();
     t.budget_bytes = vram_->budget();
     t.watermark_bytes = vram_->high_mark();
-    t.weight_bytes = vram_->used(Vram::Use::Weights);
+    t.expert_cache_bytes = vram_->used(Vram::Use::ExpertCache);
+    t.weight_bytes = vram_->used(Vram::Use::Weights) + t.expert_cache_bytes;
+    t.expert_hits = expert_hits_;
+    t.expert_misses = expert_misses_;
+    for (const Layer& layer : layers_)
+        if (layer.cache) {
+            t.cached_experts = layer.cache->places();
+            t.expert_hits += layer.cache->hits();
+            t.expert_misses += layer.cache->misses();
+        }
     t.kv_bytes = vram_->used(Vram::Use::Kv);
     t.state_bytes = vram_->used(Vram::Use::State);
     t.ring_bytes = vram_->used(Vram::Use::Ring);

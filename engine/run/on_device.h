@@ -7,6 +7,7 @@
 #include "engine/kv/kv_pager.h"
 #include "engine/machine_rates.h"
 #include "engine/model/device_weights.h"
+#include "engine/model/expert_cache.h"
 #include "engine/plan/columns.h"
 #include "engine/run/model_on_host.h"
 
@@ -61,6 +62,15 @@ public:
     std::int64_t drop_experts(int l);
     /// The host's copies of the layer's experts lie elsewhere.
     void find_experts_on_host(int l) { join_parts(l); }
+    /// From now on so many bytes are for copies of experts that lie on the host.
+    void set_expert_cache_bytes(std::int64_t bytes) { layout_.set_expert_cache_bytes(bytes); }
+    /// Room for such copies is made or given back in one layer. False: all have what they should, where the first so
+    /// many leave their experts on the host. DeviceFull, DeviceLost.
+    Result<bool> lay_out_expert_cache(int host_expert_layers);
+    /// All copies go, for good; answers their bytes.
+    std::int64_t give_up_expert_cache();
+    /// Waits for KV and copies of experts that are on their way.
+    void settle();
     /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().
     Result<std::int64_t> copy_head();
     /// The last layer goes, and with it the head; answers their bytes.
@@ -103,10 +113,12 @@ private:
         DeviceLayer rest;
         std::optional<DeviceLayer> experts = {};
         LayerWeights weights = {};  // wherever they are
+        std::optional<ExpertCache> cache = {};
         bool has_experts() const { return bool(rest.weights().router); }
     };
     Result<DeviceLayer> copy_part(int l, LayerPart part);
     void join_parts(int l);
+    void drop_cache(int l);
 
     ModelOnHost model_;
     DeviceLayout layout_;
@@ -119,8 +131,10 @@ private:
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;
     std::unique_ptr<DeviceStates> states_;
-    std::deque<Layer> layers_;        // the first of the model's
-    std::optional<DeviceHead> head_;  // there with the last layer, if it found room
+    ExpertTraffic expert_traffic_;
+    std::int64_t expert_hits_ = 0, expert_misses_ = 0;  // of caches that are gone
+    std::deque<Layer> layers_;                          // the first of the model's
+    std::optional<DeviceHead> head_;                    // there with the last layer, if it found room
 };
 
 }  // namespace engine

@@ -160,6 +160,12 @@ try {
             return tl::unexpected(layers.error());
         options.host_expert_layers = *layers;
     }
+    if (!text.expert_cache.empty()) {
+        const auto bytes = parse_bytes(text.expert_cache);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        options.expert_cache_bytes = *bytes;
+    }
     const KvPolicy* policy = nullptr;
     for (const auto& [name, value] : kPolicies)
         if (name == text.kv_policy)

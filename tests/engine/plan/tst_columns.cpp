@@ -20,13 +20,17 @@ DeviceLayout random_layout(std::mt19937& random)
     const int count = 1 + int(below(12));
     for (int l = 0; l < count; ++l) {
         LayerBytes layer;
-        layer.experts = below(4) == 0 ? 0 : 100 + below(5000);
+        layer.expert = below(4) == 0 ? 0 : 10 + below(500);
+        layer.experts = 10 * layer.expert;
         layer.weights = layer.experts + 50 + below(500);
         layer.kv_block = 1 + below(40);
         layer.window = below(4) == 0 ? int(below(100)) : 0;
         layers.push_back(layer);
     }
-    return {std::move(layers), kBlock, below(300), DeviceLayout::Transport::Copies};
+    DeviceLayout layout(std::move(layers), kBlock, below(300), DeviceLayout::Transport::Copies);
+    if (below(2) == 0)
+        layout.set_expert_cache_bytes(below(10000));
+    return layout;
 }
 
 DeviceShare random_share(std::mt19937& random)
@@ -47,6 +51,31 @@ class TestColumns : public QObject
 
 private Q_SLOTS:
     void initTestCase() { qInfo("seed %u", m_random_seed); }
+
+    void copiesOfExpertsStayWithinTheirBytes()
+    {
+        std::mt19937 random(m_random_seed);
+        for (int i = 0; i < 500; ++i) {
+            DeviceLayout layout = random_layout(random);
+            const int layers = layout.num_layers(), on_host = int(random() % unsigned(layers + 1));
+            layout.set_expert_cache_bytes(0);
+            const DeviceBytes without = layout.needed(layers, on_host, 3);
+            QCOMPARE(without.expert_cache, 0);
+            std::int64_t one_of_each = 0, last = 0;
+            for (int l = 0; l < on_host; ++l)
+                one_of_each += layout.layer(l).expert;
+            for (const std::int64_t bytes : {1, 500, 3000, 20000, 1000000}) {
+                layout.set_expert_cache_bytes(bytes);
+                const DeviceBytes with = layout.needed(layers, on_host, 3);
+                QVERIFY(with.expert_cache <= bytes && with.expert_cache >= last &&
+                        with.expert_cache <= 10 * one_of_each);
+                if (one_of_each > 0 && with.expert_cache < 10 * one_of_each)
+                    QVERIFY(with.expert_cache + one_of_each > bytes);  // not one more of each finds room
+                QCOMPARE(with.total() - without.total(), with.expert_cache);
+                last = with.expert_cache;
+            }
+        }
+    }
 
     void whatIsPlannedFits()
     {

@@ -107,6 +107,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("k_type");
         QTest::addColumn<int>("v_type");
         QTest::addColumn<int>("layers");  // -1: as many as fit
+        QTest::addColumn<int>("expert_cache");
         const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0), f32 = int(KvType::F32);
         // gemma2, gemma3 and gpt-oss have sliding windows, the last and qwen3moe experts, phi3 fused tensors, glm4moe
         // and hunyuan-moe a shared expert, muse-glimmer gates, olmo3 no norms before its matrices; llama4 weighs its
@@ -115,9 +116,13 @@ private Q_SLOTS:
         for (const char* name : {"llama", "gemma2", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-Q4_K", "glm4moe",
                                  "hunyuan-moe", "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe",
                                  "nemotron_h_moe", "gemma3n", "qwen4exp", "deepseek2", "deepseek2-kv_b"}) {
-            QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1;
-            QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1;
-            QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1;
+            QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1 << 0;
+            QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1 << 0;
+            QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1 << 0;
+        }
+        for (const char* name : {"gpt-oss", "qwen3moe", "deepseek2"}) {
+            QTest::addRow("%s, copies of experts", name) << QString(name) << f16 << f16 << -1 << 100000;
+            QTest::addRow("%s, copies of one layer's experts", name) << QString(name) << f16 << f16 << 2 << 100000;
         }
     }
 
@@ -127,8 +132,12 @@ private Q_SLOTS:
         QFETCH(int, k_type);
         QFETCH(int, v_type);
         QFETCH(int, layers);
+        QFETCH(int, expert_cache);
         LoadRequest request = request_for(name, KvType(k_type), KvType(v_type));
         request.placement.emulated.fit_tokens = 96;
+        request.placement.expert_cache_bytes = expert_cache;
+        if (expert_cache > 0)
+            request.placement.host_expert_layers = PlacementOptions::kAllLayers;
         if (layers >= 0)
             request.placement.device_layers = layers;
         std::vector<int> contexts;
@@ -137,6 +146,8 @@ private Q_SLOTS:
         const Plan plan = plan_of(request, contexts);
         const auto model = load(request);
         QVERIFY(model);
+        while (model->placement().advance()) {
+        }
         QCOMPARE(plan.device_layers, model->placement().layers());
         QCOMPARE(plan.rows.size(), contexts.size());
         Growing conversation(*model);
@@ -145,6 +156,7 @@ private Q_SLOTS:
             const auto device = model->placement().telemetry();
             QVERIFY(device && row.device);
             QCOMPARE(row.device->weight_bytes, device->weight_bytes);
+            QCOMPARE(device->expert_cache_bytes > 0, expert_cache > 0);
             QCOMPARE(row.device->ring_bytes, device->ring_bytes);
             QCOMPARE(row.device->scratch_bytes, device->scratch_bytes);
             QVERIFY2(within_a_percent(row.device->kv_bytes, device->kv_bytes),

@@ -28,6 +28,7 @@ private Q_SLOTS:
         text.vram = "fit:1024";
         text.link = "8GB/s";
         text.layers = "12";
+        text.expert_cache = "2MiB";
         text.kv_policy = "stream";
         text.kv_offload_percentage = 25;
         const auto options = parse_placement(text);
@@ -35,6 +36,7 @@ private Q_SLOTS:
         QCOMPARE(options->emulated.fit_tokens, 1024);
         QCOMPARE(options->emulated.link_bytes_per_s, 8e9);
         QCOMPARE(options->device_layers.value_or(-1), 12);
+        QCOMPARE(options->expert_cache_bytes, std::int64_t(2) << 20);
         QCOMPARE(options->kv_policy, KvPolicy::Stream);
         QCOMPARE(options->kv_offload_share, 0.25);
         text.vram = "48MiB";
@@ -54,6 +56,7 @@ private Q_SLOTS:
                                                                         {"layers", "-3"},
                                                                         {"link", "fast"},
                                                                         {"policy", "swap"},
+                                                                        {"experts", "fit:3"},
                                                                         {"budget", "lots"}})
             QTest::addRow("%s %s", option, word) << QString(option) << QString(word);
     }
@@ -64,16 +67,17 @@ private Q_SLOTS:
         PlacementText text;
         text.device = "emulated";
         text.vram = "64MiB";
-        std::string& value = option == "device"   ? text.device
-                             : option == "vram"   ? text.vram
-                             : option == "layers" ? text.layers
-                             : option == "link"   ? text.link
-                             : option == "policy" ? text.kv_policy
-                                                  : text.vram_budget;
+        std::string& value = option == "device"    ? text.device
+                             : option == "vram"    ? text.vram
+                             : option == "layers"  ? text.layers
+                             : option == "link"    ? text.link
+                             : option == "policy"  ? text.kv_policy
+                             : option == "experts" ? text.expert_cache
+                                                   : text.vram_budget;
         value = word.toStdString();
         const auto options = parse_placement(text);
         QVERIFY(!options);
-        const QString named = word.startsWith("fit:") ? word.mid(4) : word;
+        const QString named = word.startsWith("fit:") && option == "vram" ? word.mid(4) : word;
         QVERIFY2(QString::fromStdString(options.error().what).contains(named), options.error().what.c_str());
     }
 

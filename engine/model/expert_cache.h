@@ -1,0 +1,71 @@
+// ExpertCache keeps some routed experts of one layer in a device's memory, while all of the layer's lie on the host:
+// those that tokens choose most at the time. An expert that is not there is computed where it lies, so nothing waits
+// for a copy; copies are made behind what is computed, and no more than one of all layers' is on its way at a time.
+#pragma once
+
+#include "engine/device/vram.h"
+#include "engine/model/expert_slots.h"
+#include "engine/model/weights.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace engine {
+
+/// One expert's. The gate is empty where `up` is both, or where there is none.
+struct ExpertMatrices {
+    Matrix gate, up, down;
+};
+
+/// Of the stacks of a layer.
+ExpertMatrices expert_of(const LayerWeights& w, int expert);
+
+/// The copy that is on its way, of all layers' caches of a device.
+struct ExpertTraffic {
+    Device::Ticket newest = 0;
+};
+
+/// Belongs to what lies on the device, which outlives the layer's host weights; the engine's thread calls it.
+class ExpertCache
+{
+public:
+    /// Bytes of the device that one expert of the layer takes.
+    static std::int64_t slot_bytes(const LayerWeights& w);
+
+    /// Room for `places` of the layer's experts, of which none is there yet. DeviceFull, DeviceLost. Throws
+    /// std::bad_alloc.
+    static Result<ExpertCache> make(Vram& vram, ExpertTraffic& traffic, const LayerWeights& on_host, int experts,
+                                    int places);
+    ExpertCache(ExpertCache&& other) noexcept;
+    ExpertCache& operator=(ExpertCache&&) = delete;
+    ~ExpertCache();
+
+    int places() const { return slots_.places(); }
+    std::int64_t bytes() const { return std::int64_t(bytes_); }
+    /// Uses of experts in steps, each expert of a step counted once.
+    std::int64_t hits() const { return hits_; }
+    std::int64_t misses() const { return misses_; }
+
+    /// A step of so many tokens computes the layer.
+    void begin_step(int tokens);
+    /// So many of them have chosen the expert. Answers where it lies on the device; null: it does not.
+    const ExpertMatrices* use(int expert, int tokens);
+    /// Begins to copy the expert that is worth it most, where the link is idle. on_host: the layer's weights, which
+    /// stay there until the copy has ended. A device that is lost here is noticed by the next step.
+    void refill(const LayerWeights& on_host);
+
+private:
+    ExpertCache(Vram& vram, ExpertTraffic& traffic, DevicePtr memory, std::size_t slot_bytes, int experts, int places);
+
+    Vram* vram_;
+    ExpertTraffic* traffic_;
+    DevicePtr memory_;
+    std::size_t slot_bytes_, bytes_;
+    ExpertSlots slots_;
+    std::vector<ExpertMatrices> in_slot_;  // (places,)
+    ExpertSlots::Change coming_;           // no expert: none is
+    Device::Ticket ticket_ = 0;            // of that
+    std::int64_t hits_ = 0, misses_ = 0;
+};
+
+}  // namespace engine

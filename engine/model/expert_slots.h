@@ -1,0 +1,51 @@
+// ExpertSlots says which experts of one layer are worth the few places that a device has for them, by how often and how
+// lately tokens have chosen them. Values only: it moves nothing.
+//
+// What an expert is worth halves with every kHalfLife tokens, and grows by one when a token chooses it: among routers
+// whose taste changes with the topic, this keeps more of the next tokens' experts than the order of last use does, and
+// a list that never changes keeps hardly any.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace engine {
+
+class ExpertSlots
+{
+public:
+    static constexpr int kNone = -1;
+    static constexpr double kHalfLife = 16;  // tokens
+    /// How much more an expert must be worth than the one whose place it takes: what comes and goes costs the link.
+    static constexpr double kAdvantage = 1.25;
+
+    /// `places`: at most as many as experts. Throws std::bad_alloc.
+    ExpertSlots(int experts, int places);
+
+    int places() const { return int(expert_in_.size()); }
+    /// Where the expert lies; kNone: nowhere.
+    int slot_of(int expert) const { return slot_of_[std::size_t(expert)]; }
+
+    /// A step of so many tokens is computed.
+    void begin_step(int tokens);
+    /// So many of its tokens have chosen the expert.
+    void note(int expert, int tokens);
+
+    struct Change {
+        int expert = kNone;
+        int slot = kNone;
+    };
+    /// The expert that gains most by a slot, and the one it is to have. Empty: all lie as they should.
+    std::optional<Change> wanted() const;
+    /// The slot is empty from now on, until put().
+    void clear(int slot);
+    void put(const Change& change);
+
+private:
+    std::vector<double> worth_;   // (experts,)
+    std::vector<int> slot_of_;    // (experts,)
+    std::vector<int> expert_in_;  // (places,)
+    double of_one_ = 1;           // what one token adds to the step's experts
+};
+
+}  // namespace engine
