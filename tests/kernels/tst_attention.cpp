@@ -108,11 +108,24 @@ std::vector<double> keptRow(KvType type, const float* x, int dim)
     return row;
 }
 
-std::vector<double> softmaxAttention(const Setup& s, int g, int first, int last)
+// The keys and values of a set-up as the cache keeps them, a row a token.
+struct KeptRows {
+    std::vector<std::vector<double>> k, v;
+
+    explicit KeptRows(const Setup& s)
+    {
+        for (int t = 0; t < s.tokens; ++t) {
+            k.push_back(keptRow(s.kType, &s.k[std::size_t(t * s.kDim)], s.kDim));
+            v.push_back(keptRow(s.vType, &s.v[std::size_t(t * s.vDim)], s.vDim));
+        }
+    }
+};
+
+std::vector<double> softmaxAttention(const Setup& s, const KeptRows& kept, int g, int first, int last)
 {
     std::vector<double> scores;
     for (int t = first; t < last; ++t) {
-        const std::vector<double> k = keptRow(s.kType, &s.k[std::size_t(t * s.kDim)], s.kDim);
+        const std::vector<double>& k = kept.k[std::size_t(t)];
         double score = 0;
         for (int d = 0; d < s.kDim; ++d)
             score += double(s.q[std::size_t(g * s.kDim + d)]) * k[std::size_t(d)];
@@ -123,7 +136,7 @@ std::vector<double> softmaxAttention(const Setup& s, int g, int first, int last)
     std::vector<double> out(std::size_t(s.vDim), 0.0);
     for (int t = first; t < last; ++t) {
         const double weight = std::exp(scores[std::size_t(t - first)] - max);
-        const std::vector<double> v = keptRow(s.vType, &s.v[std::size_t(t * s.vDim)], s.vDim);
+        const std::vector<double>& v = kept.v[std::size_t(t)];
         sum += weight;
         for (int d = 0; d < s.vDim; ++d)
             out[std::size_t(d)] += weight * v[std::size_t(d)];
@@ -215,8 +228,9 @@ private slots:
                 if (first < last)
                     merge(*table, s.vDim, attend(*table, s, b, first, last), all);
             }
+            const KeptRows kept(s);
             for (int g = 0; g < s.group; ++g) {
-                const std::vector<double> expected = softmaxAttention(s, g, window, s.tokens);
+                const std::vector<double> expected = softmaxAttention(s, kept, g, window, s.tokens);
                 for (int d = 0; d < s.vDim; ++d) {
                     const double actual =
                         double(all.out[std::size_t(g * s.vDim + d)]) / double(all.sum[std::size_t(g)]);

@@ -102,8 +102,9 @@ private Q_SLOTS:
         for (const char* const name : {"llama", "gemma2", "gemma4-e", "deepseek2"})
             for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
                 for (const int layers : {-1, 1})
-                    QTest::addRow("%s, %s, %d layers", name, std::string(name_of(policy)).c_str(), layers)
-                        << QString(name) << int(policy) << layers;
+                    if (layers < 0 || policy == KvPolicy::Stream || policy == KvPolicy::CpuDecode)
+                        QTest::addRow("%s, %s, %d layers", name, std::string(name_of(policy)).c_str(), layers)
+                            << QString(name) << int(policy) << layers;
     }
     void everyPlacementKeepsCloseAndItsBits()
     {
@@ -118,7 +119,7 @@ private Q_SLOTS:
         if (layers >= 0)
             request.placement.device_layers = layers;
         Logits first;
-        const int times = layers < 0 ? 2 : 1;
+        const int times = layers < 0 && name == "llama" ? 2 : 1;
         for (int time = 0; time < times; ++time) {
             const auto model = load(request);
             QVERIFY(model);
