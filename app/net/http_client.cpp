@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <curl/curl.h>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <utility>
@@ -105,11 +106,22 @@ struct HttpClient::Hop {
     std::int64_t header_bytes = 0;
     bool head_given = false;
     std::optional<Failure> failure = {};
+    std::exception_ptr thrown = {};  // which libcurl is not to see
     Clock::time_point last_byte = Clock::now();
 
     bool stop(Failure why)
     {
         failure = std::move(why);
+        return false;
+    }
+
+    /// take(hop), where nothing may be thrown.
+    template <class Take>
+    bool guarded(const Take& take) noexcept
+    try {
+        return take(*this);
+    } catch (...) {
+        thrown = std::current_exception();
         return false;
     }
 
@@ -213,6 +225,9 @@ void HttpClient::Line::set_options(const HttpRequest& request, const std::string
     curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(easy_, CURLOPT_USERAGENT, "spillway/" SPILLWAY_VERSION);
     curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name that is being looked up
+#endif
     curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, long(hop.limits.connect.count()));
@@ -222,6 +237,8 @@ void HttpClient::Line::set_options(const HttpRequest& request, const std::string
         curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // what goes from here to here goes through nobody
     if (const std::string file = certificates(); !file.empty())
         curl_easy_setopt(easy_, CURLOPT_CAINFO, file.c_str());
+    if (request.whole)
+        curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, long(request.whole->count()));
     if (request.range) {
         const std::string range = std::to_string(request.range->begin) + '-' + std::to_string(request.range->end - 1);
         curl_easy_setopt(easy_, CURLOPT_RANGE, range.c_str());
@@ -230,13 +247,14 @@ void HttpClient::Line::set_options(const HttpRequest& request, const std::string
         curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body->size()));
         curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request.body->c_str());  // not copied: it outlives the request
     }
+    constexpr auto kStop = std::size_t(-1);  // no count: an empty piece has 0
     using Take = std::size_t (*)(char*, std::size_t, std::size_t, void*);
     const Take take_header = [](char* data, std::size_t, std::size_t count, void* to) {
-        return static_cast<Hop*>(to)->take_header({data, count}) ? count : 0;
+        return static_cast<Hop*>(to)->guarded([&](Hop& hop) { return hop.take_header({data, count}); }) ? count : kStop;
     };
     const Take take_bytes = [](char* data, std::size_t, std::size_t count, void* to) {
         const std::span bytes(reinterpret_cast<const std::byte*>(data), count);
-        return static_cast<Hop*>(to)->take_bytes(bytes) ? count : 0;
+        return static_cast<Hop*>(to)->guarded([&](Hop& hop) { return hop.take_bytes(bytes); }) ? count : kStop;
     };
     curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy_, CURLOPT_HEADERDATA, &hop);
@@ -265,6 +283,8 @@ std::optional<Failure> HttpClient::Line::perform(const HttpRequest& request, con
     const CURLcode code = run(hop, stop);
     curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, nullptr);
     curl_slist_free_all(headers);
+    if (hop.thrown)
+        std::rethrow_exception(hop.thrown);
     if (stop.stop_requested())
         return Failure{Failure::Kind::Cancelled, "stopped"};
     if (hop.failure)
@@ -391,7 +411,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         if (!next || redirects == limits_.redirects)
             return fail(Kind::BadAnswer, home->text() + (next ? " leads around in a circle" : " leads nowhere"));
         // What was written for one server is not for another; and other statuses ask to come back without it.
-        if (request.body && origin_of(*next) != home)
+        if ((request.body || request.stays_there) && origin_of(*next) != home)
             return fail(Kind::BadAnswer, home->text() + " leads to another server, which gets nothing of yours");
         if (request.body && hop.head.status != 307 && hop.head.status != 308)
             return fail(Kind::BadAnswer, home->text() + " leads elsewhere instead of answering");

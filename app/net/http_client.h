@@ -47,6 +47,8 @@ struct HttpRequest {
     /// else: a redirect elsewhere ends the request.
     std::optional<std::string> body = {};
     std::optional<std::chrono::milliseconds> stall = {};  // in place of the client's
+    std::optional<std::chrono::milliseconds> whole = {};  // for all of one answer; empty: as long as bytes come
+    bool stays_there = false;                             // a redirect to another origin ends it
 };
 
 /// What comes before an answer's bytes.

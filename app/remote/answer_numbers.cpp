@@ -31,10 +31,12 @@ AnswerNumbers::AnswerNumbers(int sequence, int context_tokens)
 
 void AnswerNumbers::on_text(Clock::time_point now)
 {
-    if (first_)
+    if (!first_)
+        first_ = now;
+    else if (gaps_ms_.size() < kMostGaps)
         gaps_ms_.push_back(ms_between(*last_, now));
     else
-        first_ = now;
+        gaps_ms_[next_gap_++ % kMostGaps] = ms_between(*last_, now);
     last_ = now;
 }
 
@@ -57,7 +59,7 @@ engine::Telemetry AnswerNumbers::frame(const AnswerReader& reader, engine::Phase
     frame.ttft_ms = ms_between(asked_, *first_);
     const double ms = ms_between(*first_, *last_);
     if (frame.generated_tokens > 1 && ms > 0)
-        frame.decode_tokens_per_s = 1000 * (frame.generated_tokens - 1) / ms;
+        frame.decode_tokens_per_s = 1000.0 * (frame.generated_tokens - 1) / ms;
     // Where a piece is a token; a server that sends several at once says nothing of each.
     if (!gaps_ms_.empty() && reader.pieces() >= frame.generated_tokens - 1)
         frame.tpot = times_of(gaps_ms_);

@@ -5,6 +5,7 @@
 #include "engine/telemetry.h"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -28,7 +29,9 @@ private:
     int context_tokens_;
     Clock::time_point asked_ = Clock::now();
     std::optional<Clock::time_point> first_, last_;
-    std::vector<double> gaps_ms_;  // between pieces of text
+    static constexpr std::size_t kMostGaps = 4096;
+    std::vector<double> gaps_ms_;  // between pieces of text, the newest
+    std::size_t next_gap_ = 0;
 };
 
 }  // namespace remote

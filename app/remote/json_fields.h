@@ -1,7 +1,6 @@
 // Reads fields of JSON that somebody else wrote: what is not there, or of another kind, is empty.
 #pragma once
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,14 +24,15 @@ inline std::string text_of(const Json& object, const char* name)
     return text && text->is_string() ? text->get<std::string>() : std::string();
 }
 
-/// A count from 0 on, which may have been made up.
+/// A count from 0 on, which may have been made up: so small that a few of them can be added.
 inline std::optional<int> count_of(const Json& object, const char* name)
 {
     const Json* const count = field_of(object, name);
     if (!count || !count->is_number())
         return {};
+    constexpr double kMost = 1 << 28;
     const double value = count->get<double>();
-    return value >= 0 && value < double(std::numeric_limits<int>::max()) ? std::optional(int(value)) : std::nullopt;
+    return value >= 0 && value <= kMost ? std::optional(int(value)) : std::nullopt;
 }
 
 }  // namespace remote

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLongestAnswer = 8 << 20;
 constexpr std::size_t kMostModels = 1000;
 constexpr std::size_t kLongestName = 300;
-constexpr std::chrono::seconds kPatience{15};
+constexpr std::chrono::seconds kPatience{15}, kLongestQuestion{30};
 
 /// Tokens; 0: none, or no number.
 int tokens_of(const Json& object, const char* name)
@@ -36,6 +36,8 @@ net::Result<std::string> text_at(net::HttpClient& client, const Server& server, 
     request.token = server.key;
     request.token_over = net::TokenOver::Any;
     request.stall = kPatience;
+    request.whole = kLongestQuestion;
+    request.stays_there = true;  // whom it leads to the user has not named
     net::HttpReader reader;
     reader.on_refusal = [&](const net::HttpHead& head, std::string_view body) {
         return refusal_of(head, !server.key.empty(), body);
@@ -180,7 +182,7 @@ net::Result<ServerFacts> probe(net::HttpClient& client, const Server& server, co
     std::string owner;
     for (const Json& entry : *data) {
         const std::string id = text_of(entry, "id");
-        if (id.empty() || facts.models.size() == kMostModels)
+        if (id.empty() || id.size() > kLongestName || facts.models.size() == kMostModels)
             continue;
         ServedModel model{id, tokens_of(entry, "max_model_len")};
         if (const Json* const meta = field_of(entry, "meta"); meta && model.context_tokens == 0)

@@ -110,7 +110,7 @@ engine::Result<engine::Turn> RemoteEngine::answer(engine::SequenceId sequence, c
     const auto head = book_->client().get(http, reader, stop);
     if (stop.stop_requested())
         return streamed.turn(true);
-    if (!head)
+    if (!head && !streamed.done())
         return tl::unexpected(error_of(head.error(), streamed.begun()));
     if (const net::Status whole = streamed.end(); !whole)
         return tl::unexpected(error_of(whole.error(), streamed.begun()));

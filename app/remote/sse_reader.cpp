@@ -58,7 +58,7 @@ SseReader::State SseReader::take_line()
 
 SseReader::State SseReader::dispatch()
 {
-    if (!std::exchange(has_data_, false))
+    if (!std::exchange(has_data_, false) || data_.empty())
         return State::More;
     return on_data_(std::exchange(data_, {})) ? State::More : State::Enough;
 }

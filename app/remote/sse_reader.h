@@ -13,7 +13,7 @@ namespace remote {
 class SseReader
 {
 public:
-    static constexpr std::size_t kLongestEvent = 8 << 20;
+    static constexpr std::size_t kLongestEvent = 1 << 20;
 
     /// `on_data` is given the data of each event; false: it wants no more.
     explicit SseReader(std::function<bool(const std::string& data)> on_data)

@@ -10,7 +10,8 @@ namespace {
 
 using FailureKind = net::Failure::Kind;
 
-constexpr std::size_t kLongestWhole = 64 << 20;
+constexpr std::size_t kLongestWhole = 4 << 20, kLongestText = 32 << 20;  // bytes
+constexpr std::chrono::milliseconds kProgressInterval{30};
 // The last tokens of a context are not always usable: servers keep some back.
 constexpr int kContextMargin = 16;
 constexpr double kNearlyFull = 0.9;
@@ -64,7 +65,7 @@ net::Status StreamedAnswer::take_bytes(std::string_view bytes)
         return {};
     }
     if (done_)
-        return {};
+        return net::fail(FailureKind::Cancelled, "nothing more is wanted");
     if (events_.add(bytes) == SseReader::State::TooLong)
         return net::fail(FailureKind::BadAnswer, host_ + " sends an event without an end");
     if (failure_)
@@ -87,10 +88,14 @@ bool StreamedAnswer::take_data(const std::string& data)
     if (text->empty())
         return true;
     numbers_.on_text(AnswerNumbers::Clock::now());
+    if (text->size() > kLongestText - text_.size()) {
+        failure_ = net::Failure{FailureKind::BadAnswer, host_ + " does not come to an end"};
+        return false;
+    }
     text_ += *text;
     if (listener_.on_text)
         listener_.on_text(*text);
-    tell_telemetry(engine::Phase::Decode);
+    tell_progress();
     return true;
 }
 
@@ -98,8 +103,11 @@ net::Status StreamedAnswer::end()
 {
     if (!is_stream_)
         take_data(whole_);
-    else if (!done_)
+    else if (!done_ && !failure_) {
         events_.end();
+        if (failure_ && failure_->kind == FailureKind::BadAnswer)  // the end has cut the last event
+            return net::fail(FailureKind::Interrupted, host_ + " broke off before the end");
+    }
     if (failure_)
         return tl::unexpected(*failure_);
     if (!done_ && answer_.finish_reason().empty())
@@ -123,6 +131,16 @@ void StreamedAnswer::tell_telemetry(engine::Phase phase)
 {
     if (listener_.on_telemetry)
         listener_.on_telemetry(numbers_.frame(answer_, phase));
+}
+
+/// Not for each of many small pieces.
+void StreamedAnswer::tell_progress()
+{
+    const auto now = AnswerNumbers::Clock::now();
+    if (progress_told_ && now - *progress_told_ < kProgressInterval)
+        return;
+    progress_told_ = now;
+    tell_telemetry(engine::Phase::Decode);
 }
 
 engine::Turn StreamedAnswer::turn(bool stopped) const

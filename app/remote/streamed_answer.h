@@ -25,6 +25,8 @@ public:
     net::Status end();
     /// Some of the answer has come.
     bool begun() const { return !text_.empty(); }
+    /// The server has said that this is all, whatever becomes of the connection.
+    bool done() const { return done_; }
 
     /// What became of it, stopped or not.
     engine::Turn turn(bool stopped) const;
@@ -35,6 +37,7 @@ private:
     bool take_data(const std::string& data);
     void tell_prompt();
     void tell_telemetry(engine::Phase phase);
+    void tell_progress();
 
     std::string host_;
     const engine::Request& request_;
@@ -47,6 +50,7 @@ private:
     bool is_stream_ = true;
     bool done_ = false;  // "[DONE]"
     bool prompt_told_ = false;
+    std::optional<AnswerNumbers::Clock::time_point> progress_told_;
     std::string whole_;  // where it is no stream
     std::string text_;
 };

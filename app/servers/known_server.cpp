@@ -65,10 +65,17 @@ QList<KnownServer> ServersFile::read() const
 {
     QList<KnownServer> servers;
     QFile file(m_file);
-    if (m_file.isEmpty() || !file.open(QFile::ReadOnly) || file.size() > kLargestServersFile)
+    if (m_file.isEmpty() || !file.open(QFile::ReadOnly))
         return servers;
-    for (const QJsonValue& value :
-         QJsonDocument::fromJson(file.readAll()).object()[QLatin1String("servers")].toArray()) {
+    const QJsonDocument document =
+        file.size() <= kLargestServersFile ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
+    if (document.isNull()) {  // there may be keys in it, which the next list would write over
+        const QString aside = m_file + QStringLiteral(".bad");
+        QFile::remove(aside);
+        QFile::rename(m_file, aside);
+        return servers;
+    }
+    for (const QJsonValue& value : document.object()[QLatin1String("servers")].toArray()) {
         KnownServer known = serverFrom(value.toObject());
         const bool twice = std::ranges::any_of(
             servers, [&](const KnownServer& other) { return other.server.url == known.server.url; });
@@ -85,9 +92,12 @@ bool ServersFile::write(const QList<KnownServer>& servers) const
     QJsonArray all;
     for (const KnownServer& known : servers)
         all.append(objectOf(known));
+    const QByteArray json = QJsonDocument(QJsonObject{{QStringLiteral("servers"), all}}).toJson(QJsonDocument::Compact);
+    if (json.size() > kLargestServersFile)
+        return false;
     ProfileFolders::make(QFileInfo(m_file).path());
     QSaveFile file(m_file);
     // Closed to others before there is anything in it, whatever the file before was.
     return file.open(QFile::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner) &&
-           file.write(QJsonDocument(QJsonObject{{QStringLiteral("servers"), all}}).toJson()) >= 0 && file.commit();
+           file.write(json) >= 0 && file.commit();
 }

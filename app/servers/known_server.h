@@ -25,7 +25,7 @@ public:
     {
     }
 
-    /// What makes no sense in it is passed over.
+    /// What makes no sense in it is passed over; a file that is none of these goes aside, as "….bad".
     QList<KnownServer> read() const;
     /// False: it could not be written, and is as it was.
     bool write(const QList<KnownServer>& servers) const;

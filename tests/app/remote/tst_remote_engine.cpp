@@ -217,6 +217,41 @@ private Q_SLOTS:
         Bench roomy(server.url());
         QVERIFY(roomy.load());
         QCOMPARE(roomy.ask()->telemetry.context_tokens, 91);
+        LookAlike large({"{\"data\":[{\"id\":\"org/model\",\"owned_by\":\"vllm\",\"max_model_len\":1000}]}", "/version",
+                         "{\"version\":\"1\"}"});
+        large.says(
+            LookAlike::stream({LookAlike::content("a")}, "stop", "{\"prompt_tokens\":900,\"completion_tokens\":9}"));
+        Bench near(large.url());
+        QVERIFY(near.load() && near.ask());
+        QCOMPARE(near.events, std::vector{engine::Event::Kind::ContextNearlyFull});
+    }
+
+    /// Whatever becomes of the connection.
+    void whatTheServerCallsDoneIsWhole()
+    {
+        LookAlike server;
+        WebAnswer answer = LookAlike::stream({LookAlike::content("All of it")});
+        answer.sent_bytes = std::int64_t(answer.body.size());
+        answer.body += "data: {\"choices\":[{\"delta\":{\"content\":\" and more\"}}]}\n\n";
+        answer.end = WebAnswer::End::Close;
+        server.says(answer);
+        Bench bench(server.url());
+        QVERIFY(bench.load());
+        QVERIFY(bench.ask());
+        QCOMPARE(bench.text, std::string("All of it"));
+    }
+
+    void numbersThatCannotBeAreNotAdded()
+    {
+        LookAlike server;
+        server.says(LookAlike::stream({LookAlike::content("a"), LookAlike::content("b")}, "stop",
+                                      "{\"prompt_tokens\":2147483646,\"completion_tokens\":2147483646}"));
+        Bench bench(server.url());
+        QVERIFY(bench.load());
+        const auto turn = bench.ask();
+        QVERIFY(turn);
+        QCOMPARE(turn->telemetry.prompt_tokens, 0);
+        QCOMPARE(turn->answer.last, 2);
     }
 
     void answersThatBreakOff_data()
@@ -238,10 +273,11 @@ private Q_SLOTS:
         if (hasLength)
             answer.body += "data: {\"choices\":[{\"delta\":{\"content\":\" three\"}}]}\n\n";
         answer.end = WebAnswer::End(end);
-        answer.pause_ms = 200;  // a reset takes with it what has not been read yet
+        const bool stalls = answer.end == WebAnswer::End::Stall;
+        answer.pause_ms = stalls ? 200 : 2000;  // a reset takes with it what has not been read yet
         answer.has_length = hasLength;
         server.says(answer);
-        Bench bench(server.url(), {}, 700ms);
+        Bench bench(server.url(), {}, stalls ? 1500ms : 60'000ms);
         QVERIFY(bench.load());
         const auto turn = bench.ask();
         QVERIFY(!turn);
@@ -358,6 +394,10 @@ private Q_SLOTS:
             QVERIFY(!turn);
             QVERIFY(turn.error().what.find("secret") == std::string::npos);
         }
+        WebServer away([&](const WebRequest& request) -> WebAnswer {
+            return {302, {{"Location", stranger.server().url(request.target)}}, {}};
+        });
+        QVERIFY(!Bench(away.url(), "secret").load());
         QVERIFY(stranger.server().requests().empty());  // neither the key nor a word
     }
 
