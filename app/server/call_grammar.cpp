@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace server {
@@ -25,12 +26,15 @@ Json parameters_of(const Json& function)
     return given == function.end() || !given->is_object() || given->empty() ? Json() : *given;
 }
 
+/// What stands in place of a mark is not looked into again.
 std::string filled(std::string_view form, std::initializer_list<std::pair<std::string_view, std::string>> values)
 {
-    std::string text(form);
-    for (const auto& [key, value] : values)
-        for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos; at += value.size())
-            text.replace(at, key.size(), value);
+    std::string text;
+    while (!form.empty()) {
+        const auto value = std::ranges::find_if(values, [&](const auto& one) { return form.starts_with(one.first); });
+        text += value == values.end() ? std::string(form.substr(0, 1)) : value->second;
+        form.remove_prefix(value == values.end() ? 1 : value->first.size());
+    }
     return text;
 }
 
@@ -73,12 +77,6 @@ Json with_definitions(Json schema, const Json& root)
     return schema;
 }
 
-bool may_call(const Ask& ask, const Json& tool)
-{
-    return ask.callable.empty() ||
-           std::ranges::find(ask.callable, tool["function"]["name"].get<std::string>()) != ask.callable.end();
-}
-
 }  // namespace
 
 engine::Status check_parameters(const Json& function)
@@ -100,7 +98,10 @@ engine::Status add_call_rules(Ask& ask, std::string_view chat_template)
     if (!ask.must_call && !strict && ask.callable.empty() && ask.turn.grammar.empty())
         return {};
     std::vector<Json> callable;
-    std::ranges::copy_if(tools, std::back_inserter(callable), [&](const Json& tool) { return may_call(ask, tool); });
+    const std::set<std::string> named(ask.callable.begin(), ask.callable.end());
+    std::ranges::copy_if(tools, std::back_inserter(callable), [&](const Json& tool) {
+        return named.empty() || named.contains(tool["function"]["name"].get<std::string>());
+    });
     auto grammar = CallGrammar(ask, form_of_calls(chat_template)).write(callable);
     if (!grammar)
         return tl::unexpected(grammar.error());
@@ -151,14 +152,17 @@ engine::Result<std::string> CallGrammar::members_of(const Json& function, const 
 {
     const Json properties = parameters.is_object() ? parameters.value("properties", Json::object()) : Json::object();
     const Json required = parameters.is_object() ? parameters.value("required", Json::array()) : Json::array();
+    std::set<std::string> needed;
+    for (const Json& name : required.is_array() ? required : Json::array())
+        if (name.is_string())
+            needed.insert(name.get<std::string>());
     std::vector<std::pair<std::string, bool>> members;
     if (properties.is_object())
         for (const auto& [name, schema] : properties.items()) {
             const Text one = member(function, parameters, name, schema);
             if (!one)
                 return one;
-            members.emplace_back(*one,
-                                 required.is_array() && std::ranges::find(required, Json(name)) != required.end());
+            members.emplace_back(*one, needed.contains(name));
         }
     const bool open = members.empty() && !(parameters.is_object() && parameters.contains("additionalProperties") &&
                                            parameters["additionalProperties"] == false);
@@ -189,6 +193,8 @@ engine::Result<std::string> CallGrammar::member(const Json& function, const Json
                                     "this model calls tools");
         return text_.rule(head + std::string(form.text_open) + " " + text_value() + behind);
     }
+    if (text_.is_full())
+        return GrammarText::too_many();
     Text value = text_.schema(with_definitions(schema, parameters));
     if (!value && is_strict(function))
         return value;

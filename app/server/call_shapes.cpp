@@ -413,14 +413,18 @@ std::string typed(const Json& type, std::string_view text)
 /// Inside of JSON's quotes.
 std::string escaped(std::string_view text)
 {
+    constexpr std::string_view kShort = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt", kHex = "0123456789abcdef";
     std::string all;
-    for (const char c : text)
-        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) {
-            const std::string quoted = Json(std::string(1, c)).dump();
-            all.append(quoted, 1, quoted.size() - 2);
-        } else {
+    all.reserve(text.size());
+    for (const char c : text) {
+        const std::size_t letter = kShort.find(c);
+        if (letter != std::string_view::npos)
+            (all += '\\') += kLetters[letter];
+        else if (static_cast<unsigned char>(c) < 0x20)
+            ((all += "\\u00") += kHex[std::size_t(c) >> 4]) += kHex[std::size_t(c) & 15];
+        else
             all += c;
-        }
+    }
     return all;
 }
 

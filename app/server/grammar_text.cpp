@@ -106,14 +106,21 @@ std::string GrammarText::rule(const std::string& body)
 
 engine::Result<std::string> GrammarText::schema(const Json& schema)
 {
+    if (is_full())
+        return too_many();
     const std::string text = text_of(schema);
     schema_bytes_ += text.size();
-    if (schema_bytes_ > kMostSchemaBytes)
-        return engine::fail(engine::Error::Code::BadRequest, "the schemas are more than 1 MiB in all");
+    if (is_full())
+        return too_many();
     const auto gbnf = engine::gbnf_of_json_schema(text);
     if (!gbnf)
         return tl::unexpected(gbnf.error());
     return root_of(*gbnf);
+}
+
+engine::Result<std::string> GrammarText::too_many()
+{
+    return engine::fail(engine::Error::Code::BadRequest, "the schemas are more than 1 MiB in all");
 }
 
 std::string GrammarText::root_of(const std::string& gbnf)

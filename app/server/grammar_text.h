@@ -39,6 +39,9 @@ public:
     std::string text_with(std::string_view mark, const std::string& then, std::string_view not_first = {});
 
     const std::string& rules() const { return rules_; }
+    /// More than the engine takes, or more schemas than may be: then it is no use to go on.
+    bool is_full() const { return schema_bytes_ > kMostSchemaBytes || rules_.size() > kMostSchemaBytes; }
+    static engine::Result<std::string> too_many();
 
 private:
     enum class End { Anywhere, AtMark };

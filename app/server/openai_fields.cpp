@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace server {
 
@@ -318,11 +319,11 @@ void offer_tools(Fields& fields, const Json& functions, Ask& ask)
             if (const auto ok = check_parameters(function); !ok)
                 fields.refuse("tools", "has the strict function '" + function["name"].get<std::string>() +
                                            "', whose parameters cannot be followed: " + ok.error().what);
-    const auto offered = [&](const std::string& name) {
-        return std::ranges::any_of(functions, [&](const Json& tool) { return tool["function"]["name"] == name; });
-    };
+    std::set<std::string> offered;
+    for (const Json& tool : functions)
+        offered.insert(tool["function"]["name"].get<std::string>());
     for (const std::string& name : ask.callable)
-        if (!offered(name))
+        if (!offered.contains(name))
             fields.refuse("tool_choice", "names the function '" + name + "', which is none of the tools");
     if (ask.must_call && functions.empty())
         fields.refuse("tool_choice", "asks for a call, and there is no function among the tools");
