@@ -87,10 +87,12 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     m_pressure.offerDevices(&m_devices);
 }
 
-/// The engine comes to its end while the pages go.
+/// The engine comes to its end while the pages go. What is to be kept is on its way to the disk before anything is
+/// waited for: the process ends at a fixed time after the window.
 Program::~Program()
 {
     m_engine.shutDown();
+    m_store.flush();
 }
 
 void Program::connectConversations()

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
+#include <memory>
 #include <system_error>
 #include <thread>
 
@@ -17,9 +18,9 @@ void onThreadOfItsOwn(Work work)
     std::thread(std::move(work)).detach();
 }
 
-void logTheEnd()
+void logTheEnd(const std::shared_ptr<spdlog::logger>& log)
 try {
-    onThreadOfItsOwn([log = spdlog::default_logger()] {
+    onThreadOfItsOwn([log] {
         log->warn("something does not stop; the program ends without it");
         log->flush();
     });
@@ -33,9 +34,9 @@ try {
 void endProcessAfter(std::chrono::milliseconds patience, int code)
 try {
     // The log is written by another thread: what does not stop may be the disk, and then that one does not, either.
-    onThreadOfItsOwn([until = std::chrono::steady_clock::now() + patience, code] {
+    onThreadOfItsOwn([until = std::chrono::steady_clock::now() + patience, code, log = spdlog::default_logger()] {
         std::this_thread::sleep_until(until - kForTheLog);
-        logTheEnd();
+        logTheEnd(log);
         std::_Exit(code);
     });
 } catch (const std::system_error&) {
