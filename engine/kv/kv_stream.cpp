@@ -32,6 +32,15 @@ std::span<const KvStream::Block> KvStream::blocks_of(int layer) const
     return {first, last};
 }
 
+void KvStream::clear()
+{
+    if (taken_ < sent_ && !slots_.empty())
+        (void)vram_.device().wait(Device::Direction::ToDevice, slots_[(sent_ - 1) % slots_.size()].coming);
+    read_ = taken_ = sent_ = 0;
+    blocks_.clear();
+    streamed_bytes_ = 0;
+}
+
 void KvStream::start()
 {
     read_ = taken_ = sent_ = 0;

@@ -34,11 +34,8 @@ public:
     int set_slots(int count, std::size_t slot_bytes);
     int slot_count() const { return int(slots_.size()); }
 
-    void clear()
-    {
-        blocks_.clear();
-        streamed_bytes_ = 0;
-    }
+    /// A step that was stopped has not taken all: then it waits for what is still being read.
+    void clear();
     /// Blocks are added in the order of layers, and of their blocks.
     void add(const Block& block) { blocks_.push_back(block); }
     /// Begins to copy what was added.

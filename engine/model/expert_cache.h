@@ -25,7 +25,7 @@ struct ExpertTraffic {
     Device::Ticket newest = 0;
 };
 
-/// Belongs to what lies on the device, which outlives the layer's host weights; the engine's thread calls it.
+/// Belongs to what lies on the device; the layer's weights on the host outlive it. The engine's thread calls it.
 class ExpertCache
 {
 public:

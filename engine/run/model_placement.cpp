@@ -158,8 +158,11 @@ void ModelPlacement::close()
 {
     kv_changes_ = kv_changes() + 1;
     if (on_device_) {
-        moved_to_device_ += on_device_->device().bytes_moved(Device::Direction::ToDevice);
-        moved_to_host_ += on_device_->device().bytes_moved(Device::Direction::ToHost);
+        const DeviceTelemetry last = on_device_->telemetry();
+        closed_.to_device_bytes += last.to_device_bytes;
+        closed_.to_host_bytes += last.to_host_bytes;
+        closed_.expert_hits += last.expert_hits;
+        closed_.expert_misses += last.expert_misses;
     }
     model_.cache.set_device(nullptr, nullptr);
     split_ = Placement(model_.host_weights, model_.cpu);
@@ -337,15 +340,11 @@ bool ModelPlacement::lay_out_expert_cache()
     return false;
 }
 
-/// False: there are no such copies.
-bool ModelPlacement::give_up_expert_cache(Event::Cause cause)
+void ModelPlacement::give_up_expert_cache(Event::Cause cause)
 {
-    const bool wanted = options_.expert_cache_bytes > 0;
     options_.expert_cache_bytes = 0;
-    const std::int64_t bytes = on_device_->give_up_expert_cache();
-    if (wanted)
-        note(Event::Kind::Warning, cause, "copies of experts find no room on the device " + on_device_->id());
-    return bytes > 0;
+    on_device_->give_up_expert_cache();
+    note(Event::Kind::Warning, cause, "copies of experts find no room on the device " + on_device_->id());
 }
 
 void ModelPlacement::settle()
@@ -429,8 +428,10 @@ bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
         return false;
-    if (give_up_expert_cache(Event::Cause::Watermark))
+    if (on_device_->has_expert_cache()) {
+        give_up_expert_cache(Event::Cause::Watermark);
         return true;
+    }
     if (!options_.host_expert_layers) {
         for (int l = 0; l < layers(); ++l)
             if (on_device_->has_experts_of(l)) {
@@ -654,8 +655,10 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
         return std::nullopt;
     DeviceTelemetry t = on_device_->telemetry();
     t.layers_wanted = wanted_layers();
-    t.to_device_bytes += moved_to_device_;
-    t.to_host_bytes += moved_to_host_;
+    t.to_device_bytes += closed_.to_device_bytes;
+    t.to_host_bytes += closed_.to_host_bytes;
+    t.expert_hits += closed_.expert_hits;
+    t.expert_misses += closed_.expert_misses;
     return t;
 }
 

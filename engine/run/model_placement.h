@@ -119,7 +119,7 @@ private:
     bool send_experts_home(Event::Cause cause);
     bool bring_experts();
     bool lay_out_expert_cache();
-    bool give_up_expert_cache(Event::Cause cause);
+    void give_up_expert_cache(Event::Cause cause);
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
     Status move_experts(int l, Residency to, Event::Cause cause);
@@ -132,9 +132,9 @@ private:
     std::unique_ptr<OnDevice> on_device_;  // null: all is on the host
     int wanted_ = 0;                       // layers
     ExpertsPlan experts_;
-    std::optional<Next> next_;                              // comes when no layer lies on a device any more
-    KvInUse in_use_;                                        // then
-    std::int64_t moved_to_device_ = 0, moved_to_host_ = 0;  // bytes, by devices that were closed
+    std::optional<Next> next_;  // comes when no layer lies on a device any more
+    KvInUse in_use_;            // then
+    DeviceTelemetry closed_;    // what devices counted that were closed
     Placement host_, split_;
     bool on_host_ = true;                               // the step in preparation
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back

@@ -158,7 +158,7 @@ void OnDevice::drop_cache(int l)
 
 Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
 {
-    const int slots = layout_.cached_experts(std::min(host_expert_layers, layers()));
+    const int slots = std::min(layout_.cached_experts(std::min(host_expert_layers, layers())), model_.h.experts);
     for (int l = 0; l < layers(); ++l)
         if (const auto& cache = layers_[std::size_t(l)].cache; cache && cache->places() != slots) {
             drop_cache(l);
@@ -181,13 +181,11 @@ Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
     return false;
 }
 
-std::int64_t OnDevice::give_up_expert_cache()
+void OnDevice::give_up_expert_cache()
 {
-    const std::int64_t bytes = vram_->used(Vram::Use::ExpertCache);
     set_expert_cache_bytes(0);
     for (int l = 0; l < layers(); ++l)
         drop_cache(l);
-    return bytes;
 }
 
 /// The layer's weights have each part's addresses. A device that computes with the host's cores reads its experts

@@ -67,8 +67,9 @@ public:
     /// Room for such copies is made or given back in one layer. False: all have what they should, where the first so
     /// many leave their experts on the host. DeviceFull, DeviceLost.
     Result<bool> lay_out_expert_cache(int host_expert_layers);
-    /// All copies go, for good; answers their bytes.
-    std::int64_t give_up_expert_cache();
+    bool has_expert_cache() const { return vram_->used(Vram::Use::ExpertCache) > 0; }
+    /// All copies go, for good.
+    void give_up_expert_cache();
     /// Waits for KV and copies of experts that are on their way.
     void settle();
     /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().

@@ -165,6 +165,7 @@ private Q_SLOTS:
         QVERIFY(cpu);
         const Run alone = run(*cpu);
         const LoadRequest cached = with_cache(emulated("qwen3moe", 100), 0.5);
+        int losses = 0, refusals = 0;
         for (int call = 1; call < 60; call += 3) {
             LoadRequest refused = cached, lost = cached;
             refused.placement.emulated.refuse_allocation = call;
@@ -176,8 +177,13 @@ private Q_SLOTS:
                 const Run here = run(*model);
                 QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
                 QCOMPARE(first_difference(here.logits, alone.logits), -1);
+                losses += test_support::count(here.events, Event::Kind::DeviceLost);
+                refusals += int(std::ranges::count(here.events, "copies of experts find no room on the device emulated",
+                                                   &Event::sentence));
             }
         }
+        QVERIFY(losses > 0);
+        QVERIFY(refusals > 0);
     }
 
     void whatCannotBeIsASentence()

@@ -111,7 +111,7 @@ private Q_SLOTS:
         const std::string expected = Loaded().generate(chat({{"user", question}}))->text;
         Loaded loaded;
         bool over = false;
-        for (int delay_us = 0; !over; delay_us += 150) {
+        for (int delay_us = 0; !over; delay_us += 150 + delay_us / 4) {
             std::stop_source stop;
             const std::jthread stopper([&] {
                 std::this_thread::sleep_for(std::chrono::microseconds(delay_us));

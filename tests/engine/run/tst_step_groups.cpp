@@ -196,7 +196,7 @@ private Q_SLOTS:
         KvSequence kv;
         int stopped = 0;
         for (int step = 0; step < steps; ++step)
-            for (int delay_us = 0;; delay_us += 50) {
+            for (int delay_us = 0;; delay_us += 50 + delay_us / 4) {
                 std::stop_source stop;
                 if (delay_us == 0)
                     stop.request_stop();
