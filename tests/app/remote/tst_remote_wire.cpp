@@ -134,7 +134,7 @@ private Q_SLOTS:
     {
         const std::string stream = "\xef\xbb\xbf"
                                    ": waiting\n\ndata: {\"a\":\"\xc3\xa4\"}\n\nevent: x\r\nid: 3\r\ndata:two\r\n\r\n"
-                                   "data: first\ndata: second\n\rdata: cr\r\rretry: 5\n\ndata: [DONE]\n";
+                                   "data: first\ndata: second\n\rdata: cr\r\rretry: 5\n\ndata:\n\ndata: [DONE]\n";
         const std::vector<std::string> wanted = {"{\"a\":\"\xc3\xa4\"}", "two", "first\nsecond", "cr", "[DONE]"};
         for (std::size_t piece = 1; piece <= stream.size(); ++piece)
             QCOMPARE(events_of(stream, piece), wanted);

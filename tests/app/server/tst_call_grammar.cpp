@@ -399,6 +399,32 @@ private Q_SLOTS:
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
     }
 
+    /// Also where they need not be held to: then such a call may be given any object, and nobody waits.
+    void schemasThatMultiplyEndForLooseFunctions()
+    {
+        Json parameters = {{"type", "object"},
+                           {"$defs", {{"large", {{"enum", Json::array({std::string(500'000, 'x')})}}}}}};
+        for (int i = 0; i < 5000; ++i)
+            parameters["properties"]["p" + std::to_string(i)] = {{"$ref", "#/$defs/large"}};
+        Ask ask = two_tools();
+        ask.must_call = true;
+        ask.turn.tools_json = Json::array({function_tool("f", parameters.dump().c_str())}).dump();
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(rules_of(ask, "<tool_call> <function= tools"),
+                 std::string("error: the schemas are more than 1 MiB in all"));
+        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void aNameIsNothingButAName()
+    {
+        Ask ask = two_tools();
+        ask.must_call = true;
+        ask.turn.tools_json = Json::array({function_tool("$ARGUMENTS$NAME$QUOTED", kNothing)}).dump();
+        Rules rules(rules_of(ask, "<tool_call> tools"));
+        QVERIFY(rules.allow("<tool_call>\n{\"name\": \"$ARGUMENTS$NAME$QUOTED\", \"arguments\": {}}\n</tool_call>"));
+    }
+
     /// What real templates say.
     void templatesAreKnown()
     {

@@ -287,6 +287,11 @@ private Q_SLOTS:
         QTEST(int(list.servers->all().size()), "servers");
         for (const ModelEntry& model : list.servers->models())
             QCOMPARE(model.facts.contextTokens, 0);
+        // What cannot be read may have keys in it: it is not written over.
+        QFile aside(list.file + ".bad");
+        QCOMPARE(aside.exists(), QJsonDocument::fromJson(text).isNull());
+        if (aside.open(QFile::ReadOnly))
+            QCOMPARE(aside.readAll(), text);
     }
 
     void theirModelsAreRowsOfTheList()
