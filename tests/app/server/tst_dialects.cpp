@@ -185,7 +185,7 @@ private Q_SLOTS:
         for (const char* path : {"/v1/embeddings", "/embeddings", "/api/embed", "/api/embeddings"}) {
             const auto answer = guide_.post(path, body);
             QCOMPARE(answer.status, 400);
-            const auto error = answer.json()["error"];
+            const QJsonValue error = answer.json()["error"];
             const bool ollamas = QByteArray(path).startsWith("/api/");
             const QString sentence = ollamas ? error.toString() : error.toObject()["message"].toString();
             QVERIFY2(sentence.contains("'guide'") && sentence.contains("no embeddings"), qPrintable(sentence));
