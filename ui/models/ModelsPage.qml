@@ -55,6 +55,7 @@ Page {
         },
         ActionButton {
             objectName: "openFile"
+            visible: root.width >= 720 // else it would leave no room for the title; the top bar has one as well
             text: qsTr("Open a file…")
             icon.source: "qrc:/icons/open.svg"
             onClicked: root.openFileRequested()
