@@ -113,7 +113,7 @@ engine::Result<std::string> CallGrammar::write(const std::vector<Json>& tools)
 {
     std::string all;
     for (const Json& tool : tools) {
-        const Text call = call_of(tool["function"]);
+        Text call = call_of(tool["function"]);
         if (!call)
             return call;
         all += (all.empty() ? "" : " | ") + *call;
@@ -127,7 +127,7 @@ engine::Result<std::string> CallGrammar::write(const std::vector<Json>& tools)
 
 engine::Result<std::string> CallGrammar::call_of(const Json& function)
 {
-    const Text arguments = arguments_of(function);
+    Text arguments = arguments_of(function);
     if (!arguments)
         return arguments;
     const std::string name = function["name"];
@@ -159,7 +159,7 @@ engine::Result<std::string> CallGrammar::members_of(const Json& function, const 
     std::vector<std::pair<std::string, bool>> members;
     if (properties.is_object())
         for (const auto& [name, schema] : properties.items()) {
-            const Text one = member(function, parameters, name, schema);
+            Text one = member(function, parameters, name, schema);
             if (!one)
                 return one;
             members.emplace_back(*one, needed.contains(name));
@@ -232,8 +232,15 @@ std::string CallGrammar::in_order(const std::vector<std::pair<std::string, bool>
     for (auto at = members.rbegin(); at != members.rend(); ++at) {
         const auto& [rule, required] = *at;
         const std::string next = text_.rule(later);
-        first = rule + " " + next + (required ? "" : " | " + text_.rule(first));
-        later = between + " " + rule + " " + next + (required ? "" : " | " + next);
+        std::string with = rule;
+        with.append(" ").append(next);
+        later = between;
+        later.append(" ").append(with);
+        if (!required) {
+            later.append(" | ").append(next);
+            with.append(" | ").append(text_.rule(first));
+        }
+        first = std::move(with);
     }
     return text_.rule(first);
 }
