@@ -36,7 +36,7 @@ KnownServer serverFrom(const QJsonObject& object)
     known.server.key = object[QLatin1String("key")].toString().toStdString();
     known.facts.kind = kindNamed(object[QLatin1String("kind")].toString());
     known.facts.version = object[QLatin1String("version")].toString().toStdString();
-    for (const QJsonValue& value : object[QLatin1String("models")].toArray()) {
+    for (const QJsonValue value : object[QLatin1String("models")].toArray()) {
         const QJsonObject model = value.toObject();
         const QString id = model[QLatin1String("id")].toString();
         if (!id.isEmpty() && qsizetype(known.facts.models.size()) < kMostServerModels)
@@ -75,7 +75,7 @@ QList<KnownServer> ServersFile::read() const
         QFile::rename(m_file, aside);
         return servers;
     }
-    for (const QJsonValue& value : document.object()[QLatin1String("servers")].toArray()) {
+    for (const QJsonValue value : document.object()[QLatin1String("servers")].toArray()) {
         KnownServer known = serverFrom(value.toObject());
         const bool twice = std::ranges::any_of(
             servers, [&](const KnownServer& other) { return other.server.url == known.server.url; });
