@@ -99,7 +99,7 @@ void tell_of_tools(engine::Request& turn, std::string_view chat_template)
 
 engine::Status ready_for_tools(Ask& ask, const ModelText& text)
 {
-    if (const engine::Status ok = add_call_rules(ask, text.chat_template()); !ok)
+    if (engine::Status ok = add_call_rules(ask, text.chat_template()); !ok)
         return ok;
     tell_of_tools(ask.turn, text.chat_template());
     return {};
