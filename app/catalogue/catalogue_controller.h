@@ -91,9 +91,9 @@ public:
     /// What writes text and can be opened, by title.
     QList<ModelEntry> measurable() const;
 
-    /// The user's own; they are looked into at once if anything has been yet.
-    /// The models of servers, rows like the others.
+    /// From now on the list shows the models of these servers, too.
     void setElsewhere(const QList<ModelEntry>& models) { m_models.setElsewhere(models); }
+    /// The user's own; they are looked into at once if anything has been yet.
     void setFolders(const QStringList& folders);
     /// What a model would be loaded with: fit is judged by it.
     void setLoadRequest(const engine::LoadRequest& request);

@@ -60,7 +60,7 @@ engine::Telemetry AnswerNumbers::frame(const AnswerReader& reader, engine::Phase
     const double ms = ms_between(*first_, *last_);
     if (frame.generated_tokens > 1 && ms > 0)
         frame.decode_tokens_per_s = 1000.0 * (frame.generated_tokens - 1) / ms;
-    // Where a piece is a token; a server that sends several at once says nothing of each.
+    // Only where each piece is one token: of several that come together the time of each is unknown.
     if (!gaps_ms_.empty() && reader.pieces() >= frame.generated_tokens - 1)
         frame.tpot = times_of(gaps_ms_);
     return frame;

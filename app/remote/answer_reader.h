@@ -37,7 +37,7 @@ public:
     /// The text that the chunk adds. A failure: it makes no sense, or says that the server could not go on.
     net::Result<std::string> add(std::string_view json);
 
-    /// It said why it ended: "stop", "length", ... Empty: it has not.
+    /// Why the server says the answer ended: "stop", "length", ... Empty: it has not said so yet.
     const std::string& finish_reason() const { return finish_reason_; }
     const Usage& usage() const { return usage_; }
     int pieces() const { return pieces_; }  // chunks with text, which most servers send for each token
