@@ -88,7 +88,7 @@ def metadata(tokenizer):
             ("tokenizer.chat_template", STRING, TEMPLATE)]
 
 
-def write(path, parameters, tokenizer):
+def encoded(parameters, tokenizer):
     pairs, heads, bodies, offset = metadata(tokenizer), [], [], 0
     for name, value in tensors(parameters):
         kind, data = (TYPE_F32, value.astype("<f4").tobytes()) if value.ndim == 1 else (TYPE_Q8_0, q8_0(value))
@@ -98,7 +98,11 @@ def write(path, parameters, tokenizer):
         bodies.append(data)
         offset += len(data)
     head = struct.pack("<4sIQQ", b"GGUF", 3, len(heads), len(pairs)) + b"".join(pair(*p) for p in pairs) + b"".join(heads)
-    path.write_bytes(head + bytes(-len(head) % ALIGNMENT) + b"".join(bodies))
+    return head + bytes(-len(head) % ALIGNMENT) + b"".join(bodies)
+
+
+def write(path, parameters, tokenizer):
+    path.write_bytes(encoded(parameters, tokenizer))
 
 
 if __name__ == "__main__":

@@ -78,6 +78,7 @@ inline Expressions expressions(const QJsonValue& patterns, const QJsonObject& wo
 
 inline constexpr const char* kQuestions = "questions.json";
 inline constexpr const char* kHeldOut = "held_out/held_out.json";
+inline constexpr const char* kNewer = "newer.json";  // on what the program has learned since
 
 inline std::vector<Question> read_questions(const char* name = kQuestions)
 {

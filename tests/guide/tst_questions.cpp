@@ -14,7 +14,9 @@ class TestQuestions : public QObject
 private:
     const std::vector<Question> questions_ = read_questions();
     const std::vector<Question> held_out_ = read_questions(kHeldOut);
+    const std::vector<Question> newer_ = read_questions(kNewer);
     const std::vector<Sample> samples_ = read_samples();
+    const std::vector<Sample> newer_samples_ = read_samples("newer_samples.json");
 
     const Question* find(const QString& id) const { return find(questions_, id); }
 
@@ -77,6 +79,7 @@ private Q_SLOTS:
     {
         checkQuestions(questions_);
         checkQuestions(held_out_);
+        checkQuestions(newer_);
     }
 
     void thereAreEnoughHeldOutQuestions()
@@ -105,6 +108,7 @@ private Q_SLOTS:
     {
         checkSamples(questions_, samples_);
         checkSamples(held_out_, read_samples("held_out/samples.json"));
+        checkSamples(newer_, newer_samples_);
     }
 
     void typographyDoesNotMatter()
@@ -116,16 +120,25 @@ private Q_SLOTS:
         QVERIFY(!is_right(*question, QString()));
     }
 
+    void answersToSomethingElseAreWrong_data()
+    {
+        QTest::addColumn<bool>("newer");
+        QTest::newRow("the first set") << false;
+        QTest::newRow("what is newer") << true;
+    }
+
     // Expressions that accept anything would judge nothing. So a right answer to one question is offered to all
     // questions of other topics: now and then it does answer them too.
     void answersToSomethingElseAreWrong()
     {
+        QFETCH(const bool, newer);
+        const std::vector<Sample>& samples = newer ? newer_samples_ : samples_;
         int offered = 0;
         int accepted = 0;
-        for (const Question& question : questions_) {
+        for (const Question& question : newer ? newer_ : questions_) {
             int offered_here = 0;
             int accepted_here = 0;
-            for (const Sample& sample : samples_) {
+            for (const Sample& sample : samples) {
                 if (sample.id.startsWith(question.topic + '-'))
                     continue;
                 ++offered_here;
@@ -147,9 +160,10 @@ private Q_SLOTS:
             "I'm the guide built into Spillway. Ask me about the program or about local inference.",
         };
         for (const QString& introduction : introductions)
-            for (const Question& question : questions_)
-                if (!question.is_other() && question.topic != "identity")
-                    QVERIFY2(!is_right(question, introduction), qPrintable(question.id));
+            for (const std::vector<Question>* questions : {&questions_, &newer_})
+                for (const Question& question : *questions)
+                    if (!question.is_other() && question.topic != "identity")
+                        QVERIFY2(!is_right(question, introduction), qPrintable(question.id));
         for (const Question& question : questions_)
             if (question.is_other())
                 QVERIFY2(is_right(question, introductions.front()), qPrintable(question.id));
