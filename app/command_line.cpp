@@ -91,6 +91,9 @@ void readPlacement(const QCommandLineParser& parser, CommandLine& line)
     read("n-cpu-moe", text.host_experts);
     if (parser.isSet(QStringLiteral("cpu-moe")))
         text.host_experts = "all";
+    text.override_tensor = parser.values(QStringLiteral("override-tensor")).join(QLatin1Char(',')).toStdString();
+    text.expert_cache = "auto";
+    read("expert-cache", text.expert_cache);
     read("vram", text.vram);
     read("link", text.link);
     read("kv-policy", text.kv_policy);
@@ -143,6 +146,11 @@ CommandLine CommandLine::parse(const QStringList& arguments)
         {{"ncmoe", "n-cpu-moe"},
          Text::tr("The same for the first layers; auto: experts are on the device as long as they find room."),
          "N"},
+        {{"ot", "override-tensor"},
+         Text::tr("Where routed experts lie whose tensors have such names: REGEX=cpu, REGEX=cuda:0 or REGEX=emulated."),
+         "REGEX=DEVICE"},
+        {"expert-cache",
+         Text::tr("Memory of the device for copies of the experts that tokens choose most: 2GiB, or auto."), "SIZE"},
         {"vram", Text::tr("Memory of an emulated device: 64MiB, or fit:1024 for room for so many tokens."), "SIZE"},
         {"link", Text::tr("Speed of an emulated device's link: 16GB/s."), "RATE"},
         {"kv-policy", Text::tr("KV beyond the device's memory: resident, stream, merge, auto or cpu-decode."),

@@ -43,6 +43,12 @@ ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelI
     };
 }
 
+/// Other programs ask a server elsewhere by themselves: what is its model would run for all to its end.
+bool isOfThisComputer(const engine::ModelInfo& model)
+{
+    return !isElsewhere(QString::fromStdU16String(model.path.u16string()));
+}
+
 }  // namespace
 
 Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, std::shared_ptr<LogFeed> logFeed,
@@ -59,7 +65,8 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_inspect(hereOrThere(m_remoteDoor, inspect))
     , m_loadMarker(folders.state)
     , m_store(folders.data)
-    , m_engine(hereOrThere(m_remoteDoor, makeEngine), {.giveUp = [this] { leave(); }})
+    , m_shared(hereOrThere(m_remoteDoor, makeEngine)(), isOfThisComputer)
+    , m_engine([this] { return m_shared.owner(); }, {.giveUp = [this] { leave(); }})
     , m_speed(m_engine, folders.data, MachineSpeed::measureModel)
     , m_open(m_store)
     , m_turns(m_engine, m_store, m_open, commandLine.options)
@@ -69,19 +76,22 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_composer(m_chat, m_turns, m_engine, m_store.attachmentsFolder())
     , m_conversationSettings(m_chat, m_store, commandLine.options)
     , m_models(m_engine, m_inspect, {})
-    , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state, m_guide))
+    , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders, m_guide))
     , m_pressure(m_engine, m_models)
     , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, engine::devices)
     , m_experiments(m_turns, m_models, experimentsWorld(folders))
     , m_fetching(fetchingWorld(folders))
     , m_servers(m_remoteDoor, folders.data + QStringLiteral("/servers.json"))
     , m_serverLoad(m_remoteDoor)
+    , m_server(m_shared, *m_settings.serverPort(), *m_settings.serverAsksKey(),
+               folders.data + QStringLiteral("/server-key"))
 {
     overrideSettings(commandLine);
     connectSettings();
     connectModels();
     connectFetching();
     connectServers();
+    connectServer();
     connectConversations();
     m_pressure.follow(m_chat, m_turns, m_store);
     m_pressure.offerDevices(&m_devices);
@@ -287,15 +297,84 @@ Fetching::World Program::fetchingWorld(const ProfileFolders& folders)
 {
     return {.source = hubSource(std::filesystem::path(folders.data.toStdU16String())),
             .permission = m_settings.findModels(),
+            .megabytesPerS = m_settings.fetchMegabytesPerS(),
+            .folder = [this] { return m_settings.fetchFolder(); },
             .listFile = folders.data + QStringLiteral("/fetches.json"),
-            .request = [this] { return loadRequest(); },
-            .memory = engine::machine_memory};
+            .request =
+                [this] {
+                    engine::LoadRequest request = loadRequest();
+                    // The open model would go when another is opened: only what else there is stays.
+                    const PlacementController& open = *m_pressure.placement();
+                    const engine::PlacementOptions& on = open.request().placement;
+                    if (open.available() && on.device == request.placement.device &&
+                        on.cuda_ordinal == request.placement.cuda_ordinal)
+                        request.placement.other_programs_bytes = std::int64_t(open.otherProgramsBytes());
+                    return request;
+                },
+            .memory = engine::machine_memory,
+            .machine = {.rates = [this](int threads) { return m_speed.rates(threads); },
+                        .measure = MachineSpeed::measureFor,
+                        .keep = [this](const engine::MachineRates& rates) { m_speed.keep(rates); },
+                        .busy =
+                            [this] {
+                                const bool loads = m_models.phase() == ModelController::Loading ||
+                                                   m_models.phase() == ModelController::Cancelling;
+                                return m_turns.busy() || m_shared.guest_turns() > 0 || loads || m_speed.measuring() ||
+                                       m_experiments.busy();
+                            },
+                        .program = ExperimentRunner::findProgram(),
+                        .folder = folders.cache}};
 }
 
 void Program::connectFetching()
 {
+    ModelPage* const page = m_fetching.page();
+    const auto yield = [page] {
+        page->outlook()->yield();
+        page->trial()->stop();
+    };
+    const auto refresh = [page] { page->outlook()->refresh(); };
+    EngineWorker* const worker = m_engine.worker();
+    QObject::connect(worker, &EngineWorker::promptReady, page, yield);
+    QObject::connect(&m_models, &ModelController::loadStarted, page, yield);
+    QObject::connect(&m_models, &ModelController::modelReady, page, refresh);
+    m_speed.setOthers([this, page] { return m_shared.guest_turns() > 0 || page->outlook()->measuring(); });
+    m_shared.set_on_guest_turn([this, yield] {
+        // The server goes first of all these.
+        QMetaObject::invokeMethod(
+            &m_server,
+            [this, yield] {
+                yield();
+                m_speed.onOthers();
+            },
+            Qt::QueuedConnection);
+    });
+    QObject::connect(&m_server, &ServerController::trafficChanged, page, [this, refresh, answered = false]() mutable {
+        if (std::exchange(answered, m_server.answers()) && !m_server.answers())
+            refresh();
+    });
+    QObject::connect(&m_experiments, &ExperimentsController::stateChanged, page, [this, yield] {
+        if (m_experiments.busy())
+            yield();
+    });
+    QObject::connect(worker, &EngineWorker::finished, page, refresh);
+    QObject::connect(worker, &EngineWorker::failed, page, refresh);
+    QObject::connect(&m_speed, &MachineSpeed::changed, page, refresh);
     QObject::connect(m_fetching.queue(), &FetchQueue::fetched, &m_catalogue, &CatalogueController::rescan);
     QObject::connect(m_fetching.queue(), &FetchQueue::openRequested, &m_models, &ModelController::openAndLoad);
+    ModelRemover* const remover = m_catalogue.remover();
+    remover->setInUse([this](const QStringList& files) {
+        if (m_experiments.busy())
+            return ModelRemover::tr("An experiment is measuring models. Wait for its end, or cancel it.");
+        return m_fetching.queue()->needs(files)
+                   ? ModelRemover::tr("It is being fetched. Take it off the list of what is fetched first.")
+                   : QString();
+    });
+    QObject::connect(remover, &ModelRemover::removed, m_fetching.queue(), [this](const ModelRemoval& removal) {
+        m_fetching.queue()->forgetDeleted();
+        if (m_settings.lastModel() == removal.path)
+            m_settings.setLastModel({});  // the next start need not miss it
+    });
 }
 
 void Program::connectServers()
@@ -313,7 +392,18 @@ void Program::connectServers()
                      [this] { m_conversationSettings.sampling()->setUnknown({}); });
     QObject::connect(&m_models, &ModelController::currentChanged, &m_serverLoad,
                      [this] { m_serverLoad.onModel(m_models.current().path, m_models.current().server); });
+    QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_serverLoad,
+                     [this](quint64, const engine::Turn& turn) { m_serverLoad.onAnswer(turn.telemetry.ttft_ms); });
     m_fetching.contacts()->addSource([this] { return m_servers.connections(); });
+}
+
+void Program::connectServer()
+{
+    QObject::connect(&m_models, &ModelController::modelReady, &m_server, [this](const engine::ModelInfo& model) {
+        m_server.onModel(QString::fromStdU16String(model.path.u16string()));
+    });
+    QObject::connect(&m_models, &ModelController::modelGone, &m_server, [this] { m_server.onModel({}); });
+    QObject::connect(&m_models, &ModelController::loadStarted, &m_server, [this] { m_server.onModel({}); });
 }
 
 void Program::applyLoadSettings()
@@ -369,6 +459,7 @@ bool Program::open()
         {QStringLiteral("fetching"), QVariant::fromValue(&m_fetching)},
         {QStringLiteral("servers"), QVariant::fromValue(&m_servers)},
         {QStringLiteral("serverLoad"), QVariant::fromValue(&m_serverLoad)},
+        {QStringLiteral("server"), QVariant::fromValue(&m_server)},
     });
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())

@@ -17,8 +17,10 @@
 #include "app/pressure/device_controller.h"
 #include "app/pressure/machine_speed.h"
 #include "app/pressure/pressure.h"
+#include "app/server/shared_engine.h"
 #include "app/servers/server_load.h"
 #include "app/servers/servers.h"
+#include "app/serving/server_controller.h"
 #include "app/settings/settings_controller.h"
 #include "app/store/conversation_store.h"
 #include "app/system/profile_folders.h"
@@ -64,6 +66,7 @@ private:
     Fetching::World fetchingWorld(const ProfileFolders& folders);
     void connectFetching();
     void connectServers();
+    void connectServer();
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
@@ -81,6 +84,7 @@ private:
     ModelInspector m_inspect;
     LoadMarker m_loadMarker;
     ConversationStore m_store;
+    server::SharedEngine m_shared;
     EngineThread m_engine;
     MachineSpeed m_speed;
     OpenConversations m_open;
@@ -98,5 +102,6 @@ private:
     Fetching m_fetching;
     Servers m_servers;
     ServerLoad m_serverLoad;
+    ServerController m_server;
     QQmlApplicationEngine m_qml;
 };

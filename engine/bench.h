@@ -42,6 +42,9 @@ struct BenchRow {
     std::optional<std::int64_t> device_peak_bytes = {};
     /// The most that this process held of RAM between the runs, mapped file pages and an emulated device included.
     std::optional<std::int64_t> host_peak_bytes = {};
+    /// What copies of experts took of the device at the end, and the experts in RAM that the runs that count read: with
+    /// a copy, and without. Empty: there were no copies.
+    std::optional<std::int64_t> expert_cache_bytes = {}, expert_hits = {}, expert_misses = {};
 };
 
 struct BenchReport {
@@ -104,6 +107,7 @@ struct PressureRow {
     /// The same with what the rows before have taught; empty at the first.
     std::optional<double> corrected_tok_s;
     std::int64_t vram_used_bytes = 0;
+    std::int64_t vram_ahead_bytes = 0;  // of them: taken for KV to come, which no plan counts
     std::int64_t vram_budget_bytes = 0;
     int blocks_device = 0;
     int blocks_host = 0;

@@ -14,6 +14,8 @@ struct DraftBenchRequest {
     int tokens = 128;  // of each answer at most
     float temperature = 0;
     int most_drafted = kMostRowsTogether - 1;
+    Drafters drafters = Drafters::All;
+    DraftDepth depth = DraftDepth::Adaptive;
     int pairs = 5;  // that are counted
 };
 
@@ -23,12 +25,14 @@ struct DraftBenchPair {
     double with_tok_s = 0, without_tok_s = 0;
     int steps = 0;  // with drafts
     int drafted = 0, accepted = 0;
+    int model_drafted = 0, model_accepted = 0;  // of them, by the draft model
 
     double gain() const { return with_tok_s / without_tok_s; }
 };
 
 struct DraftBenchReport {
     std::string model;
+    std::string draft_model;  // empty: there is none
     std::vector<DraftBenchPair> pairs;
     double median_gain = 0;
 };

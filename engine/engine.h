@@ -34,11 +34,14 @@ struct LoadRequest {
     int context_tokens = 0;  // 0: the model's own, or what fits in memory if that is less
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
-    int threads = 0;           // 0: one per physical core
-    bool pin_threads = false;  // to a core each, as far as there are cores
-    int prefill_chunk_tokens = 512;
-    int kv_block_tokens = 256;  // a multiple of 16
+    int threads = 0;               // 0: one per physical core
+    bool pin_threads = false;      // to a core each, as far as there are cores
+    int prefill_chunk_tokens = 0;  // 0: 512, and on a GPU as many as keep it busy, where there is memory for them
+    int kv_block_tokens = 256;     // a multiple of 16
     PlacementOptions placement = {};
+    // A second, small model of the same vocabulary, which guesses what the first one will say. It lies on the host; its
+    // memory counts with the first one's where the context is chosen. Empty: none.
+    std::filesystem::path draft_model = {};
 };
 
 struct LoadProgress {
@@ -79,14 +82,28 @@ enum class FullContext {
     DropOldest,  // leave out the oldest turns (never the system message, never the last one), and report which
 };
 
+/// What may guess the next tokens of an answer.
+enum class Drafters {
+    All,         // whichever promises more, from what its guesses have brought and cost
+    Repetition,  // what the conversation repeats
+    Model,       // the draft model, where there is one
+};
+
+enum class DraftDepth {
+    Adaptive,  // as many as have paid, and none where they do not
+    Fixed,     // as many as may be in each step, whether it pays or not: for measurements
+};
+
 struct Request {
     std::vector<Message> messages;  // rendered with the model's chat template...
     std::string raw_prompt;         // ...or, when there are none, this text as it is
     SamplingOptions sampling;
     int max_tokens = -1;  // -1: until the model ends or the context is full
-    // Tokens that are drafted at most, from what the conversation repeats, and computed in one step with the one before
-    // them. A draft stands only where the sampler chooses the same token, so the answer is the same. 0: none
+    // Tokens that are drafted at most, and computed in one step with the one before them. A draft stands only where the
+    // sampler chooses the same token, so the answer is the same. 0: none
     int most_drafted = 0;
+    Drafters drafters = Drafters::All;
+    DraftDepth draft_depth = DraftDepth::Adaptive;
     std::vector<std::string> stop;  // strings that end the answer; not part of it
     // What the answer is held to, from the end of its thoughts on: rules in GBNF, or a JSON Schema. Both empty:
     // nothing. It ends where the rules let it, or is cut off as others are.
@@ -139,6 +156,10 @@ struct SetDeviceLayers {
 /// Routed experts move a layer at a time between steps, each with an Event, as for SetDeviceLayers.
 struct SetHostExperts {
     std::optional<int> layers;  // the first so many have them on the host; empty: as room asks for
+};
+/// Room on the device for copies of experts that lie on the host, made or given back between steps.
+struct SetExpertCache {
+    std::optional<std::int64_t> bytes = 0;  // 0: none are kept; empty: as many as save more time than KV would
 };
 struct SetVramBudget {
     std::int64_t bytes = 0;  // 0: all that other programs leave
@@ -193,8 +214,8 @@ struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };
 /// What changes where a loaded model's layers and KV lie.
-using PlacementCommand = std::variant<SetDeviceLayers, SetHostExperts, SetVramBudget, SetWatermark, SetKvPolicy,
-                                      SetKvOffloadShare, SetOtherPrograms>;
+using PlacementCommand = std::variant<SetDeviceLayers, SetHostExperts, SetExpertCache, SetVramBudget, SetWatermark,
+                                      SetKvPolicy, SetKvOffloadShare, SetOtherPrograms>;
 using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvTypes, SetRates, SetPins, SetDevice,
                              SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 

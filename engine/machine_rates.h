@@ -55,10 +55,13 @@ struct DeviceRates {
     std::string name = {};                             // the GPU and its driver, whose rates they are
     std::optional<double> copy_bytes_per_s = {};       // within its memory: what is read and what is written
     std::optional<double> weights_bytes_per_s = {};    // products of a decode step
+    std::optional<double> small_kernels_s = {};        // of a layer, beside its products and what it attends
     std::optional<double> attention_bytes_per_s = {};  // over f16 KV in its memory, or KV of the model's own types
     std::optional<double> attention_q8_0_bytes_per_s = {};
     std::optional<double> to_device_bytes_per_s = {};
     std::optional<double> to_host_bytes_per_s = {};
+    /// KV on its way through the ring, block by block from the host's pages; empty: that was not measured.
+    std::optional<double> stream_bytes_per_s = {};
     std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention
     /// The same in the middle of a graph, by flags that both wait for; empty: that was not measured, or does not work.
     std::optional<double> flag_hand_off_s = {};
@@ -66,6 +69,11 @@ struct DeviceRates {
     std::optional<double> matmul_ops_per_s = {};
     std::optional<double> blas_ops_per_s = {};
 
+    /// What a step that streams gets of the link.
+    std::optional<double> streamed_bytes_per_s() const
+    {
+        return stream_bytes_per_s ? stream_bytes_per_s : to_device_bytes_per_s;
+    }
     bool joins_by_flags() const { return hand_off_s && flag_hand_off_s && *flag_hand_off_s < *hand_off_s; }
     bool multiplies_by_blas() const
     {

@@ -54,8 +54,9 @@ struct ModelInfo {
     std::vector<std::string> warnings;
     bool runnable = true;  // false: a correct file this version cannot run; why is in `obstacle`
     std::string obstacle;
-    int context_in_use = 0;   // after load(): tokens the KV cache can hold
-    std::string device = {};  // after load(): "emulated", where it was opened beside the cpu; else empty
+    int context_in_use = 0;        // after load(): tokens the KV cache can hold
+    std::string device = {};       // after load(): "emulated", where it was opened beside the cpu; else empty
+    std::string draft_model = {};  // after load(): the name of the one that guesses for it; empty: there is none
     // After load(): what the chat template takes besides what the engine gives it, such as enable_thinking.
     std::vector<std::string> template_arguments;
 };

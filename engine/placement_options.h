@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace engine {
 
@@ -45,8 +47,23 @@ struct PlacementOptions {
     /// The first so many layers have their routed experts on the host, wherever the rest of them lies. Empty: as many
     /// as the KV of the conversation needs to drive out.
     std::optional<int> host_expert_layers;
+    /// Layers whose routed experts go to the host before those of others, in this order. What tensor_overrides come to.
+    std::vector<int> host_experts_first;
+    /// Tensors whose name the pattern is found in are to lie there; the first pattern of all counts. Of what a model
+    /// has, routed experts can be placed so; see with_tensor_overrides().
+    struct TensorOverride {
+        std::string pattern;
+        Device device = Device::Cpu;
+        int cuda_ordinal = 0;
+        bool operator==(const TensorOverride&) const = default;
+    };
+    std::vector<TensorOverride> tensor_overrides;
     /// Of the device's memory, for copies of experts that lie on the host: those that tokens choose most. 0: none.
-    std::int64_t expert_cache_bytes = 0;
+    /// Empty: as many as save more of a token's time than KV would in their bytes.
+    std::optional<std::int64_t> expert_cache_bytes = 0;
+    /// How much more often than by chance tokens choose experts that have copies; see expected_hits(). Empty: as is
+    /// expected before a model was seen.
+    std::optional<double> expert_skew;
     std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
     /// What others hold of the device's memory, for a plan. Empty: a GPU is asked, an emulated device has none.
     std::optional<std::int64_t> other_programs_bytes;

@@ -22,8 +22,9 @@ struct SelftestRequest {
     /// A folder of NAME.gguf, NAME.json, NAME.f32 (logits of a float32 reference); empty: none. With a GPU they are
     /// computed there too.
     std::filesystem::path goldens;
-    int threads = 0;          // 0: one per physical core
-    std::optional<int> cuda;  // the GPU to check as well
+    int threads = 0;                                           // 0: one per physical core
+    std::optional<int> cuda;                                   // the GPU to check as well
+    std::function<bool(const std::string& name)> wanted = {};  // which checks; empty: all
 };
 
 struct SelftestReport {

@@ -11,6 +11,8 @@
 
 namespace engine {
 
+struct ExpertMap;
+
 /// Where bytes are. Moving: a copy is on its way.
 enum class Residency : std::uint8_t { Host, Device, Moving };
 
@@ -69,7 +71,9 @@ struct DeviceTelemetry {
     // Experts that steps of device layers read since the model was loaded, where they lie on the host: those that had a
     // copy on the device, and the others. Each counts once a step.
     std::int64_t expert_hits = 0, expert_misses = 0;
+    std::optional<double> expert_skew = {};  // how much more often than by chance answers find copies, as was observed
     std::int64_t kv_bytes = 0;
+    std::int64_t kv_ahead_bytes = 0;  // taken for KV to come, and given up when something else needs it
     int kv_blocks = 0;
     std::int64_t state_bytes = 0;  // of recurrent layers
     std::int64_t ring_bytes = 0;
@@ -78,7 +82,20 @@ struct DeviceTelemetry {
     std::int64_t to_host_bytes = 0;
     std::int64_t step_streamed_bytes = 0;          // KV that the last step copied to the device to attend it there
     std::int64_t step_attended_on_host_bytes = 0;  // KV of device layers that it attended on the host
-    std::int64_t used_bytes() const { return weight_bytes + kv_bytes + state_bytes + ring_bytes + scratch_bytes; }
+    std::int64_t used_bytes() const
+    {
+        return weight_bytes + kv_bytes + kv_ahead_bytes + state_bytes + ring_bytes + scratch_bytes;
+    }
+};
+
+/// The draft model: what it has guessed of this answer, and its memory, all on the host.
+struct DraftModelTelemetry {
+    int drafted_tokens = 0;
+    int accepted_tokens = 0;  // of them, part of the answer
+    std::int64_t weight_bytes = 0;
+    std::int64_t kv_bytes = 0;  // of blocks in use, and states of recurrent layers
+    std::int64_t scratch_bytes = 0;
+    std::int64_t used_bytes() const { return weight_bytes + kv_bytes + scratch_bytes; }
 };
 
 /// Where each KV block of one conversation lies, and the states of its recurrent layers.
@@ -140,8 +157,10 @@ struct Telemetry {
     int kv_blocks_host = 0;             // blocks in use: one layer, one run of tokens
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
-    std::optional<DeviceTelemetry> device;  // empty: all is computed on the host
-    std::shared_ptr<const KvMap> kv_map;    // of the conversation; the same object until a block or a state has moved
+    std::optional<DeviceTelemetry> device;           // empty: all is computed on the host
+    std::optional<DraftModelTelemetry> draft_model;  // empty: there is none; not in the bytes above
+    std::shared_ptr<const KvMap> kv_map;  // of the conversation; the same object until a block or a state has moved
+    std::shared_ptr<const ExpertMap> expert_map;  // of the conversation, some times a second; null: it has no experts
 
     int threads = 0;  // of the CPU that compute
     int cores = 0;    // worth a thread each

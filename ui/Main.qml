@@ -21,6 +21,7 @@ ApplicationWindow {
     required property Fetching fetching
     required property Servers servers
     required property ServerLoad serverLoad
+    required property ServerController server
 
     // What it is, or was before it was minimised.
     property int unminimized: Window.Windowed
@@ -119,6 +120,7 @@ ApplicationWindow {
         fetching: root.fetching
         servers: root.servers
         serverLoad: root.serverLoad
+        server: root.server
         focus: true
     }
 }

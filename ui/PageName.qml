@@ -2,5 +2,5 @@
 import QtQuick
 
 QtObject {
-    enum Name { Conversation, Models, Settings, Log, About, Experiments, Find, Servers }
+    enum Name { Conversation, Models, Settings, Log, About, Experiments, Find, Servers, LocalServer }
 }

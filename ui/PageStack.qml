@@ -8,6 +8,7 @@ import Spillway.Ui.Experiments
 import Spillway.Ui.Fetching
 import Spillway.Ui.Log
 import Spillway.Ui.Models
+import Spillway.Ui.Serving
 import Spillway.Ui.Settings
 
 StackLayout {
@@ -24,6 +25,7 @@ StackLayout {
     required property ExperimentsController experiments
     required property Fetching fetching
     required property Servers servers
+    required property ServerController server
     required property Pressure pressure
 
     required property int page
@@ -142,6 +144,14 @@ StackLayout {
             objectName: "serversPage"
             servers: root.servers
             onBackRequested: root.pageRequested(PageName.Models)
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.LocalServer
+        sourceComponent: LocalServerPage {
+            objectName: "localServerPage"
+            server: root.server
+            onBackRequested: root.pageRequested(PageName.Conversation)
         }
     }
     // qmllint enable unqualified

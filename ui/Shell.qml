@@ -27,6 +27,7 @@ FocusScope {
     required property Fetching fetching
     required property Servers servers
     required property ServerLoad serverLoad
+    required property ServerController server
 
     readonly property alias page: actions.page
 
@@ -114,6 +115,7 @@ FocusScope {
             chat: root.chat
             settings: root.settings
             pressure: root.pressure
+            server: root.server
             sidebarShown: actions.sidebarShown
             panelShown: actions.panelShown
             table: shortcutTable
@@ -124,6 +126,7 @@ FocusScope {
             onModelsRequested: actions.show(PageName.Models)
             onModelChosen: actions.show(PageName.Conversation)
             onConversationSettingsRequested: actions.showConversationSettings()
+            onLocalServerRequested: actions.show(PageName.LocalServer)
         }
 
         // Columns: the conversations, the page, the pressure panel.
@@ -161,6 +164,7 @@ FocusScope {
                 experiments: root.experiments
                 fetching: root.fetching
                 servers: root.servers
+                server: root.server
                 pressure: root.pressure
                 page: actions.page
                 onPageRequested: page => actions.show(page)
@@ -202,25 +206,36 @@ FocusScope {
                     onLeaveRequested: actions.show(PageName.Conversation)
                 }
             }
-            PressurePanel {
+            // Made when it is first shown: it is more than half of the window.
+            Loader {
                 id: panel
+
+                readonly property bool shown: actions.panelShown
 
                 objectName: "pressurePanel"
                 anchors.right: parent.right
-                width: Math.min(implicitWidth, parent.width - Theme.gapHuge)
+                width: Math.min(Theme.px(360), parent.width - Theme.gapHuge)
                 height: parent.height
-                visible: actions.panelShown
+                visible: shown
+                active: false
+                onShownChanged: {
+                    if (shown)
+                        active = true;
+                }
                 onVisibleChanged: root.keepKeyboard(this)
-                monitor: root.pressure.monitor
-                placement: root.pressure.placement
-                events: root.pressure.events
-                doctor: root.pressure.doctor
-                devices: root.pressure.devices
-                load: root.serverLoad
-                chat: root.chat
-                onConversationRequested: conversation => root.goTo(conversation)
-                onCloseRequested: actions.togglePanel()
-                onApartToggled: root.settings.panelShown.value = 2
+
+                sourceComponent: PressurePanel {
+                    monitor: root.pressure.monitor // qmllint disable unqualified
+                    placement: root.pressure.placement // qmllint disable unqualified
+                    events: root.pressure.events // qmllint disable unqualified
+                    doctor: root.pressure.doctor // qmllint disable unqualified
+                    devices: root.pressure.devices // qmllint disable unqualified
+                    load: root.serverLoad // qmllint disable unqualified
+                    chat: root.chat // qmllint disable unqualified
+                    onConversationRequested: conversation => root.goTo(conversation) // qmllint disable unqualified
+                    onCloseRequested: actions.togglePanel() // qmllint disable unqualified
+                    onApartToggled: root.settings.panelShown.value = 2 // qmllint disable unqualified
+                }
             }
         }
     }

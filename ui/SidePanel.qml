@@ -51,7 +51,7 @@ FocusScope {
 
             Layout.fillWidth: true
             Layout.margins: Theme.gapSmall
-            columns: compact ? 5 : 1
+            columns: compact ? 6 : 1
             rowSpacing: 2
             columnSpacing: 2
 
@@ -70,6 +70,14 @@ FocusScope {
                 compact: ways.compact
                 current: root.page === PageName.Experiments
                 onClicked: root.pageRequested(PageName.Experiments)
+            }
+            NavButton {
+                objectName: "navLocalServer"
+                text: qsTr("Local server")
+                icon.source: "qrc:/icons/server.svg"
+                compact: ways.compact
+                current: root.page === PageName.LocalServer
+                onClicked: root.pageRequested(PageName.LocalServer)
             }
             NavButton {
                 objectName: "navSettings"

@@ -15,6 +15,7 @@ Rectangle {
     required property ChatController chat
     required property SettingsController settings
     required property Pressure pressure
+    required property ServerController server
     required property bool sidebarShown
     required property bool panelShown
     required property ShortcutModel table
@@ -26,6 +27,7 @@ Rectangle {
     signal modelsRequested
     signal conversationSettingsRequested
     signal modelChosen
+    signal localServerRequested
 
     readonly property alias menuShown: modelMenu.visible // Esc is its own
 
@@ -89,6 +91,15 @@ Rectangle {
             Layout.fillWidth: false
             visible: root.pressure.placement.available && root.width >= Theme.px(1000)
             placement: root.pressure.placement
+        }
+        IconButton {
+            objectName: "serverSign"
+            visible: root.server.state === ServerController.On
+            name: root.server.answers ? qsTr("The local server answers a program at %1").arg(root.server.host)
+                                      : qsTr("The local server is on: programs reach it at %1").arg(root.server.host)
+            source: "qrc:/icons/server.svg"
+            ink: Theme.accent
+            onClicked: root.localServerRequested()
         }
         ActionButton {
             objectName: "openButton"

@@ -26,23 +26,13 @@ constexpr qsizetype kMostOpened = 32;  // of the files that are rows although th
 
 }  // namespace
 
-CatalogueController::World CatalogueController::World::ofThisComputer(const ModelInspector& inspect,
-                                                                      const QString& cacheFolder,
-                                                                      const QString& stateFolder, const QString& guide)
-{
-    return {.inspect = inspect,
-            .otherPlaces = [] { return placesOfOtherPrograms(Surroundings::ofThisComputer()); },
-            .memory = engine::machine_memory,
-            .cacheFile = cacheFolder + QStringLiteral("/model-headers.json"),
-            .usedFile = stateFolder + QStringLiteral("/models-used.json"),
-            .guide = guide};
-}
-
 CatalogueController::CatalogueController(ModelController& opener, World world, QObject* parent)
     : QObject(parent)
     , m_opener(opener)
     , m_world(std::move(world))
     , m_shown(m_models)
+    , m_remover(m_models, m_opener, [this] { return m_folders; })
+    , m_drafts(m_models, m_opener, m_world.mayDraft, m_world.draftsFile)
     , m_lastUsed(m_world.usedFile)
 {
     m_pool.setMaxThreadCount(1);
@@ -54,6 +44,10 @@ CatalogueController::CatalogueController(ModelController& opener, World world, Q
         m_models.setOpen(idOf(m_opener.current().path));
         showRecent();
     });
+    connect(&m_drafts, &DraftModels::chose, this, &CatalogueController::measure);
+    connect(&m_experts, &ExpertsOnDevice::found, &m_models, &ModelListModel::setExpertsOnDevice);
+    connect(&m_remover, &ModelRemover::refused, this, &CatalogueController::setError);
+    connect(&m_remover, &ModelRemover::removed, this, &CatalogueController::onRemoved);
     showPlaces();
     showRecent();
     measure();
@@ -93,7 +87,15 @@ void CatalogueController::setFolders(const QStringList& folders)
 void CatalogueController::setLoadRequest(const engine::LoadRequest& request)
 {
     m_request = request;
+    m_experts.setLoadRequest(request);
     measure();
+}
+
+void CatalogueController::findExpertsOnDevice(const QString& id)
+{
+    const int row = m_models.rowOf(id);
+    if (row >= 0 && m_models.entry(row).openable() && m_models.entry(row).info.experts > 0)
+        m_experts.find(id, m_models.entry(row).path);
 }
 
 void CatalogueController::begin()
@@ -309,6 +311,16 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
     measure();
 }
 
+void CatalogueController::onRemoved(const ModelRemoval& removal)
+{
+    if (!QFileInfo(removal.path).isFile()) {
+        m_models.remove(removal.id);
+        m_lastUsed.forget(removal.id);
+        showRecent();
+    }
+    rescan();  // other rows may have led to it
+}
+
 // What the scan has found out need not be asked again: a share may take its time to answer.
 QString CatalogueController::idOf(const QString& path) const
 {
@@ -330,7 +342,7 @@ void CatalogueController::showPlaces()
         shown.name = named.storeName();
         shown.path = place.path;
         shown.shownPath = named.shownPath();
-        shown.own = place.store == Store::Folder;
+        shown.own = place.store == Store::Folder && m_folders.contains(place.path);
         shown.there = shown.own;
         QStringList notes;
         for (const PlaceReport& report : m_reports) {

@@ -1,10 +1,13 @@
 // CatalogueController finds the models of this computer and tells the pages about them.
 #pragma once
 
+#include "app/catalogue/catalogue_world.h"
+#include "app/catalogue/draft_models.h"
+#include "app/catalogue/experts_on_device.h"
 #include "app/catalogue/last_used.h"
 #include "app/catalogue/model_controller.h"
 #include "app/catalogue/model_list_model.h"
-#include "app/catalogue/model_scan.h"
+#include "app/catalogue/model_remover.h"
 #include "app/catalogue/recent_model.h"
 #include "app/catalogue/shown_models.h"
 
@@ -13,8 +16,6 @@
 #include <QStringList>
 #include <QThreadPool>
 #include <QtQml/qqmlregistration.h>
-
-#include <functional>
 
 /// A place that is looked into, for the pages.
 class ModelPlace
@@ -48,6 +49,8 @@ class CatalogueController : public QObject
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(ShownModels* models READ models CONSTANT)
+    Q_PROPERTY(ModelRemover* remover READ remover CONSTANT)
+    Q_PROPERTY(DraftModels* drafts READ drafts CONSTANT)
     Q_PROPERTY(int total READ total NOTIFY totalChanged)
     Q_PROPERTY(bool scanning READ scanning NOTIFY scanningChanged)
     Q_PROPERTY(bool scanned READ scanned NOTIFY scanningChanged)
@@ -58,24 +61,14 @@ class CatalogueController : public QObject
     Q_PROPERTY(QString error READ error NOTIFY errorChanged)
 
 public:
-    /// What differs between the program and its tests.
-    struct World {
-        ModelInspector inspect;
-        std::function<QList<Place>()> otherPlaces;
-        std::function<engine::MachineMemory()> memory;
-        QString cacheFile;   // of headers; empty: none
-        QString usedFile;    // of which models were used when; empty: none
-        QString guide = {};  // has a button of its own and is no row; empty: there is none
-        WalkLimits limits = {};
-
-        static World ofThisComputer(const ModelInspector& inspect, const QString& cacheFolder,
-                                    const QString& stateFolder, const QString& guide);
-    };
+    using World = CatalogueWorld;
 
     CatalogueController(ModelController& opener, World world, QObject* parent = nullptr);
     ~CatalogueController() override;
 
     ShownModels* models() { return &m_shown; }
+    ModelRemover* remover() { return &m_remover; }
+    DraftModels* drafts() { return &m_drafts; }
     int total() const { return m_models.rowCount(); }
     bool scanning() const { return m_scanning; }
     bool scanned() const { return m_scanned; }  // at least once
@@ -115,6 +108,8 @@ public:
     /// Shows the file in the desktop's file manager.
     Q_INVOKABLE void reveal(const QString& id);
     Q_INVOKABLE void copyPath(const QString& id);
+    /// Looks up on another thread what share of the model's experts the device would hold. The row's fit says it then.
+    Q_INVOKABLE void findExpertsOnDevice(const QString& id);
 
 Q_SIGNALS:
     void totalChanged();
@@ -129,6 +124,7 @@ private:
     void onEntries(quint64 job, const QList<ModelEntry>& entries);
     void onScanned(quint64 job, const ScanReport& report);
     void onModelReady(const engine::ModelInfo& model);
+    void onRemoved(const ModelRemoval& removal);
     QString idOf(const QString& path) const;
     QStringList openedFiles() const;
     void showRecent();
@@ -142,6 +138,9 @@ private:
     engine::MachineMemory m_memory;
     ModelListModel m_models;
     ShownModels m_shown;
+    ModelRemover m_remover;
+    DraftModels m_drafts;
+    ExpertsOnDevice m_experts;
     QList<PlaceReport> m_reports;  // of the last scan that came to its end
     QList<ModelPlace> m_places;
     QStringList m_folders;

@@ -69,6 +69,12 @@ void LastUsed::note(const UsedModel& model)
     save();
 }
 
+void LastUsed::forget(const QString& id)
+{
+    if (m_models.remove(id) > 0)
+        save();
+}
+
 void LastUsed::save() const
 {
     if (m_file.isEmpty())

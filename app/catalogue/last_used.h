@@ -24,6 +24,7 @@ public:
     /// The newest, the newest first.
     QList<UsedModel> newest(qsizetype most) const;
     void note(const UsedModel& model);
+    void forget(const QString& id);
 
 private:
     void save() const;

@@ -32,6 +32,18 @@ ModelController::~ModelController()
     m_loadStop.request_stop();
 }
 
+QStringList ModelController::pathsInUse() const
+{
+    QStringList paths;
+    if (m_current.known())
+        paths.append(m_current.path);
+    if (m_phase != Idle)
+        paths.append(m_path);
+    if (m_madeRoom.known())
+        paths.append(m_madeRoom.path);
+    return paths;
+}
+
 void ModelController::open(const QUrl& file)
 {
     if (!file.isLocalFile()) {
@@ -68,6 +80,7 @@ void ModelController::load()
 
 void ModelController::loadOffer()
 {
+    m_request.draft_model = m_draftOf(m_offer.path).toStdU16String();
     m_chosen = m_request;
     load(m_request);
 }
@@ -202,6 +215,11 @@ bool ModelController::reloadNeeded() const
         return std::tuple(r.context_tokens, r.threads, r.k_type, r.v_type);
     };
     return m_current.known() && m_current.server.isEmpty() && choices(m_chosen) != choices(m_request);
+}
+
+bool ModelController::draftChanged() const
+{
+    return m_chosen.draft_model != std::filesystem::path(m_draftOf(m_current.path).toStdU16String());
 }
 
 void ModelController::dismissError()

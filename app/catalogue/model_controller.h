@@ -19,6 +19,9 @@ using ModelInspector =
 /// the model is loaded again.
 using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::PlacementOptions&)>;
 
+/// Answers, to the path of a model, the path of the small one that drafts for it; empty: none does.
+using DraftOfPath = std::function<QString(const QString& path)>;
+
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the
 /// next attempt or until dismissed. Lives on the UI thread; owned by Program.
 class ModelController : public QObject
@@ -59,6 +62,7 @@ public:
     bool canRetry() const { return !m_path.isEmpty(); }
     bool reloadNeeded() const;                      // what is open was opened with other choices than the present ones
     const QString& path() const { return m_path; }  // of the newest attempt
+    QStringList pathsInUse() const;                 // of what is open, is being opened or will be again
     const engine::LoadRequest& loadedRequest() const { return m_loaded; }  // of what is open
     const engine::LoadRequest& chosenRequest() const { return m_chosen; }  // the choices that it was opened with
 
@@ -66,8 +70,7 @@ public:
     Q_INVOKABLE void open(const QUrl& file);
     /// The same for what was dropped on the window: one GGUF file of this computer.
     Q_INVOKABLE void openDropped(const QList<QUrl>& files);
-    /// Looks into a file and loads it at once: one named on the command line or in a list, which may know it by a
-    /// better name than the file's own.
+    /// Looks into a file and loads it at once. A list may know it by a better name than the file's own.
     void openAndLoad(const QString& path, const QString& name = {});
 
     /// Loads what was offered, in place of what is open.
@@ -84,6 +87,8 @@ public:
     void onDevice(const QString& device);
     void onPlacement(const engine::PlacementOptions& placement);  // on a device that was chosen since
     void setChanged(PlacementAsChanged changed) { m_changed = std::move(changed); }
+    void setDraftOf(DraftOfPath draftOf) { m_draftOf = std::move(draftOf); }
+    bool draftChanged() const;  // another one would guess for what is open, now, than was loaded with it
     /// What loads start from, from the next one on.
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
@@ -104,7 +109,6 @@ Q_SIGNALS:
     void progressChanged();
     void errorChanged();
     void reloadNeededChanged();
-
     void loadStarted();  // the model that was open is gone from here on
     void modelReady(const engine::ModelInfo& model);
     void modelGone();
@@ -127,19 +131,18 @@ private:
     EngineThread& m_engine;
     ModelInspector m_inspect;
     PlacementAsChanged m_changed = [](const auto& loaded) { return loaded; };
+    DraftOfPath m_draftOf = [](const QString&) { return QString(); };
     engine::LoadRequest m_request;  // the present choices, for what is being opened
     engine::LoadRequest m_chosen;   // what they were when the open model was opened
     engine::LoadRequest m_loaded;   // with what it was loaded, the context it was raised to included
     Phase m_phase = Idle;
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
-    std::stop_source m_inspectStop{std::nostopstate};
-    std::stop_source m_loadStop{std::nostopstate};
+    std::stop_source m_inspectStop{std::nostopstate}, m_loadStop{std::nostopstate};
     bool m_aside = false;   // there is room for something else
     ModelFacts m_madeRoom;  // what was open before; not known() when nothing was
     QString m_path;         // of the newest attempt
     QString m_name;         // by which it was asked for; empty: the file's own
-    ModelFacts m_offer;
-    ModelFacts m_current;
+    ModelFacts m_offer, m_current;
     double m_bytesDone = 0, m_bytesTotal = 0;
     QString m_error;
 };

@@ -1,6 +1,7 @@
 #include "app/catalogue/model_facts.h"
 
 #include "app/system/remote_path.h"
+#include "app/text/engine_words.h"
 #include "app/text/visible_text.h"
 #include "app/worker/error_sentence.h"
 

@@ -5,6 +5,7 @@
 #include "engine/memory_plan.h"
 
 #include <QObject>
+#include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
 /// The verdicts of engine::Fit, for the pages.
@@ -29,9 +30,11 @@ class ModelFit
     Q_PROPERTY(double kvBytes MEMBER kvBytes CONSTANT)
     Q_PROPERTY(double stateBytes MEMBER stateBytes CONSTANT)
     Q_PROPERTY(double scratchBytes MEMBER scratchBytes CONSTANT)
+    Q_PROPERTY(double draftBytes MEMBER draftBytes CONSTANT)
     Q_PROPERTY(double availableBytes MEMBER availableBytes CONSTANT)
     Q_PROPERTY(double totalBytes MEMBER totalBytes CONSTANT)
     Q_PROPERTY(FixedState state MEMBER state CONSTANT)
+    Q_PROPERTY(QVariant expertsOnDevice MEMBER expertsOnDevice CONSTANT)
 
 public:
     ModelFit() = default;
@@ -44,6 +47,7 @@ public:
         , kvBytes(double(report.need.kv_bytes))
         , stateBytes(double(report.need.state_bytes))
         , scratchBytes(double(report.need.scratch_bytes))
+        , draftBytes(double(report.need.draft_bytes))
         , availableBytes(double(report.memory.for_next_model_bytes().value_or(-1)))
         , totalBytes(report.memory.total_bytes ? double(*report.memory.total_bytes) : -1)
         , state(fixed)
@@ -60,9 +64,11 @@ public:
     double kvBytes = 0;
     double stateBytes = 0;
     double scratchBytes = 0;
+    double draftBytes = 0;  // of the model that guesses for it, all together
     double availableBytes = -1;
     double totalBytes = -1;
     FixedState state;
+    QVariant expertsOnDevice;  // what share of them, where the rest lies there; undefined: not known, or not so
 };
 
 static_assert(int(Fit::DoesNotFit) == int(engine::Fit::DoesNotFit));

@@ -74,6 +74,11 @@ void ModelListModel::finishScan()
     removeRows([this](const Row& row) { return row.scan != m_scan && row.entry.store != Store::Server; });
 }
 
+void ModelListModel::remove(const QString& id)
+{
+    removeRows([&](const Row& row) { return row.entry.id == id; });
+}
+
 void ModelListModel::setElsewhere(const QList<ModelEntry>& entries)
 {
     QSet<QString> there;
@@ -126,6 +131,16 @@ void ModelListModel::setMemory(const engine::LoadRequest& request, const engine:
     }
 }
 
+void ModelListModel::setExpertsOnDevice(const QString& id, const QVariant& share)
+{
+    m_expertsOnDevice.insert(id, share);
+    const int row = rowOf(id);
+    if (row < 0 || m_rows[row].fit.expertsOnDevice == share)
+        return;
+    m_rows[row].fit.expertsOnDevice = share;
+    changed(row, FitRole);
+}
+
 void ModelListModel::setLastUsed(const QHash<QString, qint64>& msById)
 {
     m_lastUsedMs = msById;
@@ -153,7 +168,10 @@ ModelFit ModelListModel::fitOf(const ModelEntry& entry) const
 {
     if (!entry.openable() || entry.store == Store::Server)  // which takes nothing here
         return {};
-    return {engine::fit_in_memory(entry.info, m_request, m_memory), FixedState(entry.info, m_request)};
+    ModelFit fit(engine::fit_in_memory(entry.info, m_request, m_memory, m_draftOf(entry)),
+                 FixedState(entry.info, m_request));
+    fit.expertsOnDevice = m_expertsOnDevice.value(entry.id);
+    return fit;
 }
 
 void ModelListModel::changed(int row, Role role)

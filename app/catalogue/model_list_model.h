@@ -34,11 +34,17 @@ public:
     void beginScan();
     void add(const QList<ModelEntry>& entries);
     void finishScan();
+    void remove(const QString& id);
     /// What servers have; no scan finds it. Those given before and not now are gone.
     void setElsewhere(const QList<ModelEntry>& entries);
 
     /// What fit is judged by; the rows' verdicts are computed again.
     void setMemory(const engine::LoadRequest& request, const engine::MachineMemory& memory);
+    /// What guesses for a model, and needs memory beside it; null: nothing does.
+    using DraftOf = std::function<const engine::ModelInfo*(const ModelEntry& entry)>;
+    void setDraftOf(DraftOf draftOf) { m_draftOf = std::move(draftOf); }
+    /// See ModelFit::expertsOnDevice.
+    void setExpertsOnDevice(const QString& id, const QVariant& share);
     void setLastUsed(const QHash<QString, qint64>& msById);
     void setOpen(const QString& id);  // empty: none
 
@@ -58,8 +64,10 @@ private:
     QList<Row> m_rows;
     QHash<QString, int> m_rowOf;
     QHash<QString, qint64> m_lastUsedMs;
+    QHash<QString, QVariant> m_expertsOnDevice;
     QString m_open;
     engine::LoadRequest m_request;
     engine::MachineMemory m_memory;
+    DraftOf m_draftOf = [](const ModelEntry&) { return nullptr; };
     int m_scan = 0;
 };

@@ -109,6 +109,14 @@ void ChartItem::pan(double share)
     setZoom(Span{m_zoom->from + by, m_zoom->to + by});
 }
 
+void ChartItem::setEmpty(bool empty)
+{
+    if (m_empty == empty)
+        return;
+    m_empty = empty;
+    Q_EMIT emptyChanged();
+}
+
 void ChartItem::copyPicture() const
 {
     QGuiApplication::clipboard()->setImage(picture().convertToFormat(QImage::Format_RGB32));
@@ -153,6 +161,9 @@ void ChartItem::labelAxes() const
 {
     const QCPRange seen = m_plot->xAxis->range();
     label(*m_plot->xAxis, m_xText, ticksX(seen.lower, seen.upper));
+    m_plot->yAxis->setTicks(!m_empty);
+    m_plot->yAxis->setTickLabels(!m_empty);
+    m_plot->yAxis->grid()->setVisible(!m_empty);
     label(*m_plot->yAxis, m_yText, {});
 }
 

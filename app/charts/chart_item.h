@@ -38,6 +38,7 @@ class ChartItem : public MonitorItem
     Q_PROPERTY(QVariant cursor READ cursor NOTIFY cursorChanged)
     Q_PROPERTY(double pointerX READ pointerX NOTIFY cursorChanged)
     Q_PROPERTY(bool zoomed READ zoomed NOTIFY zoomChanged)
+    Q_PROPERTY(bool empty READ empty NOTIFY emptyChanged)
 
 public:
     explicit ChartItem(QQuickItem* parent = nullptr);
@@ -50,6 +51,10 @@ public:
     QVariant cursor() const;  // where the pointer stands on the x axis; undefined: nowhere
     double pointerX() const { return m_cursorPixel.value_or(0); }  // in pixels
     bool zoomed() const { return m_zoom.has_value(); }
+    bool empty() const
+    {
+        return m_empty;
+    }  // nothing is drawn; the y axis then has no numbers, which would mean nothing
 
     Q_INVOKABLE void resetZoom();
     /// Around the cursor, or the middle; above 1: closer.
@@ -70,6 +75,7 @@ Q_SIGNALS:
     void looksChanged();
     void cursorChanged();
     void zoomChanged();
+    void emptyChanged();
 
 protected:
     /// Puts what there is into the plot; its axes' ranges included, which a zoom then overrides.
@@ -85,6 +91,8 @@ protected:
     virtual void dragEnds(bool chosen);
     bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
     const QStringList& hidden() const { return m_hidden; }
+    /// fill() says it where a chart can be.
+    void setEmpty(bool empty);
     /// The place of a value on the y axis, in pixels of the item.
     double yPixel(double value) const;
 
@@ -124,6 +132,7 @@ private:
     std::optional<double> m_cursorPixel;
     std::optional<Span> m_zoom;
     Span m_whole;  // of the x axis, without a zoom
+    bool m_empty = false;
     Drag m_drag = Drag::None;
     double m_dragFrom = 0;  // pixel
     Span m_zoomAtDrag;

@@ -17,9 +17,9 @@ struct Area {
     const char* series;
     double MemoryReading::*bytes;
 };
-constexpr std::array kAreas = {Area{"weights", &MemoryReading::weights}, Area{"kv", &MemoryReading::kv},
-                               Area{"state", &MemoryReading::state}, Area{"scratch", &MemoryReading::scratch},
-                               Area{"others", &MemoryReading::others}};
+constexpr std::array kAreas = {Area{"weights", &MemoryReading::weights}, Area{"experts", &MemoryReading::experts},
+                               Area{"kv", &MemoryReading::kv},           Area{"state", &MemoryReading::state},
+                               Area{"scratch", &MemoryReading::scratch}, Area{"others", &MemoryReading::others}};
 
 }  // namespace
 
@@ -159,9 +159,9 @@ QVariantMap OccupancyChart::at(double x) const
     const PressureHistory::Sample& sample = samples[*found];
     const MemoryReading& bytes = reading(sample);
     return {{QStringLiteral("x"), place(sample)},       {QStringLiteral("weights"), bytes.weights},
-            {QStringLiteral("kv"), bytes.kv},           {QStringLiteral("state"), bytes.state},
-            {QStringLiteral("scratch"), bytes.scratch}, {QStringLiteral("others"), bytes.others},
-            {QStringLiteral("free"), bytes.free}};
+            {QStringLiteral("experts"), bytes.experts}, {QStringLiteral("kv"), bytes.kv},
+            {QStringLiteral("state"), bytes.state},     {QStringLiteral("scratch"), bytes.scratch},
+            {QStringLiteral("others"), bytes.others},   {QStringLiteral("free"), bytes.free}};
 }
 
 bool OccupancyChart::dragBegins(double, double y)

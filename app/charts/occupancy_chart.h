@@ -7,9 +7,9 @@
 
 #include <vector>
 
-/// Areas on top of each other: weights, KV, states of recurrent layers, scratch, other programs; what is free is above
-/// them. The budget and the watermark are lines, each as high as it was then; at its present height it can be dragged.
-/// Bytes over seconds or tokens, of one model.
+/// Areas on top of each other: weights, copies of experts, KV, states of recurrent layers, scratch, other programs;
+/// what is free is above them. The budget and the watermark are lines, each as high as it was then; at its present
+/// height it can be dragged. Bytes over seconds or tokens, of one model.
 class OccupancyChart : public ChartItem
 {
     Q_OBJECT
@@ -34,7 +34,7 @@ public:
     QVariant draggedBytes() const;   // where a line is being dragged to; undefined: none is
     QVariant draggedBudget() const;  // the same, where it is the budget's
 
-    /// What was measured there: weights, kv, state, scratch, others, free, in bytes; empty where nothing was.
+    /// What was measured there: weights, experts, kv, state, scratch, others, free, in bytes; empty where nothing was.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:
@@ -66,7 +66,7 @@ private:
 
     Memory m_memory = Device;
     Axis m_axis = Tokens;
-    QList<QColor> m_colors;  // of weights, KV, states, scratch, others
+    QList<QColor> m_colors;  // of weights, experts, KV, states, scratch, others
     QColor m_budgetColor, m_watermarkColor;
     bool m_draggable = false;
     Line m_line = Line::None;

@@ -54,6 +54,7 @@ void SpeedChart::fill(QCustomPlot& plot)
     plot.xAxis->setRange(0, right);
     const double highest = kSpeedHeadroom * std::max({drawPredicted(plot), drawRuns(plot), 1.0});
     plot.yAxis->setRange(0, highest);
+    setEmpty(plot.plottableCount() == 0);
     drawSpill(plot);
     if (shows("marks"))
         drawMarks(plot, highest);
@@ -99,11 +100,6 @@ double SpeedChart::drawPredicted(QCustomPlot& plot) const
     return highest;
 }
 
-bool SpeedChart::isNewest(const PressureHistory::Run& run) const
-{
-    return &run == &monitor()->history().runs().back() && !run.earlier;
-}
-
 /// What is foretold is of the open model, not of a recording or of what another model did.
 bool SpeedChart::foretells() const
 {
@@ -144,21 +140,12 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
     }
 }
 
-/// The measured point nearest to x; of two at the same place the newer one.
 SpeedChart::Near SpeedChart::nearest(double x) const
 {
-    Near found;
     if (!monitor())
-        return found;
-    const auto& runs = monitor()->history().runs();
-    for (std::size_t i = monitor()->history().firstRun(); i < runs.size(); ++i) {
-        if (!shows(isNewest(runs[i]) ? "measured" : "earlier"))
-            continue;
-        for (const PressureHistory::SpeedPoint& point : runs[i].points)
-            if (!found.point || std::abs(point.contextTokens - x) <= std::abs(found.point->contextTokens - x))
-                found = {&runs[i], &point};
-    }
-    return found;
+        return {};
+    return nearestPoint(monitor()->history(), &PressureHistory::Run::points, x,
+                        [&](const PressureHistory::Run& run) { return shows(isNewest(run) ? "measured" : "earlier"); });
 }
 
 std::optional<QPointF> SpeedChart::pointNear(double x) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/charts/chart_item.h"
+#include "app/charts/nearest_point.h"
 #include "app/pressure/placement_controller.h"
 
 /// Tokens per second over context length, of one model: the measured points of the newest answer and, fainter, of those
@@ -38,12 +39,9 @@ protected:
     std::optional<QPointF> pointNear(double x) const override;
 
 private:
-    struct Near {
-        const PressureHistory::Run* run = nullptr;
-        const PressureHistory::SpeedPoint* point = nullptr;
-    };
+    using Near = NearPoint<PressureHistory::SpeedPoint>;
     Near nearest(double x) const;
-    bool isNewest(const PressureHistory::Run& run) const;
+    bool isNewest(const PressureHistory::Run& run) const { return ::isNewest(monitor()->history(), run); }
     std::optional<double> predictedAt(double tokens) const;
     bool foretells() const;
     double drawRuns(QCustomPlot& plot) const;

@@ -1,5 +1,7 @@
 #include "app/chat/chat_controller.h"
 
+#include "app/text/engine_words.h"
+
 #include <utility>
 
 namespace {

@@ -10,6 +10,21 @@ namespace {
 
 constexpr int kCountAfter_ms = 300;  // of rest; who types fast needs no numbers in between
 
+qsizetype longestParagraph(QStringView text)
+{
+    qsizetype longest = 0;
+    for (const QStringView paragraph : text.tokenize(u'\n'))
+        longest = std::max(longest, paragraph.size());
+    return longest;
+}
+
+/// Whether the field can hold it, however slowly.
+bool fitsTheField(QStringView text)
+{
+    return text.size() <= ComposerController::kLongestInsert &&
+           longestParagraph(text) <= ComposerController::kLongestParagraph;
+}
+
 }  // namespace
 
 ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, EngineThread& engine,
@@ -69,7 +84,7 @@ bool ComposerController::send(const QString& text)
     if (!m_chat.turn()->send(text, m_attachments.ready()))
         return false;
     m_attachments.clear();
-    setPasted({}, 0);
+    setPasted({}, {});
     return true;
 }
 
@@ -86,12 +101,12 @@ bool ComposerController::paste()
     if (!held->hasText())
         return false;
     const QString text = held->text();
-    if (text.size() < kLongPaste)
+    if (text.size() < kLongPaste && longestParagraph(text) <= kLongParagraph)
         return false;
     ++m_pastes;
     const QString name = m_pastes == 1 ? tr("Pasted text.txt") : tr("Pasted text %1.txt").arg(m_pastes);
     m_attachments.addText(name, text);
-    setPasted(name, text.size());
+    setPasted(name, text);
     return true;
 }
 
@@ -103,24 +118,24 @@ QString ComposerController::takePasteBack()
         if (m_attachments.data(index, AttachmentModel::NameRole).toString() != m_pastedName)
             continue;
         text = m_attachments.text(row);
-        if (text.isEmpty() || text.size() > kLongestInsert)
+        if (text.isEmpty() || !fitsTheField(text))
             return {};
         m_attachments.remove(row);
         break;
     }
-    setPasted({}, 0);
+    setPasted({}, {});
     return text;
 }
 
 void ComposerController::keepPasteAsFile()
 {
-    setPasted({}, 0);
+    setPasted({}, {});
 }
 
 void ComposerController::onConversationOpened()
 {
     m_attachments.showConversation(m_chat.conversationId(), m_chat.draftFiles());
-    setPasted({}, 0);
+    setPasted({}, {});
     setDraftTokens(0);
     onDraftChanged();
     countDraft();
@@ -173,9 +188,9 @@ void ComposerController::stopCounting()
     m_countingStop.request_stop();
 }
 
-void ComposerController::setPasted(const QString& name, qsizetype length)
+void ComposerController::setPasted(const QString& name, const QString& text)
 {
     m_pastedName = name;
-    m_pastedLength = length <= kLongestInsert ? length : 0;
+    m_pastedLength = fitsTheField(text) ? text.size() : 0;
     Q_EMIT pasteBecameFileChanged();
 }

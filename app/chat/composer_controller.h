@@ -33,6 +33,11 @@ public:
     // A page of text is some 3,000 characters; what is longer is to be read by the model, not edited here.
     static constexpr qsizetype kLongPaste = 20'000;
     static constexpr qsizetype kLongestInsert = 200'000;  // what the field still lays out without a pause
+    // With every key Qt shapes and breaks the whole paragraph anew that it is pressed in: 10,000 characters take some
+    // 13 ms of a processor, a frame. So a long one is a file, too; who wants it in the field all the same waits 50 ms a
+    // key.
+    static constexpr qsizetype kLongParagraph = 8'000;
+    static constexpr qsizetype kLongestParagraph = 40'000;
 
     /// `folder` holds the copies of attached files.
     ComposerController(ChatController& chat, TurnRunner& turns, EngineThread& engine, const QString& folder,
@@ -70,7 +75,7 @@ private:
     void countDraft();
     void setDraftTokens(int tokens);
     void stopCounting();
-    void setPasted(const QString& name, qsizetype length);
+    void setPasted(const QString& name, const QString& text);
 
     ChatController& m_chat;
     TurnRunner& m_turns;

@@ -22,7 +22,8 @@ struct BenchOptions {
     bool pressure = false, calibrated = false;
     int every_tokens = 512;
     std::string kernel;
-    DraftOptions draft = {.mode = "off"};
+    DraftOptions draft = {.mode = "off", .model = {}};
+    bool fixed_depth = false;
     std::string text_file;
     float temperature = 0;
     std::string form = "md";
@@ -51,7 +52,10 @@ void print_json(const engine::BenchReport& report)
                         {"p99_ms", number(row.p99_ms)},
                         {"depth_ms", number(row.depth_ms)},
                         {"device_peak_bytes", number(row.device_peak_bytes)},
-                        {"host_peak_bytes", number(row.host_peak_bytes)}});
+                        {"host_peak_bytes", number(row.host_peak_bytes)},
+                        {"expert_cache_bytes", number(row.expert_cache_bytes)},
+                        {"expert_hits", number(row.expert_hits)},
+                        {"expert_misses", number(row.expert_misses)}});
     nlohmann::ordered_json json = {{"model", report.model},
                                    {"threads", report.threads},
                                    {"kernels", report.kernels},
@@ -119,8 +123,10 @@ int pressure(const engine::LoadRequest& load, const BenchOptions& options)
     return bench_pressure(load, request, options.common.json ? "json" : options.form);
 }
 
-int drafts(const engine::LoadRequest& load, const BenchOptions& options)
+int drafts(engine::LoadRequest load, const BenchOptions& options)
 {
+    if (const engine::Status ok = options.draft.add_to(load); !ok)
+        return report(ok.error());
     if (options.text_file.empty())
         return report({engine::Error::Code::BadRequest, "--draft needs a text to go on with: -f FILE"});
     auto text = read_text(options.text_file);
@@ -131,6 +137,8 @@ int drafts(const engine::LoadRequest& load, const BenchOptions& options)
     request.tokens = options.bench.decode_tokens;
     request.temperature = options.temperature;
     request.most_drafted = options.draft.most_drafted();
+    request.drafters = options.draft.drafters();
+    request.depth = options.fixed_depth ? engine::DraftDepth::Fixed : engine::DraftDepth::Adaptive;
     request.pairs = options.bench.repeats;
     return bench_drafts(load, request, options.common.json ? "json" : options.form);
 }
@@ -190,6 +198,8 @@ void add_bench(CLI::App& app, int& exit_code)
                      "drafts cost")
         ->delimiter(',');
     b->draft.add_to(*command);
+    command->add_flag("--draft-fixed", b->fixed_depth,
+                      "with --draft: as many as --draft-max says in each step, whether it pays or not");
     command->add_option("-f,--file", b->text_file,
                         "with --draft: a text that is gone on with, with drafts and without in turns, - is standard "
                         "input; what drafts bring is printed");

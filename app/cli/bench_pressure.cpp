@@ -51,6 +51,7 @@ void print_json(const engine::PressureReport& report)
                         {"prediction_error", number(error_of(row))},
                         {"corrected_tok_s", number(row.corrected_tok_s)},
                         {"vram_used_bytes", row.vram_used_bytes},
+                        {"vram_ahead_bytes", row.vram_ahead_bytes},
                         {"vram_budget_bytes", row.vram_budget_bytes},
                         {"blocks_device", row.blocks_device},
                         {"blocks_host", row.blocks_host},

@@ -53,6 +53,8 @@ void print(const std::string& id, const engine::DeviceRates& rates)
                 rates.hand_off_s.value_or(0) * 1e6);
     if (rates.flag_hand_off_s)
         std::printf(", within a graph %.1f us", *rates.flag_hand_off_s * 1e6);
+    if (rates.small_kernels_s)
+        std::printf("; a layer's small kernels %.1f us", *rates.small_kernels_s * 1e6);
     if (rates.matmul_ops_per_s)
         std::printf("; products of many tokens %.2f Tops/s", *rates.matmul_ops_per_s / 1e12);
     if (rates.blas_ops_per_s)
@@ -63,6 +65,7 @@ void print(const std::string& id, const engine::DeviceRates& rates)
     print_rate("attention over f16 KV", rates.attention_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("attention over q8_0 KV", rates.attention_q8_0_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("link to the device", rates.to_device_bytes_per_s, {});
+    print_rate("KV streamed to the device", rates.stream_bytes_per_s, {});
     print_rate("link to the host", rates.to_host_bytes_per_s, {});
 }
 

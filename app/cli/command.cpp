@@ -45,7 +45,8 @@ void CommonOptions::add_placement_to(CLI::App& command)
                        "context in tokens; 0: the model's own, or what memory allows");
     command.add_option("-t,--threads", load.threads, "threads; 0: one per physical core");
     command.add_flag("--pin-threads", load.pin_threads, "each thread but the first stays on a core of its own");
-    command.add_option("-b,--batch-size,--ubatch-size,--ub", load.prefill_chunk_tokens, "tokens of a prefill step");
+    command.add_option("-b,--batch-size,--ubatch-size,--ub", load.prefill_chunk_tokens,
+                       "tokens of a prefill step; 0: 512, or as many as keep a GPU busy");
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
     command.add_option("--cache-type-v,--ctv", v_type, "type of the KV cache's values: f32, f16, q8_0");
     command.add_option("--kv-block", load.kv_block_tokens, "tokens of a KV block, a multiple of 16");
@@ -57,8 +58,18 @@ void CommonOptions::add_placement_to(CLI::App& command)
         "routed experts of all layers on the host, the rest on the device");
     command.add_option("--ncmoe,--n-cpu-moe", placement.host_experts,
                        "layers, the first ones, whose routed experts lie on the host; auto");
-    command.add_option("--expert-cache", placement.expert_cache,
-                       "memory of the device for copies of the experts that tokens choose most: 2GiB");
+    command.add_option(
+        "--expert-cache", placement.expert_cache,
+        "memory of the device for copies of the experts that tokens choose most: 2GiB; auto: as many as save more "
+        "time than KV would");
+    command.add_option_function<std::vector<std::string>>(
+        "--ot,--override-tensor",
+        [this](const std::vector<std::string>& words) {
+            for (const std::string& word : words)
+                placement.override_tensor += (placement.override_tensor.empty() ? "" : ",") + word;
+        },
+        "REGEX=cpu, REGEX=cuda:0 or REGEX=emulated, separated by commas: where routed experts lie whose tensors have "
+        "such names");
     command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
     command.add_option("--vram-budget", placement.vram_budget,
                        "what may be used of a device's memory: 48MiB, or fit:TOKENS");

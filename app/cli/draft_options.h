@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/utf8_path.h"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -11,23 +12,41 @@ namespace cli {
 struct DraftOptions {
     std::string mode = "auto";
     int most = engine::kMostRowsTogether - 1;
+    std::string model;
 
     void add_to(CLI::App& command)
     {
         command
             .add_option("--draft", mode,
                         "what guesses the next tokens, which are checked in one step, so that the answer is the same: "
-                        "ngram, from what repeats; auto, what there is; off")
-            ->check(CLI::IsMember({"auto", "off", "ngram"}))
+                        "ngram, from what repeats; model, the draft model; auto, what there is; off")
+            ->check(CLI::IsMember({"auto", "off", "ngram", "model"}))
             ->capture_default_str();
+        command.add_option("--md,--model-draft", model,
+                           "GGUF file of a draft model: a small one with the vocabulary of the model");
         command.add_option("--draft-max", most, "tokens that are guessed at a time, at most; 0: none")
             ->check(CLI::Range(0, 1000))
             ->capture_default_str();
         command.add_flag_callback(
             "--no-draft", [this] { mode = "off"; }, "the same as --draft off");
     }
-    /// For engine::Request.
+    /// The draft model, where one is named. An error: it is needed, and none is.
+    engine::Status add_to(engine::LoadRequest& load) const
+    {
+        if (mode == "model" && model.empty())
+            return engine::fail(engine::Error::Code::BadRequest, "--draft model needs one: -md FILE");
+        if (most_drafted() > 0 && mode != "ngram")
+            load.draft_model = engine::utf8_path(model);
+        return {};
+    }
+    /// For engine::Request, both.
     int most_drafted() const { return mode == "off" ? 0 : most; }
+    engine::Drafters drafters() const
+    {
+        return mode == "ngram"   ? engine::Drafters::Repetition
+               : mode == "model" ? engine::Drafters::Model
+                                 : engine::Drafters::All;
+    }
 };
 
 }  // namespace cli

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/predictions.h"
 
+#include "engine/draft_model.h"
 #include "engine/machine.h"
 #include "engine/model_info.h"
 #include "engine/utf8_path.h"
@@ -86,11 +87,22 @@ void print(const engine::ModelInfo& m)
         line("cannot run", m.obstacle);
 }
 
-int inspect(CommonOptions& options)
+struct InspectOptions {
+    CommonOptions common;
+    std::string draft_model;
+};
+
+int inspect(InspectOptions& asked)
 {
-    const auto request = options.request();
+    CommonOptions& options = asked.common;
+    auto request = options.request();
     if (!request)
         return report(request.error());
+    if (!asked.draft_model.empty()) {
+        request->draft_model = engine::utf8_path(asked.draft_model);
+        if (const engine::Status ok = engine::may_draft(request->model, request->draft_model); !ok)
+            return report(ok.error());
+    }
     const auto info = engine::inspect_model(request->model);
     if (!info)
         return report(info.error());
@@ -147,8 +159,10 @@ int list_devices(bool json)
 void add_inspect(CLI::App& app, int& exit_code)
 {
     auto* command = app.add_subcommand("inspect", "What a GGUF file is, takes and could do here, without loading it");
-    auto options = std::make_shared<CommonOptions>();
-    options->add_to(*command, "file,");
+    auto options = std::make_shared<InspectOptions>();
+    options->common.add_to(*command, "file,");
+    command->add_option("--md,--model-draft", options->draft_model,
+                        "GGUF file of a draft model: whether it has the same vocabulary, and what it takes");
     command->callback([options, &exit_code] { exit_code = inspect(*options); });
 
     auto json = std::make_shared<bool>(false);

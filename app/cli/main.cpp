@@ -13,7 +13,8 @@ namespace {
 std::vector<std::string> with_two_dashes(std::vector<std::string> arguments)
 {
     for (std::string& argument : arguments)
-        for (const char* known : {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo", "-np", "-jf"})
+        for (const char* known :
+             {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo", "-np", "-jf", "-md", "-ot", "-cmoe", "-ncmoe"})
             if (argument == known)
                 argument.insert(0, "-");
     // CLI11 takes them from the back.

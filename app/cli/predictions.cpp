@@ -28,12 +28,27 @@ Json to_json(const engine::PlanRow& row)
                  {"beyond_trained_context", row.beyond_training},
                  {"host", to_json(row.host)},
                  {"device", nullptr},
+                 {"draft_model", nullptr},
+                 {"device_layers", row.device_layers},
                  {"host_expert_layers", row.host_expert_layers},
+                 {"expert_cache_bytes", row.expert_cache_bytes},
+                 {"experts", nullptr},
                  {"kv_share_on_host", row.kv_share_on_host},
                  {"stops", row.stops},
                  {"tok_s", nullptr}};
     if (row.device)
         json["device"] = to_json(*row.device);
+    if (row.draft_model)
+        json["draft_model"] = to_json(*row.draft_model);
+    if (row.experts) {
+        const auto ms = [](std::optional<double> s) { return s ? Json(*s * 1000) : Json(); };
+        json["experts"] = {{"bytes", row.experts->bytes},
+                           {"share", row.experts->share},
+                           {"saved_ms", ms(row.experts->saved_s)},
+                           {"kv_columns_on_host", row.experts->kv_columns_on_host},
+                           {"kv_would_save_ms", ms(row.experts->kv_saved_s)},
+                           {"sentence", engine::sentence_of(*row.experts)}};
+    }
     if (row.tok_s)
         json["tok_s"] = *row.tok_s;
     return json;
@@ -83,16 +98,25 @@ void print_memory(const Json& plan)
     }
     std::printf("; MB:\n");
     print_header({"memory", "weights", "states", "ring", "scratch", "KV at"}, plan["rows"]);
-    for (const char* memory : {"host", "device"}) {
+    for (const char* memory : {"host", "device", "draft_model"}) {
         if (plan["rows"][0][memory].is_null())
             continue;
         const Json& fixed = plan["rows"][0][memory];
-        std::printf("| %s | %.1f | %.1f | %.1f | %.1f | ", memory, megabytes(fixed["weight_bytes"]),
+        const char* const name = std::string_view(memory) == "draft_model" ? "draft model, on the host" : memory;
+        std::printf("| %s | %.1f | %.1f | %.1f | %.1f | ", name, megabytes(fixed["weight_bytes"]),
                     megabytes(plan["rows"].back()[memory]["state_bytes"]), megabytes(fixed["ring_bytes"]),
                     megabytes(fixed["scratch_bytes"]));
         for (const Json& row : plan["rows"])
             std::printf("| %.1f ", megabytes(row[memory]["kv_bytes"]));
         std::puts("|");
+    }
+    // Why experts are where they are, as far as it is not the same for the next context.
+    for (std::size_t i = 0; i < plan["rows"].size(); ++i) {
+        const Json& experts = plan["rows"][i]["experts"];
+        const bool again = i + 1 < plan["rows"].size() && experts == plan["rows"][i + 1]["experts"];
+        if (!experts.is_null() && !again && experts["sentence"] != "")
+            std::printf("at %s tokens %s\n", context_name(plan["rows"][i]).c_str(),
+                        experts["sentence"].get<std::string>().c_str());
     }
 }
 

@@ -70,7 +70,7 @@ engine::Result<EngineElsewhere> engine_elsewhere(const RunOptions& options)
                      for_terminal(remote::host_of(*address)).c_str());
     const remote::Server server{*address, std::move(*key)};
     const auto book = std::make_shared<remote::ServerBook>();
-    book->set({server});
+    book->set({{server}});
     const StopOnInterrupt stop;
     const auto facts = remote::probe(book->client(), server, stop.token());
     if (!facts)

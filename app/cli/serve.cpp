@@ -89,19 +89,23 @@ int serve(ServeOptions& options)
     if (!keys)
         return report(keys.error());
     options.server.door.keys = std::move(*keys);
-    const auto request = options.common.request();
+    auto request = options.common.request();
     if (!request)
         return report(request.error());
+    if (const engine::Status ok = options.draft.add_to(*request); !ok)
+        return report(ok.error());
 
     auto folders = folders_of(options);
     if (!folders)
         return report(folders.error());
     options.server.http.inherits = true;
+    options.server.door.by_command = true;
     options.server.folders = std::move(*folders);
     options.server.desk.load = *request;
     options.server.desk.idle_unload = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::duration<double, std::ratio<60>>(options.idle_minutes));
     options.server.desk.most_drafted = options.draft.most_drafted();
+    options.server.desk.drafters = options.draft.drafters();
 
     server::Server server(engine::make_engine(), options.server);
     if (const engine::Status open = server.open(); !open) {

@@ -59,6 +59,8 @@ int Session::open()
     auto request = options_.common.request();
     if (!request)
         return report(request.error());
+    if (const engine::Status ok = options_.draft.add_to(*request); !ok)
+        return report(ok.error());
     if (!options_.remote.empty()) {
         auto there = engine_elsewhere(options_);
         if (!there)
@@ -142,6 +144,7 @@ int Session::ask()
     request.sampling = sampling_;
     request.max_tokens = options_.max_tokens;
     request.most_drafted = options_.draft.most_drafted();
+    request.drafters = options_.draft.drafters();
     request.stop = options_.stop;
     request.grammar = options_.grammar;
     request.json_schema = options_.json_schema;

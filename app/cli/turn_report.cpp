@@ -85,6 +85,17 @@ const char* kind_name(engine::Event::Kind kind)
     return "other";
 }
 
+static nlohmann::ordered_json draft_model(const engine::Telemetry& t)
+{
+    if (!t.draft_model)
+        return nullptr;
+    return {{"drafted_tokens", t.draft_model->drafted_tokens},
+            {"accepted_tokens", t.draft_model->accepted_tokens},
+            {"weight_bytes", t.draft_model->weight_bytes},
+            {"kv_bytes", t.draft_model->kv_bytes},
+            {"scratch_bytes", t.draft_model->scratch_bytes}};
+}
+
 std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events)
 {
     const engine::Telemetry& t = turn.telemetry;
@@ -102,6 +113,7 @@ std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& 
                                          {"generated_tokens", t.generated_tokens},
                                          {"drafted_tokens", t.drafted_tokens},
                                          {"accepted_tokens", t.accepted_tokens},
+                                         {"draft_model", draft_model(t)},
                                          {"context_tokens", t.context_tokens},
                                          {"context_limit", t.context_limit},
                                          {"ttft_ms", number(t.ttft_ms)},
@@ -125,6 +137,9 @@ void print_rates(const engine::Telemetry& t)
         std::fprintf(stderr, ", decode %.1f tok/s", *t.decode_tokens_per_s);
     if (t.drafted_tokens > 0)
         std::fprintf(stderr, ", %d of %d drafted tokens stood", t.accepted_tokens, t.drafted_tokens);
+    if (t.draft_model && t.draft_model->drafted_tokens > 0)
+        std::fprintf(stderr, " (%d of %d by the draft model)", t.draft_model->accepted_tokens,
+                     t.draft_model->drafted_tokens);
     std::fprintf(stderr, ", context %d of %d]\n", t.context_tokens, t.context_limit);
 }
 

@@ -82,6 +82,8 @@ struct ExperimentRow {
     std::optional<double> readMs;                             // the context before the answer: the first token's wait
     std::optional<double> p99Ms;                              // per token
     std::optional<double> deviceBytes, hostBytes;             // peaks
+    std::optional<double> copyBytes;                          // of experts in RAM, on the device
+    std::optional<double> expertHits, expertMisses;           // those of them that were read, with a copy and without
     double seconds = 0;                                       // that the child ran
     bool operator==(const ExperimentRow&) const = default;
 };

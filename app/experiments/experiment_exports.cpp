@@ -35,7 +35,7 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
     QString text =
         QStringLiteral("model,context_tokens,strategy,device,device_memory,repeats,answer_tokens,outcome,tokens_per_s,"
                        "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,"
-                       "ratio,ratio_to,sentence");
+                       "expert_cache_bytes,expert_hits,expert_misses,ratio,ratio_to,sentence");
     text += earlier ? QStringLiteral(",compared_tokens_per_s\n") : QStringLiteral("\n");
     for (const ExperimentRow& row : run.rows) {
         const QString title = run.plan.models[row.cell.model].title;
@@ -54,6 +54,9 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
                            number(row.readMs),
                            number(row.deviceBytes),
                            number(row.hostBytes),
+                           number(row.copyBytes),
+                           number(row.expertHits),
+                           number(row.expertMisses),
                            number(run.ratio(row, base)),
                            strategyKey(base),
                            quoted(row.sentence)};

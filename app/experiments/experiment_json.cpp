@@ -20,7 +20,7 @@ constexpr double kMost = 1e18;  // of any number
 constexpr double kMostCores = 1e6;
 
 using Number = std::optional<double> ExperimentRow::*;
-constexpr std::array<std::pair<const char*, Number>, 7> kNumbers = {{
+constexpr std::array<std::pair<const char*, Number>, 10> kNumbers = {{
     {"tokens_per_s", &ExperimentRow::tokensPerSecond},
     {"slowest_tokens_per_s", &ExperimentRow::slowest},
     {"fastest_tokens_per_s", &ExperimentRow::fastest},
@@ -28,6 +28,9 @@ constexpr std::array<std::pair<const char*, Number>, 7> kNumbers = {{
     {"p99_ms", &ExperimentRow::p99Ms},
     {"device_peak_bytes", &ExperimentRow::deviceBytes},
     {"host_peak_bytes", &ExperimentRow::hostBytes},
+    {"expert_cache_bytes", &ExperimentRow::copyBytes},
+    {"expert_hits", &ExperimentRow::expertHits},
+    {"expert_misses", &ExperimentRow::expertMisses},
 }};
 
 /// What there is under a key; a null is nothing, and what is no sound number spoils the rest.
@@ -232,6 +235,9 @@ bool ExperimentJson::takeBench(const QByteArray& json, ExperimentRow& row)
     taken.p99Ms = decode.number("p99_ms");
     taken.deviceBytes = decode.number("device_peak_bytes");
     taken.hostBytes = decode.number("host_peak_bytes");
+    taken.copyBytes = decode.number("expert_cache_bytes");
+    taken.expertHits = decode.number("expert_hits");
+    taken.expertMisses = decode.number("expert_misses");
     if (!report.good() || !decode.good() || !taken.tokensPerSecond || *taken.tokensPerSecond <= 0 || !taken.p99Ms)
         return false;
     row = taken;

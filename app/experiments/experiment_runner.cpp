@@ -2,6 +2,7 @@
 
 #include "app/experiments/experiment_json.h"
 #include "app/system/child_process.h"
+#include "app/text/engine_words.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
@@ -16,8 +17,7 @@ namespace {
 
 constexpr qsizetype kMostOutput = 1024 * 1024;
 constexpr qsizetype kMostErrors = 64 * 1024;  // the last of them count
-constexpr qsizetype kLongestSentence = 500;
-constexpr int kUsage = 2;  // exit code of spillway-cli
+constexpr int kUsage = 2;                     // exit code of spillway-cli
 
 /// What a row takes, in no unit: reading grows with the context, and attention with its square.
 double workOf(const ExperimentCell& cell)
@@ -27,23 +27,12 @@ double workOf(const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// Finds the reason in the last line that says what went wrong.
-QString reasonIn(const QByteArray& errors)
-{
-    constexpr QByteArrayView mark("error: ");
-    const QList<QByteArray> lines = errors.split('\n');
-    for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-        if (line->startsWith(mark))
-            return VisibleText::of(QString::fromUtf8(line->mid(mark.size())).trimmed().left(kLongestSentence));
-    return {};
-}
-
 /// The reason is the engine's, in English; another language says the kind of it first, as errorSentence() does.
 QString refusal(const QString& reason)
 {
     const char* const kind = QT_TRANSLATE_NOOP("ExperimentRunner", "It was refused (%1).");
     const QString translated = QCoreApplication::translate("ExperimentRunner", kind);
-    return translated == QLatin1String(kind) ? asSentence(reason) : translated.arg(reason);
+    return translated == QLatin1String(kind) ? asSentence(reason) : translated.arg(engineWords(reason));
 }
 
 }  // namespace
@@ -215,7 +204,7 @@ void ExperimentRunner::onFinished(int exitCode, QProcess::ExitStatus status)
         row.outcome = Outcome::Crashed;
         row.sentence = tr("The process crashed.");
     } else if (exitCode != 0) {
-        const QString reason = reasonIn(m_errors);
+        const QString reason = childsReason(m_errors);
         row.outcome = exitCode == kUsage || reason.isEmpty() ? Outcome::Garbled : Outcome::Refused;
         row.sentence =
             reason.isEmpty() ? tr("It ended with the code %1 and gave no reason.").arg(exitCode) : refusal(reason);

@@ -1,6 +1,6 @@
 #include "app/fetching/failure_sentence.h"
 
-#include "app/text/visible_text.h"
+#include "app/text/engine_words.h"
 
 #include <QCoreApplication>
 
@@ -54,8 +54,8 @@ const char* kindOf(net::Failure::Kind kind)
 
 QString failureSentence(const net::Failure& failure)
 {
-    const QString what = VisibleText::of(QString::fromStdString(failure.what));
+    const QString what = QString::fromStdString(failure.what);
     const char* const kind = kindOf(failure.kind);
     const QString translated = QCoreApplication::translate("FailureSentence", kind);
-    return translated == QLatin1String(kind) ? asSentence(what) : translated.arg(what);
+    return translated == QLatin1String(kind) ? asSentence(what) : translated.arg(engineWords(what));
 }

@@ -17,18 +17,27 @@ constexpr qint64 kLargestList = 1 << 20;  // bytes
 constexpr qsizetype kMostItems = 200;
 constexpr QLatin1String kPaused("paused");
 
+QStringList textsIn(const QJsonValue& array)
+{
+    QStringList texts;
+    for (const QJsonValue text : array.toArray())
+        texts.append(text.toString());
+    return texts;
+}
+
 FetchItem itemOf(const QJsonObject& object)
 {
     FetchItem item;
     item.repository = object[QLatin1String("repository")].toString();
     item.file = object[QLatin1String("file")].toString();
     item.quant = object[QLatin1String("quantization")].toString();
+    item.companions = textsIn(object[QLatin1String("companions")]);
+    item.folder = object[QLatin1String("folder")].toString();
     item.totalBytes = std::max(0.0, object[QLatin1String("bytes")].toDouble());
     item.doneBytes = std::clamp(object[QLatin1String("done")].toDouble(), 0.0, item.totalBytes);
     if (object[QLatin1String("state")].toString() == kPaused)
         item.state = Fetch::Paused;
-    for (const QJsonValue place : object[QLatin1String("places")].toArray())
-        item.places.append(place.toString());
+    item.places = textsIn(object[QLatin1String("places")]);
     return item;
 }
 
@@ -60,6 +69,8 @@ bool FetchList::write(const QList<FetchItem>& items) const
         array.append(QJsonObject{{QStringLiteral("repository"), item.repository},
                                  {QStringLiteral("file"), item.file},
                                  {QStringLiteral("quantization"), item.quant},
+                                 {QStringLiteral("companions"), QJsonArray::fromStringList(item.companions)},
+                                 {QStringLiteral("folder"), item.folder},
                                  {QStringLiteral("state"), goesOn ? QStringLiteral("wanted") : QString(kPaused)},
                                  {QStringLiteral("bytes"), item.totalBytes},
                                  {QStringLiteral("done"), item.doneBytes},

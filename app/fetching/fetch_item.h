@@ -18,6 +18,8 @@ struct FetchItem {
     QString repository;  // "ORG/REPO"
     QString file;        // its path there; of a split model the first
     QString quant;
+    QStringList companions;  // that are fetched with it, their paths there
+    QString folder;          // where it goes; empty: where other programs find it
     Fetch::State state = Fetch::Waiting;
     double doneBytes = 0;
     double totalBytes = 0;

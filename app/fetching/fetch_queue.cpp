@@ -1,7 +1,9 @@
 #include "app/fetching/fetch_queue.h"
 
+#include "app/catalogue/split_name.h"
 #include "app/fetching/failure_sentence.h"
 #include "app/system/log_lines.h"
+#include "app/text/engine_words.h"
 #include "app/text/visible_text.h"
 
 #include <QFileInfo>
@@ -12,6 +14,24 @@
 namespace {
 
 constexpr qint64 kSpeedOver_ms = 1500;
+
+/// Whether a file may be part of what an item wants, where it is not known yet where that will lie.
+bool mayBeOf(const FetchItem& item, const QString& file)
+{
+    if (item.folder.isEmpty()) {  // a cache holds each repository in a folder of its own
+        const QString repository = QString(item.repository).replace(QLatin1Char('/'), QLatin1String("--"));
+        return file.contains(QLatin1String("/models--") + repository + QLatin1Char('/'));
+    }
+    const QFileInfo there(file);
+    if (QFileInfo(there.path()).canonicalFilePath() != QFileInfo(item.folder).canonicalFilePath())
+        return false;
+    const auto split = splitName(item.file), other = splitName(there.fileName());
+    const auto hasName = [&](const QString& wanted) {
+        return wanted.section(QLatin1Char('/'), -1) == there.fileName();
+    };
+    return hasName(item.file) || std::ranges::any_of(item.companions, hasName) ||
+           (split && other && split->stem.section(QLatin1Char('/'), -1) == other->stem && split->count == other->count);
+}
 
 std::vector<std::filesystem::path> asPaths(const QStringList& places)
 {
@@ -94,11 +114,13 @@ int FetchQueue::rowOf(const QString& repository, const QString& file) const
     return -1;
 }
 
-void FetchQueue::add(const QString& repository, const QString& file, const QString& quant, double bytes)
+void FetchQueue::add(const QString& repository, const QString& file, const QString& quant, double bytes,
+                     const QStringList& companions)
 {
     if (!m_source || !m_world.allowed())
         return;
     if (const int row = rowOf(repository, file); row >= 0) {
+        addCompanions(row, companions, bytes);
         resume(row);
         return;
     }
@@ -106,13 +128,34 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
     item.repository = repository;
     item.file = file;
     item.quant = quant;
+    item.companions = companions;
     item.totalBytes = bytes;
+    item.folder = m_world.folder ? m_world.folder() : QString();
     beginInsertRows({}, count(), count());
     m_items.append(item);
     endInsertRows();
     Q_EMIT countChanged();
     startNext();
     keep();
+}
+
+/// What is there of the model stays; a fetch that runs begins anew with a longer list.
+void FetchQueue::addCompanions(int row, const QStringList& companions, double bytes)
+{
+    FetchItem& item = m_items[row];
+    const qsizetype before = item.companions.size();
+    for (const QString& companion : companions)
+        if (!item.companions.contains(companion))
+            item.companions.append(companion);
+    if (item.companions.size() == before)
+        return;
+    item.totalBytes = std::max(item.totalBytes, bytes);
+    if (row == m_running)
+        stopRunning();
+    item.path.clear();
+    setState(row, Fetch::Waiting);
+    Q_EMIT countChanged();
+    startNext();
 }
 
 void FetchQueue::pause(int row)
@@ -149,6 +192,27 @@ void FetchQueue::cancel(int row)
     Q_EMIT countChanged();
     keep();
     startNext();
+}
+
+bool FetchQueue::needs(const QStringList& files) const
+{
+    return std::ranges::any_of(m_items, [&](const FetchItem& item) {
+        if (item.state != Fetch::Done && item.places.isEmpty())
+            return std::ranges::any_of(files, [&](const QString& file) { return mayBeOf(item, file); });
+        return item.state != Fetch::Done && std::ranges::any_of(item.places, [&](const QString& place) {
+                   // Folders on the way may be links; the file itself need not be there yet.
+                   const QFileInfo file(place);
+                   return files.contains(place) || files.contains(QFileInfo(file.path()).canonicalFilePath() +
+                                                                  QLatin1Char('/') + file.fileName());
+               });
+    });
+}
+
+void FetchQueue::forgetDeleted()
+{
+    for (int row = count() - 1; row >= 0; --row)
+        if (m_items[row].state == Fetch::Done && !QFileInfo(m_items[row].path).isFile())
+            cancel(row);
 }
 
 void FetchQueue::open(int row)
@@ -196,8 +260,12 @@ void FetchQueue::startNext()
     const auto progress = [onUiThread](const FetchedSoFar& now) {
         onUiThread([now](FetchQueue& queue) { queue.onProgress(now); });
     };
-    m_thread.ask([source = m_source, wanted = WantedModel{next->repository.toStdString(), next->file.toStdString()},
-                  places,
+    WantedModel wanted{next->repository.toStdString(), next->file.toStdString()};
+    wanted.to = std::filesystem::path(next->folder.toStdU16String());
+    wanted.most_bytes_per_s = [limit = m_mostBytesPerS] { return limit->load(); };
+    for (const QString& companion : std::as_const(next->companions))
+        wanted.companions.push_back(companion.toStdString());
+    m_thread.ask([source = m_source, wanted, places,
                   progress](const std::stop_token& stop) { return source->fetch(wanted, places, progress, stop); },
                  [this](const net::Result<std::filesystem::path>& path) { onDone(path); });
 }
@@ -222,7 +290,7 @@ void FetchQueue::onProgress(const FetchedSoFar& now)
     item.doneBytes = double(now.done_bytes);
     item.totalBytes = double(now.total_bytes);
     item.checking = now.checking;
-    item.note = now.note.empty() ? QString() : asSentence(VisibleText::of(QString::fromStdString(now.note)));
+    item.note = now.note.empty() ? QString() : asSentence(QString::fromStdString(now.note));
     if (!m_clock.isValid() || m_clock.elapsed() >= kSpeedOver_ms) {
         if (m_clock.isValid())
             item.bytesPerS = 1000 * std::max(0.0, item.doneBytes - m_measuredBytes) / double(m_clock.elapsed());

@@ -10,6 +10,10 @@
 #include <QElapsedTimer>
 #include <QtQml/qqmlregistration.h>
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
 /// The rows in the order in which they were asked for. What is not done is kept: the next start goes on with it. Lives
 /// on the UI thread; owned by Fetching.
 class FetchQueue : public QAbstractListModel
@@ -46,8 +50,9 @@ public:
     int unfinished() const;
     QString error() const { return m_error; }
 
-    /// One that is there already goes on.
-    void add(const QString& repository, const QString& file, const QString& quant, double bytes);
+    /// One that is there already goes on, also where companions are wanted now that were not before. `bytes`: of all.
+    void add(const QString& repository, const QString& file, const QString& quant, double bytes,
+             const QStringList& companions = {});
     Q_INVOKABLE void pause(int row);
     /// What was paused or failed waits for its turn again.
     Q_INVOKABLE void resume(int row);
@@ -55,6 +60,12 @@ public:
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
+    /// Whether one of these files is being fetched, or is part of a model that is.
+    bool needs(const QStringList& files) const;
+    /// A model has been deleted: what is done and not there any more is no row.
+    void forgetDeleted();
+    /// From now on, also what runs; 0: as fast as they come.
+    void setMostBytesPerS(qint64 bytes) { *m_mostBytesPerS = bytes; }
     /// The user permits it, or no longer does: what runs stops and waits.
     void onAllowedChanged();
 
@@ -74,6 +85,7 @@ private:
     void tell(int row);
     void keep();
     int rowOf(const QString& repository, const QString& file) const;
+    void addCompanions(int row, const QStringList& companions, double bytes);
 
     ModelSource* m_source;
     const FetchingWorld& m_world;
@@ -83,5 +95,6 @@ private:
     QString m_error;     // why they are not kept
     QElapsedTimer m_clock;
     double m_measuredBytes = 0;  // when the clock was started
+    std::shared_ptr<std::atomic<std::int64_t>> m_mostBytesPerS = std::make_shared<std::atomic<std::int64_t>>(0);
     RequestThread m_thread;
 };

@@ -31,9 +31,12 @@ public:
     struct World {
         std::unique_ptr<ModelSource> source;  // null: this program was built without the network
         Setting* permission = nullptr;        // 1: given; outlives this
+        Setting* megabytesPerS = nullptr;     // at most; 0: as fast as they come; null as well; outlives this
+        std::function<QString()> folder;      // where what is fetched goes; empty: where other programs find it
         QString listFile;                     // of what is being fetched; empty: it is not kept
         std::function<engine::LoadRequest()> request;
         std::function<engine::MachineMemory()> memory;
+        ThisMachine machine = {};
     };
 
     explicit Fetching(World world, QObject* parent = nullptr);
@@ -47,6 +50,9 @@ public:
     FetchQueue* queue() { return &m_queue; }
     ContactedHosts* contacts() { return &m_contacts; }
 
+    /// Opens the page of the model that a text names: an address, hf.co/ORG/REPO:QUANT, Ollama's NAME:TAG. False: these
+    /// are words to search for.
+    Q_INVOKABLE bool openNamed(const QString& text);
     /// The user agrees.
     Q_INVOKABLE void allow() { m_permission->setValue(1); }
 

@@ -46,32 +46,45 @@ public:
         return next.empty() ? hub().search(words, kModelsOfAPage, stop) : hub().search_on(next, stop);
     }
 
+    std::optional<std::string> named(const std::string& text) const override
+    {
+        if (text.empty() || text.find_first_of(" \t\r\n") != std::string::npos)
+            return {};
+        if (net::names_a_remote_model(text))
+            return text;
+        if (text.find(':') == std::string::npos)
+            return {};  // words, of which a part of an id may be one
+        return (text.find('/') == std::string::npos ? "ollama.com/" : "hf.co/") + text;
+    }
+
     net::Result<FoundRepository> repository(const std::string& id, std::optional<std::int64_t> memory_bytes,
                                             const std::stop_token& stop) override
     {
         const auto reference = referenceTo(id);
         if (!reference)
             return tl::unexpected(reference.error());
-        auto repository = hub().repository(*reference, stop);
-        if (!repository)
-            return tl::unexpected(repository.error());
-        auto card = hub().card(*repository, stop);
-        if (!card)
-            return tl::unexpected(card.error());
-        FoundRepository found{std::move(*repository), std::move(*card), {}};
-        if (auto chosen = net::choose(found.repository.files, {}, {}, memory_bytes))
-            found.recommended = std::move(*chosen);
-        return found;
+        const auto* const onHub = std::get_if<net::HubReference>(&*reference);
+        return onHub ? repositoryOfHub(*onHub, memory_bytes, stop) : singleModel(*reference, id, stop);
     }
 
-    net::Result<engine::ModelInfo> look(const net::HubRepository& repository, const net::ModelChoice& choice,
-                                        const std::stop_token& stop) override
+    net::Result<LookedAt> look(const FoundRepository& found, const net::ModelChoice& choice,
+                               const std::stop_token& stop) override
     {
-        std::vector<net::RemotePart> parts;
-        for (const net::HubFile& file : choice.files)
-            parts.push_back({hub().file_url(repository, file), m_settings.hub_token,
-                             file.path.substr(file.path.rfind('/') + 1), file.bytes});
-        return net::inspect_remote(client(), parts, stop);
+        const auto parts = partsOf(found, choice, stop);
+        if (!parts)
+            return tl::unexpected(parts.error());
+        auto model = net::inspect_remote(client(), *parts, stop);
+        if (!model)
+            return tl::unexpected(model.error());
+        LookedAt looked{std::move(model->info)};
+        if (!looked.info.runnable)
+            return looked;
+        if (auto plan = engine::Planner::open(model->header)) {
+            looked.header = std::move(model->header);
+            looked.kept = std::move(model->kept);
+            looked.plan = std::move(*plan);
+        }
+        return looked;
     }
 
     net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
@@ -80,9 +93,12 @@ public:
         auto reference = referenceTo(wanted.repository);
         if (!reference)
             return tl::unexpected(reference.error());
-        reference->file = wanted.file;
+        if (auto* const onHub = std::get_if<net::HubReference>(&*reference)) {
+            onHub->file = wanted.file;
+            onHub->quant.clear();
+        }
         net::Puller puller(client(), m_settings);
-        const auto plan = puller.plan({*reference, {}, false, {}}, stop);
+        const auto plan = puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         std::vector<std::filesystem::path> places;
@@ -98,7 +114,8 @@ public:
             const bool checking = p.done_bytes == p.total_bytes && p.checked_bytes < p.total_bytes;
             on_progress({before[now.file] + p.done_bytes, sum, checking, p.note});
         };
-        if (const net::Status fetched = puller.fetch(*plan, {}, tell, stop); !fetched)
+        const net::FetchLimits limits{.most_bytes_per_s = wanted.most_bytes_per_s};
+        if (const net::Status fetched = puller.fetch(*plan, limits, tell, stop); !fetched)
             return tl::unexpected(fetched.error());
         return plan->model;
     }
@@ -120,14 +137,82 @@ public:
 
 private:
     /// An id may come from a file or a server: it has to be one.
-    static net::Result<net::HubReference> referenceTo(const std::string& id)
+    static net::Result<net::ModelReference> referenceTo(const std::string& id)
     {
+        if (net::names_a_remote_model(id))
+            return net::read_reference(id);
         auto read = net::read_reference("hf.co/" + id);
         if (!read)
             return tl::unexpected(read.error());
-        if (auto* const hub = std::get_if<net::HubReference>(&*read); hub && hub->repository == id)
-            return std::move(*hub);
+        if (const auto* const hub = std::get_if<net::HubReference>(&*read); hub && hub->repository == id)
+            return read;
         return net::fail(net::Failure::Kind::BadRequest, "'" + id + "' names no repository");
+    }
+
+    net::Result<FoundRepository> repositoryOfHub(const net::HubReference& reference,
+                                                 std::optional<std::int64_t> memory_bytes, const std::stop_token& stop)
+    {
+        auto repository = hub().repository(reference, stop);
+        if (!repository)
+            return tl::unexpected(repository.error());
+        auto card = hub().card(*repository, stop);
+        if (!card)
+            return tl::unexpected(card.error());
+        FoundRepository found{std::move(*repository), {}, {}, std::move(*card), {}};
+        found.wanted = found.title = found.repository.id;
+        if (reference.revision != net::HubReference().revision)
+            found.wanted = "https://huggingface.co/" + found.repository.id + "/tree/" + reference.revision;
+        auto chosen = net::choose(found.repository.files, reference.file, reference.quant, memory_bytes);
+        if (chosen)
+            found.recommended = std::move(*chosen);
+        else if (!reference.file.empty() || !reference.quant.empty())  // what was asked for is not there
+            return tl::unexpected(chosen.error());
+        return found;
+    }
+
+    /// A file by its address, or a model of Ollama's registry: a page with one choice.
+    net::Result<FoundRepository> singleModel(const net::ModelReference& reference, const std::string& id,
+                                             const std::stop_token& stop)
+    {
+        auto plan = net::Puller(client(), m_settings).plan({reference, {}, false, {}, {}}, stop);
+        if (!plan)
+            return tl::unexpected(plan.error());
+        const net::PullFile& file = plan->files.front();
+        net::ModelChoice choice{file.name, plan->quant, {}, file.file.bytes.value_or(0)};
+        choice.files.push_back({file.name, choice.bytes, file.file.sha256, {}});
+        if (choice.name.ends_with(".gguf"))
+            choice.name.resize(choice.name.size() - 5);
+        FoundRepository found;
+        found.wanted = id;
+        const bool link = std::holds_alternative<net::LinkReference>(reference);
+        found.title = link ? choice.name : plan->title;
+        found.repository.id = plan->title;
+        found.repository.files.choices.push_back(choice);
+        found.repository.files.companions = std::move(plan->companions);
+        found.recommended = net::Chosen{std::move(choice), net::Chosen::Why::Named, {}};
+        return found;
+    }
+
+    net::Result<std::vector<net::RemotePart>> partsOf(const FoundRepository& found, const net::ModelChoice& choice,
+                                                      const std::stop_token& stop)
+    {
+        const auto reference = referenceTo(found.wanted);
+        if (!reference)
+            return tl::unexpected(reference.error());
+        const auto nameOf = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+        std::vector<net::RemotePart> parts;
+        if (std::holds_alternative<net::HubReference>(*reference)) {
+            for (const net::HubFile& file : choice.files)
+                parts.push_back(
+                    {hub().file_url(found.repository, file), m_settings.hub_token, nameOf(file.path), file.bytes});
+            return parts;
+        }
+        const auto plan = net::Puller(client(), m_settings).plan({*reference, {}, false, {}, {}}, stop);
+        if (!plan)
+            return tl::unexpected(plan.error());
+        const net::PullFile& file = plan->files.front();
+        parts.push_back({file.file.url, file.file.token, nameOf(file.name), file.file.bytes.value_or(0)});
+        return parts;
     }
 
     /// Made when somebody is asked first: until then there is nothing of the network in the program.

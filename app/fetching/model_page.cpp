@@ -19,23 +19,21 @@ ModelPage::ModelPage(ModelSource* source, const FetchingWorld& world, QObject* p
     : QObject(parent)
     , m_source(source)
     , m_world(world)
+    , m_outlook(world)
+    , m_trial(world)
 {
 }
 
 ModelPage::~ModelPage() = default;
 
+QString ModelPage::title() const
+{
+    return VisibleText::of(m_found ? QString::fromStdString(m_found->title) : m_id);
+}
+
 QString ModelPage::licence() const
 {
     return m_found ? VisibleText::of(QString::fromStdString(m_found->card.licence)) : QString();
-}
-
-QStringList ModelPage::companions() const
-{
-    QStringList names;
-    if (m_found)
-        for (const net::HubFile& file : m_found->repository.files.companions)
-            names.append(VisibleText::of(QString::fromStdString(file.path)));
-    return names;
 }
 
 void ModelPage::open(const QString& id)
@@ -60,11 +58,14 @@ void ModelPage::close()
     m_found.reset();
     const auto gone = std::move(m_card);  // after the page has heard that it goes
     m_choices.clear();
+    m_companions.clear();
     m_chosen = -1;
     m_looking = false;
     m_looked = {};
     m_lookError.clear();
+    lookAt({});
     Q_EMIT changed();
+    Q_EMIT companionsChanged();
     Q_EMIT lookedChanged();
 }
 
@@ -89,7 +90,10 @@ void ModelPage::onFound(net::Result<FoundRepository> found)
         m_card->finish();
     }
     m_choices.set(m_found->repository.files.choices, m_found->recommended);
+    for (const net::HubFile& file : m_found->repository.files.companions)
+        m_companions.append(ModelCompanion(file));
     Q_EMIT changed();
+    Q_EMIT companionsChanged();
     if (m_choices.recommended() >= 0)
         look(m_choices.recommended());
 }
@@ -102,9 +106,10 @@ void ModelPage::look(int row)
     m_looking = true;
     m_looked = {};
     m_lookError.clear();
-    m_thread.ask([source = m_source, repository = m_found->repository, choice = m_choices.choice(row)](
-                     const std::stop_token& stop) { return source->look(repository, choice, stop); },
-                 [this, row](const net::Result<engine::ModelInfo>& info) { onLooked(row, info); });
+    lookAt({});
+    m_thread.ask([source = m_source, found = *m_found, choice = m_choices.choice(row)](
+                     const std::stop_token& stop) { return source->look(found, choice, stop); },
+                 [this, row](const net::Result<LookedAt>& looked) { onLooked(row, looked); });
     Q_EMIT lookedChanged();
 }
 
@@ -113,8 +118,24 @@ void ModelPage::fetch(int row)
     if (!m_found || row < 0 || row >= m_choices.rowCount())
         return;
     const net::ModelChoice& choice = m_choices.choice(row);
-    Q_EMIT fetchRequested(m_id, QString::fromStdString(choice.files.front().path), QString::fromStdString(choice.quant),
-                          double(choice.bytes));
+    QStringList with;
+    double bytes = double(choice.bytes);
+    for (const ModelCompanion& companion : std::as_const(m_companions)) {
+        if (!companion.wanted)
+            continue;
+        with.append(companion.path);
+        bytes += companion.bytes;
+    }
+    Q_EMIT fetchRequested(QString::fromStdString(m_found->wanted), QString::fromStdString(choice.files.front().path),
+                          QString::fromStdString(choice.quant), bytes, with);
+}
+
+void ModelPage::setWanted(int companion, bool wanted)
+{
+    if (companion < 0 || companion >= m_companions.size() || m_companions[companion].wanted == wanted)
+        return;
+    m_companions[companion].wanted = wanted;
+    Q_EMIT companionsChanged();
 }
 
 void ModelPage::copy(const QString& text) const
@@ -122,16 +143,24 @@ void ModelPage::copy(const QString& text) const
     QGuiApplication::clipboard()->setText(text);
 }
 
-void ModelPage::onLooked(int row, const net::Result<engine::ModelInfo>& info)
+void ModelPage::onLooked(int row, const net::Result<LookedAt>& looked)
 {
     m_looking = false;
-    if (info) {
-        m_choices.setFits(row, *info, m_world.request(), m_world.memory());
-        engine::ModelInfo named = *info;
+    if (looked) {
+        m_choices.setFits(row, looked->info, m_world.request(), m_world.memory());
+        engine::ModelInfo named = looked->info;
         named.path = m_choices.choice(row).files.front().path;
         m_looked = ModelFacts(named);
+        lookAt(*looked);
     } else {
-        m_lookError = failureSentence(info.error());
+        m_lookError = failureSentence(looked.error());
     }
     Q_EMIT lookedChanged();
+}
+
+/// The plan reads the file of the header, which goes after it.
+void ModelPage::lookAt(const LookedAt& looked)
+{
+    m_outlook.show(looked.plan);
+    m_trial.show(looked);
 }

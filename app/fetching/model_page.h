@@ -5,7 +5,10 @@
 #include "app/chat/block_model.h"
 #include "app/fetching/fetching_world.h"
 #include "app/fetching/model_choice_list.h"
+#include "app/fetching/model_companion.h"
+#include "app/fetching/model_outlook.h"
 #include "app/fetching/request_thread.h"
+#include "app/fetching/speed_trial.h"
 
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
@@ -20,15 +23,18 @@ class ModelPage : public QObject
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(QString modelId READ modelId NOTIFY changed)
+    Q_PROPERTY(QString title READ title NOTIFY changed)
     Q_PROPERTY(bool busy READ busy NOTIFY changed)
     Q_PROPERTY(bool ready READ ready NOTIFY changed)
     Q_PROPERTY(QString error READ error NOTIFY changed)
     Q_PROPERTY(QString licence READ licence NOTIFY changed)
     Q_PROPERTY(bool gated READ gated NOTIFY changed)
     Q_PROPERTY(double downloads READ downloads NOTIFY changed)
-    Q_PROPERTY(QStringList companions READ companions NOTIFY changed)
+    Q_PROPERTY(QList<ModelCompanion> companions READ companions NOTIFY companionsChanged)
     Q_PROPERTY(BlockModel* card READ card NOTIFY changed)
     Q_PROPERTY(ModelChoiceList* choices READ choices CONSTANT)
+    Q_PROPERTY(ModelOutlook* outlook READ outlook CONSTANT)
+    Q_PROPERTY(SpeedTrial* trial READ trial CONSTANT)
     Q_PROPERTY(int chosen READ chosen NOTIFY lookedChanged)
     Q_PROPERTY(bool looking READ looking NOTIFY lookedChanged)
     Q_PROPERTY(ModelFacts looked READ looked NOTIFY lookedChanged)
@@ -39,15 +45,18 @@ public:
     ~ModelPage() override;
 
     QString modelId() const { return m_id; }  // empty: none is shown
+    QString title() const;
     bool busy() const { return m_busy; }
     bool ready() const { return m_found.has_value(); }
     QString error() const { return m_error; }
     QString licence() const;
     bool gated() const { return m_found && m_found->card.gated; }
     double downloads() const { return m_found ? double(m_found->card.downloads) : 0; }
-    QStringList companions() const;              // what goes with its models, by file name
+    QList<ModelCompanion> companions() const { return m_companions; }
     BlockModel* card() { return m_card.get(); }  // null: there is none
     ModelChoiceList* choices() { return &m_choices; }
+    ModelOutlook* outlook() { return &m_outlook; }  // of what is looked at
+    SpeedTrial* trial() { return &m_trial; }
     int chosen() const { return m_chosen; }  // the row that was looked at last; -1: none
     bool looking() const { return m_looking; }
     ModelFacts looked() const { return m_looked; }  // of `chosen`; not known() until its header is here
@@ -57,18 +66,23 @@ public:
     Q_INVOKABLE void close();
     Q_INVOKABLE void retry();
     Q_INVOKABLE void look(int row);
+    /// With the companions that are wanted.
     Q_INVOKABLE void fetch(int row);
+    Q_INVOKABLE void setWanted(int companion, bool wanted);
     /// Puts code of the card into the clipboard.
     Q_INVOKABLE void copy(const QString& text) const;
 
 Q_SIGNALS:
     void changed();
     void lookedChanged();
-    void fetchRequested(const QString& repository, const QString& file, const QString& quant, double bytes);
+    void companionsChanged();
+    void fetchRequested(const QString& repository, const QString& file, const QString& quant, double bytes,
+                        const QStringList& companions);
 
 private:
     void onFound(net::Result<FoundRepository> found);
-    void onLooked(int row, const net::Result<engine::ModelInfo>& info);
+    void onLooked(int row, const net::Result<LookedAt>& looked);
+    void lookAt(const LookedAt& looked);
 
     ModelSource* m_source;
     const FetchingWorld& m_world;
@@ -78,6 +92,9 @@ private:
     std::optional<FoundRepository> m_found;
     std::unique_ptr<BlockModel> m_card;
     ModelChoiceList m_choices;
+    QList<ModelCompanion> m_companions;
+    ModelOutlook m_outlook;
+    SpeedTrial m_trial;
     int m_chosen = -1;
     bool m_looking = false;
     ModelFacts m_looked;

@@ -4,6 +4,7 @@
 #include "app/net/connection_log.h"
 #include "app/net/hub.h"
 #include "engine/model_info.h"
+#include "engine/planner.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -17,14 +18,27 @@
 /// Holds a repository as its page shows it.
 struct FoundRepository {
     net::HubRepository repository;
+    std::string wanted = {};  // by which fetch() knows it
+    std::string title = {};   // for people
     net::HubCard card;
     std::optional<net::Chosen> recommended;  // nothing: there is no model in it
 };
 
+/// What the header of a model says that is not here yet.
+struct LookedAt {
+    engine::ModelInfo info;
+    std::filesystem::path header = {};         // a file with nothing but its header; empty: it cannot be run
+    std::shared_ptr<const void> kept = {};     // `header` is there as long as this
+    std::optional<engine::Planner> plan = {};  // of a model that can be run
+};
+
 /// What somebody wants to have.
 struct WantedModel {
-    std::string repository;  // "ORG/REPO"
-    std::string file;        // its path there; of a split model the first
+    std::string repository;                               // "ORG/REPO", or FoundRepository::wanted of another kind
+    std::string file;                                     // its path there; of a split model the first
+    std::vector<std::string> companions = {};             // their paths there
+    std::filesystem::path to = {};                        // a folder; empty: where other programs find it
+    std::function<std::int64_t()> most_bytes_per_s = {};  // asked at any time, on any thread; 0: as fast as they come
 };
 
 struct FetchedSoFar {
@@ -45,15 +59,20 @@ public:
     /// Says who the user is, to that host.
     virtual bool has_token() const = 0;
 
+    /// What repository() takes, where a text names one model rather than words to search for: an address of a file or
+    /// of a page on the hub, hf.co/ORG/REPO:QUANT, ORG/REPO:QUANT, ollama.com/NAME, or Ollama's NAME:TAG. It asks
+    /// nobody.
+    virtual std::optional<std::string> named(const std::string& text) const = 0;
     /// `next`: the page that the one before leads to; empty: the first.
     virtual net::Result<net::FoundModels> search(const std::string& words, const std::string& next,
                                                  const std::stop_token& stop) = 0;
-    /// `memory_bytes`: of this machine, to recommend something by.
+    /// `id`: "ORG/REPO", or what named() gave. `memory_bytes`: of this machine, to recommend something by; what was
+    /// named is recommended before all others.
     virtual net::Result<FoundRepository> repository(const std::string& id, std::optional<std::int64_t> memory_bytes,
                                                     const std::stop_token& stop) = 0;
     /// Fetches the header of the model's file, some megabytes, and says what it tells.
-    virtual net::Result<engine::ModelInfo> look(const net::HubRepository& repository, const net::ModelChoice& choice,
-                                                const std::stop_token& stop) = 0;
+    virtual net::Result<LookedAt> look(const FoundRepository& found, const net::ModelChoice& choice,
+                                       const std::stop_token& stop) = 0;
 
     /// Where the parts of the model will lie, as soon as that is known.
     using OnPlaces = std::function<void(const std::vector<std::filesystem::path>&)>;

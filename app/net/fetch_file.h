@@ -24,11 +24,12 @@ struct FileToFetch {
 struct FetchLimits {
     int connections = 4;
     std::int64_t range_bytes = 32 << 20;
-    int tries = 6;                                      // of a range without a byte of progress
-    std::chrono::milliseconds first_pause{1000};        // after a failure; doubled with each
-    std::chrono::seconds longest_wait{300};             // that a server may ask for
-    std::chrono::milliseconds between_states{2000};     // what is fetched again after a power cut, at most
-    std::int64_t spare_bytes = std::int64_t(64) << 20;  // left free on the disk
+    int tries = 6;                                        // of a range without a byte of progress
+    std::chrono::milliseconds first_pause{1000};          // after a failure; doubled with each
+    std::chrono::seconds longest_wait{300};               // that a server may ask for
+    std::chrono::milliseconds between_states{2000};       // what is fetched again after a power cut, at most
+    std::int64_t spare_bytes = std::int64_t(64) << 20;    // left free on the disk
+    std::function<std::int64_t()> most_bytes_per_s = {};  // of all ranges together; 0: as fast as they come
     /// Says how many bytes are free in a folder, in place of the system. For tests.
     std::function<std::optional<std::int64_t>(const std::filesystem::path&)> free_bytes = {};
 };

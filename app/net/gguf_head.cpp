@@ -169,17 +169,17 @@ Result<std::optional<std::int64_t>> header_bytes(std::span<const std::byte> begi
     return std::optional(walker.at());
 }
 
-Result<engine::ModelInfo> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
-                                         const std::stop_token& stop)
+Result<RemoteModel> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
+                                   const std::stop_token& stop)
 {
-    const TemporaryFolder folder;
-    if (folder.path().empty())
+    const auto folder = std::make_shared<const TemporaryFolder>();
+    if (folder->path().empty())
         return fail(Kind::CannotWrite, "there is no folder for temporary files");
     for (const RemotePart& part : parts) {
         const auto header = fetch_header(client, part, stop);
         if (!header)
             return tl::unexpected(header.error());
-        const auto file = folder.path() / engine::utf8_path(part.name);
+        const auto file = folder->path() / engine::utf8_path(part.name);
         std::ofstream out(file, std::ios::binary);
         out << *header;
         out.close();
@@ -189,12 +189,13 @@ Result<engine::ModelInfo> inspect_remote(HttpClient& client, const std::vector<R
             return fail(Kind::CannotWrite, "the folder for temporary files has no room for a model's header");
     }
     const std::string& first = parts.front().name;
-    auto info = engine::inspect_model(folder.path() / engine::utf8_path(first), stop);
+    const auto at = folder->path() / engine::utf8_path(first);
+    auto info = engine::inspect_model(at, stop);
     if (!info)
         return fail(info.error().code == engine::Error::Code::Cancelled ? Kind::Cancelled : Kind::BadAnswer,
                     first + " cannot be used: " + info.error().what);
     info->path.clear();
-    return std::move(*info);
+    return RemoteModel{std::move(*info), at, folder};
 }
 
 }  // namespace net

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -25,9 +27,16 @@ struct RemotePart {
     std::int64_t bytes = 0;
 };
 
-/// What inspect_model() will say of files that are not fetched yet. Only their headers are fetched, into sparse files
-/// of the full size in a temporary folder, which is gone afterwards.
-Result<engine::ModelInfo> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
-                                         const std::stop_token& stop);
+/// What a model is that has not been fetched yet.
+struct RemoteModel {
+    engine::ModelInfo info;  // as inspect_model() will say it, without a path
+    std::filesystem::path
+        header;  // what stands for its first file: sparse, of the full size, with nothing but its header
+    std::shared_ptr<const void> kept;  // `header` is there as long as this
+};
+
+/// Only the headers of its files are fetched, into a temporary folder.
+Result<RemoteModel> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
+                                   const std::stop_token& stop);
 
 }  // namespace net

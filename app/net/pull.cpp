@@ -49,6 +49,21 @@ std::string text_in(const Json& object, const char* key)
     return value && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+bool wants(const PullRequest& request, const std::string& companion)
+{
+    return request.companions || std::find(request.with.begin(), request.with.end(), companion) != request.with.end();
+}
+
+/// What was asked for by name has to be there: it might be another's name for what the user wants.
+Status all_there(const PullRequest& request, const PullPlan& plan)
+{
+    for (const std::string& name : request.with)
+        if (std::none_of(plan.files.begin(), plan.files.end(),
+                         [&](const PullFile& file) { return file.companion && file.name == name; }))
+            return fail(Kind::NotFound, "there is no " + name + " beside it any more");
+    return {};
+}
+
 void add_up(PullPlan& plan)
 {
     for (PullFile& file : plan.files) {
@@ -125,9 +140,11 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
     };
     for (const HubFile& file : chosen->choice.files)
         add(file, false);
-    if (request.companions)
-        for (const HubFile& file : repository->files.companions)
+    for (const HubFile& file : repository->files.companions)
+        if (wants(request, file.path))
             add(file, true);
+    if (Status there = all_there(request, plan); !there)
+        return tl::unexpected(there.error());
     plan.model = plan.files.front().place ? plan.files.front().place->name : plan.files.front().file.target;
     add_up(plan);
     return plan;
@@ -173,7 +190,7 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
         file += model ? ".gguf" : "-mmproj.gguf";
         if (!model)
             plan.companions.push_back({file, bytes, sha256, {}});
-        if (model || request.companions)
+        if (model || wants(request, file))
             plan.files.push_back(
                 {{blobs + digest, {}, sha256, bytes, *folder / engine::utf8_path(file)}, file, {}, false, !model});
     }
@@ -183,6 +200,8 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
         return fail(Kind::NotFound, plan.title + " has no model file that could be fetched");
     if (plan.files.size() > 1 && !plan.files[1].companion)
         return fail(Kind::BadAnswer, plan.title + " has several model files, which cannot be put together here");
+    if (Status there = all_there(request, plan); !there)
+        return tl::unexpected(there.error());
     plan.model = plan.files.front().file.target;
     add_up(plan);
     return plan;
@@ -212,7 +231,10 @@ Result<engine::ModelInfo> Puller::look(const PullPlan& plan, const std::stop_tok
     for (const PullFile& file : plan.files)
         if (!file.companion)
             parts.push_back({file.file.url, file.file.token, last_name(file.name), file.file.bytes.value_or(0)});
-    return inspect_remote(client_, parts, stop);
+    auto model = inspect_remote(client_, parts, stop);
+    if (!model)
+        return tl::unexpected(model.error());
+    return std::move(model->info);
 }
 
 Status Puller::fetch(const PullPlan& plan, const FetchLimits& limits,

@@ -22,6 +22,7 @@ struct PullRequest {
     std::filesystem::path to;                  // empty: where other programs find it, or the folder for models
     bool companions = false;                   // those, too
     std::optional<std::int64_t> memory_bytes;  // of this machine, to choose a quantisation by
+    std::vector<std::string> with = {};        // of the companions only these, as the server names them
 };
 
 struct PullFile {

@@ -37,6 +37,7 @@ Transfer::Transfer(HttpClient& client, const FileToFetch& file, const FetchLimit
     , watched_(watched)
     , part_(part)
     , state_(state)
+    , throttle_(limits.most_bytes_per_s)
 {
 }
 
@@ -213,6 +214,7 @@ Status Transfer::fetch_range(ByteRange range, const std::stop_token& stop)
         }
         changed_.notify_all();
         at += std::int64_t(bytes.size());
+        throttle_.wait_for(std::int64_t(bytes.size()), stop);
         return {};
     };
     const auto head = client_.get(request, reader, stop);

@@ -5,6 +5,7 @@
 #include "app/net/part_file.h"
 #include "app/net/part_state.h"
 #include "app/net/remote_file.h"
+#include "app/net/throttle.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -43,6 +44,7 @@ private:
     PartFile& part_;
     PartState& state_;  // `done` under mutex_
 
+    Throttle throttle_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<ByteRange> taken_;  // by threads that fetch them

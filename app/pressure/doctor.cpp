@@ -37,6 +37,10 @@ constexpr double kNearPrediction = 1.3;
 // From twice as fast: less may be the length of the conversation alone.
 constexpr double kFell = 2;
 
+// A copy saves the CPU what it is there for; where most that is read has none, the room is what is missing. Fewer reads
+// than this say more of the first words than of the room.
+constexpr double kEnoughReads = 500;
+
 // What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
 constexpr double kStays = 0.8;
 
@@ -274,7 +278,8 @@ private:
 
     std::optional<Diagnosis> hostLayers() const
     {
-        if (m_shares.host < bound(kThird, layersOnHost() > 0 ? Kind::HostLayers : Kind::HostExperts) ||
+        const Kind ofExperts = m_facts.before == Kind::TooFewCopies ? Kind::TooFewCopies : Kind::HostExperts;
+        if (m_shares.host < bound(kThird, layersOnHost() > 0 ? Kind::HostLayers : ofExperts) ||
             m_largest.cause != DoctorCause::HostLayers)
             return {};
         const engine::DeviceTelemetry& device = *last().device;
@@ -312,7 +317,33 @@ private:
         Diagnosis d{Kind::HostExperts};
         d.share = m_shares.host;
         d.count = last().device->layers_without_experts;
+        if (copiesAreFew())
+            return tooFewCopies(d);
         d.action = m_facts.shrunk ? DoctorAction{Action::GrowBack} : best(Action::SetHostExperts, {});
+        return d;
+    }
+
+    bool copiesAreFew() const
+    {
+        const double reads = m_facts.expertHits + m_facts.expertMisses;
+        const double least = m_facts.before == Kind::TooFewCopies ? kHalf / kStays : kHalf;
+        return last().device->cached_experts > 0 && reads >= kEnoughReads && m_facts.expertHits < least * reads;
+    }
+
+    /// As much room again, if the device has it.
+    Diagnosis tooFewCopies(Diagnosis d) const
+    {
+        const engine::DeviceTelemetry& device = *last().device;
+        d.kind = Kind::TooFewCopies;
+        d.count = device.cached_experts;
+        d.bytes = device.expert_cache_bytes;
+        d.hits = m_facts.expertHits / (m_facts.expertHits + m_facts.expertMisses);
+        const qint64 free = std::min(device.watermark_bytes, device.total_bytes - device.other_programs_bytes) -
+                            device.used_bytes() + device.kv_ahead_bytes;
+        if (m_facts.shrunk)
+            d.action = {Action::GrowBack};
+        else if (free >= d.bytes)
+            d.action = best(Action::SetRoomForCopies, {Action::SetRoomForCopies, 2 * d.bytes});
         return d;
     }
 

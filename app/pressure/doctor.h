@@ -23,6 +23,7 @@ struct DoctorAction {
         GrowBack,             // to the budget before another program needed the device
         Shrink,               // to bytes, for another program: what undoes that
         SetHostExperts,       // layers whose experts lie in RAM; -1: as many as KV drives out
+        SetRoomForCopies,     // bytes of the device's memory, for experts that lie in RAM
     };
     Kind kind = Kind::None;
     qint64 value = 0;
@@ -75,6 +76,7 @@ struct Diagnosis {
         NoSingleCause,         // the model's own arithmetic is less than half; `largest` is a reason, if any is
         BelowPrediction,       // and the time is the model's own
         HostExperts,           // `share` of the time the CPU computes experts of `count` layers
+        TooFewCopies,          // the same, and `hits` of those that were read had one of `count` copies of a layer
     };
     Kind kind = Kind::Nothing;
     double share = 0;  // of the time of a token
@@ -87,6 +89,7 @@ struct Diagnosis {
     std::optional<double> tokensPerSecond = {};
     bool withDrafts = false;  // that speed; else it is of the steps without
     int accepted = 0;         // drafted tokens of the answer
+    double hits = 0;          // share of the experts in RAM that were read
     DoctorCauseShare largest = {};
     DoctorAction action = {};
     std::optional<double> predicted = {};  // tokens/s after it
@@ -99,6 +102,8 @@ struct DoctorFacts {
     engine::Telemetry last = {};         // its last frame
     std::vector<double> earlier = {};    // measuredSpeed() of the conversation's answers before, the oldest first
     std::optional<double> waitedS = {};  // its threads waited for cores, at least; empty: not known
+    double expertHits = 0;               // experts in RAM that it read: of which the device had a copy
+    double expertMisses = 0;             // and the others
     int layers = 0;                      // of the model
     qint64 weightBytes = 0;
     qint64 stateBytes = 0;                           // of recurrent layers, checkpoints included

@@ -1,6 +1,7 @@
 #include "app/pressure/doctor_controller.h"
 
 #include "app/pressure/doctor_text.h"
+#include "app/pressure/expert_placement.h"
 #include "app/system/background.h"
 
 #include <QCoreApplication>
@@ -26,6 +27,8 @@ DoctorController::DoctorController(EngineThread& engine, std::function<Present()
     connect(
         worker, &EngineWorker::telemetryReady, this,
         [watch = m_watch](quint64, const engine::Telemetry& frame) { watch->onFrame(frame); }, Qt::DirectConnection);
+    connect(worker, &EngineWorker::placementReady, this, &DoctorController::countBetween);
+    connect(worker, &EngineWorker::failed, this, [this](quint64 turn) { m_turns.remove(turn); });
     connect(
         worker, &EngineWorker::finished, this,
         [watch = m_watch, guard = QPointer(this)](quint64 number, const engine::Turn& turn) {
@@ -115,6 +118,8 @@ DoctorAction DoctorController::opposite(const DoctorAction& action) const
         return {action.kind, placement.device_layers.value_or(-1)};
     case Action::SetHostExperts:
         return {action.kind, placement.host_expert_layers.value_or(-1)};
+    case Action::SetRoomForCopies:
+        return {action.kind, ExpertPlacement::roomIn(placement)};
     case Action::SetPolicy:
         return {action.kind, qint64(placement.kv_policy)};
     case Action::SetKvType:
@@ -142,6 +147,9 @@ void DoctorController::ask(const DoctorAction& action)
         break;
     case Action::SetHostExperts:
         Q_EMIT hostExpertsRequested(int(action.value));
+        break;
+    case Action::SetRoomForCopies:
+        Q_EMIT roomForCopiesRequested(double(action.value));
         break;
     case Action::SetPolicy:
         Q_EMIT policyRequested(int(action.value));
@@ -176,6 +184,7 @@ void DoctorController::ask(const DoctorAction& action)
 void DoctorController::onModelReady(const engine::ModelInfo& model)
 {
     m_model = model;
+    m_expertHits = m_expertMisses = 0;
     m_earlier.clear();
     m_threads.reset();
     show({});
@@ -201,9 +210,33 @@ void DoctorController::onConversation(const QString& conversation)
     show({});
 }
 
+/// While nothing is answered here, other programs' answers may read experts.
+void DoctorController::countBetween(const engine::Telemetry& frame)
+{
+    if (!m_turns.isEmpty() || !frame.device)
+        return;
+    m_expertHits = frame.device->expert_hits;
+    m_expertMisses = frame.device->expert_misses;
+}
+
+/// The answer's own: the engine counts since the model was loaded, or since it came to its device.
+void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& facts)
+{
+    if (!last.device)
+        return;
+    const qint64 hits = last.device->expert_hits, misses = last.device->expert_misses;
+    const bool anew = hits < m_expertHits || misses < m_expertMisses;
+    facts.expertHits = double(anew ? hits : hits - m_expertHits);
+    facts.expertMisses = double(anew ? misses : misses - m_expertMisses);
+    m_expertHits = hits;
+    m_expertMisses = misses;
+}
+
 void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS)
 {
     const QString conversation = m_turns.take(turn);
+    DoctorFacts reads;
+    countReads(last, reads);
     if (!m_model || !last.shares || conversation != m_shown)
         return;
     if (last.reused_tokens == 0)  // it was begun anew
@@ -214,6 +247,8 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, s
     request.context_tokens = m_model->context_in_use;
     DoctorFacts facts = doctorFacts(last, *m_model, request);
     facts.waitedS = waitedS;
+    facts.expertHits = reads.expertHits;
+    facts.expertMisses = reads.expertMisses;
     facts.earlier = m_earlier;
     facts.shrunk = present.budgetBefore.has_value();
     facts.before = m_diagnosis.kind;

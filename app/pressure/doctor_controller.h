@@ -71,7 +71,8 @@ Q_SIGNALS:
 
     void layersRequested(int layers);       // -1: as many as fit
     void hostExpertsRequested(int layers);  // -1: as many as KV drives out
-    void policyRequested(int policy);       // an engine::KvPolicy
+    void roomForCopiesRequested(double bytes);
+    void policyRequested(int policy);  // an engine::KvPolicy
     void kvTypeRequested(engine::KvType type);
     void budgetRequested(double bytes);
     void threadsRequested(int threads);
@@ -90,16 +91,19 @@ private:
     void show(const Diagnosis& diagnosis);
     void ask(const DoctorAction& action);
     DoctorAction opposite(const DoctorAction& action) const;
+    void countReads(const engine::Telemetry& last, DoctorFacts& facts);
+    void countBetween(const engine::Telemetry& frame);
 
     EngineThread& m_engine;
     std::function<Present()> m_present;
     std::shared_ptr<CoreWatch> m_watch = std::make_shared<CoreWatch>();  // the engine's thread uses it
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::ModelInfo> m_model;
-    std::vector<double> m_earlier;    // tokens/s of the conversation's answers
-    QString m_shown;                  // conversation
-    QHash<quint64, QString> m_turns;  // whose they are, until they end
-    std::optional<int> m_threads;     // as the Doctor chose them
+    qint64 m_expertHits = 0, m_expertMisses = 0;  // since the model was loaded, before the answer
+    std::vector<double> m_earlier;                // tokens/s of the conversation's answers
+    QString m_shown;                              // conversation
+    QHash<quint64, QString> m_turns;              // whose they are, until they end
+    std::optional<int> m_threads;                 // as the Doctor chose them
     std::optional<Change> m_change;
     quint64 m_job = 0;
     Diagnosis m_diagnosis;

@@ -63,6 +63,10 @@ void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::
     other.placement.host_expert_layers = std::nullopt;
     if (request.placement.host_expert_layers && plan->expert_layers > 0)
         add(other, {Action::SetHostExperts, -1});
+    other = request;
+    other.placement.expert_cache_bytes = 2 * facts.last.device->expert_cache_bytes;
+    if (facts.last.device->cached_experts > 0)
+        add(other, {Action::SetRoomForCopies, 2 * facts.last.device->expert_cache_bytes});
     for (const engine::KvPolicy policy : {engine::KvPolicy::Stream, engine::KvPolicy::Merge, engine::KvPolicy::Auto}) {
         other = request;
         other.placement.kv_policy = policy;

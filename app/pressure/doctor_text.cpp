@@ -190,6 +190,12 @@ QString sentenceOf(const Diagnosis& d)
         return Text::tr("For %1 % of the time the CPU computes experts of %n layer(s), which are in RAM.", nullptr,
                         d.count)
             .arg(percent(d.share));
+    case Kind::TooFewCopies:
+        return Text::tr(
+                   "For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on "
+                   "the device, which has room for %n of each layer.",
+                   nullptr, d.count)
+            .arg(percent(d.share), percent(d.hits));
     case Kind::CoresHeld:
     case Kind::KvInRam:
     case Kind::NoSingleCause:
@@ -262,6 +268,9 @@ QString doctorSuggestion(const DoctorAction& action)
     case Action::SetHostExperts:
         return action.value < 0 ? Text::tr("Put experts on the device as long as they find room")
                                 : Text::tr("Keep the experts of %n layer(s) in RAM", nullptr, int(action.value));
+    case Action::SetRoomForCopies:
+        return action.value == 0 ? Text::tr("Keep no copies of experts on the device")
+                                 : Text::tr("Keep %1 of copies of experts on the device").arg(bytes(action.value));
     case Action::SetPolicy:
         return Text::tr("Use the policy “%1”").arg(policyName(action.value));
     case Action::SetKvType:
@@ -305,6 +314,7 @@ QString doctorScope(const DoctorAction& action)
     switch (action.kind) {
     case Action::SetLayers:
     case Action::SetHostExperts:
+    case Action::SetRoomForCopies:
     case Action::SetPolicy:
     case Action::SetBudget:
     case Action::GrowBack:

@@ -3,8 +3,6 @@
 #include "app/system/background.h"
 #include "app/system/log_lines.h"
 
-#include "engine/planner.h"
-
 #include <array>
 #include <utility>
 
@@ -21,9 +19,19 @@ std::shared_ptr<const engine::MachineRates> kept(const engine::RatesFile& file)
     return rates && *rates ? std::make_shared<const engine::MachineRates>(**rates) : nullptr;
 }
 
+/// Where a small device spills, keeping KV in half the room is what the Doctor proposes: it says what that would bring.
+/// (On a GPU each measurement is of one type.)
+bool mayBeKeptSmaller(const engine::LoadRequest& request)
+{
+    return request.placement.device == engine::PlacementOptions::Device::Emulated &&
+           request.k_type != engine::KvType::Q8_0;
+}
+
+}  // namespace
+
 /// Those that are known, where they suffice.
-Rates ratesFor(const engine::Planner& planner, const engine::LoadRequest& request, const engine::MachineRates* known,
-               const MachineSpeed::GoesOn& goesOn)
+Rates MachineSpeed::measureFor(const engine::Planner& planner, const engine::LoadRequest& request,
+                               const engine::MachineRates* known, const GoesOn& goesOn)
 {
     constexpr std::array contexts = {0, 1024};
     if (const auto plan = planner.plan(request, contexts, known); plan && plan->rows.back().tok_s)
@@ -37,29 +45,19 @@ Rates ratesFor(const engine::Planner& planner, const engine::LoadRequest& reques
     return planner.measure_rates(host, goesOn);
 }
 
-/// Where a small device spills, keeping KV in half the room is what the Doctor proposes: it says what that would bring.
-/// (On a GPU each measurement is of one type.)
-bool mayBeKeptSmaller(const engine::LoadRequest& request)
-{
-    return request.placement.device == engine::PlacementOptions::Device::Emulated &&
-           request.k_type != engine::KvType::Q8_0;
-}
-
-}  // namespace
-
 Rates MachineSpeed::measureModel(const engine::LoadRequest& request, const engine::MachineRates* known,
                                  const GoesOn& goesOn)
 {
     const auto planner = engine::Planner::open(request.model);
     if (!planner)
         return tl::unexpected(planner.error());
-    const Rates rates = ratesFor(*planner, request, known, goesOn);
+    Rates rates = measureFor(*planner, request, known, goesOn);
     if (!rates || !mayBeKeptSmaller(request))
         return rates;
     engine::LoadRequest smaller = request;
     smaller.k_type = smaller.v_type = engine::KvType::Q8_0;
     const engine::MachineRates all = known ? engine::merge(*known, *rates) : *rates;
-    const Rates ofSmaller = ratesFor(*planner, smaller, &all, goesOn);
+    const Rates ofSmaller = measureFor(*planner, smaller, &all, goesOn);
     return ofSmaller ? engine::merge(*ofSmaller, *rates) : rates;
 }
 
@@ -128,6 +126,12 @@ void MachineSpeed::onTurn(bool running)
     measureLater();
 }
 
+void MachineSpeed::onOthers()
+{
+    m_stop.request_stop();
+    measureLater();
+}
+
 void MachineSpeed::measureLater()
 {
     if (m_wanted && !m_answering)
@@ -138,6 +142,8 @@ void MachineSpeed::measureLater()
 
 void MachineSpeed::measure()
 {
+    if (othersCompute())
+        return measureLater();
     m_stop.request_stop();  // of the model before
     m_stop = std::stop_source();
     const std::stop_token stop = m_stop.get_token();
@@ -145,10 +151,17 @@ void MachineSpeed::measure()
                        known = m_anew ? nullptr : rates(m_wanted->threads)] {
         return measure(request, known.get(), [&](double) { return !stop.stop_requested(); });
     };
-    inBackground(this, work, [this, stop, job = ++m_job](const Rates& result) {
-        if (!stop.stop_requested())
+    ++m_measurements;
+    const auto done = [this, stop, job = ++m_job](const Rates& result) {
+        --m_measurements;
+        if (stop.stop_requested())
+            return;
+        if (othersCompute())  // they have begun just now
+            measureLater();
+        else
             onMeasured(job, result);
-    });
+    };
+    inBackground(this, work, done, [this] { --m_measurements; });
 }
 
 void MachineSpeed::onMeasured(quint64 job, const Rates& result)
@@ -162,11 +175,15 @@ void MachineSpeed::onMeasured(quint64 job, const Rates& result)
         return;
     }
     const auto before = rates(threads);
-    if (before && engine::to_json(*before) == engine::to_json(*result))
-        return;
-    if (const auto done = m_file.keep(*result); !done)
+    if (!before || engine::to_json(*before) != engine::to_json(*result))
+        keep(*result);
+}
+
+void MachineSpeed::keep(const engine::MachineRates& measured)
+{
+    if (const auto done = m_file.keep(measured); !done)
         logWarning(QStringLiteral("rates of this machine: ") + QString::fromStdString(done.error().what));
-    m_rates = std::make_shared<const engine::MachineRates>(m_rates ? engine::merge(*m_rates, *result) : *result);
-    m_engine.worker()->post(engine::SetRates{rates(threads)});
+    m_rates = std::make_shared<const engine::MachineRates>(m_rates ? engine::merge(*m_rates, measured) : measured);
+    m_engine.worker()->post(engine::SetRates{rates(measured.threads)});
     Q_EMIT changed();
 }

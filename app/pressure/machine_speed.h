@@ -3,6 +3,7 @@
 
 #include "app/worker/engine_thread.h"
 #include "engine/machine_rates.h"
+#include "engine/planner.h"
 #include "engine/rates_file.h"
 
 #include <QObject>
@@ -30,6 +31,11 @@ public:
     static engine::Result<engine::MachineRates> measureModel(const engine::LoadRequest& request,
                                                              const engine::MachineRates* known, const GoesOn& goesOn);
 
+    /// The same by a planner, of a model that need not be on this computer.
+    static engine::Result<engine::MachineRates> measureFor(const engine::Planner& planner,
+                                                           const engine::LoadRequest& request,
+                                                           const engine::MachineRates* known, const GoesOn& goesOn);
+
     /// `dataFolder`: the profile's; `silenceMs`: without an answer, before it measures.
     MachineSpeed(EngineThread& engine, const QString& dataFolder, Measure measure, int silenceMs = 2000,
                  QObject* parent = nullptr);
@@ -37,6 +43,14 @@ public:
 
     /// The rates of so many threads (0: one per core); null: nothing is known.
     std::shared_ptr<const engine::MachineRates> rates(int threads) const;
+
+    bool measuring() const { return m_measurements > 0; }
+    /// Whether others compute on this machine, of which the engine's worker says nothing: then it waits.
+    void setOthers(std::function<bool()> compute) { m_othersCompute = std::move(compute); }
+    /// They have begun.
+    void onOthers();
+    /// Somebody else has measured these.
+    void keep(const engine::MachineRates& rates);
 
     /// Asks for what is missing, some time after the model was loaded with these choices, or was given others.
     void onModelReady(const engine::LoadRequest& request);
@@ -51,6 +65,7 @@ Q_SIGNALS:
 private:
     void want(const engine::LoadRequest& request);
     void onTurn(bool running);
+    bool othersCompute() const { return m_othersCompute && m_othersCompute(); }
     void measureLater();
     void measure();
     void onMeasured(quint64 job, const engine::Result<engine::MachineRates>& result);
@@ -62,6 +77,8 @@ private:
     std::optional<engine::LoadRequest> m_wanted;  // of the open model, until it has been measured
     bool m_anew = false;                          // without regard to what is known
     bool m_answering = false;
+    std::function<bool()> m_othersCompute;
+    int m_measurements = 0;  // that run, stopped ones included
     quint64 m_job = 0;
     std::stop_source m_stop{std::nostopstate};
     QTimer m_silence;

@@ -9,10 +9,11 @@ MemoryReading MemoryReading::ofDevice(const engine::Telemetry& frame)
         return reading;
     const engine::DeviceTelemetry& device = *frame.device;
     reading.known = true;
-    reading.weights = double(device.weight_bytes);
+    reading.weights = double(device.weight_bytes - device.expert_cache_bytes);
+    reading.experts = double(device.expert_cache_bytes);
     reading.kv = double(device.kv_bytes);
     reading.state = double(device.state_bytes);
-    reading.scratch = double(device.ring_bytes + device.scratch_bytes);
+    reading.scratch = double(device.ring_bytes + device.scratch_bytes + device.kv_ahead_bytes);
     reading.others = double(device.other_programs_bytes);
     reading.total = double(device.total_bytes);
     reading.budget = double(device.budget_bytes);
@@ -33,6 +34,11 @@ MemoryReading MemoryReading::ofHost(const engine::Telemetry& frame)
     reading.kv = double(frame.kv_bytes_host);
     reading.state = double(frame.state_bytes_host);
     reading.scratch = double(frame.scratch_bytes);
+    if (const auto& draft = frame.draft_model) {
+        reading.weights += double(draft->weight_bytes);
+        reading.kv += double(draft->kv_bytes);
+        reading.scratch += double(draft->scratch_bytes);
+    }
     reading.total = double(*frame.ram_total_bytes);
     // What is not available is held by this program or by others.
     const double taken = reading.total - double(*frame.ram_available_bytes);

@@ -6,14 +6,16 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// The bytes of one memory by what they are, at one moment. Free is what this program may still take: within a budget
-/// it is less than what is left of `total`. `known` is false where this machine cannot tell.
+/// The bytes of one memory by what they are, at one moment. Copies of experts are a device's, and none of its weights.
+/// Free is what this program may still take: within a budget it is less than what is left of `total`. `known` is false
+/// where this machine cannot tell.
 class MemoryReading
 {
     Q_GADGET
     QML_VALUE_TYPE(memoryReading)
     Q_PROPERTY(bool known MEMBER known CONSTANT)
     Q_PROPERTY(double weights MEMBER weights CONSTANT)
+    Q_PROPERTY(double experts MEMBER experts CONSTANT)
     Q_PROPERTY(double kv MEMBER kv CONSTANT)
     Q_PROPERTY(double state MEMBER state CONSTANT)
     Q_PROPERTY(double scratch MEMBER scratch CONSTANT)
@@ -30,14 +32,15 @@ public:
     /// The RAM's.
     static MemoryReading ofHost(const engine::Telemetry& frame);
 
-    double used() const { return weights + kv + state + scratch; }  // by this program
+    double used() const { return weights + experts + kv + state + scratch; }  // by this program
     bool operator==(const MemoryReading&) const = default;
 
     bool known = false;
     double weights = 0;
+    double experts = 0;  // copies of some that lie in RAM
     double kv = 0;
     double state = 0;    // of recurrent layers; in RAM with all checkpoints
-    double scratch = 0;  // and the ring that blocks are streamed through
+    double scratch = 0;  // and the ring that blocks are streamed through, and what is taken ahead for KV
     double others = 0;   // other programs
     double free = 0;
     double total = 0;

@@ -11,7 +11,9 @@ PlacementController::PlacementController(EngineThread& engine, QObject* parent)
     : QObject(parent)
     , m_engine(engine)
     , m_forecast([this] { return present(); })
+    , m_experts(m_request.placement, m_device, m_layers, [this](const engine::Command& command) { post(command); })
 {
+    connect(this, &PlacementController::changed, &m_experts, &ExpertPlacement::changed);
     connect(&m_forecast, &PlacementForecast::opened, this, &PlacementController::changed);
 }
 
@@ -41,19 +43,6 @@ void PlacementController::setAutomatic()
 {
     m_request.placement.device_layers.reset();
     post(engine::SetDeviceLayers{});
-}
-
-int PlacementController::hostExperts() const
-{
-    if (!m_device || m_device->expert_layers == 0)
-        return -1;
-    return std::min(m_request.placement.host_expert_layers.value_or(m_device->layers_without_experts), m_layers);
-}
-
-void PlacementController::setHostExperts(int layers)
-{
-    m_request.placement.host_expert_layers = layers < 0 ? std::nullopt : std::optional(std::min(layers, m_layers));
-    post(engine::SetHostExperts{m_request.placement.host_expert_layers});
 }
 
 void PlacementController::changeDevice(const engine::PlacementOptions& wish)
@@ -86,6 +75,7 @@ void PlacementController::takeDevice(const engine::PlacementOptions& from)
     placement.emulated = from.emulated;
     placement.device_layers = from.device_layers;
     placement.host_expert_layers = from.host_expert_layers;
+    placement.expert_cache_bytes = from.expert_cache_bytes;
     placement.vram_budget_bytes = from.vram_budget_bytes;
     placement.budget_fit_tokens = from.budget_fit_tokens;
 }
@@ -262,6 +252,7 @@ engine::PlacementOptions PlacementController::asChanged(engine::PlacementOptions
     const engine::PlacementOptions& now = m_request.placement;
     loaded.device_layers = now.device_layers;
     loaded.host_expert_layers = now.host_expert_layers;
+    loaded.expert_cache_bytes = now.expert_cache_bytes;
     loaded.vram_budget_bytes = m_beforeYield.value_or(now.vram_budget_bytes);
     loaded.budget_fit_tokens = now.budget_fit_tokens;
     loaded.watermark = now.watermark;
@@ -295,6 +286,8 @@ void PlacementController::onFrame(const engine::Telemetry& frame)
     const bool moved = m_device && frame.device &&
                        (m_device->layers != frame.device->layers ||
                         m_device->layers_without_experts != frame.device->layers_without_experts ||
+                        m_device->cached_experts != frame.device->cached_experts ||
+                        m_device->expert_skew != frame.device->expert_skew ||
                         m_device->other_programs_bytes != frame.device->other_programs_bytes);
     m_device = frame.device;
     m_contextTokens = frame.context_tokens;
@@ -326,7 +319,9 @@ void PlacementController::takeSizes()
 PlacementForecast::Present PlacementController::present() const
 {
     PlacementForecast::Present present{m_request, m_contextTokens, m_contextLimit};
-    if (m_device)
+    if (m_device) {
         present.request.placement.other_programs_bytes = m_device->other_programs_bytes;
+        present.request.placement.expert_skew = m_device->expert_skew;
+    }
     return present;
 }

@@ -1,6 +1,7 @@
 // PlacementController changes where the model lies.
 #pragma once
 
+#include "app/pressure/expert_placement.h"
 #include "app/pressure/placement_forecast.h"
 #include "app/worker/engine_thread.h"
 
@@ -11,14 +12,16 @@
 
 #include <optional>
 
-/// Posts the engine's commands about the placement and shows what became of them; `forecast` says beforehand what they
-/// would bring. Each applies while the model talks. Lives on the UI thread; owned by Program.
+/// Posts the engine's commands about the placement and shows what became of them, `experts` those about experts;
+/// `forecast` says beforehand what they would bring. Each applies while the model talks. Lives on the UI thread; owned
+/// by Program.
 class PlacementController : public QObject
 {
     Q_OBJECT
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(PlacementForecast* forecast READ forecast CONSTANT)
+    Q_PROPERTY(ExpertPlacement* experts READ experts CONSTANT)
     Q_PROPERTY(bool available READ available NOTIFY changed)
     Q_PROPERTY(QString device READ device NOTIFY changed)
     Q_PROPERTY(bool emulated READ emulated NOTIFY changed)
@@ -27,8 +30,6 @@ class PlacementController : public QObject
     Q_PROPERTY(int wantedLayers READ wantedLayers NOTIFY changed)
     Q_PROPERTY(bool automatic READ automatic NOTIFY changed)
     Q_PROPERTY(bool moving READ moving NOTIFY changed)
-    Q_PROPERTY(int hostExperts READ hostExperts NOTIFY changed)
-    Q_PROPERTY(bool expertsAutomatic READ expertsAutomatic NOTIFY changed)
     Q_PROPERTY(double totalBytes READ totalBytes NOTIFY changed)
     Q_PROPERTY(double budgetBytes READ budgetBytes NOTIFY changed)
     Q_PROPERTY(double watermark READ watermark NOTIFY changed)
@@ -44,6 +45,7 @@ public:
     explicit PlacementController(EngineThread& engine, QObject* parent = nullptr);
 
     PlacementForecast* forecast() { return &m_forecast; }
+    ExpertPlacement* experts() { return &m_experts; }
     bool available() const { return m_device.has_value(); }  // there is a device beside the host
     QString device() const;
     bool emulated() const { return m_request.placement.device == engine::PlacementOptions::Device::Emulated; }
@@ -52,8 +54,6 @@ public:
     int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
     bool automatic() const { return !m_request.placement.device_layers; }
     bool moving() const { return deviceLayers() != wantedLayers(); }
-    int hostExperts() const;  // layers whose experts are to lie in RAM, or do; -1: the model has none
-    bool expertsAutomatic() const { return !m_request.placement.host_expert_layers; }
     double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
     double watermark() const { return m_request.placement.watermark; }  // share of the budget
@@ -69,7 +69,6 @@ public:
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
-    Q_INVOKABLE void setHostExperts(int layers);  // -1: as many as KV drives out
     /// Another device for the open model, or none; its layers move there.
     void changeDevice(const engine::PlacementOptions& wish);
     /// The layers stay where they are now; on the device that they were leaving, if they were.
@@ -133,5 +132,6 @@ private:
     bool m_deviceIsNew = false;                         // its first frame is to come
     engine::SetKvTypes m_types;                         // that the engine has
     PlacementForecast m_forecast;
+    ExpertPlacement m_experts;
     QString m_trouble;
 };

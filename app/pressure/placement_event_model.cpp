@@ -1,7 +1,7 @@
 #include "app/pressure/placement_event_model.h"
 
 #include "app/system/chosen_path.h"
-#include "app/text/visible_text.h"
+#include "app/text/engine_words.h"
 #include "engine/layer_move.h"
 
 #include <QClipboard>
@@ -146,8 +146,7 @@ QVariant PlacementEventModel::data(const QModelIndex& index, int role) const
     case TitleRole:
         return titleOf(event);
     case DetailRole:
-        return titleOf(event) == nameOf(event.kind) ? VisibleText::of(QString::fromStdString(event.sentence))
-                                                    : QString();
+        return titleOf(event) == nameOf(event.kind) ? engineWords(QString::fromStdString(event.sentence)) : QString();
     case BlocksRole:
         return event.blocks;
     case BytesRole:
@@ -161,7 +160,7 @@ QVariant PlacementEventModel::data(const QModelIndex& index, int role) const
     case LayerRole:
         return event.layer;
     case SentenceRole:
-        return VisibleText::of(QString::fromStdString(event.sentence));
+        return engineWords(QString::fromStdString(event.sentence));
     case MessageRole:
         return messageName(row);
     case MessageIdRole: {

@@ -18,6 +18,11 @@ std::optional<int> spillWithin(int context_tokens, const engine::Plan& plan)
     return plan.spill_tokens && *plan.spill_tokens < context_tokens ? plan.spill_tokens : std::nullopt;
 }
 
+QVariant milliseconds(std::optional<double> seconds)
+{
+    return seconds ? QVariant(*seconds * 1000) : QVariant();
+}
+
 }  // namespace
 
 PlacementForecast::PlacementForecast(std::function<Present()> present)
@@ -41,6 +46,13 @@ PlacementPreview PlacementForecast::previewHostExperts(int layers) const
 {
     engine::LoadRequest request = m_present().request;
     request.placement.host_expert_layers = layers < 0 ? std::nullopt : std::optional(layers);
+    return preview(request);
+}
+
+PlacementPreview PlacementForecast::previewRoomForCopies(double bytes) const
+{
+    engine::LoadRequest request = m_present().request;
+    request.placement.expert_cache_bytes = bytes < 0 ? std::nullopt : std::optional(std::int64_t(bytes));
     return preview(request);
 }
 
@@ -120,6 +132,12 @@ PlacementPreview PlacementForecast::preview(const engine::LoadRequest& request) 
     preview.known = true;
     preview.layers = plan->device_layers;
     preview.hostExperts = plan->expert_layers > 0 ? now.host_expert_layers : -1;
+    if (now.experts) {
+        preview.expertBytes = double(now.experts->bytes);
+        preview.expertsSaveMs = milliseconds(now.experts->saved_s);
+        if (now.experts->kv_columns_on_host > 0)
+            preview.kvWouldSaveMs = milliseconds(now.experts->kv_saved_s);
+    }
     preview.deviceBytes = now.device ? double(now.device->total()) : 0;
     preview.budgetBytes = double(plan->device_budget_bytes);
     const std::optional<int> spill = spillWithin(contextLimit, *plan);
@@ -169,6 +187,7 @@ void PlacementForecast::replan()
     m_predicted.clear();
     m_spillTokens.reset();
     const Present present = m_present();
+    m_now = preview(present.request);
     if (m_planner && present.contextLimit > 0) {
         QList<int> contexts;
         for (int i = 0; i <= kCurvePoints; ++i)

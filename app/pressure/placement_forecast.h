@@ -24,6 +24,9 @@ class PlacementPreview
     Q_PROPERTY(bool known MEMBER known CONSTANT)
     Q_PROPERTY(int layers MEMBER layers CONSTANT)
     Q_PROPERTY(int hostExperts MEMBER hostExperts CONSTANT)
+    Q_PROPERTY(double expertBytes MEMBER expertBytes CONSTANT)
+    Q_PROPERTY(QVariant expertsSaveMs MEMBER expertsSaveMs CONSTANT)
+    Q_PROPERTY(QVariant kvWouldSaveMs MEMBER kvWouldSaveMs CONSTANT)
     Q_PROPERTY(double deviceBytes MEMBER deviceBytes CONSTANT)
     Q_PROPERTY(double budgetBytes MEMBER budgetBytes CONSTANT)
     Q_PROPERTY(QVariant spillTokens MEMBER spillTokens CONSTANT)
@@ -39,6 +42,9 @@ public:
     bool known = false;
     int layers = 0;          // on the device: as many of those asked for as fit
     int hostExperts = 0;     // of them, whose experts lie in RAM; -1: the model has none
+    double expertBytes = 0;  // of experts on the device, at the present context
+    QVariant expertsSaveMs;  // of each token
+    QVariant kvWouldSaveMs;  // that KV which gives way to them would save in their place; undefined: none does
     double deviceBytes = 0;  // at the present context
     double budgetBytes = 0;
     QVariant spillTokens;          // undefined: no block ever leaves
@@ -59,6 +65,7 @@ class PlacementForecast : public QObject
     QML_ELEMENT
     QML_UNCREATABLE("PlacementController has one")
     Q_PROPERTY(QVariant spillTokens READ spillTokens NOTIFY changed)
+    Q_PROPERTY(PlacementPreview now READ now NOTIFY changed)
 
 public:
     /// What a change would be made to.
@@ -69,7 +76,8 @@ public:
     };
     explicit PlacementForecast(std::function<Present()> present);
 
-    QVariant spillTokens() const;  // where the first block leaves; undefined: none does
+    const PlacementPreview& now() const { return m_now; }  // as it was planned last
+    QVariant spillTokens() const;                          // where the first block leaves; undefined: none does
     /// Predicted speed by context, from an empty to a full one; empty where it is not known.
     const QList<QPointF>& predicted() const { return m_predicted; }
     /// Whether this answer was clearly faster than any could be by the rates that predictions are computed from.
@@ -79,6 +87,8 @@ public:
     Q_INVOKABLE PlacementPreview preview(int layers) const;
     /// What would come of so many layers whose experts lie in RAM. -1: as many as KV drives out.
     Q_INVOKABLE PlacementPreview previewHostExperts(int layers) const;
+    /// What so much room for copies of experts would bring, in bytes. -1: as much as saves more time than KV would.
+    Q_INVOKABLE PlacementPreview previewRoomForCopies(double bytes) const;
     /// What this budget would bring, in bytes.
     Q_INVOKABLE PlacementPreview previewBudget(double bytes) const;
     /// What keys and values of this type would bring.
@@ -110,4 +120,5 @@ private:
     int m_generated = 0;                        // of the present answer
     bool m_movedMeanwhile = false;              // while it was written
     std::optional<int> m_spillTokens;
+    PlacementPreview m_now;
 };

@@ -113,7 +113,9 @@ void Pressure::connectDoctor(ModelController& models)
         else
             m_placement.setLayers(layers);
     });
-    connect(&m_doctor, &DoctorController::hostExpertsRequested, &m_placement, &PlacementController::setHostExperts);
+    connect(&m_doctor, &DoctorController::hostExpertsRequested, m_placement.experts(), &ExpertPlacement::setHostLayers);
+    connect(&m_doctor, &DoctorController::roomForCopiesRequested, m_placement.experts(),
+            &ExpertPlacement::setRoomForCopies);
     connect(&m_doctor, &DoctorController::policyRequested, &m_placement, &PlacementController::setPolicy);
     connect(&m_doctor, &DoctorController::kvTypeRequested, &m_placement, &PlacementController::keepKvAs);
     connect(&m_doctor, &DoctorController::budgetRequested, &m_placement, &PlacementController::setBudget);

@@ -10,6 +10,8 @@ namespace {
 // A point of the speed chart: long enough to even out single tokens, short enough to show a block leaving.
 constexpr std::int64_t kPointUs = 250'000;
 constexpr int kPointTokens = 8;
+// A point of the chart of guesses: a few drafts, since one alone is mostly taken whole or not at all.
+constexpr int kPointDrafted = 32;
 // Where nothing changes, a sample now and then keeps the lines going.
 constexpr double kIdleSeconds = 0.5;
 
@@ -34,12 +36,43 @@ void forSome(qsizetype count, qsizetype most, const Take& take)
         take(some == count ? i : i * (count - 1) / (some - 1));
 }
 
+/// Two points become one, of what was read in both.
+void thin(std::vector<PressureHistory::ExpertPoint>& points)
+{
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < points.size(); i += 2) {
+        PressureHistory::ExpertPoint both = points[std::min(i + 1, points.size() - 1)];
+        if (i + 1 < points.size()) {
+            both.hits += points[i].hits;
+            both.misses += points[i].misses;
+        }
+        points[kept++] = both;
+    }
+    points.resize(kept);
+}
+
 /// Every second point, as one chart can show.
 void thin(std::vector<PressureHistory::SpeedPoint>& points)
 {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < points.size(); i += 2)
         points[kept++] = points[i];
+    points.resize(kept);
+}
+
+/// Two points as one, which loses no guess.
+void thin(std::vector<PressureHistory::GuessPoint>& points)
+{
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < points.size(); i += 2) {
+        PressureHistory::GuessPoint point = points[i];
+        if (i + 1 < points.size()) {
+            point.contextTokens = points[i + 1].contextTokens;
+            point.drafted += points[i + 1].drafted;
+            point.accepted += points[i + 1].accepted;
+        }
+        points[kept++] = point;
+    }
     points.resize(kept);
 }
 
@@ -106,7 +139,13 @@ PressureHistory PressureHistory::thinned() const
             const SpeedPoint& point = points[std::size_t(at)];
             run.points.push_back({point.contextTokens, rounded(point.tokensPerSecond, 1e3)});
         });
-        if (run.points.empty())
+        run.experts = m_runs[i].experts;
+        while (run.experts.size() > std::size_t(kKeptPoints))
+            ::thin(run.experts);
+        run.guesses = m_runs[i].guesses;
+        while (run.guesses.size() > std::size_t(kKeptPoints))
+            ::thin(run.guesses);
+        if (run.points.empty() && run.guesses.empty())
             continue;
         thin.restore(run);
         firstRun += i < m_firstRun ? 1 : 0;
@@ -132,20 +171,54 @@ void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
                       m_samples.last().host.kv == sample.host.kv && m_samples.last().host.state == sample.host.state;
     if (!same || sample.seconds - m_samples.last().seconds >= kIdleSeconds)
         m_samples.addThinning(sample);
-    if (turn != 0)
-        addSpeed(turn, frame);
+    if (turn == 0)
+        return;
+    begin(turn);
+    addSpeed(frame);
+    addExperts(frame, kPointTokens);
+    addGuesses(frame, kPointDrafted);
 }
 
-void PressureHistory::addSpeed(quint64 turn, const engine::Telemetry& frame)
+/// Unless it goes on.
+void PressureHistory::begin(quint64 turn)
 {
-    if (m_runs.empty() || m_runs.back().turn != turn) {
-        m_runs.push_back({.turn = turn, .points = {}});
-        if (m_runs.size() > kMostRuns) {
-            m_runs.pop_front();
-            m_firstRun -= std::min<std::size_t>(m_firstRun, 1);
-        }
-        m_fromTokens = 0;
+    if (!m_runs.empty() && m_runs.back().turn == turn)
+        return;
+    m_runs.push_back({.turn = turn, .points = {}});
+    if (m_runs.size() > kMostRuns) {
+        m_runs.pop_front();
+        m_firstRun -= std::min<std::size_t>(m_firstRun, 1);
     }
+    m_fromTokens = 0;
+    m_guessesDrafted = m_guessesAccepted = 0;
+    m_readsFrom.reset();
+}
+
+void PressureHistory::addExperts(const engine::Telemetry& frame, int fewestTokens)
+{
+    if (!frame.device || frame.device->cached_experts == 0 || frame.generated_tokens == 0) {
+        m_readsFrom.reset();
+        return;
+    }
+    const Reads now{frame.generated_tokens, frame.device->expert_hits, frame.device->expert_misses};
+    // Fewer than before: those of another device.
+    if (!m_readsFrom || now.hits < m_readsFrom->hits || now.misses < m_readsFrom->misses) {
+        m_readsFrom = now;
+        return;
+    }
+    const ExpertPoint point{frame.context_tokens, double(now.hits - m_readsFrom->hits),
+                            double(now.misses - m_readsFrom->misses)};
+    if (now.tokens - m_readsFrom->tokens < fewestTokens || point.hits + point.misses <= 0)
+        return;
+    std::vector<ExpertPoint>& points = m_runs.back().experts;
+    points.push_back(point);
+    if (points.size() > kMostPoints)
+        thin(points);
+    m_readsFrom = now;
+}
+
+void PressureHistory::addSpeed(const engine::Telemetry& frame)
+{
     if (frame.generated_tokens == 0)
         return;
     if (m_fromTokens == 0) {  // the time before the first token is not decoding
@@ -171,6 +244,19 @@ void PressureHistory::addSpeed(quint64 turn, const engine::Telemetry& frame)
     measureFrom(frame);
 }
 
+void PressureHistory::addGuesses(const engine::Telemetry& frame, int least)
+{
+    const int drafted = frame.drafted_tokens - m_guessesDrafted;
+    if (drafted < least)
+        return;
+    std::vector<GuessPoint>& guesses = m_runs.back().guesses;
+    guesses.push_back({frame.context_tokens, drafted, frame.accepted_tokens - m_guessesAccepted});
+    if (guesses.size() > kMostPoints)
+        thin(guesses);
+    m_guessesDrafted = frame.drafted_tokens;
+    m_guessesAccepted = frame.accepted_tokens;
+}
+
 /// The next point begins here.
 void PressureHistory::measureFrom(const engine::Telemetry& frame)
 {
@@ -183,9 +269,12 @@ void PressureHistory::measureFrom(const engine::Telemetry& frame)
 void PressureHistory::finish(quint64 turn, const engine::Telemetry& last)
 {
     add(turn, last);
+    addGuesses(last, 1);
     const auto speed = speedWithoutDrafts(last, 1);
     if (m_runs.back().points.empty() && speed)
         m_runs.back().points.push_back({last.context_tokens, *speed});
+    if (m_runs.back().experts.empty())
+        addExperts(last, 1);
 }
 
 void PressureHistory::add(const engine::Event& event)

@@ -32,11 +32,25 @@ public:
         int contextTokens = 0;
         double tokensPerSecond = 0;
     };
+    /// Experts in RAM that steps read since the point before, or since the answer's first token: with a copy on the
+    /// device, and without.
+    struct ExpertPoint {
+        int contextTokens = 0;
+        double hits = 0, misses = 0;
+        double share() const { return hits + misses > 0 ? hits / (hits + misses) : 0; }  // of hits
+    };
+    /// What guessing ahead brought: of the tokens drafted since the point before, how many the answer took.
+    struct GuessPoint {
+        int contextTokens = 0;
+        int drafted = 0, accepted = 0;
+    };
     /// The points of one answer.
     struct Run {
         quint64 turn = 0;
         std::vector<SpeedPoint> points;
+        std::vector<GuessPoint> guesses = {};
         bool earlier = false;  // measured before it was picked up again
+        std::vector<ExpertPoint> experts = {};
     };
     /// A point at which something moved.
     struct Mark {
@@ -79,7 +93,10 @@ public:
     double secondsOf(std::int64_t timeUs) const;
 
 private:
-    void addSpeed(quint64 turn, const engine::Telemetry& frame);
+    void begin(quint64 turn);
+    void addSpeed(const engine::Telemetry& frame);
+    void addExperts(const engine::Telemetry& frame, int fewestTokens);
+    void addGuesses(const engine::Telemetry& frame, int least);
     void measureFrom(const engine::Telemetry& frame);
 
     Ring<Sample> m_samples{kMostSamples};
@@ -93,6 +110,13 @@ private:
     // Of the speed point that is being measured.
     std::int64_t m_fromUs = 0;
     int m_fromTokens = 0, m_fromDrafted = 0;
+    int m_guessesDrafted = 0, m_guessesAccepted = 0;  // of the answer, up to its last point of guesses
     engine::PlainSteps m_fromPlain;
+    /// Of the point of experts that is being measured.
+    struct Reads {
+        int tokens = 0;
+        std::int64_t hits = 0, misses = 0;
+    };
+    std::optional<Reads> m_readsFrom;
     int m_contextTokens = 0;  // of the newest frame
 };

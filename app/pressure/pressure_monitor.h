@@ -65,6 +65,7 @@ public:
     bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
     /// Where the model's KV lies; null: nowhere, or all that is known of it is of another conversation.
     std::shared_ptr<const engine::KvMap> kvMap() const { return showsKv() ? m_frame.kv_map : nullptr; }
+    bool showsKv() const;  // and what its tokens chose
     /// Other models answered before, in this conversation; charts are of the newest.
     bool severalModels() const;
     QString recordingModel() const { return recording().model; }
@@ -126,7 +127,6 @@ private:
     void take(quint64 turn, const engine::Telemetry& frame);
     void tellSoon();
     bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
-    bool showsKv() const;
     PressureHistory::Sample lastSample() const;
     QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
     QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;

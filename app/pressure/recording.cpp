@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -42,6 +43,7 @@ void sampleFields(Row& row, Sample& sample)
     readingFields(row, sample.device);
     readingFields(row, sample.host);
     row.later(sample.device.state, sample.host.state);
+    row.later(sample.device.experts);
 }
 
 template <class Row, class Point>
@@ -49,6 +51,22 @@ void pointFields(Row& row, Point& point)
 {
     row.field(point.contextTokens);
     row.field(point.tokensPerSecond);
+}
+
+template <class Row, class Point>
+void expertFields(Row& row, Point& point)
+{
+    row.field(point.contextTokens);
+    row.field(point.hits);
+    row.field(point.misses);
+}
+
+template <class Row, class Guess>
+void guessFields(Row& row, Guess& guess)
+{
+    row.field(guess.contextTokens);
+    row.field(guess.drafted);
+    row.field(guess.accepted);
 }
 
 template <class Row, class Mark>
@@ -102,12 +120,17 @@ public:
     {
         array.append(number ? QJsonValue(double(*number)) : QJsonValue());
     }
-    /// At the end of a row: what versions before did not know, and need not where there is nothing of it.
+    /// At the end of a row: what versions before did not know, and need not where there is nothing of it, nor of what
+    /// comes after it.
     template <class... Number>
     void later(const Number&... numbers)
     {
-        if (((numbers != 0) || ...))
-            (field(numbers), ...);
+        m_skipped += int(sizeof...(numbers));
+        if (!((numbers != 0) || ...))
+            return;
+        for (m_skipped -= int(sizeof...(numbers)); m_skipped > 0; --m_skipped)
+            field(0);
+        (field(numbers), ...);
     }
     void orNone(int number) { array.append(number >= 0 ? QJsonValue(number) : QJsonValue()); }
     template <class Enum>
@@ -118,6 +141,9 @@ public:
     void text(const std::string& text) { array.append(QString::fromStdString(text)); }
 
     QJsonArray array;
+
+private:
+    int m_skipped = 0;  // numbers of later versions, all of them 0
 };
 
 /// Reads fields one after another; anything that is none, or is beyond reason, spoils them all.
@@ -198,17 +224,25 @@ bool readRows(const QJsonValue& rows, qsizetype most, const Take& take)
            });
 }
 
-bool takeRuns(const QJsonArray& runs, PressureHistory& history)
+/// `experts`, `guesses`: of each of these runs; empty: they had none.
+bool takeRuns(const QJsonArray& runs, const QJsonArray& experts, const QJsonArray& guesses, PressureHistory& history)
 {
-    if (runs.size() > PressureHistory::kMostRuns)
+    const auto fits = [&](const QJsonArray& more) { return more.isEmpty() || more.size() == runs.size(); };
+    if (runs.size() > PressureHistory::kMostRuns || !fits(experts) || !fits(guesses))
         return false;
     quint64 turn = 0;
     return std::all_of(runs.begin(), runs.end(), [&](const auto& entry) {
         PressureHistory::Run run{.turn = ++turn, .points = {}};
         const bool good = readRows(QJsonValue(entry), PressureHistory::kMostPoints,
-                                   [&](RowReader& row) { pointFields(row, run.points.emplace_back()); });
+                                   [&](RowReader& row) { pointFields(row, run.points.emplace_back()); }) &&
+                          readRows(experts.at(qsizetype(turn) - 1), PressureHistory::kMostPoints,
+                                   [&](RowReader& row) { expertFields(row, run.experts.emplace_back()); }) &&
+                          readRows(guesses.at(qsizetype(turn) - 1), PressureHistory::kMostPoints,
+                                   [&](RowReader& row) { guessFields(row, run.guesses.emplace_back()); });
         history.restore(run);
-        return good;
+        return good && std::ranges::all_of(run.guesses, [](const PressureHistory::GuessPoint& point) {
+                   return point.accepted <= point.drafted;
+               });
     });
 }
 
@@ -220,7 +254,8 @@ bool takeHistory(const QJsonObject& object, PressureHistory& history)
                         sampleFields(row, sample);
                         history.restore(sample);
                     }) &&
-           takeRuns(object.value(QLatin1String("runs")).toArray(), history) &&
+           takeRuns(object.value(QLatin1String("runs")).toArray(), object.value(QLatin1String("experts")).toArray(),
+                    object.value(QLatin1String("guesses")).toArray(), history) &&
            readRows(object.value(QLatin1String("marks")), PressureHistory::kMostMarks, [&](RowReader& row) {
                PressureHistory::Mark mark;
                markFields(row, mark);
@@ -249,15 +284,27 @@ QJsonArray written(const Rows& rows, const Fields& fields)
     return array;
 }
 
-QJsonArray written(const PressureHistory::Run& run)
+/// The speeds of each answer, what it read of experts and what it guessed; no such array where none did.
+struct WrittenRuns {
+    QJsonArray speeds, experts, guesses;
+};
+
+WrittenRuns written(const std::deque<PressureHistory::Run>& runs)
 {
-    QJsonArray points;
-    for (const PressureHistory::SpeedPoint& point : run.points) {
-        RowWriter row;
-        pointFields(row, point);
-        points.append(row.array);
+    WrittenRuns all;
+    bool read = false, guessed = false;
+    for (const PressureHistory::Run& run : runs) {
+        all.speeds.append(written(run.points, [](auto& row, auto& point) { pointFields(row, point); }));
+        all.experts.append(written(run.experts, [](auto& row, auto& point) { expertFields(row, point); }));
+        all.guesses.append(written(run.guesses, [](auto& row, auto& guess) { guessFields(row, guess); }));
+        read = read || !run.experts.empty();
+        guessed = guessed || !run.guesses.empty();
     }
-    return points;
+    if (!read)
+        all.experts = {};
+    if (!guessed)
+        all.guesses = {};
+    return all;
 }
 
 }  // namespace
@@ -300,10 +347,8 @@ Recording Recording::kept() const
 
 QByteArray Recording::toJson() const
 {
-    QJsonArray runs;
-    for (const PressureHistory::Run& run : history.runs())
-        runs.append(written(run));
-    const QJsonObject object{
+    const auto [speeds, experts, guesses] = written(history.runs());
+    QJsonObject object{
         {QStringLiteral("format"), kFormat},
         {QStringLiteral("version"), kVersion},
         {QStringLiteral("model"), model},
@@ -315,10 +360,14 @@ QByteArray Recording::toJson() const
         {QStringLiteral("context_limit"), contextLimit},
         {QStringLiteral("spill_tokens"), spillTokens ? QJsonValue(*spillTokens) : QJsonValue()},
         {QStringLiteral("samples"), written(history.samples(), [](auto& row, auto& s) { sampleFields(row, s); })},
-        {QStringLiteral("runs"), runs},
+        {QStringLiteral("runs"), speeds},
         {QStringLiteral("marks"), written(history.marks(), [](auto& row, auto& m) { markFields(row, m); })},
         {QStringLiteral("answers"), written(answers, [](auto& row, auto& a) { answerFields(row, a); })},
         {QStringLiteral("moves"), written(moves, [](auto& row, auto& m) { moveFields(row, m); })}};
+    if (!experts.isEmpty())
+        object.insert(QStringLiteral("experts"), experts);
+    if (!guesses.isEmpty())
+        object.insert(QStringLiteral("guesses"), guesses);
     return QJsonDocument(object).toJson(QJsonDocument::Compact);
 }
 

@@ -12,8 +12,8 @@
 #include <optional>
 
 /// What a conversation was measured to do, with what is needed to read it: the history, what moved, and its answers'
-/// numbers. A plain value. As JSON: {"format": "spillway-recording", "version": 1, ...}; samples, runs, marks, answers
-/// and moves are arrays, in the order of the fields in recording.cpp.
+/// numbers. A plain value. As JSON: {"format": "spillway-recording", "version": 1, ...}; samples, runs, experts,
+/// marks, answers and moves are arrays, in the order of the fields in recording.cpp.
 struct Recording {
     /// The numbers of one answer; empty: not known.
     struct Answer {

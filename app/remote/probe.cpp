@@ -28,7 +28,7 @@ std::string version_of(const Json& object, const char* name)
 }
 
 net::Result<std::string> text_at(net::HttpClient& client, const Server& server, const char* path, const char* purpose,
-                                 const std::stop_token& stop)
+                                 const std::stop_token& stop, std::chrono::milliseconds longest = kLongestQuestion)
 {
     net::HttpRequest request;
     request.url = server.url + path;
@@ -36,7 +36,7 @@ net::Result<std::string> text_at(net::HttpClient& client, const Server& server, 
     request.token = server.key;
     request.token_over = net::TokenOver::Any;
     request.stall = kPatience;
-    request.whole = kLongestQuestion;
+    request.whole = longest;
     request.stays_there = true;  // whom it leads to the user has not named
     net::HttpReader reader;
     reader.on_refusal = [&](const net::HttpHead& head, std::string_view body) {
@@ -208,12 +208,15 @@ net::Result<ServerFacts> probe(net::HttpClient& client, const Server& server, co
     return facts;
 }
 
-net::Result<ServerNumbers> ask_numbers(net::HttpClient& client, const Server& server, const std::stop_token& stop)
+net::Result<ServerNumbers> ask_numbers(net::HttpClient& client, const Server& server, const std::stop_token& stop,
+                                       std::chrono::milliseconds longest)
 {
-    const auto page = text_at(client, server, "/metrics", "numbers of a server", stop);
+    const auto page = text_at(client, server, "/metrics", "numbers of a server", stop, longest);
     if (!page)
         return tl::unexpected(page.error());
-    return read_numbers(*page);
+    ServerNumbers numbers = read_numbers(*page);
+    numbers.server = server.url;
+    return numbers;
 }
 
 engine::Result<engine::ModelInfo> info_of(const std::string& server, const std::string& model, const ServerFacts& facts)

@@ -2,6 +2,7 @@
 
 #include "app/remote/address.h"
 #include "app/remote/chat_body.h"
+#include "app/remote/occupancy.h"
 #include "app/remote/probe.h"
 #include "app/remote/server_failure.h"
 #include "app/remote/streamed_answer.h"
@@ -15,28 +16,122 @@ namespace {
 
 using Code = engine::Error::Code;
 
+/// Whether it is worth asking another server of the same name.
+bool another_may_answer(const net::Failure& failure)
+{
+    return failure.kind != net::Failure::Kind::BadRequest && failure.kind != net::Failure::Kind::Cancelled;
+}
+
+engine::Error none_of_yours(const std::string& server)
+{
+    return {Code::BadRequest, host_of(server) + " is none of your servers any more"};
+}
+
+/// The error of the last that was asked, where more were.
+engine::Error none_can(const std::vector<ListedServer>& servers, engine::Error last)
+{
+    if (servers.size() > 1)
+        last.what = "none of the " + std::to_string(servers.size()) + " servers named '" + servers.front().name +
+                    "' can answer now; the last of them: " + last.what;
+    return last;
+}
+
 struct Found {
-    Server server;
     RemoteModel model;
-    ServerFacts facts;
     engine::ModelInfo info;
 };
+
+/// The smallest of theirs: no one knows which of them will answer. 0: nobody says.
+int context_of(const std::vector<ListedServer>& servers, const std::string& model)
+{
+    int context = 0;
+    for (const ListedServer& listed : servers) {
+        const auto found = std::ranges::find(listed.facts.models, model, &ServedModel::id);
+        if (found != listed.facts.models.end() && found->context_tokens > 0)
+            context = context == 0 ? found->context_tokens : std::min(context, found->context_tokens);
+    }
+    return context;
+}
 
 engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& path, const std::stop_token& stop)
 {
     auto model = model_at(path);
     if (!model)
         return engine::fail(Code::BadRequest, "this is no model of a server");
-    auto server = book.find(model->server);
-    if (!server)
-        return engine::fail(Code::BadRequest, host_of(model->server) + " is none of your servers any more");
-    auto facts = probe(book.client(), *server, stop);
-    if (!facts)
-        return tl::unexpected(error_of(facts.error(), false));
-    auto info = info_of(model->server, model->model, *facts);
-    if (!info)
-        return tl::unexpected(std::move(info.error()));
-    return Found{std::move(*server), std::move(*model), std::move(*facts), std::move(*info)};
+    const std::vector<ListedServer> servers = book.for_model(model->server, model->model);
+    if (servers.empty())
+        return tl::unexpected(none_of_yours(model->server));
+    engine::Error error;
+    for (const ListedServer& listed : servers) {
+        const auto facts = probe(book.client(), listed.server, stop);
+        if (!facts) {
+            error = error_of(facts.error(), false);
+            if (!another_may_answer(facts.error()))
+                return tl::unexpected(std::move(error));
+            continue;
+        }
+        book.learn(listed.server.url, *facts);
+        auto info = info_of(listed.server.url, model->model, *facts);
+        if (!info) {
+            error = std::move(info.error());
+            continue;
+        }
+        book.set_answering(model->server, listed.server.url);
+        const std::vector<ListedServer> together = book.for_model(model->server, model->model);
+        info->path = path;
+        info->context_tokens = info->context_in_use = context_of(together, model->model);
+        for (const ListedServer& other : together)
+            if (other.server.url != model->server)
+                info->warnings.push_back(host_of(other.server.url) + " has the same name and may answer in its place");
+        return Found{std::move(*model), std::move(*info)};
+    }
+    return tl::unexpected(none_can(servers, std::move(error)));
+}
+
+/// What became of asking one server for an answer.
+struct Attempt {
+    net::Result<engine::Turn> turn;
+    bool begun = false;  // a part of the answer had come
+};
+
+struct Question {
+    engine::SequenceId sequence;
+    const engine::Request& request;
+    const engine::Listener& listener;
+    std::string model;
+    int context_tokens;
+    std::chrono::milliseconds patience;
+};
+
+engine::Result<Attempt> ask(net::HttpClient& client, const ListedServer& listed, const Question& question,
+                            const std::stop_token& stop)
+{
+    auto body = body_of(question.request, question.model, listed.facts.kind);
+    if (!body)
+        return tl::unexpected(std::move(body.error()));
+    const Server& server = listed.server;
+    net::HttpRequest http;
+    http.url = server.url + path_of(question.request);
+    http.purpose = "answers of a model";
+    http.headers = {{"Accept", "text/event-stream"}};
+    http.token = server.key;
+    http.token_over = net::TokenOver::Any;
+    http.body = std::move(*body);
+    http.stall = question.patience;
+    StreamedAnswer streamed(host_of(server.url), question.request, question.listener,
+                            AnswerNumbers(question.sequence, question.context_tokens), question.context_tokens);
+    net::HttpReader reader = streamed.reader();
+    reader.on_refusal = [&](const net::HttpHead& head, std::string_view reason) {
+        return refusal_of(head, !server.key.empty(), reason);
+    };
+    const auto head = client.get(http, reader, stop);
+    if (stop.stop_requested())
+        return Attempt{streamed.turn(true), streamed.begun()};
+    if (!head && !streamed.done())
+        return Attempt{tl::unexpected(head.error()), streamed.begun()};
+    if (const net::Status whole = streamed.end(); !whole)
+        return Attempt{tl::unexpected(whole.error()), streamed.begun()};
+    return Attempt{streamed.turn(false), streamed.begun()};
 }
 
 }  // namespace
@@ -65,8 +160,7 @@ try {
     auto found = find_model(*book_, request.model, stop);
     if (!found)
         return tl::unexpected(std::move(found.error()));
-    model_ =
-        Model{std::move(found->server), std::move(found->model.model), found->facts.kind, found->info.context_in_use};
+    model_ = Model{std::move(found->model.server), std::move(found->model.model), found->info.context_in_use};
     return std::move(found->info);
 } catch (...) {
     return engine::caught("for this model");
@@ -85,36 +179,44 @@ engine::Result<engine::Turn> RemoteEngine::answer(engine::SequenceId sequence, c
 {
     if (!model_)
         return engine::fail(Code::NotLoaded, "no model is open");
-    auto body = body_of(request, model_->id, model_->kind);
-    if (!body)
-        return tl::unexpected(std::move(body.error()));
-    // The key may have been changed since, and the server taken out of the list.
-    const auto server = book_->find(model_->server.url);
-    if (!server)
-        return engine::fail(Code::BadRequest, host_of(model_->server.url) + " is none of your servers any more");
+    // A key may have been changed since, and the server taken out of the list.
+    const std::vector<ListedServer> servers = in_turn(book_->for_model(model_->server, model_->id), sequence, stop);
+    if (servers.empty())
+        return tl::unexpected(none_of_yours(model_->server));
+    const Question question{sequence, request, listener, model_->id, model_->context_tokens, patience_};
+    engine::Error error;
+    for (const ListedServer& listed : servers) {
+        const std::string& url = listed.server.url;
+        book_->set_answering(model_->server, url);
+        auto attempt = ask(book_->client(), listed, question, stop);
+        if (!attempt)
+            return tl::unexpected(std::move(attempt.error()));
+        if (attempt->turn) {
+            choice_.answered(url, sequence);
+            return std::move(*attempt->turn);
+        }
+        const net::Failure& failure = attempt->turn.error();
+        error = error_of(failure, attempt->begun);
+        if (!another_may_answer(failure))
+            return tl::unexpected(std::move(error));
+        choice_.failed(url, failure.wait, ServerChoice::Clock::now());
+        if (attempt->begun)
+            return tl::unexpected(std::move(error));
+    }
+    return tl::unexpected(none_can(servers, std::move(error)));
+}
 
-    net::HttpRequest http;
-    http.url = server->url + path_of(request);
-    http.purpose = "answers of a model";
-    http.headers = {{"Accept", "text/event-stream"}};
-    http.token = server->key;
-    http.token_over = net::TokenOver::Any;
-    http.body = std::move(*body);
-    http.stall = patience_;
-    StreamedAnswer streamed(host_of(server->url), request, listener, AnswerNumbers(sequence, model_->context_tokens),
-                            model_->context_tokens);
-    net::HttpReader reader = streamed.reader();
-    reader.on_refusal = [&](const net::HttpHead& head, std::string_view reason) {
-        return refusal_of(head, !server->key.empty(), reason);
-    };
-    const auto head = book_->client().get(http, reader, stop);
-    if (stop.stop_requested())
-        return streamed.turn(true);
-    if (!head && !streamed.done())
-        return tl::unexpected(error_of(head.error(), streamed.begun()));
-    if (const net::Status whole = streamed.end(); !whole)
-        return tl::unexpected(error_of(whole.error(), streamed.begun()));
-    return streamed.turn(false);
+/// In the order in which they are asked. One is not asked how busy it is.
+std::vector<ListedServer> RemoteEngine::in_turn(std::vector<ListedServer> servers, engine::SequenceId sequence,
+                                                const std::stop_token& stop)
+{
+    if (servers.size() < 2)
+        return servers;
+    const std::vector<Occupancy> occupancy = ask_occupancy(book_->client(), servers, choice_, stop);
+    std::vector<ListedServer> ordered;
+    for (const std::string& url : choice_.order(occupancy, sequence, ServerChoice::Clock::now()))
+        ordered.push_back(*std::ranges::find(servers, url, [](const ListedServer& one) { return one.server.url; }));
+    return ordered;
 }
 
 engine::Result<engine::TurnId> RemoteEngine::begin(engine::SequenceId sequence, const engine::Request& request,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/remote/server_book.h"
+#include "app/remote/server_choice.h"
 #include "engine/engine.h"
 
 #include <chrono>
@@ -11,9 +12,10 @@
 namespace remote {
 
 /// What it asks is in the book. A conversation has no place of its own there: each turn sends all of it, and the server
-/// finds what it still knows by itself. Nothing is sent before a turn begins, so that a prompt that is still being
-/// written is not counted: count_tokens() and count_prompt() answer Unsupported. Commands are of the memory of this
-/// machine; there are none here. Threads as for engine::Engine.
+/// finds what it still knows by itself. Where several servers have one name and the model, the one with the least to do
+/// is asked, and another when it fails before a word has come. Nothing is sent before a turn begins, so that a prompt
+/// that is still being written is not counted: count_tokens() and count_prompt() answer Unsupported. Commands are of
+/// the memory of this machine; there are none here. Threads as for engine::Engine.
 class RemoteEngine final : public engine::Engine
 {
 public:
@@ -27,8 +29,12 @@ public:
     void unload() override { model_.reset(); }
     bool loaded() const override { return model_.has_value(); }
     engine::Result<engine::SequenceId> create_sequence() override { return ++last_sequence_; }
-    engine::Result<engine::SequenceId> branch(engine::SequenceId, int) override { return ++last_sequence_; }
-    void end_sequence(engine::SequenceId) override {}
+    engine::Result<engine::SequenceId> branch(engine::SequenceId from, int) override
+    {
+        choice_.branch(from, ++last_sequence_);
+        return last_sequence_;
+    }
+    void end_sequence(engine::SequenceId sequence) override { choice_.end_sequence(sequence); }
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
 
@@ -46,9 +52,8 @@ public:
 
 private:
     struct Model {
-        Server server;
+        std::string server;  // its address; others may answer for it
         std::string id;
-        Kind kind = Kind::Unknown;
         int context_tokens = 0;
     };
     struct Begun {
@@ -61,10 +66,13 @@ private:
     };
     engine::Result<engine::Turn> answer(engine::SequenceId sequence, const engine::Request& request,
                                         const engine::Listener& listener, const std::stop_token& stop);
+    std::vector<ListedServer> in_turn(std::vector<ListedServer> servers, engine::SequenceId sequence,
+                                      const std::stop_token& stop);
 
     std::shared_ptr<ServerBook> book_;
     std::chrono::milliseconds patience_;
     std::optional<Model> model_;
+    ServerChoice choice_;
     engine::SequenceId last_sequence_ = 0;
     engine::TurnId last_turn_ = 0;
     std::vector<Begun> turns_;

@@ -1,4 +1,5 @@
-// Server is an engine elsewhere that speaks OpenAI's API; ServerFacts is what it says of itself.
+// Server is an engine elsewhere that speaks OpenAI's API; ServerFacts is what it says of itself; ListedServer is one
+// that the user added.
 #pragma once
 
 #include <string>
@@ -26,6 +27,12 @@ struct ServerFacts {
     Kind kind = Kind::Unknown;
     std::string version;  // empty: it does not say
     std::vector<ServedModel> models;
+};
+
+struct ListedServer {
+    Server server;
+    std::string name = {};   // those of one name answer for each other where they have the same model; empty: for none
+    ServerFacts facts = {};  // of when it was asked last
 };
 
 }  // namespace remote

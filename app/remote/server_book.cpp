@@ -4,17 +4,68 @@
 
 namespace remote {
 
-void ServerBook::set(std::vector<Server> servers)
+namespace {
+
+bool has_model(const ServerFacts& facts, const std::string& model)
+{
+    return std::ranges::find(facts.models, model, &ServedModel::id) != facts.models.end();
+}
+
+}  // namespace
+
+void ServerBook::set(std::vector<ListedServer> servers)
 {
     const std::lock_guard lock(mutex_);
     servers_ = std::move(servers);
+    std::erase_if(answering_, [this](const auto& pair) { return !at(pair.first) || !at(pair.second); });
+}
+
+void ServerBook::learn(const std::string& url, const ServerFacts& facts)
+{
+    const std::lock_guard lock(mutex_);
+    for (ListedServer& listed : servers_)
+        if (listed.server.url == url)
+            listed.facts = facts;
+}
+
+const ListedServer* ServerBook::at(const std::string& url) const
+{
+    const auto found = std::ranges::find(servers_, url, [](const ListedServer& listed) { return listed.server.url; });
+    return found == servers_.end() ? nullptr : &*found;
 }
 
 std::optional<Server> ServerBook::find(const std::string& url) const
 {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(servers_, url, &Server::url);
-    return found == servers_.end() ? std::nullopt : std::optional(*found);
+    const ListedServer* const found = at(url);
+    return found ? std::optional(found->server) : std::nullopt;
+}
+
+std::vector<ListedServer> ServerBook::for_model(const std::string& url, const std::string& model) const
+{
+    const std::lock_guard lock(mutex_);
+    const ListedServer* const first = at(url);
+    if (!first)
+        return {};
+    std::vector<ListedServer> all{*first};
+    for (const ListedServer& other : servers_)
+        if (&other != first && !other.name.empty() && other.name == first->name && has_model(other.facts, model))
+            all.push_back(other);
+    return all;
+}
+
+void ServerBook::set_answering(const std::string& url, const std::string& answering)
+{
+    const std::lock_guard lock(mutex_);
+    answering_[url] = answering;
+}
+
+std::optional<Server> ServerBook::answering(const std::string& url) const
+{
+    const std::lock_guard lock(mutex_);
+    const auto known = answering_.find(url);
+    const ListedServer* const found = at(known == answering_.end() ? url : known->second);
+    return found ? std::optional(found->server) : std::nullopt;
 }
 
 net::HttpClient& ServerBook::client()

@@ -4,6 +4,7 @@
 #include "app/net/http_client.h"
 #include "app/remote/server.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,16 +17,28 @@ namespace remote {
 class ServerBook
 {
 public:
-    void set(std::vector<Server> servers);
+    void set(std::vector<ListedServer> servers);
+    /// What a server has said of itself now.
+    void learn(const std::string& url, const ServerFacts& facts);
+
     std::optional<Server> find(const std::string& url) const;
+    /// The server of this address, then those of its name that have this model too. Empty: it is none of them.
+    std::vector<ListedServer> for_model(const std::string& url, const std::string& model) const;
+
+    /// Which one of for_model() answers: the one that was asked last. That of the address itself until then.
+    void set_answering(const std::string& url, const std::string& answering);
+    std::optional<Server> answering(const std::string& url) const;
 
     /// Made when somebody is asked first: until then there is nothing of the network in the program.
     net::HttpClient& client();
     std::vector<net::Connection> connections() const;
 
 private:
+    const ListedServer* at(const std::string& url) const;
+
     mutable std::mutex mutex_;
-    std::vector<Server> servers_;
+    std::vector<ListedServer> servers_;
+    std::map<std::string, std::string> answering_;  // by the address that a model was opened at
     std::unique_ptr<net::HttpClient> client_;
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace remote {
@@ -135,6 +136,60 @@ constexpr std::array kKnown = {
     Known{"process_start_time_seconds", "", &N::started_s, Several::Mean},
 };
 
+/// Where a program writes a histogram of ours; each of its lines has the bound among its labels.
+struct KnownHistogram {
+    std::string_view name;
+    LatencyHistogram ServerNumbers::*to;
+};
+constexpr std::array kHistograms = {
+    KnownHistogram{"vllm:time_to_first_token_seconds_bucket", &N::first_token},
+    KnownHistogram{"vllm:inter_token_latency_seconds_bucket", &N::token_gap},
+    KnownHistogram{"sglang:time_to_first_token_seconds_bucket", &N::first_token},
+    KnownHistogram{"sglang:inter_token_latency_seconds_bucket", &N::token_gap},
+    KnownHistogram{"tgi_request_mean_time_per_token_duration_bucket", &N::token_gap},
+    KnownHistogram{"spillway_time_to_first_token_seconds_bucket", &N::first_token},
+    KnownHistogram{"spillway_inter_token_seconds_bucket", &N::token_gap},
+};
+
+/// The bound of a line of a histogram: le="0.25" or le="+Inf".
+std::optional<double> bound_in(std::string_view labels)
+{
+    constexpr std::string_view mark("le=\"");
+    std::size_t at = labels.find(mark);
+    while (at != std::string_view::npos && at > 0 && labels[at - 1] != ',' && labels[at - 1] != ' ')
+        at = labels.find(mark, at + 1);  // the end of another label's name
+    if (at == std::string_view::npos)
+        return {};
+    labels.remove_prefix(at + mark.size());
+    if (labels.starts_with("+Inf\""))
+        return std::numeric_limits<double>::infinity();
+    double bound = 0;
+    const auto read = std::from_chars(labels.data(), labels.data() + labels.size(), bound);
+    if (read.ec != std::errc() || !std::isfinite(bound) || bound < 0)
+        return {};
+    return bound;
+}
+
+void add_to_histograms(ServerNumbers& numbers, const Sample& sample)
+{
+    if (!sample.name.ends_with("_bucket"))
+        return;
+    for (const KnownHistogram& known : kHistograms)
+        if (known.name == sample.name)
+            if (const auto bound = bound_in(sample.labels))
+                (numbers.*known.to).add(*bound, sample.value);
+}
+
+std::optional<LatencyHistogram> rise(const LatencyHistogram& before, const LatencyHistogram& now)
+{
+    return before.empty() || now.empty() ? std::nullopt : now.since(before);
+}
+
+bool fell(const LatencyHistogram& before, const LatencyHistogram& now)
+{
+    return !before.empty() && !now.empty() && now.count() < before.count();
+}
+
 std::optional<double> rise(const std::optional<double>& before, const std::optional<double>& now)
 {
     return before && now ? std::optional(*now - *before) : std::nullopt;
@@ -149,6 +204,7 @@ bool fell(const std::optional<double>& before, const std::optional<double>& now)
 
 ServerNumbers read_numbers(std::string_view page)
 {
+    ServerNumbers numbers;
     std::array<Gathered, kKnown.size()> gathered{};
     for (std::size_t lines = 0; !page.empty() && lines < kMostLines; ++lines) {
         const std::size_t end = page.find('\n');
@@ -160,8 +216,8 @@ ServerNumbers read_numbers(std::string_view page)
             if (kKnown[i].name == sample->name &&
                 (kKnown[i].label.empty() || sample->labels.find(kKnown[i].label) != std::string_view::npos))
                 gathered[i].add(sample->value);
+        add_to_histograms(numbers, *sample);
     }
-    ServerNumbers numbers;
     for (std::size_t i = 0; i < kKnown.size(); ++i)
         if (const auto value = gathered[i].value(kKnown[i].several); value && !(numbers.*kKnown[i].to))
             numbers.*kKnown[i].to = value;
@@ -178,7 +234,8 @@ CounterChange change_between(const ServerNumbers& before, const ServerNumbers& n
     change.restarted = (before.started_s && now.started_s && *before.started_s != *now.started_s) ||
                        fell(before.preemptions, now.preemptions) || fell(before.offloaded_bytes, now.offloaded_bytes) ||
                        fell(before.fetched_bytes, now.fetched_bytes) || fell(before.prefix_tokens, now.prefix_tokens) ||
-                       fell(before.prefix_hits, now.prefix_hits) || fell(before.answer_tokens, now.answer_tokens);
+                       fell(before.prefix_hits, now.prefix_hits) || fell(before.answer_tokens, now.answer_tokens) ||
+                       fell(before.first_token, now.first_token) || fell(before.token_gap, now.token_gap);
     if (change.restarted)
         return change;
     change.preemptions = rise(before.preemptions, now.preemptions);
@@ -187,6 +244,8 @@ CounterChange change_between(const ServerNumbers& before, const ServerNumbers& n
     change.prefix_tokens = rise(before.prefix_tokens, now.prefix_tokens);
     change.prefix_hits = rise(before.prefix_hits, now.prefix_hits);
     change.answer_tokens = rise(before.answer_tokens, now.answer_tokens);
+    change.first_token = rise(before.first_token, now.first_token);
+    change.token_gap = rise(before.token_gap, now.token_gap);
     return change;
 }
 

@@ -1,15 +1,18 @@
 // ServerNumbers is what a server says of its own load; CounterChange what its counters did since the last time.
 #pragma once
 
+#include "app/remote/latency_histogram.h"
 #include "app/remote/server.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace remote {
 
 /// At one moment. Empty: the server does not say, which is not zero.
 struct ServerNumbers {
+    std::string server = {};          // whose they are, its address
     std::optional<double> kv_share;   // of its KV cache that is in use, 0 to 1
     std::optional<double> kv_tokens;  // in it
     std::optional<double> kv_most_tokens;
@@ -25,6 +28,10 @@ struct ServerNumbers {
     std::optional<double> prefix_hits;      // of them, found
     std::optional<double> answer_tokens;    // of all its clients
 
+    // Of all requests since the server began; empty: it has none.
+    LatencyHistogram first_token;  // from the request to its first token
+    LatencyHistogram token_gap;    // between two tokens of an answer
+
     std::optional<double> started_s;  // since 1970
 };
 
@@ -36,6 +43,7 @@ ServerNumbers read_numbers(std::string_view page);
 struct CounterChange {
     bool restarted = false;
     std::optional<double> preemptions, offloaded_bytes, fetched_bytes, prefix_tokens, prefix_hits, answer_tokens;
+    std::optional<LatencyHistogram> first_token, token_gap;  // of the requests in between
 };
 CounterChange change_between(const ServerNumbers& before, const ServerNumbers& now);
 

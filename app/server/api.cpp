@@ -82,11 +82,12 @@ bool is_method(const char* route, std::string_view method)
 
 }  // namespace
 
-Api::Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door)
+Api::Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door, std::shared_ptr<RequestLog> log)
     : desk_(desk)
     , models_(models)
     , metrics_(metrics)
     , door_(std::move(door))
+    , log_(std::move(log))
     , routes_(std::make_unique<const Routes>())
 {
 }
@@ -132,28 +133,64 @@ std::optional<Refusal> Api::no_route(const HttpRequest& request) const
 
 void Api::answer(const HttpRequest& request, HttpReply& reply)
 {
+    if (log_)
+        log_->asked(request.client);
+    const auto asked = Clock::now();
+    const Replied replied = reply_to(request, reply);
+    if (log_)
+        log_->answered(
+            {.client = request.client,
+             .route = request.method + ' ' + request.path,
+             .model = replied.model,
+             .prompt_tokens = replied.prompt_tokens,
+             .answer_tokens = replied.answer_tokens,
+             .milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - asked).count(),
+             .status = replied.status});
+}
+
+Replied Api::reply_to(const HttpRequest& request, HttpReply& reply)
+{
     for (const Route& route : routes_->all)
         if (is_at(route.path, request.path) && is_method(route.method, request.method)) {
-            int status = 500;
+            Replied replied{500};
             try {
-                status = answer_at(route, request, reply);
+                replied = answer_at(route, request, reply);
             } catch (...) {
                 reply.whole(answer_to(refusal_of(engine::caught("for this request").value()), dialect_at(request.path),
                                       door_.headers_for(request)));
             }
-            metrics_.add_request(route.path, status);
-            return;
+            metrics_.add_request(route.path, replied.status);
+            return replied;
         }
     reply.whole({200, R"({"status":"ok"})", "application/json", door_.headers_for(request)});  // /health
+    return {200};
 }
 
-int Api::answer_at(const Route& route, const HttpRequest& request, HttpReply& reply)
+void Api::connected(const std::string& client)
+{
+    if (log_)
+        log_->came(client);
+}
+
+void Api::disconnected(const std::string& client)
+{
+    if (log_)
+        log_->left(client);
+}
+
+void Api::refused(const HttpRequest& head, int status)
+{
+    if (log_)
+        log_->answered({.client = head.client, .route = head.method + ' ' + head.path, .model = {}, .status = status});
+}
+
+Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply& reply)
 {
     const std::vector<HttpHeader> headers = door_.headers_for(request);
     const Dialect& dialect = dialect_at(request.path);
     const auto refuse = [&](const Refusal& refusal) {
         reply.whole(answer_to(refusal, dialect, headers));
-        return http_status(refusal.kind);
+        return Replied{http_status(refusal.kind)};
     };
     const bool empty = request.method != "POST" || (request.body.empty() && !route.turn);
     const auto body = empty ? tl::expected<Json, Refusal>(Json::object()) : parse_body(request.body);
@@ -164,7 +201,7 @@ int Api::answer_at(const Route& route, const HttpRequest& request, HttpReply& re
         if (!text)
             return refuse(text.error());
         reply.whole({200, *text, route.type, headers});
-        return 200;
+        return {200};
     }
     const auto file = models_.find(Fields(*body).text("model").value_or(""));
     if (!file)
@@ -175,7 +212,9 @@ int Api::answer_at(const Route& route, const HttpRequest& request, HttpReply& re
     asked->ask.file = *file;
     if (const auto ready = ready_for_tools_of(*file, asked->ask); !ready)
         return refuse(refusal_of(ready.error()));
-    return reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
+    Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
+    replied.model = file->name;
+    return replied;
 }
 
 /// On the connection's thread, so that nobody waits for the rules that another one's tools ask for.

@@ -6,6 +6,7 @@
 #include "app/server/http_server.h"
 #include "app/server/metrics.h"
 #include "app/server/plain_answers.h"
+#include "app/server/request_log.h"
 #include "app/server/turn_reply.h"
 
 #include <memory>
@@ -19,12 +20,16 @@ namespace server {
 class Api final : public HttpHandler
 {
 public:
-    Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door);
+    /// `log`: may be null.
+    Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door, std::shared_ptr<RequestLog> log = {});
     ~Api() override;
 
     std::optional<HttpAnswer> refuse(const HttpRequest& head) override;
     void answer(const HttpRequest& request, HttpReply& reply) override;
     HttpAnswer answer_to_bad(const HttpRefusal& refusal) override;
+    void connected(const std::string& client) override;
+    void disconnected(const std::string& client) override;
+    void refused(const HttpRequest& head, int status) override;
 
 private:
     struct Route;
@@ -34,13 +39,15 @@ private:
     engine::Status ready_for_tools_of(const ModelFile& file, Ask& ask);
     PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body);
     tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const Json& body);
-    int answer_at(const Route& route, const HttpRequest& request, HttpReply& reply);
+    Replied reply_to(const HttpRequest& request, HttpReply& reply);
+    Replied answer_at(const Route& route, const HttpRequest& request, HttpReply& reply);
     std::optional<Refusal> no_route(const HttpRequest& request) const;
 
     EngineDesk& desk_;
     Models& models_;
     Metrics& metrics_;
     const Door door_;
+    const std::shared_ptr<RequestLog> log_;
     std::unique_ptr<const Routes> routes_;
 };
 

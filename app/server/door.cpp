@@ -70,11 +70,15 @@ std::optional<Refusal> Door::refusal(const HttpRequest& request) const
     const std::string* host = request.header("host");
     if (host && !knows_host(*host))
         return Refusal{Refusal::Kind::Forbidden,
-                       "this server does not go by that name; --allow-host allows the Host of a request"};
+                       options_.by_command
+                           ? "this server does not go by that name; --allow-host allows the Host of a request"
+                           : "this server does not go by that name: call it 127.0.0.1 or localhost"};
     const std::string* origin = request.header("origin");
     if (origin && !knows_origin(*origin))
         return Refusal{Refusal::Kind::Forbidden,
-                       "web pages from there may not ask; --allow-origin allows the Origin of a request"};
+                       options_.by_command
+                           ? "web pages from there may not ask; --allow-origin allows the Origin of a request"
+                           : "web pages from there may not ask, only those of this computer"};
     // What says nothing of the model or its user is open, so that whoever starts the server can see that it is up.
     if (request.path != "/health" && request.path != "/v1/health" && !is_preflight(request) && !has_key(request))
         return Refusal{Refusal::Kind::NoKey, "this server asks for its key, as a bearer token or in x-api-key"};

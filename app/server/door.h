@@ -15,6 +15,7 @@ struct DoorOptions {
     std::vector<std::string> keys;     // one of them is asked for; none: nobody is asked
     std::vector<std::string> hosts;    // names under which we may be called, besides localhost and addresses
     std::vector<std::string> origins;  // of web pages that may ask, besides those of this machine: "https://a.example"
+    bool by_command = false;           // whoever runs it can give the options that name more of these
 };
 
 /// Immutable: may be used from any thread.

@@ -2,12 +2,19 @@
 
 #include "app/server/turn_listener.h"
 #include "engine/caught.h"
+#include "engine/draft_model.h"
 
 #include <algorithm>
 #include <future>
+#include <new>
 #include <utility>
 
 namespace server {
+
+static Refusal about_to_stop()
+{
+    return {Refusal::Kind::Busy, "the server is about to stop"};
+}
 
 /// It stays where it is: its listeners refer to it.
 struct EngineDesk::Running {
@@ -26,12 +33,30 @@ EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions optio
     , load_(options_.load)
     , places_(std::size_t(std::clamp(options.turns, 1, engine::kMostRowsTogether)))
 {
-    engine_->on_posted = [this] {
-        const std::lock_guard lock(mutex_);
-        posted_ = true;
-        came_.notify_all();
-    };
+    engine_->on_posted = [this] { wake(); };
     thread_ = std::thread([this] { work(); });
+}
+
+EngineDesk::EngineDesk(SharedEngine& shared, DeskOptions options, Metrics& metrics, Opened opened)
+    : opened_(std::move(opened))
+    , options_(options)
+    , metrics_(metrics)
+    , places_(std::size_t(std::clamp(options.turns, 1, engine::kMostRowsTogether - 1)))
+{
+    auto guest = shared.guest([this] { wake(); });
+    guest_ = guest.get();
+    engine_ = std::move(guest);
+    opened_(std::nullopt);
+    follow();
+    thread_ = std::thread([this] { work(); });
+}
+
+/// Any thread.
+void EngineDesk::wake()
+{
+    const std::lock_guard lock(mutex_);
+    posted_ = true;
+    came_.notify_all();
 }
 
 EngineDesk::~EngineDesk()
@@ -43,6 +68,7 @@ EngineDesk::~EngineDesk()
         came_.notify_all();
     }
     thread_.join();
+    engine_.reset();  // until then it may wake this
 }
 
 /// Waits until the engine's thread has done it.
@@ -104,9 +130,52 @@ engine::Status EngineDesk::ensure(const ModelFile& file, std::stop_token stop)
 {
     if (serves(file))
         return {};
+    if (guest_)
+        return served_ ? engine::fail(engine::Error::Code::NotFound, "'" + file.name + "' is no longer open: '" +
+                                                                         served_->name + "' is, in Spillway's window")
+                       : engine::fail(engine::Error::Code::NotLoaded, "'" + file.name + "' is no longer open");
     engine::LoadRequest request = load_;
     request.model = file.path;
+    if (!request.draft_model.empty() && !engine::may_draft(request.model, request.draft_model))
+        request.draft_model.clear();  // it was named for another one
     return load_now(request, file.name, {}, std::move(stop));
+}
+
+bool EngineDesk::serves(const ModelFile& file) const
+{
+    return served_ && served_->name == file.name && (!guest_ || served_->info.path == file.path);
+}
+
+/// Of a borrowed engine. What was known of conversations is of a model that is gone.
+void EngineDesk::follow()
+{
+    if (!guest_)
+        return;
+    const OpenModel open = guest_->look();
+    if (open.generation == generation_)
+        return;
+    generation_ = open.generation;
+    known_.clear();
+    set_served(nullptr);
+    metrics_.forget_telemetry();
+    try {
+        take_up(open);
+    } catch (const std::bad_alloc&) {
+        set_served(nullptr);  // as if there were none
+        opened_(std::nullopt);
+    }
+}
+
+void EngineDesk::take_up(const OpenModel& open)
+{
+    auto text = open.model ? ModelText::open(open.model->path)
+                           : engine::fail(engine::Error::Code::NotLoaded, "no model is open");
+    if (!text)
+        return opened_(std::nullopt);
+    const std::filesystem::path path = open.model->path;
+    const std::string name = client_name(path);
+    set_served(std::make_shared<Served>(Served{name, *open.model, std::move(*text)}));
+    opened_(ModelFile{name, path, open.model->file_bytes});
 }
 
 void EngineDesk::unload()
@@ -133,9 +202,10 @@ tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
 {
     if (ask.turn.most_drafted < 0)
         ask.turn.most_drafted = options_.most_drafted;
+    ask.turn.drafters = options_.drafters;
     const std::lock_guard lock(mutex_);
     if (closed_)
-        return tl::unexpected(Refusal{Refusal::Kind::Busy, "the server is about to stop"});
+        return tl::unexpected(about_to_stop());
     forget_those_that_left();
     if (!waiting_.empty() && waiting_.size() + std::size_t(ask.choices) > std::size_t(options_.waiting))
         return tl::unexpected(Refusal{Refusal::Kind::Busy, std::to_string(waiting_.size()) +
@@ -189,8 +259,9 @@ void EngineDesk::close(std::chrono::milliseconds grace)
     std::unique_lock lock(mutex_);
     closed_ = true;
     came_.wait_for(lock, grace, [this] { return waiting_.empty() && running_count() == 0; });
-    for (const Waiting& waiting : waiting_)
-        waiting.events->cancel();
+    for (const Waiting& waiting : waiting_)  // nobody begins them, so nobody else would say so
+        waiting.events->put(Failed{about_to_stop()});
+    waiting_.clear();
     for (const Place& place : places_)
         if (place.events)
             place.events->cancel();
@@ -199,6 +270,7 @@ void EngineDesk::close(std::chrono::milliseconds grace)
 void EngineDesk::work()
 {
     while (wait_for_work()) {
+        follow();
         do_jobs(running_.empty() ? When::BetweenTurns : When::BetweenSteps);
         begin_those_that_may();
         if (!running_.empty())
@@ -271,7 +343,8 @@ std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
     const auto free = std::ranges::find_if(places_, [](const Place& p) { return !p.events; });
     const bool one_waits = std::ranges::any_of(running_, &Running::has_waited_for_memory) ||
                            std::ranges::any_of(jobs_, [](const Job& job) { return job.when == When::BetweenTurns; });
-    const bool another = !waiting_.empty() && waiting_.front().ask.file && !serves(*waiting_.front().ask.file);
+    const bool another =
+        !guest_ && !waiting_.empty() && waiting_.front().ask.file && !serves(*waiting_.front().ask.file);
     if (waiting_.empty() || free == places_.end() || one_waits || (another && running_count() > 0)) {
         came_.notify_all();  // close() looks at the queue
         return std::nullopt;

@@ -6,6 +6,7 @@
 #include "app/server/known_conversations.h"
 #include "app/server/metrics.h"
 #include "app/server/model_text.h"
+#include "app/server/shared_engine.h"
 #include "app/server/turn_events.h"
 #include "engine/engine.h"
 
@@ -26,6 +27,7 @@ struct DeskOptions {
     int turns = 4;                   // side by side at most, engine::kMostRowsTogether of them
     int waiting = 64;                // more of them at most, then Busy
     std::size_t conversations = 16;  // whose KV is kept for when they come again, as far as there is memory
+    engine::Drafters drafters = engine::Drafters::All;  // of those
     int most_drafted = engine::kMostRowsTogether - 1;
     std::chrono::milliseconds idle_unload{0};  // a model that nobody asks leaves after this time; 0: it stays
     engine::LoadRequest load = {};             // how one is loaded that is asked for
@@ -43,6 +45,10 @@ class EngineDesk
 {
 public:
     EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions options, Metrics& metrics);
+    /// Answers with what is open in an engine that somebody else owns, and loads nothing. `opened` is told at first,
+    /// and on the engine's thread whenever it is another model; nothing: none is there.
+    using Opened = std::function<void(std::optional<ModelFile>)>;
+    EngineDesk(SharedEngine& shared, DeskOptions options, Metrics& metrics, Opened opened);
     ~EngineDesk();
 
     /// Waits until the model is there.
@@ -106,7 +112,10 @@ private:
     engine::Status ensure(const ModelFile& file, std::stop_token stop);
     void unload();
     void set_served(std::shared_ptr<const Served> served);
-    bool serves(const ModelFile& file) const { return served_ && served_->name == file.name; }
+    bool serves(const ModelFile& file) const;
+    void follow();
+    void take_up(const OpenModel& open);
+    void wake();
     int running_count() const;
     void forget_those_that_left();
     void work();
@@ -124,6 +133,9 @@ private:
     auto on_engine_thread(When when, Work work) -> decltype(work());
 
     std::unique_ptr<engine::Engine> engine_;
+    GuestEngine* guest_ = nullptr;  // the same, where it is borrowed
+    Opened opened_;
+    std::uint64_t generation_ = 0;  // of what is open there
     const DeskOptions options_;
     Metrics& metrics_;
     KnownConversations known_;    // of the engine's thread

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace server {
 
@@ -27,13 +28,32 @@ std::string head_of(const HttpAnswer& answer, const std::string& framing, bool k
     return head + (keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
 }
 
+/// All of it, within that time. A client that does not read cannot hold up the end of the server.
+bool write_all(Socket& socket, std::string_view text, milliseconds patience, const std::atomic<bool>& stopping)
+{
+    auto deadline = Clock::now() + patience;
+    bool stops = false;
+    while (!text.empty()) {
+        if (stopping && !std::exchange(stops, true))
+            deadline = std::min(deadline, Clock::now() + kFarewell);
+        const auto left = std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
+        const auto sent = socket.write(text, std::min(left, kGlance));
+        if (!sent || (*sent == 0 && left.count() == 0))
+            return false;
+        text.remove_prefix(*sent);
+    }
+    return true;
+}
+
 /// Writes an answer to a socket. On the connection's thread.
 class SocketReply final : public HttpReply
 {
 public:
-    SocketReply(Socket& socket, const HttpRequest& request, milliseconds write_time, bool keeps_alive)
+    SocketReply(Socket& socket, const HttpRequest& request, milliseconds write_time, const std::atomic<bool>& stopping,
+                bool keeps_alive)
         : socket_(socket)
         , write_time_(write_time)
+        , stopping_(stopping)
         , body_wanted_(request.method != "HEAD")
         , chunked_(!request.http_1_0)
         , keeps_alive_(keeps_alive)
@@ -83,14 +103,34 @@ public:
 private:
     bool send(std::string_view text)
     {
-        broken_ = broken_ || !socket_.write(text, Clock::now() + write_time_);
+        broken_ = broken_ || !write_all(socket_, text, write_time_, stopping_);
         return !broken_;
     }
 
     Socket& socket_;
     milliseconds write_time_;
+    const std::atomic<bool>& stopping_;
     bool body_wanted_, chunked_, keeps_alive_;
     bool begun_ = false, streams_ = false, broken_ = false;
+};
+
+/// Says that a client is there, for as long as it is.
+class Presence
+{
+public:
+    Presence(HttpHandler& handler, const std::string& client)
+        : handler_(handler)
+        , client_(client)
+    {
+        handler_.connected(client_);
+    }
+    ~Presence() { handler_.disconnected(client_); }
+    Presence(const Presence&) = delete;
+    Presence& operator=(const Presence&) = delete;
+
+private:
+    HttpHandler& handler_;
+    const std::string& client_;
 };
 
 }  // namespace
@@ -168,12 +208,13 @@ void HttpServer::turn_away(Socket socket)
     HttpAnswer answer = handler_.answer_to_bad({503, "too many connections are open"});
     answer.headers.push_back({"Retry-After", "1"});
     const std::string length = "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
-    socket.write(head_of(answer, length, false) + answer.body, Clock::now());
+    write_all(socket, head_of(answer, length, false) + answer.body, milliseconds(0), stopping_);
 }
 
 /// Request after request, until the client or the server has had enough.
 void HttpServer::talk(Socket& socket, const std::string& client)
 {
+    const Presence presence(handler_, client);
     std::string unread;
     for (;;) {
         HttpReader reader(options_.limits);
@@ -183,7 +224,7 @@ void HttpServer::talk(Socket& socket, const std::string& client)
         if (reader.state() == HttpReader::State::Body) {
             const auto refused = handler_.refuse(reader.request());
             if (!refused && reader.request().expects_continue)
-                socket.write("HTTP/1.1 100 Continue\r\n\r\n", Clock::now() + options_.write_time);
+                write_all(socket, "HTTP/1.1 100 Continue\r\n\r\n", options_.write_time, stopping_);
             if (!refused && read_body(socket, reader, unread) != Socket::Came::Bytes)
                 return;
         }
@@ -196,12 +237,13 @@ bool HttpServer::answer_one(Socket& socket, HttpReader& reader)
 {
     const HttpRequest& request = reader.request();
     const bool whole = reader.state() == HttpReader::State::Whole;
-    SocketReply reply(socket, request, options_.write_time, whole && request.keeps_alive && !stopping_);
+    SocketReply reply(socket, request, options_.write_time, stopping_, whole && request.keeps_alive && !stopping_);
     if (reader.state() == HttpReader::State::Refused)
         reply.whole(handler_.answer_to_bad(reader.refusal()));
-    else if (const auto refused = handler_.refuse(request))
+    else if (const auto refused = handler_.refuse(request)) {
         reply.whole(*refused);
-    else
+        handler_.refused(request, refused->status);
+    } else
         handler_.answer(request, reply);
     if (!reply.begun())
         reply.whole(handler_.answer_to_bad({500, "the request was not answered"}));
@@ -239,7 +281,7 @@ Socket::Came HttpServer::read_body(Socket& socket, HttpReader& reader, std::stri
         unread.erase(0, reader.feed(unread));
         if (reader.state() != HttpReader::State::Body)
             return Socket::Came::Bytes;
-        if (Clock::now() >= deadline)
+        if (Clock::now() >= deadline || stopping_)
             return Socket::Came::Nothing;
         const Socket::Read read = socket.read(bytes.data(), bytes.size(), kGlance);
         if (read.came == Socket::Came::End || read.came == Socket::Came::Broken)

@@ -51,6 +51,12 @@ public:
     virtual void answer(const HttpRequest& request, HttpReply& reply) = 0;
     /// What a request that is not one of HTTP, or too large, is answered.
     virtual HttpAnswer answer_to_bad(const HttpRefusal& refusal) = 0;
+
+    // What goes on beside the answers. Nothing needs to be done about it.
+    virtual void connected(const std::string& /*client*/) {}
+    virtual void disconnected(const std::string& /*client*/) {}
+    /// The answer that refuse() gave was sent.
+    virtual void refused(const HttpRequest& /*head*/, int /*status*/) {}
 };
 
 class HttpServer

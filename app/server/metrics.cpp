@@ -54,10 +54,13 @@ std::string memory_text(const engine::Telemetry& t)
                                    {on("cpu", "kv"), t.kv_bytes_host},
                                    {on("cpu", "state"), t.state_bytes_host},
                                    {on("cpu", "scratch"), t.scratch_bytes}};
+    if (t.draft_model)
+        bytes.push_back({on("cpu", "draft_model"), t.draft_model->used_bytes()});
     if (const auto& d = t.device)
         for (const auto& [tenant, value] :
              {std::pair("weights", d->weight_bytes), std::pair("kv", d->kv_bytes), std::pair("state", d->state_bytes),
-              std::pair("ring", d->ring_bytes), std::pair("scratch", d->scratch_bytes)})
+              std::pair("ring", d->ring_bytes), std::pair("scratch", d->scratch_bytes),
+              std::pair("kv_ahead", d->kv_ahead_bytes)})
             bytes.push_back({on(d->id, tenant), value});
     std::string text = several("spillway_memory_bytes", "Bytes of the model in each memory.", "gauge", bytes);
     text += several("spillway_kv_blocks", "KV blocks in use, by where their bytes are.", "gauge",

@@ -11,16 +11,9 @@
 
 namespace server {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-constexpr int kDeepestFolder = 8;
-constexpr int kMostEntries = 100'000;  // a folder may be a whole disk
-constexpr std::size_t kMostNamed = 40;
-
-/// What a file is called without its ending and the number of its part; nothing: it is no model, or not its first part.
-std::optional<std::string> name_of(const fs::path& path)
+std::optional<std::string> model_name(const fs::path& path)
 {
     if (path.extension() != ".gguf")
         return std::nullopt;
@@ -42,6 +35,17 @@ std::optional<std::string> name_of(const fs::path& path)
     return name;
 }
 
+std::string client_name(const fs::path& path)
+{
+    return model_name(path).value_or(engine::utf8_text(path.stem()));
+}
+
+namespace {
+
+constexpr int kDeepestFolder = 8;
+constexpr int kMostEntries = 100'000;  // a folder may be a whole disk
+constexpr std::size_t kMostNamed = 40;
+
 /// What cannot be read is passed over.
 void add_files_below(const fs::path& folder, std::vector<ModelFile>& files)
 {
@@ -53,7 +57,7 @@ void add_files_below(const fs::path& folder, std::vector<ModelFile>& files)
         const bool hidden = engine::utf8_text(walk->path().filename()).starts_with('.');
         if (walk->is_directory(ignored) && (hidden || walk.depth() + 1 >= kDeepestFolder))
             walk.disable_recursion_pending();
-        const auto name = hidden ? std::nullopt : name_of(walk->path());
+        const auto name = hidden ? std::nullopt : model_name(walk->path());
         if (name && walk->is_regular_file(ignored))
             files.push_back({*name, walk->path(), std::int64_t(walk->file_size(ignored))});
     }
@@ -97,6 +101,17 @@ void Models::add(ModelFile file)
     added_.push_back(std::move(file));
 }
 
+void Models::set_only(std::optional<ModelFile> file)
+{
+    const std::lock_guard lock(mutex_);
+    borrowed_ = true;
+    added_.clear();
+    listed_.clear();
+    described_.clear();
+    if (file)
+        added_.push_back(std::move(*file));
+}
+
 std::vector<ModelFile> Models::all()
 {
     std::vector<ModelFile> files;
@@ -124,6 +139,14 @@ tl::expected<ModelFile, Refusal> Models::find(std::string_view name)
     const std::vector<ModelFile> files = all();
     if (const auto file = find_among(files, name))
         return *file;
+    if (borrowed_ && files.empty())
+        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model of this computer is open in Spillway's window"});
+    if (borrowed_)
+        return tl::unexpected(Refusal{Refusal::Kind::NotFound,
+                                      "the model '" + std::string(name.substr(0, 200)) + "' is not open here: '" +
+                                          files.front().name +
+                                          "' is, and only in Spillway's window another one can be opened",
+                                      "model"});
     if (name.empty())
         return tl::unexpected(
             Refusal{Refusal::Kind::BadRequest, "'model' is missing; it must be one of: " + names_of(files), "model"});
@@ -132,11 +155,11 @@ tl::expected<ModelFile, Refusal> Models::find(std::string_view name)
         "there is no model '" + std::string(name.substr(0, 200)) + "' here; there are: " + names_of(files), "model"});
 }
 
-/// Without folders, and where no name is said, the only one is meant.
+/// Where no name is said, the only one is meant, and by any name where there is no other to choose.
 std::optional<ModelFile> Models::find_among(const std::vector<ModelFile>& files, std::string_view name) const
 {
     constexpr std::string_view kLatest = ":latest";  // Ollama's clients add it to what has no tag
-    if (files.size() == 1 && (name.empty() || folders_.empty()))
+    if (files.size() == 1 && (name.empty() || (folders_.empty() && !borrowed_)))
         return files.front();
     const std::string_view plain = name.ends_with(kLatest) ? name.substr(0, name.size() - kLatest.size()) : name;
     for (const std::string_view wanted : {name, plain})

@@ -3,6 +3,7 @@
 
 #include "app/server/refusal.h"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,6 +24,11 @@ struct ModelFile {
     std::int64_t bytes = 0;      // of that part
 };
 
+/// A file's name without ending and number of part. Nothing: it is no model, or not its first part.
+std::optional<std::string> model_name(const std::filesystem::path& path);
+/// As clients call an open model of this file.
+std::string client_name(const std::filesystem::path& path);
+
 /// The models of some folders, however deep they lie there, and one that was named by itself. Whatever a client says is
 /// compared with the names that were found, and opens no other file. Any thread.
 class Models
@@ -32,6 +38,8 @@ public:
 
     /// Takes precedence over a file of the folders that has its name.
     void add(ModelFile file);
+    /// There is only what somebody else has opened, under its own name. Nothing: nothing is open there.
+    void set_only(std::optional<ModelFile> file);
     /// By their names. The folders are looked through anew.
     std::vector<ModelFile> all();
     /// Refused with the names that there are.
@@ -46,6 +54,7 @@ private:
     std::mutex mutex_;
     std::vector<ModelFile> added_;
     std::vector<ModelFile> listed_;  // what all() found last
+    std::atomic<bool> borrowed_ = false;
     std::map<std::filesystem::path, std::shared_ptr<const Served>> described_;
 };
 

@@ -8,7 +8,16 @@ Server::Server(std::unique_ptr<engine::Engine> engine, ServerOptions options)
     : options_(std::move(options))
     , models_(options_.folders)
     , desk_(std::move(engine), options_.desk, metrics_)
-    , api_(std::make_unique<Api>(desk_, models_, metrics_, options_.door))
+    , api_(std::make_unique<Api>(desk_, models_, metrics_, options_.door, options_.log))
+{
+}
+
+Server::Server(SharedEngine& shared, ServerOptions options)
+    : options_(std::move(options))
+    , models_({})
+    , desk_(shared, options_.desk, metrics_,
+            [this](std::optional<ModelFile> file) { models_.set_only(std::move(file)); })
+    , api_(std::make_unique<Api>(desk_, models_, metrics_, options_.door, options_.log))
 {
 }
 

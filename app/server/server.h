@@ -4,6 +4,8 @@
 #include "app/server/door.h"
 #include "app/server/engine_desk.h"
 #include "app/server/http_server.h"
+#include "app/server/request_log.h"
+#include "app/server/shared_engine.h"
 
 #include <memory>
 #include <string>
@@ -17,6 +19,7 @@ struct ServerOptions {
     DeskOptions desk;
     std::vector<std::filesystem::path> folders = {};             // of models
     std::chrono::milliseconds grace = std::chrono::seconds(10);  // for turns that run when it is to stop
+    std::shared_ptr<RequestLog> log = {};                        // null: nobody shows it
 };
 
 class Api;
@@ -25,6 +28,8 @@ class Server
 {
 public:
     Server(std::unique_ptr<engine::Engine> engine, ServerOptions options);
+    /// With what its owner has open, and nothing else.
+    Server(SharedEngine& shared, ServerOptions options);
     ~Server();
 
     /// Waits until it is there. Further models are found in ServerOptions::folders, and loaded when they are asked for.

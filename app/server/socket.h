@@ -42,8 +42,8 @@ public:
         std::size_t bytes = 0;
     };
     Read read(char* to, std::size_t size, std::chrono::milliseconds patience);
-    /// All of it, by then.
-    bool write(std::string_view bytes, Clock::time_point deadline);
+    /// As much of it as goes out in that time, which may be none; nothing: the connection is broken.
+    std::optional<std::size_t> write(std::string_view bytes, std::chrono::milliseconds patience);
     /// The other side has closed the connection.
     bool peer_is_gone() const;
     /// Says that nothing more comes, and reads for a moment what the other side still sends: closed at once, it could

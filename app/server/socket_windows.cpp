@@ -93,20 +93,17 @@ Socket::Read Socket::read(char* to, std::size_t size, milliseconds patience)
     return {bytes == 0 ? Came::End : is_for_later() ? Came::Nothing : Came::Broken, 0};
 }
 
-bool Socket::write(std::string_view bytes, Clock::time_point deadline)
+std::optional<std::size_t> Socket::write(std::string_view bytes, milliseconds patience)
 {
-    while (!bytes.empty()) {
-        const int sent = ::send(native(handle_), bytes.data(), int(std::min<std::size_t>(bytes.size(), 1 << 20)), 0);
-        if (sent > 0) {
-            bytes.remove_prefix(std::size_t(sent));
-            continue;
-        }
-        const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-        if ((sent < 0 && !is_for_later()) || left.count() <= 0)
-            return false;
-        wait_for(handle_, POLLWRNORM, left);
-    }
-    return true;
+    const auto send = [&] {
+        return ::send(native(handle_), bytes.data(), int(std::min<std::size_t>(bytes.size(), 1 << 20)), 0);
+    };
+    auto sent = send();
+    if (sent < 0 && is_for_later() && wait_for(handle_, POLLWRNORM, patience))
+        sent = send();
+    if (sent < 0 && !is_for_later())
+        return std::nullopt;
+    return std::size_t(std::max<decltype(sent)>(sent, 0));
 }
 
 bool Socket::peer_is_gone() const

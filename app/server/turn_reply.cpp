@@ -52,7 +52,11 @@ public:
     {
         for (;;) {
             if (auto item = submitted_.events->next(patience_.glance)) {
-                running_ -= std::holds_alternative<Ended>(item->event) ? 1 : 0;
+                if (const auto* ended = std::get_if<Ended>(&item->event)) {
+                    --running_;
+                    prompt_tokens_ = ended->prompt_tokens;  // of each the same
+                    answer_tokens_ += ended->answer_tokens;
+                }
                 return item;
             }
             if (reply_.client_is_gone()) {
@@ -69,8 +73,10 @@ public:
         for (auto item = std::move(first); !gone_;) {
             if (item)
                 wording.turn_to(item->choice);
-            if (!reply_.write(item ? wording.piece(item->event) : wording.ping()))
+            if (!reply_.write(item ? wording.piece(item->event) : wording.ping())) {
+                gone_ = true;
                 return;
+            }
             if (all_ended() || (item && std::holds_alternative<Failed>(item->event)))
                 return;
             item = next(Clock::now() + patience_.ping);
@@ -80,12 +86,14 @@ public:
     std::size_t answers() const { return submitted_.turns.size(); }
     bool all_ended() const { return running_ == 0; }
     bool gone() const { return gone_; }
+    Replied replied(int status) const { return {gone_ ? kClientGone : status, prompt_tokens_, answer_tokens_, {}}; }
 
 private:
     const EngineDesk::Submitted submitted_;
     HttpReply& reply_;
     const TurnPatience& patience_;
     std::size_t running_;
+    int prompt_tokens_ = 0, answer_tokens_ = 0;
     bool gone_ = false;
 };
 
@@ -100,12 +108,12 @@ HttpAnswer answer_to(const Refusal& refusal, const Dialect& dialect, std::vector
     return {http_status(refusal.kind), dialect.error(refusal), "application/json", std::move(headers)};
 }
 
-int reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, const std::vector<HttpHeader>& headers,
-                    HttpReply& reply, const TurnPatience& patience)
+Replied reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, const std::vector<HttpHeader>& headers,
+                        HttpReply& reply, const TurnPatience& patience)
 {
     const auto refuse = [&](const Refusal& refusal) {
         reply.whole(answer_to(refusal, dialect, headers));
-        return http_status(refusal.kind);
+        return Replied{http_status(refusal.kind)};
     };
     const bool streams = asked.ask.streams;
     auto submitted = desk.submit(std::move(asked.ask));
@@ -116,24 +124,24 @@ int reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, const
         // What cannot be answered gets its status as long as none has been sent.
         const auto first = delivery.next(Clock::now() + patience.head);
         if (delivery.gone())
-            return kClientGone;
+            return delivery.replied(kClientGone);
         if (first && std::holds_alternative<Failed>(first->event))
             return refuse(std::get<Failed>(first->event).refusal);
         reply.begin({200, {}, asked.wording->stream_type(), headers});
         delivery.stream(*asked.wording, first);
-        return 200;
+        return delivery.replied(200);
     }
     std::vector<Answer> answers(delivery.answers());
     while (!delivery.all_ended()) {
         auto item = delivery.next();
         if (!item)
-            return kClientGone;
+            return delivery.replied(kClientGone);
         if (const auto* failed = std::get_if<Failed>(&item->event))
             return refuse(failed->refusal);
         take(answers[std::size_t(item->choice)], std::move(item->event));
     }
     reply.whole({200, asked.wording->whole_of_all(answers), "application/json", headers});
-    return 200;
+    return delivery.replied(200);
 }
 
 }  // namespace server

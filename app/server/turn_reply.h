@@ -5,6 +5,7 @@
 #include "app/server/http_server.h"
 
 #include <chrono>
+#include <string>
 
 namespace server {
 
@@ -15,9 +16,17 @@ struct TurnPatience {
     std::chrono::milliseconds ping{10000};  // between two signs of life of a silent stream
 };
 
-/// Runs the turn and answers. When the client goes away, the turn ends. The status that was sent.
-int reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, const std::vector<HttpHeader>& headers,
-                    HttpReply& reply, const TurnPatience& patience = {});
+/// What was sent.
+struct Replied {
+    int status = 0;
+    int prompt_tokens = 0;
+    int answer_tokens = 0;   // of all answers together
+    std::string model = {};  // that answered; empty: none did
+};
+
+/// Runs the turn and answers. When the client goes away, the turn ends.
+Replied reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, const std::vector<HttpHeader>& headers,
+                        HttpReply& reply, const TurnPatience& patience = {});
 
 HttpAnswer answer_to(const Refusal& refusal, const Dialect& dialect, std::vector<HttpHeader> headers);
 

@@ -31,7 +31,7 @@ public:
     bool knows(remote::Kind kind, std::string_view sampling) const override { return remote::knows(kind, sampling); }
     std::string kindName(remote::Kind kind) const override { return remote::name_of(kind); }
 
-    void setServers(std::vector<remote::Server> servers) override { m_book->set(std::move(servers)); }
+    void setServers(std::vector<remote::ListedServer> servers) override { m_book->set(std::move(servers)); }
 
     net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) override
     {
@@ -41,7 +41,7 @@ public:
     net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model, const std::stop_token& stop) override
     {
         const auto place = remote::model_at(model);
-        const auto server = place ? m_book->find(place->server) : std::nullopt;
+        const auto server = place ? m_book->answering(place->server) : std::nullopt;
         if (!server)
             return net::fail(net::Failure::Kind::BadRequest, "this is none of your servers any more");
         return remote::ask_numbers(m_book->client(), *server, stop);

@@ -33,10 +33,10 @@ public:
     virtual std::string kindName(remote::Kind kind) const = 0;
 
     /// The user's servers from now on.
-    virtual void setServers(std::vector<remote::Server> servers) = 0;
+    virtual void setServers(std::vector<remote::ListedServer> servers) = 0;
     /// Asks a server what it is, one of them or not.
     virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) = 0;
-    /// How busy the server of a model is; BadRequest: it is none of the user's.
+    /// How busy the server is that answers for a model; BadRequest: it is none of the user's.
     virtual net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model,
                                                        const std::stop_token& stop) = 0;
     virtual std::vector<net::Connection> connections() const = 0;

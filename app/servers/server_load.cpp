@@ -1,13 +1,17 @@
 #include "app/servers/server_load.h"
 
 #include "app/fetching/failure_sentence.h"
+#include "app/system/remote_path.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace {
 
 constexpr int kSeldom = 60;
+constexpr qsizetype kMinute = 60;  // readings
+constexpr qsizetype kOnEnd = 3;    // readings, after which a queue is no chance
 
 QVariant asVariant(const std::optional<double>& value, double factor = 1)
 {
@@ -31,7 +35,26 @@ void addTo(std::optional<double>& sum, const std::optional<double>& more)
         sum = sum.value_or(0) + *more;
 }
 
+void addTo(remote::LatencyHistogram& sum, const std::optional<remote::LatencyHistogram>& more)
+{
+    if (more)
+        sum.add(*more);
+}
+
 }  // namespace
+
+LatencyShares::LatencyShares(const remote::LatencyHistogram& times)
+{
+    constexpr double kHalf = 0.5, kMost = 0.99, kMs = 1000;
+    if (const auto half = times.quantile(kHalf)) {
+        halfMs = half->seconds * kMs;
+        halfIsMore = half->more;
+    }
+    if (const auto most = times.quantile(kMost)) {
+        mostMs = most->seconds * kMs;
+        mostIsMore = most->more;
+    }
+}
 
 ServerLoad::ServerLoad(std::shared_ptr<RemoteDoor> door, int interval_ms, QObject* parent)
     : QObject(parent)
@@ -83,7 +106,9 @@ void ServerLoad::forget()
     m_trouble.clear();
     m_perSecond = {};
     m_preemptions = m_hits = m_looked = std::nullopt;
-    for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed})
+    m_firstToken = m_tokenGap = {};
+    m_firstTokenMs.reset();
+    for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed, &m_pushedOut})
         readings->clear();
     m_restarts = 0;
 }
@@ -106,13 +131,15 @@ void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
                         : failureSentence(numbers.error());
         m_last.reset();
         m_perSecond = {};
-        for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed})
+        for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed, &m_pushedOut})
             readings->clear();
         if (numbers.error().kind == net::Failure::Kind::NotFound)
             m_timer.setInterval(kSeldom * m_interval_ms);  // it will not have a page for it a second later
         Q_EMIT changed();
         return;
     }
+    if (m_last && m_last->server != numbers->server)
+        forget();  // another one of the same name answers now, and its counters are others
     m_trouble.clear();
     m_timer.setInterval(m_interval_ms);
     const double seconds = m_last ? double(m_sinceLast.nsecsElapsed()) / 1e9 : 0;
@@ -122,6 +149,8 @@ void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
     addTo(m_preemptions, change.preemptions);
     addTo(m_hits, change.prefix_hits);
     addTo(m_looked, change.prefix_tokens);
+    addTo(m_firstToken, change.first_token);
+    addTo(m_tokenGap, change.token_gap);
     const auto rate = [&](const std::optional<double>& rise) {
         return rise && seconds > 0 ? std::optional(*rise / seconds) : std::nullopt;
     };
@@ -133,8 +162,39 @@ void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
     addReading(m_running, numbers->running);
     addReading(m_waiting, numbers->waiting);
     addReading(m_speed, m_perSecond.answer_tokens);
+    addReading(m_pushedOut, change.preemptions);
     m_last = *numbers;
     Q_EMIT changed();
+}
+
+void ServerLoad::onAnswer(std::optional<double> firstTokenMs)
+{
+    if (m_server.isEmpty())
+        return;
+    m_firstTokenMs = firstTokenMs;
+    Q_EMIT changed();
+}
+
+ServerFacts ServerLoad::facts() const
+{
+    ServerFacts facts;
+    if (!m_last)
+        return facts;
+    facts.kvShare = m_last->kv_share;
+    if (!m_pushedOut.isEmpty())
+        facts.pushedOut =
+            std::accumulate(m_pushedOut.end() - std::min(kMinute, m_pushedOut.size()), m_pushedOut.end(), 0.0);
+    if (m_waiting.size() >= kOnEnd)
+        facts.waiting = *std::min_element(m_waiting.end() - kOnEnd, m_waiting.end());
+    facts.firstTokenMs = m_firstTokenMs;
+    if (const auto half = m_firstToken.quantile(0.5); half && !half->more)
+        facts.serverFirstTokenMs = half->seconds * 1000;
+    return facts;
+}
+
+QString ServerLoad::server() const
+{
+    return m_last && !m_server.isEmpty() ? hostOf(QString::fromStdString(m_last->server)) : m_server;
 }
 
 QVariant ServerLoad::kvPercent() const

@@ -3,6 +3,7 @@
 
 #include "app/fetching/request_thread.h"
 #include "app/servers/remote_door.h"
+#include "app/servers/server_cause.h"
 
 #include <QElapsedTimer>
 #include <QList>
@@ -13,6 +14,25 @@
 
 #include <memory>
 #include <optional>
+
+/// What half of a server's times stay below, and 99 of 100, as a value for the pages. Undefined: not known.
+class LatencyShares
+{
+    Q_GADGET
+    QML_VALUE_TYPE(latencyShares)
+    Q_PROPERTY(QVariant halfMs MEMBER halfMs CONSTANT)
+    Q_PROPERTY(QVariant mostMs MEMBER mostMs CONSTANT)
+    Q_PROPERTY(bool halfIsMore MEMBER halfIsMore CONSTANT)
+    Q_PROPERTY(bool mostIsMore MEMBER mostIsMore CONSTANT)
+
+public:
+    LatencyShares() = default;
+    explicit LatencyShares(const remote::LatencyHistogram& times);
+
+    QVariant halfMs, mostMs;
+    bool halfIsMore = false, mostIsMore = false;  // than that: the server counts no further
+};
+Q_DECLARE_METATYPE(LatencyShares)
 
 /// Asks once a second while somebody looks and the open model runs elsewhere. A number that the server does not say is
 /// undefined. Lives on the UI thread; owned by Program.
@@ -35,11 +55,14 @@ class ServerLoad : public QObject
     Q_PROPERTY(QVariant hitPercent READ hitPercent NOTIFY changed)
     Q_PROPERTY(QVariant offloadedPerSecond READ offloadedPerSecond NOTIFY changed)
     Q_PROPERTY(QVariant fetchedPerSecond READ fetchedPerSecond NOTIFY changed)
+    Q_PROPERTY(LatencyShares firstToken READ firstToken NOTIFY changed)
+    Q_PROPERTY(LatencyShares tokenGap READ tokenGap NOTIFY changed)
     Q_PROPERTY(QList<double> kvHistory READ kvHistory NOTIFY changed)
     Q_PROPERTY(QList<double> runningHistory READ runningHistory NOTIFY changed)
     Q_PROPERTY(QList<double> waitingHistory READ waitingHistory NOTIFY changed)
     Q_PROPERTY(QList<double> speedHistory READ speedHistory NOTIFY changed)
     Q_PROPERTY(int restarts READ restarts NOTIFY changed)
+    Q_PROPERTY(QString cause READ cause NOTIFY changed)
 
 public:
     static constexpr qsizetype kMostReadings = 120;
@@ -50,8 +73,10 @@ public:
     void setShown(bool shown);
     /// The model that is open, by its path; `server`: empty where it runs here.
     void onModel(const QString& path, const QString& server);
+    /// An answer of the open model has ended, whose first token took so long.
+    void onAnswer(std::optional<double> firstTokenMs);
 
-    QString server() const { return m_server; }
+    QString server() const;  // which answers; others of its name may, another time
     bool measured() const { return m_last.has_value(); }
     QString trouble() const { return m_trouble; }  // why there are no numbers, one sentence
     QVariant kvPercent() const;                    // of the server's KV cache, in use
@@ -64,12 +89,17 @@ public:
     QVariant hitPercent() const;          // of the prompts' tokens, found in its KV since it was looked at
     QVariant offloadedPerSecond() const;  // bytes
     QVariant fetchedPerSecond() const;
+    // Of the requests since it was looked at.
+    LatencyShares firstToken() const { return LatencyShares(m_firstToken); }
+    LatencyShares tokenGap() const { return LatencyShares(m_tokenGap); }
     // The newest readings, a gap where there was none, oldest first.
     QList<double> kvHistory() const { return m_kv; }
     QList<double> runningHistory() const { return m_running; }
     QList<double> waitingHistory() const { return m_waiting; }
     QList<double> speedHistory() const { return m_speed; }
-    int restarts() const { return m_restarts; }  // of the server, seen since it was looked at
+    int restarts() const { return m_restarts; }                     // of the server, seen since it was looked at
+    QString cause() const { return serverCauseSentence(facts()); }  // what holds its answers back; empty: nothing
+    ServerFacts facts() const;
 
 Q_SIGNALS:
     void shownChanged();
@@ -92,6 +122,8 @@ private:
     QElapsedTimer m_sinceLast;
     remote::CounterChange m_perSecond;  // of the newest interval
     std::optional<double> m_preemptions, m_hits, m_looked;
-    QList<double> m_kv, m_running, m_waiting, m_speed;
+    remote::LatencyHistogram m_firstToken, m_tokenGap;
+    QList<double> m_kv, m_running, m_waiting, m_speed, m_pushedOut;
+    std::optional<double> m_firstTokenMs;  // of the newest answer here
     int m_restarts = 0;
 };

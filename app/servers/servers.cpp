@@ -35,6 +35,11 @@ QString nameFor(const QString& typed, const QString& host)
     return (name.isEmpty() ? host : name).left(kLongestServerName);
 }
 
+bool hasModel(const KnownServer& known, const std::string& model)
+{
+    return std::ranges::find(known.facts.models, model, &remote::ServedModel::id) != known.facts.models.end();
+}
+
 /// What no header may hold would be another header.
 bool isKey(const QString& key)
 {
@@ -242,42 +247,73 @@ void Servers::onRefreshed(const QString& url, const net::Result<remote::ServerFa
     Q_EMIT modelsChanged();
 }
 
+/// Those that may answer for a model of one of them.
+QList<const KnownServer*> Servers::answeringFor(const KnownServer& known, const std::string& model) const
+{
+    QList<const KnownServer*> all;
+    for (const KnownServer& other : m_servers)
+        if (&other == &known || (other.name == known.name && hasModel(other, model)))
+            all.append(&other);
+    return all;
+}
+
+ModelEntry Servers::modelEntry(const KnownServer& known, const remote::ServedModel& model) const
+{
+    ModelEntry entry;
+    entry.info.path = m_door->pathOf(known.server.url, model.id);
+    entry.info.name = model.id;
+    entry.info.context_tokens = entry.info.context_in_use = model.context_tokens;
+    entry.info.has_chat_template = true;
+    entry.facts = ModelFacts(entry.info);
+    entry.path = entry.id = entry.facts.path;
+    entry.title = entry.facts.name;
+    entry.store = Store::Server;
+    entry.origin = VisibleText::of(known.name);
+    entry.kind = ModelKind::Chat;
+    const QList<const KnownServer*> servers = answeringFor(known, model.id);
+    if (servers.size() > 1)
+        entry.notes.append(tr("%n servers have this name and this model. The one that has the least to do answers; "
+                              "another one, when it cannot.",
+                              nullptr, int(servers.size())));
+    if (std::ranges::any_of(servers, [this](const KnownServer* one) { return m_door->inClear(one->server.url); }))
+        entry.notes.append(
+            tr("Nothing is encrypted on the way to this server: others in between can read what is said."));
+    return entry;
+}
+
 QList<ModelEntry> Servers::models() const
 {
     QList<ModelEntry> entries;
     for (const KnownServer& known : m_servers)
-        for (const remote::ServedModel& model : known.facts.models) {
-            ModelEntry entry;
-            entry.info.path = m_door->pathOf(known.server.url, model.id);
-            entry.info.name = model.id;
-            entry.info.context_tokens = entry.info.context_in_use = model.context_tokens;
-            entry.info.has_chat_template = true;
-            entry.facts = ModelFacts(entry.info);
-            entry.path = entry.id = entry.facts.path;
-            entry.title = entry.facts.name;
-            entry.store = Store::Server;
-            entry.origin = VisibleText::of(known.name);
-            entry.kind = ModelKind::Chat;
-            if (m_door->inClear(known.server.url))
-                entry.notes.append(
-                    tr("Nothing is encrypted on the way to this server: others in between can read what is said."));
-            entries.append(entry);
-        }
+        for (const remote::ServedModel& model : known.facts.models)
+            if (answeringFor(known, model.id).constFirst() == &known)  // one row, however many have it
+                entries.append(modelEntry(known, model));
     return entries;
 }
 
 QStringList Servers::unknown(const QString& path, const QStringList& sampling) const
 {
-    const auto known = std::ranges::find_if(m_servers, [&](const KnownServer& one) {
-        return isElsewhere(path) && path.startsWith(urlOf(one) + QLatin1String("/#"));
-    });
-    if (known == m_servers.end())
-        return {};
     QStringList names;
-    for (const QString& name : sampling)
-        if (!m_door->knows(known->facts.kind, name.toStdString()))
-            names.append(name);
+    for (const KnownServer& known : m_servers) {
+        if (!isElsewhere(path) || !path.startsWith(urlOf(known) + QLatin1String("/#")))
+            continue;
+        // One of the same name may answer.
+        for (const KnownServer& other : m_servers)
+            for (const QString& name : sampling)
+                if (other.name == known.name && !names.contains(name) &&
+                    !m_door->knows(other.facts.kind, name.toStdString()))
+                    names.append(name);
+    }
     return names;
+}
+
+bool Servers::hasNamed(const QString& name, const QString& typed) const
+{
+    const auto address = m_door ? m_door->address(typed.toStdString()) : net::Result<std::string>();
+    return address && std::ranges::any_of(m_servers, [&](const KnownServer& known) {
+               return known.name == nameFor(name, ::hostOf(QString::fromStdString(*address))) &&
+                      known.server.url != *address;
+           });
 }
 
 std::vector<net::Connection> Servers::connections() const
@@ -293,9 +329,9 @@ const KnownServer* Servers::find(const QString& url) const
 
 void Servers::tellDoor()
 {
-    std::vector<remote::Server> servers;
+    std::vector<remote::ListedServer> servers;
     for (const KnownServer& known : std::as_const(m_servers))
-        servers.push_back(known.server);
+        servers.push_back({known.server, known.name.toStdString(), known.facts});
     m_door->setServers(std::move(servers));
 }
 

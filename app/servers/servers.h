@@ -75,6 +75,8 @@ public:
     Q_INVOKABLE QString hostOf(const QString& typed) const;
     /// Whether others on the way there could read key and text.
     Q_INVOKABLE bool inClear(const QString& typed) const;
+    /// Whether another server has this name, or the one that this address would get: they answer for each other then.
+    Q_INVOKABLE bool hasNamed(const QString& name, const QString& typed) const;
 
     /// Asks a server, and keeps it when it answers as one. One that is there already gets the new name and key.
     Q_INVOKABLE void add(const QString& name, const QString& typed, const QString& key);
@@ -92,7 +94,7 @@ public:
     Q_INVOKABLE void refresh();
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
 
-    /// Their models, as rows of the list.
+    /// Their models, as rows of the list; one row for all servers of one name.
     QList<ModelEntry> models() const;
     /// Of a model's path: the sampling options, of these, that its server does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
@@ -109,6 +111,8 @@ Q_SIGNALS:
 private:
     const KnownServer* find(const QString& url) const;
     ServerEntry entryOf(const KnownServer& known) const;
+    QList<const KnownServer*> answeringFor(const KnownServer& known, const std::string& model) const;
+    ModelEntry modelEntry(const KnownServer& known, const remote::ServedModel& model) const;
     void onProbed(KnownServer asked, const net::Result<remote::ServerFacts>& facts);
     void askNext();
     void onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts);

@@ -18,6 +18,8 @@
 #include <QStyleHints>
 #endif
 
+#include <algorithm>
+
 namespace {
 
 constexpr qint64 kMostBytes = 1 << 20;  // of a settings file that somebody may have written
@@ -28,6 +30,7 @@ static_assert(engine::kKvTypes[SettingsController::F16].type == engine::KvType::
 constexpr QLatin1String kFoldersKey("models/folders");
 constexpr std::array kFolderOfKeys = {QLatin1String("models/dialog_folder"),
                                       QLatin1String("attachments/dialog_folder")};
+constexpr QLatin1String kFetchFolderKey("network/fetch_folder");
 constexpr QLatin1String kLastModelKey("models/last");
 constexpr QLatin1String kLastConversationKey("conversations/last");
 constexpr QLatin1String kClosedFoldersKey("conversations/closed_folders");
@@ -78,16 +81,39 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_draft(QStringLiteral("answers/draft"), Setting::Choice{{"ngram", "off"}, Ngram}, this)
     , m_startWith(QStringLiteral("models/start_with"), Setting::Choice{{"last", "guide", "nothing"}, LastModel}, this)
     , m_findModels(QStringLiteral("network/find_models"), Setting::Number{0, 0, 1}, this)
+    , m_fetchMegabytesPerS(QStringLiteral("network/fetch_megabytes_per_s"), Setting::Number{0, 0, 10'000}, this)
+    , m_serverPort(QStringLiteral("server/port"), Setting::Number{8080, 1024, 65535}, this)
+    , m_serverAsksKey(QStringLiteral("server/asks_for_key"), Setting::Number{1, 0, 1}, this)
     , m_logLevel(QStringLiteral("log/level"), Setting::Choice{{"debug", "info", "warning", "error"}, Info}, this)
     , m_sidebarShown(QStringLiteral("window/sidebar_shown"), Setting::Number{1, 0, 1}, this)
     , m_panelShown(QStringLiteral("window/panel_shown"), Setting::Number{1, 0, 2}, this)
     , m_windowWidth(QStringLiteral("window/width"), Setting::Number{1400, 640, 16384}, this)
     , m_windowHeight(QStringLiteral("window/height"), Setting::Number{840, 480, 16384}, this)
 {
-    m_all = {&m_theme,      &m_fontPercent, &m_language,    &m_wrapCode,   &m_contextTokens, &m_threads,
-             &m_kvType,     &m_device,      &m_emulatedMib, &m_linkGb,     &m_gpuMib,        &m_deviceOffer,
-             &m_savedKvGib, &m_draft,       &m_startWith,   &m_findModels, &m_logLevel,      &m_sidebarShown,
-             &m_panelShown, &m_windowWidth, &m_windowHeight};
+    m_all = {&m_theme,
+             &m_fontPercent,
+             &m_language,
+             &m_wrapCode,
+             &m_contextTokens,
+             &m_threads,
+             &m_kvType,
+             &m_device,
+             &m_emulatedMib,
+             &m_linkGb,
+             &m_gpuMib,
+             &m_deviceOffer,
+             &m_savedKvGib,
+             &m_draft,
+             &m_startWith,
+             &m_findModels,
+             &m_fetchMegabytesPerS,
+             &m_serverPort,
+             &m_serverAsksKey,
+             &m_logLevel,
+             &m_sidebarShown,
+             &m_panelShown,
+             &m_windowWidth,
+             &m_windowHeight};
     read();
     for (Setting* setting : m_all)
         connect(setting, &Setting::chosen, this, [this, setting] { keep(setting->key(), setting->written()); });
@@ -112,6 +138,8 @@ void SettingsController::read()
     for (const QString& folder : ini.value(kFoldersKey).toStringList())
         if (m_modelFolders.size() < kMostFolders && isPath(folder) && !m_modelFolders.contains(QDir::cleanPath(folder)))
             m_modelFolders += QDir::cleanPath(folder);
+    if (const QString folder = ini.value(kFetchFolderKey).toString(); isPath(folder))
+        m_fetchFolder = QDir::cleanPath(folder);
     for (std::size_t files = 0; files < m_folders.size(); ++files)
         if (const QString last = ini.value(kFolderOfKeys[files]).toString(); isPath(last))
             m_folders[files] = last;
@@ -164,10 +192,31 @@ void SettingsController::removeModelFolder(const QString& folder)
     Q_EMIT modelFoldersChanged();
 }
 
+void SettingsController::setFetchFolder(const QUrl& folder)
+{
+    const QString path = folder.isEmpty() ? QString() : QDir::cleanPath(chosenPath(folder));
+    if (path == m_fetchFolder ||
+        (!path.isEmpty() && (!folder.isLocalFile() || !isPath(path) || !QFileInfo(path).isDir())))
+        return;
+    m_fetchFolder = path;
+    keep(kFetchFolderKey, path);
+    Q_EMIT fetchFolderChanged();
+    if (!path.isEmpty())
+        addModelFolder(folder);  // else what is fetched would not be found
+}
+
 QUrl SettingsController::folderOf(FilesOf files) const
 {
-    const QString& last = m_folders.at(std::size_t(files));
-    return QUrl::fromLocalFile(!last.isEmpty() && QFileInfo(last).isDir() ? last : QDir::homePath());
+    QStringList likely{m_folders.at(std::size_t(files))};
+    if (files == Models) {
+        // Opened in another way, as from the list. In Ollama's folder nobody finds a model by its name.
+        if (const QFileInfo last(m_lastModel); last.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0)
+            likely += last.absolutePath();
+        likely += m_modelFolders;
+    }
+    const auto there = std::ranges::find_if(
+        likely, [](const QString& folder) { return !folder.isEmpty() && QFileInfo(folder).isDir(); });
+    return QUrl::fromLocalFile(there != likely.end() ? *there : QDir::homePath());
 }
 
 void SettingsController::rememberFolderOf(FilesOf files, const QUrl& chosen)

@@ -33,12 +33,14 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* draft READ draft CONSTANT)
     Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
     Q_PROPERTY(Setting* findModels READ findModels CONSTANT)
+    Q_PROPERTY(Setting* fetchMegabytesPerS READ fetchMegabytesPerS CONSTANT)
     Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
     Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
     Q_PROPERTY(Setting* panelShown READ panelShown CONSTANT)
     Q_PROPERTY(Setting* windowWidth READ windowWidth CONSTANT)
     Q_PROPERTY(Setting* windowHeight READ windowHeight CONSTANT)
     Q_PROPERTY(QStringList modelFolders READ modelFolders NOTIFY modelFoldersChanged)
+    Q_PROPERTY(QString fetchFolder READ fetchFolder NOTIFY fetchFolderChanged)
     Q_PROPERTY(bool dark READ dark NOTIFY darkChanged)
     Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
 
@@ -54,11 +56,8 @@ public:
     Q_ENUM(StartWith)
     enum LogLevel { Debug, Info, Warning, Error };
     Q_ENUM(LogLevel)
-
-    // What is taken from a folder that is remembered.
-    enum FilesOf { Models, Attachments };
+    enum FilesOf { Models, Attachments };  // what is taken from a folder that is remembered
     Q_ENUM(FilesOf)
-
     static constexpr int kMostFolders = 64;
 
     /// `file`: the INI file; its folder is made when there is something to write. Empty: nothing is kept.
@@ -79,22 +78,27 @@ public:
     Setting* savedKvGib() { return &m_savedKvGib; }    // of conversations' KV on the disk; 0: none
     Setting* draft() { return &m_draft; }              // what guesses an answer's next tokens
     Setting* startWith() { return &m_startWith; }
-    Setting* findModels() { return &m_findModels; }  // 1: the network may be used for it
+    Setting* findModels() { return &m_findModels; }                  // 1: the network may be used for it
+    Setting* fetchMegabytesPerS() { return &m_fetchMegabytesPerS; }  // at most; 0: as fast as they come
+    Setting* serverPort() { return &m_serverPort; }                  // at which other programs are answered
+    Setting* serverAsksKey() { return &m_serverAsksKey; }
     Setting* logLevel() { return &m_logLevel; }
     Setting* sidebarShown() { return &m_sidebarShown; }
     Setting* panelShown() { return &m_panelShown; }  // 0: hidden, 1: beside the page, 2: in a window of its own
     Setting* windowWidth() { return &m_windowWidth; }
     Setting* windowHeight() { return &m_windowHeight; }
     QStringList modelFolders() const { return m_modelFolders; }
-    bool dark() const;  // what the theme comes to on this desktop now
+    QString fetchFolder() const { return m_fetchFolder; }  // of fetched models; empty: where other programs find them
+    bool dark() const;                                     // what the theme comes to on this desktop now
     QString trouble() const { return m_trouble; }
 
     /// False when it is no folder of this computer, or there already.
     Q_INVOKABLE bool addModelFolder(const QUrl& folder);
     Q_INVOKABLE void removeModelFolder(const QString& folder);
+    Q_INVOKABLE void setFetchFolder(const QUrl& folder);  // which is searched from then on; empty: none of the user's
     Q_INVOKABLE void dismissTrouble();
 
-    /// Where a dialog begins: the folder from which such files were taken last, or home when it is gone.
+    /// Where a dialog begins: the folder of the last such file; else, of models, one that the user added; else home.
     Q_INVOKABLE QUrl folderOf(FilesOf files) const;
     /// `chosen`: a file that was taken from there.
     Q_INVOKABLE void rememberFolderOf(FilesOf files, const QUrl& chosen);
@@ -110,6 +114,7 @@ public:
 
 Q_SIGNALS:
     void modelFoldersChanged();
+    void fetchFolderChanged();
     void darkChanged();
     void troubleChanged();
 
@@ -120,16 +125,12 @@ private:
     void read();
     void keep(const QString& key, const QVariant& value);
     void setTrouble(const QString& sentence);
-
-    QString m_file;
-    QString m_trouble;
-    QStringList m_modelFolders;
+    QString m_file, m_trouble, m_fetchFolder, m_lastModel, m_lastConversation;
+    QStringList m_modelFolders, m_closedFolders;
     std::array<QString, 2> m_folders;  // by FilesOf
-    QString m_lastModel;
-    QString m_lastConversation;
-    QStringList m_closedFolders;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
-        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_findModels, m_logLevel,
-        m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
+        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_findModels,
+        m_fetchMegabytesPerS, m_serverPort, m_serverAsksKey, m_logLevel, m_sidebarShown, m_panelShown, m_windowWidth,
+        m_windowHeight;
 };

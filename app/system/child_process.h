@@ -1,8 +1,14 @@
-// endWithThisProgram() makes a program that this one starts end together with it.
+// endWithThisProgram() makes a program that this one starts end together with it; childsReason() finds why one failed.
 #pragma once
+
+#include <QByteArray>
+#include <QString>
 
 class QProcess;
 
 /// Call it before `process` is started: the child ends when this program ends, also when this one is killed. On Linux
 /// the child ends with the thread that starts it, so that thread has to live longer.
 void endWithThisProgram(QProcess& process);
+
+/// What spillway-cli says last of what went wrong, safe to show; empty: nothing.
+QString childsReason(const QByteArray& errors);

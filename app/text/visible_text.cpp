@@ -72,14 +72,3 @@ QString VisibleText::of(QStringView text)
     out += visible.end();
     return out;
 }
-
-QString asSentence(const QString& text)
-{
-    QString sentence = VisibleText::of(text).trimmed();
-    if (sentence.isEmpty())
-        return sentence;
-    sentence[0] = sentence[0].toUpper();
-    if (!QStringLiteral(".!?").contains(sentence.back()))
-        sentence += QLatin1Char('.');
-    return sentence;
-}

@@ -18,6 +18,3 @@ public:
 private:
     bool m_carriageReturn = false;
 };
-
-/// An engine's error ("the file ends early") as a sentence for people ("The file ends early.").
-QString asSentence(const QString& text);

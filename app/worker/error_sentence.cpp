@@ -1,6 +1,6 @@
 #include "app/worker/error_sentence.h"
 
-#include "app/text/visible_text.h"
+#include "app/text/engine_words.h"
 
 #include <QCoreApplication>
 
@@ -51,5 +51,5 @@ QString errorSentence(const engine::Error& error)
     const QString translated = QCoreApplication::translate("ErrorSentence", kind);
     if (what.isEmpty() || translated == QLatin1String(kind))
         return asSentence(what);
-    return translated.arg(VisibleText::of(what));
+    return translated.arg(engineWords(what));
 }

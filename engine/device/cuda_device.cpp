@@ -32,6 +32,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
     const cuda::Platform platform = cuda::platform();
     if (!platform.table)
         return fail(Error::Code::Unsupported, platform.problem);
+    const DriverGate::Call call(DriverGate::of(ordinal));  // loading kernels may wait, too
     auto opened = cuda::Driver::open(*platform.table, platform.images, ordinal);
     if (!opened.driver)
         return fail(Error::Code::Unsupported, opened.problem);
@@ -45,13 +46,14 @@ CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
     : driver_(std::move(driver))
     , id_("cuda:" + std::to_string(driver_->info().ordinal))
     , probe_(driver_->info().name)
-    , most_pinned_bytes_(host_memory().total_bytes.value_or(0) / kPinnedPart)
+    , gate_(DriverGate::of(driver_->info().ordinal))
+    , page_locks_(std::make_unique<PageLocks>(*driver_, gate_, host_memory().total_bytes.value_or(0) / kPinnedPart))
 {
 }
 
 Status CudaDevice::make_queues()
 {
-    for (cuda::Queue* queue : {&compute_, &to_device_.queue, &to_host_.queue}) {
+    for (cuda::Queue* queue : {&compute_, &zeroing_, &to_device_.queue, &to_host_.queue}) {
         const auto made = driver().make_queue();
         if (Status ok = checked(made.status); !ok)
             return ok;
@@ -69,6 +71,8 @@ Status CudaDevice::make_queues()
 CudaDevice::~CudaDevice()
 {
     (void)finish_work();
+    page_locks_.reset();
+    const DriverGate::Call call(gate_);
     for (Lane* lane : {&to_device_, &to_host_}) {
         if (lane->queue)
             (void)driver().synchronize(lane->queue);
@@ -81,10 +85,10 @@ CudaDevice::~CudaDevice()
         if (lane->queue)
             (void)driver().destroy(lane->queue);
     }
-    if (compute_)
-        (void)driver().destroy(compute_);
-    for (std::byte* memory : pinned_)
-        (void)driver().unpin(memory);
+    for (const cuda::Queue queue : {compute_, zeroing_})
+        if (queue)
+            (void)driver().destroy(queue);
+    driver_.reset();
 }
 
 Status CudaDevice::checked(CudaStatus status) const
@@ -135,18 +139,40 @@ std::optional<std::int64_t> CudaDevice::spilled_bytes() const
     return video_memory_ ? std::optional(engine::spilled_bytes(*video_memory_, used_bytes_)) : std::nullopt;
 }
 
+/// Counted before the driver does: else another thread's would seem to be other programs' for a moment.
 Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)
 {
-    const auto memory = driver().alloc(bytes);
-    if (const Status ok = checked(memory.status); !ok)
-        return tl::unexpected(ok.error());
+    const DriverGate::Call call(gate_);
     used_bytes_ += std::int64_t(bytes);
+    const auto memory = driver().alloc(bytes);
+    if (const Status ok = checked(memory.status); !ok) {
+        used_bytes_ -= std::int64_t(bytes);
+        return tl::unexpected(ok.error());
+    }
     return engine_address(memory.value);
+}
+
+Result<DevicePtr> CudaDevice::allocate_zeroed(std::size_t bytes)
+{
+    const DriverGate::Call call(gate_);  // one at a time, too: they share a queue
+    auto memory = allocate(bytes);
+    if (!memory)
+        return memory;
+    CudaStatus status = driver().fill(cuda_address(*memory), 0, bytes, zeroing_);
+    if (status == CudaStatus::Ok)
+        status = driver().synchronize(zeroing_);
+    if (const Status ok = checked(status); !ok) {
+        (void)driver().free(cuda_address(*memory));
+        used_bytes_ -= std::int64_t(bytes);
+        return tl::unexpected(ok.error());
+    }
+    return memory;
 }
 
 void CudaDevice::release(DevicePtr memory, std::size_t bytes)
 {
     (void)finish_work();  // a lost device is noticed by the next step
+    const DriverGate::Call call(gate_);
     (void)driver().free(cuda_address(memory));
     used_bytes_ -= std::int64_t(bytes);
 }
@@ -157,48 +183,64 @@ Status CudaDevice::clear(DevicePtr memory, std::size_t bytes)
     return checked(driver().fill(cuda_address(memory), 0, bytes, compute_));
 }
 
-void CudaDevice::pin(std::byte* memory, std::size_t bytes)
+Status CudaDevice::copy_within(DevicePtr from, DevicePtr to, std::size_t bytes)
 {
-    if (pinned_bytes_ + std::int64_t(bytes) > most_pinned_bytes_)
-        return;
-    if (driver().pin(memory, bytes) != CudaStatus::Ok)
-        return;  // copies are slower, and right all the same
-    pinned_.push_back(memory);
-    pinned_bytes_ += std::int64_t(bytes);
-}
-
-void CudaDevice::unpin(std::byte* memory, std::size_t bytes)
-{
-    if (std::erase(pinned_, memory) == 0)
-        return;
-    (void)driver().unpin(memory);  // a lost device has let go of it
-    pinned_bytes_ -= std::int64_t(bytes);
+    computing_ = true;
+    return checked(driver().copy_on_device(cuda_address(to), cuda_address(from), bytes, compute_));
 }
 
 // ---- copies ----
 
-Result<Device::Ticket> CudaDevice::mark(Lane& lane, std::size_t bytes)
+Device::Ticket CudaDevice::give(Lane& lane, std::size_t bytes)
 {
+    lane.bytes_moved += std::int64_t(bytes);
+    return ++lane.given;
+}
+
+/// An event is behind all copies so far. Those that have happened are used again: nobody may ask for a long time.
+Status CudaDevice::mark(Lane& lane) const
+{
+    if (lane.marked == lane.given)
+        return {};
+    if (lane.spare.empty())
+        note_ended(lane);
     if (lane.spare.empty()) {
         const auto made = driver().make_event();
-        if (const Status ok = checked(made.status); !ok)
-            return tl::unexpected(ok.error());
+        if (Status ok = checked(made.status); !ok)
+            return ok;
         lane.spare.push_back(made.value);
     }
     const cuda::Event event = lane.spare.back();
-    if (const Status ok = checked(driver().record(event, lane.queue)); !ok)
-        return tl::unexpected(ok.error());
+    if (Status ok = checked(driver().record(event, lane.queue)); !ok)
+        return ok;
     lane.spare.pop_back();
-    lane.marks.push_back({++lane.given, event});
-    lane.bytes_moved += std::int64_t(bytes);
-    return lane.given;
+    lane.marks.push_back({lane.given, event});
+    lane.marked = lane.given;
+    return {};
 }
 
-Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
+/// The first event behind a copy that has not been seen to end.
+Result<cuda::Event> CudaDevice::mark_of(Lane& lane, Ticket ticket) const
+{
+    if (ticket > lane.marked)
+        if (const Status ok = mark(lane); !ok)
+            return tl::unexpected(ok.error());
+    return std::ranges::lower_bound(lane.marks, ticket, {}, &Mark::ticket)->event;
+}
+
+/// The end of a batch is marked at once: what is computed waits for these copies and not for those after them.
+Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch)
 {
     if (const Status ok = checked(driver().copy_to_device(cuda_address(to), from, bytes, to_device_.queue)); !ok)
         return tl::unexpected(ok.error());
-    return mark(to_device_, bytes);
+    const Ticket ticket = give(to_device_, bytes);
+    if (batch == Batch::GoesOn)
+        return ticket;
+    if (const Status ok = mark(to_device_); !ok) {
+        (void)driver().synchronize(to_device_.queue);  // what is refused is used for something else at once
+        return tl::unexpected(ok.error());
+    }
+    return ticket;
 }
 
 /// Copies tokens [first, last) of every head, `row_bytes` each, that begin `offset` bytes into its block.
@@ -235,14 +277,14 @@ Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
     }
     if (!status)
         return tl::unexpected(status.error());
-    return mark(to_host_, rows.bytes());
+    return give(to_host_, rows.bytes());
 }
 
 Result<Device::Ticket> CudaDevice::to_host(DevicePtr from, std::byte* to, std::size_t bytes)
 {
     if (const Status ok = checked(driver().copy_to_host(to, cuda_address(from), bytes, to_host_.queue)); !ok)
         return tl::unexpected(ok.error());
-    return mark(to_host_, bytes);
+    return give(to_host_, bytes);
 }
 
 void CudaDevice::note_ended(Lane& lane) const
@@ -257,8 +299,11 @@ void CudaDevice::note_ended(Lane& lane) const
 bool CudaDevice::ended(Direction direction, Ticket ticket) const
 {
     Lane& lane = this->lane(direction);
-    if (lane.ended < ticket)
-        note_ended(lane);
+    if (lane.ended >= ticket)
+        return true;
+    if (ticket > lane.marked && !mark(lane))
+        return false;  // a lost device
+    note_ended(lane);
     return lane.ended >= ticket;
 }
 
@@ -267,8 +312,10 @@ Status CudaDevice::wait(Direction direction, Ticket ticket)
     if (ended(direction, ticket))
         return {};
     Lane& lane = this->lane(direction);
-    const auto mark = std::ranges::find(lane.marks, ticket, &Mark::ticket);
-    Status waited = checked(driver().synchronize(mark->event));
+    const auto event = mark_of(lane, ticket);
+    if (!event)
+        return tl::unexpected(event.error());
+    Status waited = checked(driver().synchronize(*event));
     note_ended(lane);
     return waited;
 }
@@ -277,13 +324,16 @@ Status CudaDevice::compute_after(Direction direction, Ticket ticket)
 {
     if (ended(direction, ticket))
         return {};
-    const auto mark = std::ranges::find(lane(direction).marks, ticket, &Mark::ticket);
-    return checked(driver().wait(compute_, mark->event));
+    const auto event = mark_of(lane(direction), ticket);
+    return event ? checked(driver().wait(compute_, *event)) : Status(tl::unexpected(event.error()));
 }
 
+/// The copies until now are a step's: one event is behind all of them.
 Status CudaDevice::copy_after_compute(Direction direction)
 {
     Lane& lane = this->lane(direction);
+    if (Status ok = mark(lane); !ok)
+        return ok;
     if (Status ok = checked(driver().record(lane.computed, compute_)); !ok)
         return ok;
     return checked(driver().wait(lane.queue, lane.computed));

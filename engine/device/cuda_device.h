@@ -3,9 +3,12 @@
 #pragma once
 
 #include "engine/device/device.h"
+#include "engine/device/driver_gate.h"
+#include "engine/device/page_locks.h"
 #include "engine/device/video_memory.h"
 #include "kernels/cuda/driver.h"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -31,43 +34,55 @@ public:
     kernels::cuda::Queue compute() const { return compute_; }
     /// What a driver call answered, as the engine says it: a device that does anything but its work is lost.
     Status checked(kernels::cuda::Status status) const;
+    /// For steps in which the device waits for the host.
+    DriverGate& gate() { return gate_; }
     /// Something was given to compute: memory is not released before it is done.
     void note_work() { computing_ = true; }
     /// Waits until all that was given to compute is done.
-    Status finish_work();
+    Status finish_work() override;
 
     std::string_view id() const override { return id_; }
     std::int64_t total_bytes() const override { return std::int64_t(driver_->info().memory_bytes); }
     /// The driver's own context included. Asked of the driver and the system ten times a second at most.
     std::int64_t other_programs_bytes() const override;
     std::optional<std::int64_t> spilled_bytes() const override;
+    std::size_t granularity() const override { return kGranularity; }
     Result<DevicePtr> allocate(std::size_t bytes) override;
+    Result<DevicePtr> allocate_zeroed(std::size_t bytes) override;
     void release(DevicePtr memory, std::size_t bytes) override;
-    Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) override;
+    using Device::to_device;
+    Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch) override;
     /// Keys are copied by whole groups of tokens, so that heads are the only gaps: the neighbours' bytes are the same
     /// on both sides, or not yet of any meaning.
     Result<Ticket> to_host(const KvRows& rows) override;
     Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
+    Status copy_within(DevicePtr from, DevicePtr to, std::size_t bytes) override;
     bool ended(Direction direction, Ticket ticket) const override;
     Status wait(Direction direction, Ticket ticket) override;
     bool orders_itself() const override { return true; }
     Status compute_after(Direction direction, Ticket ticket) override;
     Status copy_after_compute(Direction direction) override;
-    void pin(std::byte* memory, std::size_t bytes) override;
-    void unpin(std::byte* memory, std::size_t bytes) override;
+    bool locks_pages() const override { return true; }
+    void pin(std::byte* memory, std::size_t bytes) override { page_locks_->lock(memory, bytes); }
+    void unpin(std::byte* memory, std::size_t /*bytes*/) override { page_locks_->unlock(memory); }
+    void settle_pins() override { page_locks_->settle(); }
     std::int64_t bytes_moved(Direction direction) const override { return lane(direction).bytes_moved; }
 
 private:
+    // What drivers round allocations to that are not small.
+    static constexpr std::size_t kGranularity = std::size_t(2) << 20;
+
     struct Mark {
-        Ticket ticket = 0;
+        Ticket ticket = 0;  // the newest of those that have ended with the event
         kernels::cuda::Event event = nullptr;
     };
-    /// One direction: a queue of the driver's, and an event after each copy that has not been seen to end.
+    /// One direction: a queue of the driver's, and events behind copies that have not been seen to end.
     struct Lane {
         kernels::cuda::Queue queue = nullptr;
         kernels::cuda::Event computed = nullptr;
         Ticket given = 0;
+        Ticket marked = 0;  // no event is behind those above
         Ticket ended = 0;
         std::deque<Mark> marks;
         std::vector<kernels::cuda::Event> spare;
@@ -78,7 +93,9 @@ private:
     Status make_queues();
     Lane& lane(Direction direction) const { return direction == Direction::ToDevice ? to_device_ : to_host_; }
     Status copy_rows(const KvRows& rows, std::size_t offset, std::size_t row_bytes, int first, int last);
-    Result<Ticket> mark(Lane& lane, std::size_t bytes);
+    Ticket give(Lane& lane, std::size_t bytes);
+    Status mark(Lane& lane) const;
+    Result<kernels::cuda::Event> mark_of(Lane& lane, Ticket ticket) const;
     void note_ended(Lane& lane) const;
 
     void ask_for_memory() const;
@@ -89,9 +106,10 @@ private:
     kernels::cuda::Queue compute_ = nullptr;
     bool computing_ = false;
     mutable Lane to_device_, to_host_;
-    std::int64_t used_bytes_ = 0;
-    std::vector<std::byte*> pinned_;
-    std::int64_t pinned_bytes_ = 0, most_pinned_bytes_ = 0;
+    kernels::cuda::Queue zeroing_ = nullptr;  // beside compute, for other threads
+    std::atomic<std::int64_t> used_bytes_ = 0;
+    DriverGate& gate_;
+    std::unique_ptr<PageLocks> page_locks_;
     mutable std::int64_t other_programs_bytes_ = 0;
     mutable std::optional<VideoMemory> video_memory_;
     mutable std::chrono::steady_clock::time_point asked_at_{};

@@ -31,16 +31,29 @@ public:
     /// How much of what was allocated here the system has put into the host's memory instead. Empty: it cannot tell.
     virtual std::optional<std::int64_t> spilled_bytes() const { return std::nullopt; }
 
+    /// Allocations may take a multiple of so many bytes of it.
+    virtual std::size_t granularity() const { return 1; }
     /// Aligned to 256 bytes. DeviceFull, DeviceLost.
     virtual Result<DevicePtr> allocate(std::size_t bytes) = 0;
+    /// The same, all zero when this returns. A device that orders itself takes this call from any thread.
+    virtual Result<DevicePtr> allocate_zeroed(std::size_t bytes) = 0;
     /// Nothing that is on its way may still touch it.
     virtual void release(DevicePtr memory, std::size_t bytes) = 0;
 
+    /// Whether a copy is waited for by itself, or not before one that follows it: then the device is told of none but
+    /// the last, which costs it less time between them.
+    enum class Batch { Ends, GoesOn };
     /// DeviceLost. What is copied must stay as it is until the ticket has ended.
-    virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) = 0;
+    virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch) = 0;
+    Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
+    {
+        return to_device(from, to, bytes, Batch::Ends);
+    }
     virtual Result<Ticket> to_host(const KvRows& rows) = 0;
     virtual Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) = 0;
     virtual Status clear(DevicePtr memory, std::size_t bytes) = 0;
+    /// In the order of what is computed.
+    virtual Status copy_within(DevicePtr from, DevicePtr to, std::size_t bytes) = 0;
 
     virtual bool ended(Direction direction, Ticket ticket) const = 0;
     virtual Status wait(Direction direction, Ticket ticket) = 0;
@@ -48,6 +61,8 @@ public:
     // What is computed and what is copied may run beside each other; a device whose backend has done everything when a
     // call returns has nothing to order.
 
+    /// Waits until all that was given to compute is done. DeviceLost.
+    virtual Status finish_work() { return {}; }
     /// Whether what is computed waits for copies by itself: then the host need not.
     virtual bool orders_itself() const { return false; }
     /// What is computed from now on begins when the copy has ended.
@@ -55,11 +70,15 @@ public:
     /// Copies from now on begin when all that was given to compute so far is done.
     virtual Status copy_after_compute(Direction /*direction*/) { return {}; }
 
-    /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked. Stays
-    /// allocated until unpin(), or as long as the device.
+    /// Whether memory of the host's is better told of long before it is copied from or to.
+    virtual bool locks_pages() const { return false; }
+    /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked, which it is
+    /// some time after this has returned. Stays allocated until unpin(), or as long as the device.
     virtual void pin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
     /// Call it before such memory is freed, while no copy from or to it is on its way.
     virtual void unpin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
+    /// Waits until what pin() was told of is page-locked.
+    virtual void settle_pins() {}
 
     /// Bytes that have travelled since the device was opened.
     virtual std::int64_t bytes_moved(Direction direction) const = 0;

@@ -46,13 +46,22 @@ Result<DevicePtr> EmulatedDevice::allocate(std::size_t bytes)
     return static_cast<DevicePtr>(memory);
 }
 
+Result<DevicePtr> EmulatedDevice::allocate_zeroed(std::size_t bytes)
+{
+    auto memory = allocate(bytes);
+    if (memory)
+        std::memset(*memory, 0, bytes);
+    return memory;
+}
+
 void EmulatedDevice::release(DevicePtr memory, std::size_t bytes)
 {
     ::operator delete[](memory, kAlignment);
     used_bytes_ -= std::int64_t(bytes);
 }
 
-Result<Device::Ticket> EmulatedDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
+Result<Device::Ticket> EmulatedDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes,
+                                                 Batch /*batch*/)
 try {
     if (const Status ok = call(); !ok)
         return tl::unexpected(ok.error());
@@ -84,6 +93,14 @@ Status EmulatedDevice::clear(DevicePtr memory, std::size_t bytes)
     if (Status ok = call(); !ok)
         return ok;
     std::memset(memory, 0, bytes);
+    return {};
+}
+
+Status EmulatedDevice::copy_within(DevicePtr from, DevicePtr to, std::size_t bytes)
+{
+    if (Status ok = call(); !ok)
+        return ok;
+    std::memcpy(to, from, bytes);
     return {};
 }
 

@@ -20,11 +20,14 @@ public:
     std::int64_t total_bytes() const override { return total_bytes_; }
     std::int64_t other_programs_bytes() const override { return other_programs_bytes_; }
     Result<DevicePtr> allocate(std::size_t bytes) override;
+    Result<DevicePtr> allocate_zeroed(std::size_t bytes) override;
     void release(DevicePtr memory, std::size_t bytes) override;
-    Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) override;
+    using Device::to_device;
+    Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch) override;
     Result<Ticket> to_host(const KvRows& rows) override;
     Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
+    Status copy_within(DevicePtr from, DevicePtr to, std::size_t bytes) override;
     bool ended(Direction direction, Ticket ticket) const override { return queue(direction).ended(ticket); }
     Status wait(Direction direction, Ticket ticket) override;
     std::int64_t bytes_moved(Direction direction) const override { return queue(direction).bytes_moved(); }

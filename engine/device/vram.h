@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 namespace engine {
 
@@ -25,7 +27,8 @@ constexpr std::int64_t high_mark_bytes(std::int64_t budget, double watermark)
 class Vram
 {
 public:
-    enum class Use { Weights, ExpertCache, Kv, State, Ring, Scratch };
+    /// KvAhead: taken for KV to come, and given up when something else needs it.
+    enum class Use { Weights, ExpertCache, Kv, State, Ring, Scratch, KvAhead };
 
     explicit Vram(Device& device)
         : device_(device)
@@ -33,13 +36,18 @@ public:
     }
 
     /// Fails with DeviceFull above the budget, before the device does; DeviceLost.
-    Result<DevicePtr> take(Use use, std::size_t bytes);
+    Result<DevicePtr> take(Use use, std::size_t bytes) { return take(use, bytes, &Device::allocate); }
+    Result<DevicePtr> take_zeroed(Use use, std::size_t bytes) { return take(use, bytes, &Device::allocate_zeroed); }
+    /// Makes room for so many bytes below the budget as far as it can, when other uses find none.
+    void set_room_maker(std::function<void(std::int64_t bytes)> make_room) { make_room_ = std::move(make_room); }
     void give_back(Use use, DevicePtr memory, std::size_t bytes);
     /// Memory that is not taken here and counts all the same: what the backend computes in.
     void count(Use use, std::int64_t bytes);
 
     std::int64_t used(Use use) const { return used_[std::size_t(use)]; }
-    std::int64_t used() const;
+    /// Without what was taken ahead.
+    std::int64_t used() const { return held() - used(Use::KvAhead); }
+    std::int64_t held() const;
     /// The most that used() has been.
     std::int64_t peak() const { return peak_bytes_; }
 
@@ -57,8 +65,12 @@ public:
     const Device& device() const { return device_; }
 
 private:
+    using Allocate = Result<DevicePtr> (Device::*)(std::size_t bytes);
+    Result<DevicePtr> take(Use use, std::size_t bytes, Allocate allocate);
+
     Device& device_;
-    std::array<std::int64_t, 6> used_ = {};
+    std::array<std::int64_t, 7> used_ = {};
+    std::function<void(std::int64_t)> make_room_;
     std::int64_t peak_bytes_ = 0;
     std::int64_t limit_bytes_ = 0;
     double watermark_ = 0.95;

@@ -42,6 +42,17 @@ struct AttentionParameters {
     Vector sinks = nullptr;  // (heads,) logits that join the softmax and carry no value
     WindowKind window_kind = WindowKind::Sliding;
     LayerKind layer_kind = LayerKind::FullAttention;  // whose factors on queries these are
+    const Matrix* reader = nullptr;  // what the next operation multiplies the result with; null: nothing
+};
+
+/// What becomes of a row's heads between their products and attention.
+struct HeadPreparation {
+    HeadLayout heads;
+    Vector q_norm = nullptr, k_norm = nullptr, v_norm = nullptr;  // null: these are not normed
+    QkNorm norm = QkNorm::HeadsBeforeRope;
+    float epsilon = 0.0f;
+    const Rotation* rotation = nullptr;  // null: they are not turned
+    bool own_kv = true;                  // else the layer attends the keys and values of another
 };
 
 struct ExpertParameters {
@@ -54,6 +65,9 @@ struct ExpertParameters {
     Rows* routed_by = nullptr;  // (rows, dim) that the router reads; null: what the experts read
     // Experts of so many groups compete: of those whose two best have the largest sum. 0: all do
     int groups = 0, groups_used = 0;
+    // Whose tokens the rows are, and of which layer these are the experts: for those who count what is chosen.
+    std::span<const RowGroup> tokens = {};
+    int layer = 0;
     /// The weights are a softmax over the logits of the experts that were chosen by their logits.
     bool softmax_of_chosen(Vector choice_bias) const
     {
@@ -125,6 +139,11 @@ public:
     // ---- operations ----
 
     virtual void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
+    /// The same where the next operation multiplies what comes with `reader`.
+    virtual void rms_norm_before(const Matrix& /*reader*/, Rows& x, Vector weight, float epsilon, Rows& out)
+    {
+        rms_norm(x, weight, epsilon, out);
+    }
     /// The same with the mean taken off first.
     virtual void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
     /// Each head by itself; they follow each other from column `to` on, which may be where they are.
@@ -164,6 +183,9 @@ public:
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
     virtual void soft_cap(float cap, Rows& x) = 0;
 
+    /// Norms and turns queries and keys, and appends keys and values to layer l of their sequences where it has its
+    /// own; in qkv only queries are left.
+    virtual void prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step);
     /// Appends the rows' keys and values to layer l of their sequences.
     virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
     /// Causal attention of each row over everything before it in its sequence and itself.

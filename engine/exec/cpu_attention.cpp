@@ -300,13 +300,13 @@ void CpuAttention::attend_group(const Rows& qkv, const AttentionParameters& p, i
 }
 
 void CpuAttention::attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l,
-                                      const Step& step, int position, float* partial)
+                                      const Step& step, int position, const Partials& to)
 {
     const KvLayerShape& shape = step.cache.layer(l);
     KvBlocks blocks =
         step.cache.open_host(*step.one().sequence, l, shape.first_block(position), position / block_tokens_ + 1);
     blocks.next();
-    const int heads = p.heads.heads, v_dim = p.heads.value_length;
+    const int v_dim = p.heads.value_length;
     const HeadRanges ranges(p.heads, 1, pool_->size());
     pool_->for_each(ranges.count(), 1, [&](int begin, int end, int worker) {
         Scratch& scratch = scratch_[std::size_t(worker)];
@@ -317,9 +317,9 @@ void CpuAttention::attend_host_blocks(const float* q, float q_scale, const Atten
             take_queries(tile, scratch);
             clear_sums(tile, sums);
             attend_run(tile, scratch, sums);
-            std::copy_n(sums, count, partial + head);
-            std::copy_n(sums + count, count, partial + heads + head);
-            std::copy_n(sums + 2 * count, count * v_dim, partial + 2 * heads + head * v_dim);
+            std::copy_n(sums, count, to.max + head);
+            std::copy_n(sums + count, count, to.sum + head);
+            std::copy_n(sums + 2 * count, count * v_dim, to.out + head * v_dim);
         }
     });
 }

@@ -24,6 +24,13 @@ public:
         AlignedArray<float> sums;     // (kTileRows, heads, 2 + value_length), merged so far
     };
 
+    /// Attention of one row before the division, of all heads.
+    struct Partials {
+        float* max;  // (heads,) largest scores
+        float* sum;  // (heads,) sums of exponentials
+        float* out;  // (heads, value_length) weighted values
+    };
+
     /// The pool outlives it, or is replaced by use(). `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
     CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool);
     /// Makes what that many workers compute in. Throws std::bad_alloc.
@@ -40,7 +47,7 @@ public:
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
     void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
-                            int position, float* partial);
+                            int position, const Partials& to);
     void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block);
 
 private:

@@ -1,5 +1,7 @@
 #include "engine/exec/cpu_backend.h"
 
+#include "engine/exec/sigmoid.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -116,7 +118,7 @@ void CpuBackend::weigh_rows(const Rows& weights, Rows& x)
     x.changed();
     pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
         for (int t = begin; t < end; ++t) {
-            const float weight = 1.0f / (1.0f + std::exp(-*weights.row(t)));
+            const float weight = sigmoid(*weights.row(t));
             for (int i = 0; i < x.cols(); ++i)
                 x.row(t)[i] *= weight;
         }

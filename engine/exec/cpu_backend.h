@@ -71,6 +71,12 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
+    /// What another device leaves to the host of a mixture of experts.
+    void rest_of_experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, const ChosenExperts& chosen,
+                         Rows& out)
+    {
+        experts_->compute_rest(x, w, p, chosen, out);
+    }
     void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
     {
         recurrent_.delta_net(mixed, p, out);
@@ -90,12 +96,12 @@ public:
         attention_.rewrite_kv(from, old, to, block);
     }
 
-    /// Attends for one row what lies on the host of a layer that a device computes. q: (heads, key_length) of token
-    /// `position`; partial: [max (heads,), sum (heads,), out (heads, value_length)] of those blocks together.
+    /// Attends for one row what lies on the host of a layer that a device computes, those blocks together. q: (heads,
+    /// key_length) of token `position`
     void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
-                            int position, float* partial)
+                            int position, const CpuAttention::Partials& to)
     {
-        attention_.attend_host_blocks(q, q_scale, p, l, step, position, partial);
+        attention_.attend_host_blocks(q, q_scale, p, l, step, position, to);
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "engine/exec/cpu_experts.h"
 
+#include "engine/exec/sigmoid.h"
+#include "engine/metrics/expert_counts.h"
 #include "engine/model/expert_cache.h"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ void score(RouterScores how, std::span<float> logits)
     if (how == RouterScores::Softmax)
         return softmax(logits);
     for (float& v : logits)
-        v = 1.0f / (1.0f + std::exp(-v));
+        v = sigmoid(v);
 }
 
 void sum_to_one(std::span<float> weights)
@@ -99,6 +101,15 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
     }
 }
 
+/// For those who want to know.
+void CpuExperts::count_chosen(const ExpertParameters& p) const
+{
+    for (const RowGroup& group : p.tokens)
+        if (group.chosen)
+            group.chosen->note(p.layer, std::span(chosen_).subspan(std::size_t(group.row * p.used),
+                                                                   std::size_t(group.count() * p.used)));
+}
+
 /// Experts of other groups are not chosen (arXiv 2412.19437). Among equal groups the first is better.
 void CpuExperts::leave_best_groups(const ExpertParameters& p)
 {
@@ -163,8 +174,10 @@ void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p)
 /// Of the experts that are read; those that a device has as well are read there.
 void CpuExperts::find_matrices(int rows, const LayerWeights& w)
 {
-    if (w.cached_experts)
+    if (w.cached_experts) {
+        w.cached_experts->take_arrived();
         w.cached_experts->begin_step(rows);
+    }
     gates_.clear();
     ups_.clear();
     downs_.clear();
@@ -203,9 +216,34 @@ void CpuExperts::gather(const Rows& x, const ExpertParameters& p)
 void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     route(x, w, p);
+    count_chosen(p);
     sort_by_expert(x.count(), p);
-    gather(x, p);
     find_matrices(x.count(), w);
+    compute_active(x, w, p, {}, out);
+    if (w.cached_experts)
+        w.cached_experts->refill(w);
+}
+
+void CpuExperts::compute_rest(Rows& x, const LayerWeights& w, const ExpertParameters& p, const ChosenExperts& chosen,
+                              Rows& out)
+{
+    std::ranges::copy(chosen.experts, chosen_.begin());
+    std::ranges::copy(chosen.weights, weights_.begin());
+    count_chosen(p);
+    sort_by_expert(x.count(), p);
+    chosen.cache->begin_step(x.count());
+    for (const ExpertRows& expert : active_)
+        (void)chosen.cache->use(expert.expert, expert.count);
+    std::erase_if(active_, [&](const ExpertRows& expert) { return chosen.elsewhere[std::size_t(expert.expert)] != 0; });
+    find_matrices(x.count(), w);
+    compute_active(x, w, p, chosen.elsewhere, out);
+}
+
+/// out = the sum over the experts that are active; no pair of another one counts.
+void CpuExperts::compute_active(Rows& x, const LayerWeights& w, const ExpertParameters& p,
+                                std::span<const std::uint64_t> elsewhere, Rows& out)
+{
+    gather(x, p);
     const int pairs = x.count() * p.used;
     gate_up_.set_shape(pairs, (has_gate(p.gate) ? 2 : 1) * w.down_experts.n);
     if (w.gate_experts)
@@ -224,14 +262,14 @@ void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters&
             std::fill_n(out.row(t), out.cols(), 0.0f);
             for (int slot = 0; slot < p.used; ++slot) {
                 const auto pair = std::size_t(t * p.used + slot);
+                if (!elsewhere.empty() && elsewhere[std::size_t(chosen_[pair])] != 0)
+                    continue;
                 const float* y = out_.row(sorted_position_[pair]);
                 for (int i = 0; i < out.cols(); ++i)
                     out.row(t)[i] += weights_[pair] * y[i];
             }
         }
     });
-    if (w.cached_experts)
-        w.cached_experts->refill(w);
 }
 
 }  // namespace engine

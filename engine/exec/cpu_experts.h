@@ -6,10 +6,19 @@
 #include "engine/exec/cpu_products.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace engine {
+
+/// What another device has chosen for each row, of which it computes a part itself.
+struct ChosenExperts {
+    std::span<const int> experts;              // (rows, used), best first
+    std::span<const float> weights;            // (rows, used)
+    std::span<const std::uint64_t> elsewhere;  // (experts,) not 0: it is computed there
+    ExpertCache* cache;                        // that is told what was chosen
+};
 
 /// Owned by the CPU's backend; the engine's thread calls it.
 class CpuExperts
@@ -24,6 +33,9 @@ public:
 
     /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+    /// The same sum over those that are not computed elsewhere; the router is not asked.
+    void compute_rest(Rows& x, const LayerWeights& w, const ExpertParameters& p, const ChosenExperts& chosen,
+                      Rows& out);
 
 private:
     struct Pair {  // of a row and one of its experts, sorted by expert
@@ -31,11 +43,14 @@ private:
         int slot = 0;
     };
     void route(Rows& x, const LayerWeights& w, const ExpertParameters& p);
+    void count_chosen(const ExpertParameters& p) const;
     void leave_best_groups(const ExpertParameters& p);
     void choose(const float* scores, std::span<int> chosen, std::span<float> weights);
     void gather(const Rows& x, const ExpertParameters& p);
     void sort_by_expert(int rows, const ExpertParameters& p);
     void find_matrices(int rows, const LayerWeights& w);
+    void compute_active(Rows& x, const LayerWeights& w, const ExpertParameters& p,
+                        std::span<const std::uint64_t> elsewhere, Rows& out);
 
     CpuProducts& products_;
     ThreadPool* pool_;

@@ -1,5 +1,7 @@
 #include "engine/exec/cpu_recurrent.h"
 
+#include "engine/exec/sigmoid.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,11 +16,6 @@ constexpr int kRowsAtOnce = 64;
 constexpr int kChannelsAtOnce = 128;
 // What an activation costs beside the multiplications of a convolution.
 constexpr int kActivationProducts = 16;
-
-float sigmoid(float x)
-{
-    return 1.0f / (1.0f + std::exp(-x));
-}
 
 // ln(1 + e^x); from 20 on that is x, to the last bit.
 float softplus(float x)

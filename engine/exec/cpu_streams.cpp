@@ -1,5 +1,7 @@
 #include "engine/exec/cpu_streams.h"
 
+#include "engine/exec/sigmoid.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,11 +34,6 @@ double squares(const float* x, int n)
     for (int i = 0; i < n; ++i)
         sum += double(x[i]) * double(x[i]);
     return sum;
-}
-
-float stream_sigmoid(float x)
-{
-    return 1.0f / (1.0f + std::exp(-x));
 }
 
 /// The factor that gives x the length of `like`, both (n,).
@@ -185,7 +182,7 @@ void CpuStreams::inject(const Rows& shares, const Rows& y, Rows& streams)
     streams.changed();
     for_each_row(streams, [&](int t) {
         for (int s = 0; s < shares.cols(); ++s) {
-            const float share = 2.0f * stream_sigmoid(shares.row(t)[s]);
+            const float share = 2.0f * sigmoid(shares.row(t)[s]);
             float* x = streams.row(t) + s * y.cols();
             for (int i = 0; i < y.cols(); ++i)
                 x[i] += share * y.row(t)[i];
@@ -206,7 +203,7 @@ void CpuStreams::gate_ngrams(const Rows& queries, const Rows& values, Rows& keys
                 score += double(key[i]) * double(queries.row(t)[col + i]);
             score /= std::sqrt(double(dim));
             const double root = std::sqrt(std::max(std::abs(score), kLeast));
-            const float gate = stream_sigmoid(float(std::copysign(root, score)));
+            const float gate = sigmoid(float(std::copysign(root, score)));
             for (int i = 0; i < dim; ++i)
                 key[i] = gate * values.row(t)[i];
         }

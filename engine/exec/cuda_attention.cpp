@@ -8,14 +8,17 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
-CudaAttention::CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part, CudaJoins& joins,
-                             CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory)
+CudaAttention::CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, const CudaProducts& products,
+                             CudaHostPart& host_part, CudaJoins& joins, CudaRecorder& recorder, const CudaSizes& sizes,
+                             CudaArena& memory)
     : calls_(calls)
     , inputs_(inputs)
+    , products_(products)
     , host_part_(host_part)
     , joins_(joins)
     , recorder_(recorder)
     , max_blocks_(sizes.max_blocks)
+    , few_rows_(sizes.few_rows)
     , partials_(memory.take(sizes.partials))
     , carried_(memory.take(sizes.carried))
 {
@@ -25,6 +28,40 @@ void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, co
 {
     calls_.launch(cuda::store_kv, inputs_.kv_blocks(l, step.cache.layer(l)), cuda_address(qkv.row(0) + heads.k_col()),
                   cuda_address(qkv.row(0) + heads.v_col()), qkv.cols(), inputs_.positions(), qkv.count());
+}
+
+void CudaAttention::prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step)
+{
+    cuda::PreparedHeads heads{
+        .heads = p.heads.heads,
+        .q = cuda_address(qkv.row(0)),
+        .k = cuda_address(qkv.row(0) + p.heads.k_col()),
+        .v = cuda_address(qkv.row(0) + p.heads.v_col()),
+        .stride = qkv.cols(),
+        .q_norm = cuda_address(p.q_norm),
+        .k_norm = cuda_address(p.k_norm),
+        .v_norm = cuda_address(p.v_norm),
+        .epsilon = p.epsilon,
+        .first = inputs_.positions(),
+        .rows = qkv.count(),
+    };
+    if (p.rotation) {
+        heads.cos = cuda_address(p.rotation->cos);
+        heads.sin = cuda_address(p.rotation->sin);
+        heads.pairs = p.rotation->pairs;
+        heads.order = p.rotation->neox ? cuda::RopePairs::Halves : cuda::RopePairs::Neighbours;
+    }
+    calls_.launch(cuda::prepare_heads, inputs_.kv_blocks(l, step.cache.layer(l)), heads);
+}
+
+static cuda::Rounded from_row(cuda::Rounded rounded, int row)
+{
+    const std::size_t bytes = std::size_t(row) * rounded.rows.stride;
+    if (rounded.rows.at)
+        rounded.rows.at += bytes;
+    if (rounded.residual)
+        rounded.residual += bytes;
+    return rounded;
 }
 
 void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out)
@@ -52,11 +89,17 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
         .out = cuda_rows(out),
     };
     // A prefill streams what is on the host; where it cannot, its rows are taken a few at a time, as in decoding.
-    if (qkv.count() > CudaSizes::kFewRows && !inputs_.any_on_host(l, 0, qkv.count()))
+    if (qkv.count() > CudaSizes::kFewRows && !inputs_.any_on_host(l, 0, qkv.count())) {
         attend_many(all);
-    else
-        for (int row = 0; row < qkv.count(); row += CudaSizes::kFewRows)
-            attend_few(few_of(all, row, std::min(CudaSizes::kFewRows, qkv.count() - row)));
+        return;
+    }
+    cuda::Rounded rounded;
+    if (p.reader && p.heads.value_length % 32 == 0)  // groups that share a scale are of one head
+        rounded = products_.rounded_for(*p.reader, out);
+    for (int row = 0; row < qkv.count(); row += few_rows_)
+        attend_few(few_of(all, row, std::min(few_rows_, qkv.count() - row)), from_row(rounded, row));
+    if (rounded.rows.at)
+        out.set_rounded();
 }
 
 /// Rows [row, row + rows) of them.
@@ -91,8 +134,8 @@ void CudaAttention::attend_many(const CudaAttending& a)
     }
 }
 
-/// CudaSizes::kFewRows rows at most.
-void CudaAttention::attend_few(const CudaAttending& a)
+/// few_rows_ rows at most.
+void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& rounded)
 {
     if (a.merges)
         host_part_.send_queries(a);
@@ -105,7 +148,8 @@ void CudaAttention::attend_few(const CudaAttending& a)
     }
     if (a.merges)
         host_part_.bring_partials(a);
-    calls_.launch(cuda::merge_partials, a.launch, a.merges ? host_part_.partials() : 0, cuda_address(a.p.sinks), a.out);
+    calls_.launch(cuda::merge_partials, a.launch, a.merges ? host_part_.partials() : 0, cuda_address(a.p.sinks), a.out,
+                  rounded);
 }
 
 /// Records that the host is asked, and that the device attends its own blocks before it waits.

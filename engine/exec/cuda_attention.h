@@ -6,6 +6,7 @@
 #include "engine/exec/cuda_calls.h"
 #include "engine/exec/cuda_host_part.h"
 #include "engine/exec/cuda_joins.h"
+#include "engine/exec/cuda_products.h"
 #include "engine/exec/cuda_recorder.h"
 #include "engine/exec/cuda_step_inputs.h"
 
@@ -18,10 +19,12 @@ class CudaAttention
 {
 public:
     /// All that is given outlives it. Throws std::bad_alloc.
-    CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part, CudaJoins& joins,
-                  CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
+    CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, const CudaProducts& products, CudaHostPart& host_part,
+                  CudaJoins& joins, CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
 
-    // As the backend's operations of these names; the step is the one that was begun.
+    // As the backend's operations of these names; the step is the one that was begun. Heads that are prepared are
+    // normed each by itself, before they are turned, and in their place.
+    void prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step);
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
 
@@ -31,17 +34,18 @@ public:
 
 private:
     CudaAttending few_of(const CudaAttending& all, int row, int rows) const;
-    void attend_few(const CudaAttending& a);
+    void attend_few(const CudaAttending& a, const kernels::cuda::Rounded& rounded);
     void attend_many(const CudaAttending& a);
     void attend_here(const CudaAttending& a);
     void record_join(const CudaAttending& a);
 
     CudaCalls& calls_;
     const CudaStepInputs& inputs_;
+    const CudaProducts& products_;
     CudaHostPart& host_part_;
     CudaJoins& joins_;
     CudaRecorder& recorder_;
-    const int max_blocks_;
+    const int max_blocks_, few_rows_;
     // Of the device: partials of a few rows; what is carried from run to run.
     std::byte* partials_;
     std::byte* carried_;

@@ -70,18 +70,17 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , heads_(calls_, h, sizes_, arena_)
     , recurrent_(calls_)
     , streams_(calls_)
+    , experts_(h.experts > 0 ? std::make_unique<CudaExperts>(calls_, products_, h, sizes_.max_rows, arena_) : nullptr)
     , host_part_(calls_, inputs_, cpu, sizes_, arena_)
     , joins_(calls_, inputs_, host_part_)
     , recorder_(calls_)
-    , host_experts_(h.experts > 0
-                        ? std::make_unique<CudaHostExperts>(calls_, inputs_, cpu, recorder_, h, sizes_.max_rows)
-                        : nullptr)
-    , attention_(calls_, inputs_, host_part_, joins_, recorder_, sizes_, arena_)
+    , host_experts_(h.experts > 0 ? std::make_unique<CudaHostExperts>(calls_, inputs_, cpu, *experts_, recorder_, h,
+                                                                      sizes_.max_rows)
+                                  : nullptr)
+    , attention_(calls_, inputs_, products_, host_part_, joins_, recorder_, sizes_, arena_)
     , graphs_(calls_, inputs_, activations_, attention_, host_experts_.get(), joins_, recorder_, sizes_.layers)
 {
     activations_.take_rounded(sizes_.sixteen_bits);
-    if (h.experts > 0)
-        experts_ = std::make_unique<CudaExperts>(calls_, products_, h, sizes_.max_rows, arena_);
 }
 
 /// What page-locked memory and events the parts need.
@@ -107,7 +106,18 @@ CudaBackend::~CudaBackend()
 void CudaBackend::rms_norm(Rows& x, Vector weight, float epsilon, Rows& out)
 {
     out.set_shape(x.count(), x.cols());
-    calls_.launch(cuda::rms_norm, cuda_rows(x), cuda_address(weight), epsilon, x.count(), x.cols(), cuda_rows(out));
+    calls_.launch(cuda::rms_norm, cuda_rows(x), cuda_address(weight), epsilon, x.count(), x.cols(), cuda_rows(out),
+                  cuda::Rounded());
+}
+
+void CudaBackend::rms_norm_before(const Matrix& reader, Rows& x, Vector weight, float epsilon, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    const cuda::Rounded rounded = products_.rounded_for(reader, out);
+    calls_.launch(cuda::rms_norm, cuda_rows(x), cuda_address(weight), epsilon, x.count(), x.cols(), cuda_rows(out),
+                  rounded);
+    if (rounded.rows.at)
+        out.set_rounded();
 }
 
 void CudaBackend::layer_norm(Rows& x, Vector weight, float epsilon, Rows& out)
@@ -121,7 +131,7 @@ void CudaBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, fl
     x.changed();
     if (from.heads == 1)  // a whole row: too long for one warp
         calls_.launch(cuda::rms_norm, cuda_rows(x, from.col), cuda_address(weight), epsilon, x.count(), from.length,
-                      cuda_rows(x, to));
+                      cuda_rows(x, to), cuda::Rounded());
     else
         calls_.launch(cuda::norm_heads, cuda_rows(x, from.col), cuda::Heads{from.heads, from.length, from.stride},
                       cuda_address(weight), epsilon, x.count(), cuda_rows(x, to));
@@ -146,6 +156,28 @@ void CudaBackend::rope_heads(Rows& x, int col, int heads, int length, const Rota
     const auto order = rotation.neox ? cuda::RopePairs::Halves : cuda::RopePairs::Neighbours;
     calls_.launch(cuda::rope, cuda_rows(x, col), heads, length, cuda_address(rotation.cos), cuda_address(rotation.sin),
                   rotation.pairs, order, x.count());
+}
+
+void CudaBackend::prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step)
+{
+    // Norms of whole rows, or behind the rotation, and queries that lie elsewhere first are done one after another.
+    const bool norms = p.q_norm || p.k_norm || p.v_norm;
+    if (!p.own_kv || (norms && p.norm != QkNorm::HeadsBeforeRope) || p.heads.projected_q_col() != 0) {
+        Backend::prepare_heads(qkv, p, l, step);
+        return;
+    }
+    qkv.changed();
+    attention_.prepare_heads(qkv, p, l, step);
+}
+
+void CudaBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step)
+{
+    attention_.store_kv(qkv, heads, l, step);
+}
+
+void CudaBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out)
+{
+    attention_.attend(qkv, p, l, step, out);
 }
 
 void CudaBackend::keep_above(float deviations, int n, Rows& x)

@@ -23,6 +23,13 @@
 
 namespace engine {
 
+/// Memory of the device that a backend computes in.
+struct GiveBackScratch {
+    Vram* vram;
+    std::size_t bytes;
+    void operator()(std::byte* memory) const { vram->give_back(Vram::Use::Scratch, memory, bytes); }
+};
+
 class CudaBackend final : public Backend
 {
 public:
@@ -44,6 +51,13 @@ public:
     void set_joining(CudaJoining joining) { graphs_.set_joining(joining); }
     void forget_recordings() { graphs_.forget(); }
     void use_blas(const Hyperparameters& h) { products_.use_blas(h); }
+    const ExpertCache* cached_experts(int l) const { return inputs_.cached_experts(l).cache; }
+    /// The device has copies of experts of the layer, or has none any more.
+    void set_cached_experts(int l, const CudaStepInputs::CachedExperts& cached)
+    {
+        graphs_.forget();
+        inputs_.set_cached_experts(l, cached);
+    }
 
     MemorySpace memory_space() const override { return MemorySpace::Device; }
     Activations& activations(Activations&) override { return activations_; }
@@ -59,6 +73,7 @@ public:
     std::string take_warning() { return calls_.take_warning(); }
 
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void rms_norm_before(const Matrix& reader, Rows& x, Vector weight, float epsilon, Rows& out) override;
     void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;
     void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
@@ -89,14 +104,9 @@ public:
     {
         products_.gated_products(x, gate_and_up, gate, gate_up, out);
     }
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override
-    {
-        attention_.store_kv(qkv, heads, l, step);
-    }
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override
-    {
-        attention_.attend(qkv, p, l, step, out);
-    }
+    void prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step) override;
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override;
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override;
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {
         w.experts_on_host ? host_experts_->compute(x, w, p, out) : experts_->compute(x, w, p, out);
@@ -112,11 +122,6 @@ private:
         calls_.run([] { return kernels::cuda::Status::InvalidValue; });
     }
 
-    struct GiveBackScratch {
-        Vram* vram;
-        std::size_t bytes;
-        void operator()(std::byte* memory) const { vram->give_back(Vram::Use::Scratch, memory, bytes); }
-    };
     using Scratch = std::unique_ptr<std::byte, GiveBackScratch>;
 
     CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const Hyperparameters& h, const CudaSizes& sizes,

@@ -48,15 +48,15 @@ struct GatesAndUps {
 };
 
 /// Apart, also where the file has them in one.
-static GatesAndUps gates_and_ups_of(const LayerWeights& w)
+static GatesAndUps gates_and_ups_of(const LayerWeights& w, const ExpertMatrices& matrices)
 {
     if (w.gate_experts)
-        return {w.gate_experts, w.up_experts, w.gate_experts.bytes()};
-    Matrix half = w.up_experts;
+        return {matrices.gate, matrices.up, matrices.gate.bytes()};
+    Matrix half = matrices.up;
     half.rows /= 2;
     Matrix up = half;
     up.data += half.bytes();
-    return {half, up, w.up_experts.bytes()};
+    return {half, up, matrices.up.bytes()};
 }
 
 static cuda::Choice choice_of(const LayerWeights& w, const ExpertParameters& p)
@@ -72,20 +72,42 @@ static cuda::Choice choice_of(const LayerWeights& w, const ExpertParameters& p)
 
 void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
+    const cuda::Routing routing = choose(x, w, p);
+    compute_chosen(x, w, {w.gate_experts, w.up_experts, w.down_experts}, p, routing);
+    out.set_shape(x.count(), w.down_experts.rows);
+    add_up(p, routing, out);
+}
+
+cuda::Routing CudaExperts::choose(Rows& x, const LayerWeights& w, const ExpertParameters& p)
+{
     CudaExpertRows& e = rows_;
-    const int pairs = x.count() * p.used;
     const Product router{&w.router, w.router_bias, 0};
     products_.multiply(p.routed_by ? *p.routed_by : x, std::span(&router, 1), e.router_logits);
-    cuda::Routing routing{x.count(),
-                          p.used,
-                          w.router.rows,
-                          cuda_address(e.chosen),
-                          cuda_address(e.weights),
-                          cuda_address(e.sorted),
-                          cuda_address(e.begin)};
+    const cuda::Routing routing{.rows = x.count(),
+                                .used = p.used,
+                                .experts = w.router.rows,
+                                .chosen = cuda_address(e.chosen),
+                                .weights = cuda_address(e.weights),
+                                .sorted = cuda_address(e.sorted),
+                                .begin = cuda_address(e.begin)};
     calls_.launch(cuda::route, cuda_rows(e.router_logits), choice_of(w, p), routing);
     if (w.down_experts_scale)
         calls_.launch(cuda::scale_weights, cuda_address(w.down_experts_scale), routing);
+    return routing;
+}
+
+void CudaExperts::add_up(const ExpertParameters& p, cuda::Routing routing, Rows& out)
+{
+    if (p.weighs == ExpertWeighs::Input)
+        routing.weights = 0;
+    calls_.launch(cuda::sum_experts, cuda_rows(rows_.out), routing, out.cols(), cuda_rows(out));
+}
+
+void CudaExperts::compute_chosen(Rows& x, const LayerWeights& w, const ExpertMatrices& matrices,
+                                 const ExpertParameters& p, const cuda::Routing& routing)
+{
+    CudaExpertRows& e = rows_;
+    const int pairs = x.count() * p.used;
     Rows* in = &x;
     int pairs_of_each_row = p.used;
     if (p.weighs == ExpertWeighs::Input) {
@@ -93,7 +115,6 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
         calls_.launch(cuda::weigh_pairs, cuda_rows(x), routing, x.cols(), cuda_rows(e.in));
         in = &e.in;
         pairs_of_each_row = 1;
-        routing.weights = 0;
     }
 
     const auto multiply = [&](Rows& from, int pairs_of_each, const Matrix& stack, Vector bias, Rows& to, int col) {
@@ -103,9 +124,10 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
     };
     if (!has_gate(p.gate)) {
         e.gate_up.set_shape(pairs, w.down_experts.n);
-        multiply(*in, pairs_of_each_row, w.up_experts, w.up_experts_bias, e.gate_up, 0);
+        multiply(*in, pairs_of_each_row, matrices.up, w.up_experts_bias, e.gate_up, 0);
         products_.gated_by(p.gate, e.gate_up, e.gate_up, 0, e.hidden);
-    } else if (const GatesAndUps stacks = gates_and_ups_of(w); x.count() == 1 && stacks.gate.type == stacks.up.type) {
+    } else if (const GatesAndUps stacks = gates_and_ups_of(w, matrices);
+               x.count() == 1 && stacks.gate.type == stacks.up.type) {
         e.hidden.set_shape(pairs, stacks.gate.rows);
         cuda::GatedProduct product{.gate =
                                        products_.operands(*in, stacks.gate, w.gate_experts_bias, cuda_rows(e.hidden)),
@@ -119,15 +141,12 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
     } else {
         e.gate_up.set_shape(pairs, 2 * w.down_experts.n);
         if (w.gate_experts)
-            multiply(*in, pairs_of_each_row, w.gate_experts, w.gate_experts_bias, e.gate_up, 0);
-        multiply(*in, pairs_of_each_row, w.up_experts, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
+            multiply(*in, pairs_of_each_row, matrices.gate, w.gate_experts_bias, e.gate_up, 0);
+        multiply(*in, pairs_of_each_row, matrices.up, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
         products_.gated(p.gate, e.gate_up, e.hidden);
     }
     e.out.set_shape(pairs, w.down_experts.rows);
-    multiply(e.hidden, 1, w.down_experts, w.down_experts_bias, e.out, 0);
-
-    out.set_shape(x.count(), w.down_experts.rows);
-    calls_.launch(cuda::sum_experts, cuda_rows(e.out), routing, out.cols(), cuda_rows(out));
+    multiply(e.hidden, 1, matrices.down, w.down_experts_bias, e.out, 0);
 }
 
 }  // namespace engine

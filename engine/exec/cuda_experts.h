@@ -5,6 +5,7 @@
 #include "engine/exec/cuda_calls.h"
 #include "engine/exec/cuda_products.h"
 #include "engine/exec/rows.h"
+#include "engine/model/expert_cache.h"
 #include "engine/model/hyperparameters.h"
 
 #include <cstddef>
@@ -34,6 +35,17 @@ public:
 
     /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+
+    // The same in steps, where experts lie on the host and the device has copies of some:
+
+    /// The experts of each row, and their weights.
+    kernels::cuda::Routing choose(Rows& x, const LayerWeights& w, const ExpertParameters& p);
+    /// What they make of it, into a row of each pair; of those that routing.places names, where it is there.
+    /// `matrices`: of the first expert, or where they lie in a copy (ExpertCache::within_slot()).
+    void compute_chosen(Rows& x, const LayerWeights& w, const ExpertMatrices& matrices, const ExpertParameters& p,
+                        const kernels::cuda::Routing& routing);
+    /// out = the sum of that; with routing.places: it is added.
+    void add_up(const ExpertParameters& p, kernels::cuda::Routing routing, Rows& out);
 
 private:
     CudaCalls& calls_;

@@ -11,14 +11,14 @@ namespace cuda = kernels::cuda;
 
 Status CudaFlags::allocate(const CudaDevice& device, int layers)
 {
-    const std::size_t words = 2 + std::size_t(layers) * kWords;
+    const std::size_t words = std::size_t(layers) * kWords + 1;
     if (Status ok = memory_.allocate(device, words * sizeof(int)); !ok)
         return ok;
     device_ = &device;
-    given_up_ = reinterpret_cast<int*>(memory_.data());
-    late_ = given_up_ + 1;
-    layers_ = late_ + 1;
-    std::fill_n(given_up_, words, 0);
+    num_layers_ = layers;
+    layers_ = reinterpret_cast<int*>(memory_.data());
+    late_ = layers_ + layers * kWords;
+    std::fill_n(layers_, words, 0);
     return {};
 }
 
@@ -31,11 +31,16 @@ cuda::Status CudaFlags::wait_for_answer(cuda::DevicePtr step, int l) const
 {
     return cuda::wait_for_host(device_->driver(), device_->compute(),
                                {.step = step,
-                                .ready = cuda_address(word(l, kAnswered)),
-                                .given_up = cuda_address(given_up_),
+                                .answer = cuda_address(word(l, kAnswered)),
                                 .late = cuda_address(late_),
                                 .passed = cuda_address(word(l, kPassed)),
                                 .most_ms = kMostMs});
+}
+
+void CudaFlags::give_up(int step)
+{
+    for (int l = 0; l < num_layers_; ++l)
+        raise(word(l, kGivenUp), step);
 }
 
 bool CudaFlags::raised(const int* flag, int step)

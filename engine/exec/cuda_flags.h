@@ -28,20 +28,22 @@ public:
 
     bool asked(int step, int l) const { return raised(word(l, kAsked), step); }
     void answer(int step, int l) { raise(word(l, kAnswered), step); }
-    void give_up(int step) { raise(given_up_, step); }
+    void give_up(int step);
     bool passed(int step, int l) const { return raised(word(l, kPassed), step); }
     /// Whether an answer came too late: all that the step has computed since is wrong.
     bool late(int step) const { return raised(late_, step); }
 
 private:
-    enum Word { kAsked, kAnswered, kPassed, kWords };
+    enum Word { kAnswered, kGivenUp, kAsked, kPassed, kWords };  // the first two are read at once
     static bool raised(const int* flag, int step);
     static void raise(int* flag, int step);
     int* word(int l, Word w) const { return layers_ + l * kWords + w; }
 
     const CudaDevice* device_ = nullptr;
     CudaStaging memory_;
-    int *given_up_ = nullptr, *late_ = nullptr, *layers_ = nullptr;
+    int* layers_ = nullptr;
+    int* late_ = nullptr;
+    int num_layers_ = 0;
 };
 
 }  // namespace engine

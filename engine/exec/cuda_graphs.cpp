@@ -24,6 +24,8 @@ CudaGraphs::CudaGraphs(CudaCalls& calls, CudaStepInputs& inputs, Activations& ac
 
 void CudaGraphs::run_layers(const LayerRange& range, const std::function<void()>& work)
 {
+    if (host_experts_)
+        host_experts_->begin_step();
     CudaRecording* recording = nullptr;
     if (can_record()) {
         std::fill(layers_.begin(), layers_.end(), CudaRecording::Layer{});
@@ -33,12 +35,20 @@ void CudaGraphs::run_layers(const LayerRange& range, const std::function<void()>
         if (!recording)
             recording = record(range, work);
     }
-    if (recording)
-        replay(*recording);
-    else
+    const bool waits = recording && recording->has_joins();
+    DriverGate& gate = calls_.device().gate();
+    if (!recording || (waits && !gate.begin_step())) {
         work();
-    if (recording && recording->has_joins() && calls_.ok() && joins_.late())
-        repeat_late_step(work);
+    } else {
+        replay(*recording);
+        if (waits) {
+            gate.end_step();
+            if (calls_.ok() && joins_.late())
+                repeat_late_step(work);
+        }
+    }
+    if (host_experts_)
+        host_experts_->end_step();
     inputs_.end_step();
 }
 
@@ -80,6 +90,8 @@ void CudaGraphs::replay(const CudaRecording& recording)
         joins_.serve(part.joins);
         if (const auto* attending = std::get_if<CudaAttending>(&part.then))
             attention_.attend_here_and_there(*attending);
+        else if (std::holds_alternative<CudaRowsSent>(part.then))
+            host_experts_->note_rows();
         else if (const auto* experts = std::get_if<CudaHostExpertsCall>(&part.then))
             host_experts_->wait_and_compute(*experts);
     }
@@ -127,6 +139,8 @@ void CudaGraphs::repeat_late_step(const std::function<void()>& work)
         warning += "; from now on graphs end where the CPU takes part";
     }
     calls_.warn(std::move(warning));
+    if (host_experts_)
+        host_experts_->end_step();  // before the device is told anew where experts lie
     inputs_.send(inputs_.step(), inputs_.host(), activations_);
     work();
 }

@@ -1,15 +1,19 @@
 // CudaHostExperts has the CPU compute the routed experts of a GPU's layer that lie on the host: rows go to the host,
-// and what the experts make of them comes back.
+// and what the experts make of them comes back. Of few rows the GPU itself computes the experts of which it has a copy,
+// at the same time.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_event.h"
+#include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_memory.h"
 #include "engine/exec/cuda_recorder.h"
 #include "engine/exec/cuda_recording.h"
 #include "engine/exec/cuda_step_inputs.h"
 
 #include <cstddef>
+#include <span>
 
 namespace engine {
 
@@ -19,29 +23,53 @@ class CudaHostExperts
 public:
     /// The model has experts. All that is given outlives it. `max_rows`: tokens of the largest batch. Throws
     /// std::bad_alloc.
-    CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, CudaRecorder& recorder,
-                    const Hyperparameters& h, int max_rows);
-    /// The page-locked memory. DeviceFull, DeviceLost.
+    CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, CudaExperts& device,
+                    CudaRecorder& recorder, const Hyperparameters& h, int max_rows);
+    /// The page-locked memory and the event. DeviceFull, DeviceLost.
     Status allocate();
 
     /// Precondition: w.experts_on_host. While a recording is made, the host's part is left to its replays.
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+    /// The rows that are sent before this is reached can be read when wait_and_compute() has waited for it.
+    void note_rows();
     /// Waits for the rows that were sent, and computes.
     void wait_and_compute(const CudaHostExpertsCall& call);
+    /// No layer of the step has been given to the device yet, or all have.
+    void begin_step();
+    void end_step() { refill(); }
 
 private:
+    /// Copies that begin in a step: they come from memory that is not page-locked, so that the driver may have this
+    /// thread wait for some of each.
+    static constexpr int kMostRefills = 2;
+
+    float* staged_x() const { return reinterpret_cast<float*>(staging_.data()); }
     float* staged_routed() const;
     float* staged_out() const;
+    int* staged_chosen() const;
+    float* staged_weights() const;
+    std::size_t pairs_bytes() const;
     void send(const Rows& from, float* to);
+    void send_pairs(kernels::cuda::DevicePtr from, void* to, int pairs);
+    void bring(Rows& out);
+    void compute_with_copies(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+    void compute_rest(const CudaHostExpertsCall& call, const ExpertParameters& p);
+    void refill();
 
     CudaCalls& calls_;
     const CudaStepInputs& inputs_;
     CpuBackend& cpu_;
+    CudaExperts& device_;
     CudaRecorder& recorder_;
+    const int experts_used_;
     Rows x_;               // (rows, expert_length)
     Rows routed_;          // (rows, dim) that the router reads, where it is others
     Rows out_;             // (rows, expert_length)
-    CudaStaging staging_;  // the three, on their way
+    CudaStaging staging_;  // the three on their way; of few rows the experts of each, and their weights
+    CudaEvent rows_came_;
+    int to_refill_ = -1;      // the layer of this step that was computed last with copies
+    int refills_ = 0;         // in it
+    int last_refilled_ = -1;  // layers after it come first, so that each has its turn
 };
 
 }  // namespace engine

@@ -58,18 +58,18 @@ void CudaHostPart::attend(const CudaAttending& a)
 {
     const Step& step = inputs_.step();
     const StepClock::Scope on_host(step.clock, StepClock::Part::HostAttention);
-    const std::size_t floats = cuda::host_partial_floats(a.p.heads.heads, a.p.heads.value_length);
+    const cuda::HostPartialsLayout layout = layout_of(a);
     for (int r = 0; r < a.launch.rows; ++r) {
         const auto* q = reinterpret_cast<const float*>(staging_.data() + std::size_t(r) * query_bytes(a));
+        float* const to = partials_of(a) + std::size_t(r) * std::size_t(layout.floats());
         cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale(a.p.layer_kind)[a.row + r], a.p, a.l, step,
-                                step.one().first + a.row + r, partials_of(a) + std::size_t(r) * floats);
+                                step.one().first + a.row + r, {to, to + layout.sum(), to + layout.out()});
     }
 }
 
 void CudaHostPart::bring_partials(const CudaAttending& a)
 {
-    const std::size_t floats = cuda::host_partial_floats(a.p.heads.heads, a.p.heads.value_length);
-    const std::size_t bytes = std::size_t(a.launch.rows) * floats * sizeof(float);
+    const std::size_t bytes = std::size_t(a.launch.rows * layout_of(a).floats()) * sizeof(float);
     calls_.run(
         [&] { return calls_.driver().copy_to_device(cuda_address(partials_), partials_of(a), bytes, calls_.queue()); });
 }
@@ -77,6 +77,11 @@ void CudaHostPart::bring_partials(const CudaAttending& a)
 float* CudaHostPart::partials_of(const CudaAttending& a) const
 {
     return reinterpret_cast<float*>(staging_.data() + query_bytes(a) * CudaSizes::kFewRows);
+}
+
+cuda::HostPartialsLayout CudaHostPart::layout_of(const CudaAttending& a)
+{
+    return {a.p.heads.heads, a.p.heads.value_length};
 }
 
 std::size_t CudaHostPart::query_bytes(const CudaAttending& a)

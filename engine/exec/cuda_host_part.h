@@ -38,6 +38,7 @@ public:
     CpuBackend& cpu() const { return cpu_; }
 
 private:
+    static kernels::cuda::HostPartialsLayout layout_of(const CudaAttending& a);
     static std::size_t query_bytes(const CudaAttending& a);
     float* partials_of(const CudaAttending& a) const;  // in the staging memory
 

@@ -39,6 +39,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
     , layers(int(h.layers.size()))
     , v_dim(h.longest_value())
+    , experts(h.experts)
     , most_ranked(std::min(cuda::kMostRanked, (h.vocabulary - 1) / 2))  // else all of them are as few bytes
     , sixteen_bits(h.experts > 0)
 {
@@ -51,8 +52,13 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     activations = std::size_t(counted.bytes());
     positions = std::size_t(max_rows + 1) * sizeof(int);
     block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);
-    partials = cuda::PartialsLayout(kFewRows, max_blocks, heads, v_dim).bytes;
-    host_partials = std::size_t(kFewRows) * cuda::host_partial_floats(heads, v_dim) * sizeof(float);
+    expert_places = std::size_t(layers) * std::size_t(experts) * sizeof(std::uint64_t);
+    const auto partials_of = [&](int rows) {
+        return cuda::PartialsLayout(rows, max_blocks, cache.block_tokens(), heads, v_dim).bytes;
+    };
+    few_rows = int(std::clamp<std::size_t>(kMostPartials / std::max(partials_of(1), std::size_t(1)), 1, kFewRows));
+    partials = partials_of(few_rows);
+    host_partials = std::size_t(kFewRows * cuda::HostPartialsLayout{heads, v_dim}.floats()) * sizeof(float);
     rank_scratch = cuda::RankLayout(h.vocabulary, most_ranked).bytes;
     ranked = std::size_t(2 * most_ranked + 1) * sizeof(float);
     carried = cuda::carried_bytes(max_rows, heads, v_dim);
@@ -63,9 +69,9 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
 
 std::size_t CudaSizes::device() const
 {
-    return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(partials) +
-           cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked) +
-           (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
+    return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(expert_places) +
+           cuda_aligned(partials) + cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) +
+           cuda_aligned(ranked) + (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
 }
 
 }  // namespace engine

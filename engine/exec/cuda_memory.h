@@ -56,15 +56,21 @@ private:
 
 /// Sizes, in bytes unless said otherwise.
 struct CudaSizes {
-    /// Rows of a decode step, and the few of a speculation: their attention goes through partials.
+    /// Rows of a decode step, and the few of a speculation: their attention goes through partials, of so many rows at
+    /// most at a time.
     static constexpr int kFewRows = 4;
+    /// What partials may take, where those of one row are not more.
+    static constexpr std::size_t kMostPartials = std::size_t(256) << 20;
 
     CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
     int max_rows, max_blocks, layers;
     int heads = 0, v_dim = 0;  // the most of any layer
+    int experts = 0;           // of a layer that has some
+    int few_rows;              // whose partials there is room for, kFewRows at most
     int most_ranked;           // logits that are searched for, at most
     bool sixteen_bits;         // activations are rounded to two times 8 bits, as the CPU does for models with experts
-    std::size_t positions, block_tables, activations, partials, host_partials, carried, rank_scratch, ranked;
+    std::size_t positions, block_tables, expert_places, activations, partials, host_partials, carried, rank_scratch,
+        ranked;
     std::size_t rounded_heads;  // of a batch, each as a row by itself; twice that with sixteen_bits
     std::size_t device() const;
 };

@@ -3,6 +3,7 @@
 #include "engine/exec/cuda_address.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -62,6 +63,14 @@ void CudaProducts::round_rows(Rows& x)
     x.set_rounded();
 }
 
+cuda::Rounded CudaProducts::rounded_for(const Matrix& reader, Rows& x) const
+{
+    if (!reader || kernels::activation_of(reader.type) == kernels::Activation::F32 || multiplies_by_blas(x, reader) ||
+        x.cols() % 32 != 0)
+        return {};
+    return {{cuda_address(x.q8(0)), x.q8_stride()}, residual_of(x)};
+}
+
 cuda::DevicePtr CudaProducts::residual_of(Rows& x) const
 {
     return sixteen_bits_ ? cuda_address(x.q8_residual(0)) : 0;
@@ -93,7 +102,35 @@ void CudaProducts::multiply(Rows& x, std::span<const Product> products, Rows& ou
     for (const Product& p : products)
         out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
     out.set_shape(x.count(), out_cols);
-    multiply_into(x, products, out, cuda::Into::Place);
+    if (x.count() == 1)
+        multiply_together(x, products, out);
+    else
+        multiply_into(x, products, out, cuda::Into::Place);
+}
+
+/// One token's: those whose types can be are multiplied in one launch.
+void CudaProducts::multiply_together(Rows& x, std::span<const Product> products, Rows& out)
+{
+    std::array<bool, cuda::kMostTogether> done{};
+    if (products.size() > done.size())
+        return multiply_into(x, products, out, cuda::Into::Place);
+    for (std::size_t first = 0; first < products.size(); ++first) {
+        std::array<kernels::TensorType, cuda::kMostTogether> types;
+        std::array<cuda::Product, cuda::kMostTogether> together;
+        std::size_t count = 0;
+        for (std::size_t i = first; i < products.size(); ++i) {
+            const Product& p = products[i];
+            types[count] = p.matrix->type;
+            if (done[i] || !cuda::multiplied_together(std::span(types).first(count + 1)))
+                continue;
+            together[count++] = operands(x, *p.matrix, p.bias, cuda_rows(out, p.out_col));
+            done[i] = true;
+        }
+        if (count > 0)
+            calls_.run([&] {
+                return cuda::matvec_together(calls_.driver(), calls_.queue(), std::span(together).first(count));
+            });
+    }
 }
 
 void CudaProducts::multiply_and_add(Rows& x, const Product& product, Rows& sum)
@@ -142,11 +179,14 @@ void CudaProducts::use_blas(const Hyperparameters& h)
         calls_.warn("prompts are read without cuBLAS: " + blas.error().what);
 }
 
+bool CudaProducts::multiplies_by_blas(const Rows& x, const Matrix& m) const
+{
+    return blas_ && x.count() > cuda::kFewTokens && cuda::blas_can(m.type) && !m.scale;
+}
+
 bool CudaProducts::multiplies_by_blas(const Rows& x, std::span<const Product> products) const
 {
-    return blas_ && x.count() > cuda::kFewTokens && std::ranges::all_of(products, [](const Product& p) {
-               return cuda::blas_can(p.matrix->type) && !p.matrix->scale;
-           });
+    return std::ranges::all_of(products, [&](const Product& p) { return multiplies_by_blas(x, *p.matrix); });
 }
 
 /// So many rows of the matrix are done. What cuBLAS does not do now it is not asked for again.

@@ -37,11 +37,16 @@ public:
     /// All rows of x times one matrix; x is rounded where its type wants that.
     kernels::cuda::Product operands(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
     static kernels::cuda::Gating gating_of(Gate gate);
+    /// Where what computes the rows of x rounds them to besides, when they are multiplied with `reader` next; nowhere,
+    /// where it needs no rounded rows.
+    kernels::cuda::Rounded rounded_for(const Matrix& reader, Rows& x) const;
 
 private:
     void round_rows(Rows& x);
     kernels::cuda::DevicePtr residual_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
+    void multiply_together(Rows& x, std::span<const Product> products, Rows& out);
     void multiply_into(Rows& x, std::span<const Product> products, Rows& out, kernels::cuda::Into into);
+    bool multiplies_by_blas(const Rows& x, const Matrix& m) const;
     bool multiplies_by_blas(const Rows& x, std::span<const Product> products) const;
     int rows_by_blas(const kernels::cuda::Product& product);
 

@@ -27,13 +27,19 @@ struct CudaAttending {
 /// The experts of one layer that the host computes, as far as they are the same in each step.
 struct CudaHostExpertsCall {
     const LayerWeights* weights = nullptr;
-    ExpertParameters p = {};  // its routed_by says only whether the router reads rows of its own
+    // Its routed_by says only whether the router reads rows of its own; its tokens are another step's.
+    ExpertParameters p = {};
     int rows = 0, cols = 0;
     int routed_cols = 0;
+    bool has_copies = false;  // the device has chosen already, and computes some itself
+};
+
+/// The host wants to know when the device has reached this.
+struct CudaRowsSent {
 };
 
 /// What the host does between two graphs, or nothing.
-using CudaHostWork = std::variant<std::monostate, CudaAttending, CudaHostExpertsCall>;
+using CudaHostWork = std::variant<std::monostate, CudaAttending, CudaRowsSent, CudaHostExpertsCall>;
 
 class CudaRecording
 {

@@ -1,6 +1,7 @@
 #include "engine/exec/cuda_step_inputs.h"
 
 #include "engine/exec/cuda_address.h"
+#include "engine/model/expert_cache.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,13 +15,14 @@ CudaStepInputs::CudaStepInputs(CudaCalls& calls, const CudaSizes& sizes, CudaAre
     , sizes_(sizes)
     , positions_(memory.take(sizes.positions))
     , block_tables_(memory.take(sizes.block_tables))
+    , expert_places_(memory.take(sizes.expert_places))
+    , cached_experts_(std::size_t(sizes.layers))
 {
 }
 
 Status CudaStepInputs::allocate(const Activations& like)
 {
-    const std::size_t lists = cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
-    const std::size_t bytes = lists + cuda_aligned(like.tables.bytes()) +
+    const std::size_t bytes = lists_bytes() + cuda_aligned(like.tables.bytes()) +
                               cuda_aligned(like.carried().value_capacity_bytes()) + like.side.value_capacity_bytes();
     if (Status ok = staging_.allocate(calls_.device(), bytes); !ok)
         return ok;
@@ -49,6 +51,24 @@ std::uint64_t* CudaStepInputs::block_table(int l) const
            std::size_t(l) * std::size_t(sizes_.max_blocks);
 }
 
+cuda::DevicePtr CudaStepInputs::expert_places(int l) const
+{
+    return cuda_address(expert_places_) + std::size_t(l) * std::size_t(sizes_.experts) * sizeof(std::uint64_t);
+}
+
+std::uint64_t* CudaStepInputs::expert_table(int l) const
+{
+    return reinterpret_cast<std::uint64_t*>(staging_.data() + cuda_aligned(sizes_.positions) +
+                                            cuda_aligned(sizes_.block_tables)) +
+           std::size_t(l) * std::size_t(sizes_.experts);
+}
+
+/// Positions, block tables and places of experts, which are neighbours on both sides.
+std::size_t CudaStepInputs::lists_bytes() const
+{
+    return cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables) + cuda_aligned(sizes_.expert_places);
+}
+
 bool CudaStepInputs::any_on_host(int l, int row, int rows) const
 {
     const std::uint64_t* table = block_table(l);
@@ -70,6 +90,18 @@ void CudaStepInputs::fill_block_tables(const Step& step, int rows)
     const KvStream& stream = *step.cache.stream();
     for (std::size_t i = 0; i < stream.blocks().size(); ++i)
         block_table(stream.blocks()[i].layer)[stream.blocks()[i].number] = cuda_address(stream.slot_of(i));
+}
+
+/// What has arrived until now; nothing changes before the next step.
+void CudaStepInputs::fill_expert_places()
+{
+    for (int l = 0; l < sizes_.layers; ++l) {
+        ExpertCache* const cache = cached_experts(l).cache;
+        if (cache)
+            cache->take_arrived();
+        for (int e = 0; e < sizes_.experts; ++e)
+            expert_table(l)[e] = cache ? cuda_address(cache->place_of(e)) : 0;
+    }
 }
 
 void CudaStepInputs::send(const Step& step, const Activations& host, Activations& to)
@@ -94,10 +126,13 @@ void CudaStepInputs::send(const Step& step, const Activations& host, Activations
     reinterpret_cast<int*>(from)[sizes_.max_rows] = ++number_;
     fill_block_tables(step, rows);
     calls_.device().note_work();
-    // Positions and block tables are neighbours on both sides.
-    const std::size_t lists = cuda_aligned(sizes_.positions) + sizes_.block_tables;
-    calls_.run([&] { return driver.copy_to_device(positions(), from, lists, queue); });
-    from += cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
+    const bool copies =
+        std::ranges::any_of(cached_experts_, [](const CachedExperts& of) { return of.cache != nullptr; });
+    if (copies)
+        fill_expert_places();
+    const std::size_t bytes = lists_bytes() - (copies ? 0 : cuda_aligned(sizes_.expert_places));
+    calls_.run([&] { return driver.copy_to_device(positions(), from, bytes, queue); });
+    from += lists_bytes();
     const auto copy = [&](const float* values, std::size_t count, float* there) {
         std::memcpy(from, values, count * sizeof(float));
         calls_.run([&] { return driver.copy_to_device(cuda_address(there), from, count * sizeof(float), queue); });

@@ -1,5 +1,5 @@
 // CudaStepInputs sends a GPU what a step needs from the host, in one piece when the residual stream enters: the rows,
-// their positions and the tables of those, and for every layer where its KV blocks are.
+// their positions and the tables of those, and for every layer where its KV blocks and the copies of its experts are.
 #pragma once
 
 #include "engine/exec/backend.h"
@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace engine {
 
@@ -26,6 +28,15 @@ public:
     void send(const Step& step, const Activations& host, Activations& to);
     void end_step() { step_ = nullptr; }
 
+    /// A layer whose experts lie on the host, of which the device has copies.
+    struct CachedExperts {
+        ExpertCache* cache = nullptr;           // null: it has none
+        const LayerWeights* weights = nullptr;  // where its experts lie as the file has them
+    };
+    /// Call it between steps, after which nothing that was recorded is of use.
+    void set_cached_experts(int l, const CachedExperts& cached) { cached_experts_[std::size_t(l)] = cached; }
+    const CachedExperts& cached_experts(int l) const { return cached_experts_[std::size_t(l)]; }
+
     // ---- the step that was begun ----
 
     const Step& step() const { return *step_; }
@@ -35,24 +46,36 @@ public:
     bool any_on_host(int l, int row, int rows) const;
     bool streams(int l) const { return !step_->cache.stream()->blocks_of(l).empty(); }
 
+    /// (experts,) what the device finds at expert_places(l).
+    std::span<const std::uint64_t> expert_places_here(int l) const
+    {
+        return {expert_table(l), std::size_t(sizes_.experts)};
+    }
+
     // ---- where the device finds it ----
 
     kernels::cuda::DevicePtr positions() const;  // (rows,) ints
     kernels::cuda::DevicePtr number_there() const;
     kernels::cuda::KvBlocks kv_blocks(int l, const KvLayerShape& shape) const;
+    kernels::cuda::DevicePtr expert_places(int l) const;  // (experts,) see Routing::places
 
 private:
     void fill_block_tables(const Step& step, int rows);
-    std::uint64_t* block_table(int l) const;  // in the staging memory
+    void fill_expert_places();
+    std::size_t lists_bytes() const;
+    std::uint64_t* block_table(int l) const;   // in the staging memory
+    std::uint64_t* expert_table(int l) const;  // there, too
 
     CudaCalls& calls_;
     const CudaSizes& sizes_;
     // Of the device: (max_rows,) ints: the position of each row, and the number of the step; (layers, max_blocks):
-    // addresses of KV blocks, 0 for those on the host. Neighbours.
+    // addresses of KV blocks, 0 for those on the host; (layers, experts): addresses of copies of experts. Neighbours.
     std::byte* positions_;
     std::byte* block_tables_;
-    CudaStaging staging_;  // the same, position tables and rows on their way to the device
-    CudaEvent taken_;      // they have left the staging memory
+    std::byte* expert_places_;
+    CudaStaging staging_;                        // the same, position tables and rows on their way to the device
+    CudaEvent taken_;                            // they have left the staging memory
+    std::vector<CachedExperts> cached_experts_;  // (layers,)
     const Step* step_ = nullptr;
     const Activations* host_ = nullptr;
     int number_ = 0;

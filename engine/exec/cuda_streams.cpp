@@ -77,7 +77,7 @@ void CudaStreams::norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out
     out.set_shape(x.count(), x.cols());
     for (int col = 0; col < x.cols(); col += dim)
         calls_.launch(cuda::rms_norm, cuda_rows(x, col), cuda_address(weight + col), epsilon, x.count(), dim,
-                      cuda_rows(out, col));
+                      cuda_rows(out, col), cuda::Rounded());
 }
 
 void CudaStreams::mean(const Rows& streams, int dim, Rows& out)

@@ -14,6 +14,24 @@ namespace {
 
 using Part = StepClock::Part;
 
+// What first multiplies the input of a layer's mixers, and of its feed-forward part.
+
+const Matrix& mixers_reader(const LayerWeights& w)
+{
+    if (w.qkv)
+        return w.qkv;
+    if (w.q)
+        return w.q_low ? w.q_low : w.q;
+    return w.mix_in;
+}
+
+const Matrix& feed_forward_reader(const LayerWeights& w)
+{
+    if (w.router && !w.experts_norm)
+        return w.latent_down ? w.latent_down : w.up_experts;
+    return w.gate ? w.gate : w.up;
+}
+
 }  // namespace
 
 Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows)
@@ -98,7 +116,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     if (streams_.several())
         streams_.begin_layer(l, w, step, on, a);
     if (parameters.mixer != Mixer::None) {
-        x = &part_input(w.attn_norm, w.attn_streams, at);
+        x = &part_input(w.attn_norm, w.attn_streams, mixers_reader(w), at);
         if (w.altup.laurel_down)
             streams_.add_laurel(w, *x, on, a);
         mix(l, w, *x, at);
@@ -107,11 +125,13 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     }
     if (!parameters.feed_forward)
         return;
-    Rows& y = x && h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, w.ffn_streams, at);
+    Rows& y = x && h_.architecture->branches == Branches::Parallel
+                  ? *x
+                  : part_input(w.ffn_norm, w.ffn_streams, feed_forward_reader(w), at);
     if (w.router && w.experts_norm) {
-        feed_forward_beside_experts(w, y, at);
+        feed_forward_beside_experts(l, w, y, at);
     } else if (w.router) {
-        experts(w, y, at);
+        experts(l, w, y, at);
         add_normed(w.ffn_post_norm, at);
     } else {
         feed_forward(w, y, at);
@@ -126,7 +146,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
 }
 
 /// hidden += both parts, each with norms of its own. The dense one reads x.
-void Decoder::feed_forward_beside_experts(const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
     feed_forward(w, x, at);
@@ -136,13 +156,13 @@ void Decoder::feed_forward_beside_experts(const LayerWeights& w, Rows& x, const 
 
     on.rms_norm(a.hidden, w.router_norm, h_.rms_epsilon, a.routed);
     on.rms_norm(a.hidden, w.experts_norm, h_.rms_epsilon, a.x);
-    on.experts(a.x, w, expert_parameters(&a.routed), a.beside);
+    on.experts(a.x, w, expert_parameters(l, step, &a.routed), a.beside);
     on.rms_norm(a.beside, w.experts_post_norm, h_.rms_epsilon, a.beside);
     on.add(a.beside, a.branch);
     add_normed(w.ffn_post_norm, at);
 }
 
-ExpertParameters Decoder::expert_parameters(Rows* routed_by) const
+ExpertParameters Decoder::expert_parameters(int l, const Step& step, Rows* routed_by) const
 {
     return {.used = h_.experts_used,
             .weights_scale = h_.expert_weights_scale,
@@ -152,7 +172,9 @@ ExpertParameters Decoder::expert_parameters(Rows* routed_by) const
             .weighs = h_.architecture->expert_weighs,
             .routed_by = routed_by,
             .groups = h_.expert_groups,
-            .groups_used = h_.expert_groups_used};
+            .groups_used = h_.expert_groups_used,
+            .tokens = step.groups,
+            .layer = l};
 }
 
 /// hidden, or streams, += what the layer makes of x and of its side input
@@ -168,8 +190,8 @@ void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at
 }
 
 /// What attention or the feed-forward part reads: the residual stream, normed where there is a norm; or what it makes
-/// of several.
-Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Place& at)
+/// of several. `reader`: what multiplies it first.
+Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at)
 {
     auto& [on, a, step] = at;
     if (streams.norm) {
@@ -178,7 +200,7 @@ Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Pl
     }
     if (!norm)
         return a.hidden;
-    streams_.norm_rows(a.hidden, norm, on, a.x);
+    streams_.norm_rows(a.hidden, norm, reader, on, a.x);
     return a.x;
 }
 
@@ -227,18 +249,18 @@ void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(h_, parameters);
-    const bool norm_last = h_.architecture->qk_norm == QkNorm::HeadsAfterRope;
-    const bool own_kv = parameters.kv_source < 0;
-
+    const Rotation rotation = a.tables.rotation(parameters.kind);
     project(w, heads, x, at);
-    if (!norm_last)
-        norm_queries_keys(w, heads, at);
-    if (parameters.rope)
-        on.rope_heads(a.qkv, 0, heads.heads + (own_kv ? heads.kv_heads : 0), heads.key_length,
-                      a.tables.rotation(parameters.kind));
-    if (norm_last)
-        norm_queries_keys(w, heads, at);
-
+    on.prepare_heads(a.qkv,
+                     {.heads = heads,
+                      .q_norm = w.q_norm,
+                      .k_norm = w.k_norm,
+                      .v_norm = w.v_norm,
+                      .norm = h_.architecture->qk_norm,
+                      .epsilon = h_.rms_epsilon,
+                      .rotation = parameters.rope ? &rotation : nullptr,
+                      .own_kv = parameters.kv_source < 0},
+                     l, step);
     attend(l, w, heads, a.attended, at);
     if (heads.gate != AttentionGate::None)
         on.gate_heads(a.qkv, {heads.gate_col(), heads.heads, heads.value_length, heads.gate_stride()}, a.attended);
@@ -250,17 +272,17 @@ void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const Place& 
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(h_, parameters);
     make_latent_queries(h_, w, heads, at.a.tables.rotation(parameters.kind), x, at.on, at.a);
+    if (parameters.kv_source < 0)
+        at.on.store_kv(at.a.qkv, heads, l, at.step);
     attend(l, w, heads, at.a.latent_heads, at);
     make_values_of_latent(h_.latent, w, heads, at.on, at.a);
 }
 
-/// The layer's queries to what they attend; its keys and values are kept first, where it has its own.
+/// The layer's queries to what they attend.
 void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
-    if (parameters.kv_source < 0)
-        on.store_kv(a.qkv, heads, l, step);
     on.attend(a.qkv,
               {.heads = heads,
                .q_scale = a.tables.q_scale(parameters.kind),
@@ -268,7 +290,8 @@ void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows
                .window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0,
                .sinks = w.sinks,
                .window_kind = h_.architecture->window,
-               .layer_kind = parameters.kind},
+               .layer_kind = parameters.kind,
+               .reader = h_.latent || heads.gate != AttentionGate::None ? nullptr : &w.attn_out},
               l, step, out);
 }
 
@@ -292,36 +315,17 @@ void Decoder::project(const LayerWeights& w, const HeadLayout& heads, Rows& x, c
     on.products(x, std::span(products).first(count), a.qkv);
 }
 
-void Decoder::norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, const Place& at)
-{
-    auto& [on, a, step] = at;
-    const bool whole = h_.architecture->qk_norm == QkNorm::WholeRows;  // as one long head
-    const int d = heads.key_length;
-    const HeadColumns q = whole ? HeadColumns{0, 1, heads.k_col(), heads.k_col()}
-                                : HeadColumns{heads.projected_q_col(), heads.heads, d, heads.projected_q_stride()};
-    const HeadColumns k = whole ? HeadColumns{heads.k_col(), 1, heads.kv_heads * d, heads.kv_heads * d}
-                                : HeadColumns{heads.k_col(), heads.kv_heads, d, d};
-    if (w.q_norm)
-        on.norm_heads(a.qkv, q, w.q_norm, h_.rms_epsilon, 0);
-    if (w.k_norm)
-        on.norm_heads(a.qkv, k, w.k_norm, h_.rms_epsilon, heads.k_col());
-    const int v_length = heads.value_length;
-    if (w.v_norm)
-        on.norm_heads(a.qkv, {heads.v_col(), heads.kv_heads, v_length, v_length}, w.v_norm, h_.rms_epsilon,
-                      heads.v_col());
-}
-
 /// branch = what the experts make of x, and the one that all rows share
-void Decoder::experts(const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
     if (w.latent_down) {
         const Product down{&w.latent_down, nullptr, 0}, up{&w.latent_up, nullptr, 0};
         on.products(x, std::span(&down, 1), a.expert_in);
-        on.experts(a.expert_in, w, expert_parameters(&x), a.expert_sum);
+        on.experts(a.expert_in, w, expert_parameters(l, step, &x), a.expert_sum);
         on.products(a.expert_sum, std::span(&up, 1), a.branch);
     } else {
-        on.experts(x, w, expert_parameters(nullptr), a.branch);
+        on.experts(x, w, expert_parameters(l, step, nullptr), a.branch);
     }
     if (!w.down)
         return;

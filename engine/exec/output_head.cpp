@@ -42,7 +42,7 @@ void OutputHead::compute_together(const HeadWeights& head, Backend& on, std::siz
     host_.x.set_shape(int(count), host_.hidden.cols());
     for (std::size_t i = 0; i < count; ++i)
         std::copy_n(host_.hidden.row(wanted_[first + i]), dim, host_.x.row(int(i)));
-    streams_.norm_rows(host_.x, head.norm, on, host_.x);
+    streams_.norm_rows(host_.x, head.norm, head.output, on, host_.x);
     const Product output{&head.output, nullptr, 0};
     on.products(host_.x, std::span(&output, 1), together_);
     if (h_.final_softcap != 0.0f)
@@ -60,7 +60,7 @@ void OutputHead::compute(const HeadWeights& head, Backend& on, int row)
     else
         on.copy_row(a.hidden, row, a.last);
     if (head.norm)
-        streams_.norm_rows(a.last, head.norm, on, a.last_x);
+        streams_.norm_rows(a.last, head.norm, head.output, on, a.last_x);
     const Product output{&head.output, nullptr, 0};
     on.products(a.last_x, std::span(&output, 1), a.logits);
     if (h_.final_softcap != 0.0f)

@@ -4,12 +4,12 @@
 
 namespace engine {
 
-void ResidualStreams::norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const
+void ResidualStreams::norm_rows(Rows& x, Vector weight, const Matrix& reader, Backend& on, Rows& out) const
 {
     if (h_.architecture->norm == NormKind::Layer)
         on.layer_norm(x, weight, h_.stream_epsilon, out);
     else
-        on.rms_norm(x, weight, h_.stream_epsilon, out);
+        on.rms_norm_before(reader, x, weight, h_.stream_epsilon, out);
 }
 
 void ResidualStreams::start(CpuBackend& host, Activations& to) const

@@ -21,8 +21,8 @@ public:
     }
     bool several() const { return h_.streams.several(); }
 
-    /// The norm of rows of a residual stream.
-    void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
+    /// The norm of rows of a residual stream, which `reader` is multiplied with next.
+    void norm_rows(Rows& x, Vector weight, const Matrix& reader, Backend& on, Rows& out) const;
     /// Makes all streams of the tokens' embeddings, which are in `hidden`.
     void start(CpuBackend& host, Activations& to) const;
     /// hidden = the active stream, as the layer predicts it; or the layer's n-grams are added to all.

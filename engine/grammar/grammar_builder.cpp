@@ -23,7 +23,7 @@ int GrammarBuilder::add(GrammarNode node)
 
 int GrammarBuilder::add_set(const ByteSet& set)
 {
-    const auto [at, is_new] = set_of_.try_emplace(set.to_string(), int(sets_.size()));
+    const auto [at, is_new] = set_of_.try_emplace(set, int(sets_.size()));
     if (is_new)
         sets_.push_back(set);
     return at->second;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace engine {
@@ -65,7 +66,7 @@ private:
     std::vector<ByteSet> sets_;
     std::vector<Rule> rules_;
     std::map<std::string, int, std::less<>> rule_of_;
-    std::map<std::string, int> set_of_;
+    std::unordered_map<ByteSet, int> set_of_;
 };
 
 }  // namespace engine

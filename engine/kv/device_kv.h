@@ -4,6 +4,7 @@
 
 #include "engine/device/vram.h"
 #include "engine/kv/kv_shape.h"
+#include "engine/kv/kv_slabs.h"
 #include "engine/kv/page_pool.h"
 #include "engine/telemetry.h"
 
@@ -15,7 +16,8 @@ namespace engine {
 class DeviceKv
 {
 public:
-    DeviceKv(Vram& vram, std::span<const KvLayerShape> layers, int page_limit);
+    /// `slab_bytes`: see KvSlabs.
+    DeviceKv(Vram& vram, std::span<const KvLayerShape> layers, int page_limit, std::size_t slab_bytes = 0);
     ~DeviceKv();
     DeviceKv(const DeviceKv&) = delete;
     DeviceKv& operator=(const DeviceKv&) = delete;
@@ -33,6 +35,18 @@ public:
     void note_arrivals();
     /// Forgets a block. What is on its way is waited for.
     void drop(PageId page, int l);
+
+    /// Room for so many blocks of this size is taken ahead, as long as no more than `mark` is held.
+    void grow_ahead(std::int64_t blocks, std::size_t bytes, std::int64_t mark)
+    {
+        slabs_.grow_ahead(blocks, bytes, mark);
+    }
+    /// Call it between steps: what was taken ahead goes until no more than `most` is held, for which blocks move
+    /// together.
+    void keep_within(std::int64_t most);
+    /// Call it when blocks have got other layouts, and none is here: what was taken ahead goes.
+    void forget_layouts();
+    void settle_slabs() { slabs_.settle(); }
 
     /// Starts the copy of rows that a step has written.
     Status mirror(PageId page, int l, std::byte* to, int first, int last);
@@ -58,12 +72,18 @@ private:
     Block& at(PageId page, int l) { return table_[index(page, l)]; }
     const Block& at(PageId page, int l) const { return table_[index(page, l)]; }
     std::size_t index(PageId page, int l) const { return std::size_t(page) * layers_.size() + std::size_t(l); }
+    bool needs_clearing() const;
+    Result<DevicePtr> place(PageId page, int l);
+    bool empty_a_slab();
+    bool move(std::size_t i);
     std::size_t block_bytes(int l) const { return layers_[std::size_t(l)].bytes(); }
 
     Vram& vram_;
     std::span<const KvLayerShape> layers_;
     std::vector<Block> table_;         // (pages, layers)
     std::vector<std::size_t> coming_;  // indices of blocks that have not arrived
+    KvSlabs slabs_;
+    bool any_left_ = false;  // since the last fetch: what is still to be computed may read where it lay
     int blocks_ = 0;
     std::uint64_t changes_ = 0;
     std::int64_t bytes_ = 0;

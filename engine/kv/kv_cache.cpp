@@ -21,6 +21,8 @@ bool KvBlocks::next()
             break;
         pointers_[std::size_t(run_last_)] = stream_->take();
     }
+    if (stream_)
+        stream_->wait_for_taken();
     return run_last_ > run_first_;
 }
 
@@ -175,7 +177,17 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
         undo();
         return ok;
     }
+    make_ahead(int(sequence.pages.size() - old_pages));  // the next step may take as many
     return {};
+}
+
+void KvCache::make_ahead(int pages)
+{
+    if (!device_ || !device_->vram().device().locks_pages())
+        return;
+    for (int i = 0; i < pages; ++i)
+        if (const auto page = pool_.free_page(i); page && !memory_[std::size_t(*page)])
+            memory_[std::size_t(*page)] = new_memory();
 }
 
 int KvCache::truncate(KvSequence& sequence, int tokens)

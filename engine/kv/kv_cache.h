@@ -85,6 +85,10 @@ public:
     /// then.
     Status reserve(KvSequence& sequence, int tokens);
 
+    /// The next so many pages have their memory before they are taken, where the device is better told of it long
+    /// before.
+    void make_ahead(int pages);
+
     /// Bytes that pages have, those of free ones included.
     std::int64_t allocated_bytes() const;
 

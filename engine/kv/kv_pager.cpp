@@ -49,7 +49,19 @@ void KvPager::trim_windows(int first)
     for (int l = 0; l < cache_.num_layers(); ++l)
         for (int b = columns_.sliding(l) ? std::min(cache_.layer(l).first_block(first), int(pages.size())) - 1 : -1;
              b >= 0 && device_.holds(pages[std::size_t(b)], l); --b)
-            device_.drop(pages[std::size_t(b)], l);
+            (void)drop(pages[std::size_t(b)], l);
+}
+
+void KvPager::grow_ahead()
+{
+    std::int64_t in_a_row = 0;
+    std::size_t largest = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (keeps_kv(l)) {
+            ++in_a_row;
+            largest = std::max(largest, cache_.layer(l).bytes());
+        }
+    device_.grow_ahead(in_a_row * (longest_step_ / cache_.block_tokens() + 1), largest, vram_.high_mark());
 }
 
 Status KvPager::prepare(const KvSequence& sequence, int first, int count)
@@ -65,8 +77,9 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
         for (int b = keeps_kv(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
             if (!device_.holds(sequence.pages[std::size_t(b)], l))
                 missing += std::int64_t(cache_.layer(l).bytes());
-    if (vram_.used() > vram_.high_mark())  // it grew without us
+    if (vram_.used() > mark())  // it grew without us
         make_room(0, Event::Cause::OtherProgram);
+    device_.keep_within(vram_.high_mark());
     if (missing > 0)
         make_room(missing, Event::Cause::Watermark);
     if (policy_ == KvPolicy::Resident &&
@@ -79,7 +92,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
             const PageId page = sequence.pages[std::size_t(b)];
             if (!device_.holds(page, l)) {
                 const bool empty = b * tokens >= first;
-                if (Status ok = empty ? device_.take(page, l) : device_.fetch(page, l, cache_.host_block(page, l)); !ok)
+                if (Status ok = place(page, l, empty); !ok)
                     return ok;
             }
             if (Status ok = device_.wait_arrived(page, l); !ok)
@@ -91,7 +104,31 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
         }
     enforce_share();
     plan_stream(sequence, first, count);
+    grow_ahead();
     return {};
+}
+
+std::int64_t KvPager::mark() const
+{
+    const std::int64_t others = vram_.used() - vram_.used(Vram::Use::Kv);
+    const bool holds = full_.budget == vram_.budget() && full_.others == others;
+    return holds ? std::min(vram_.high_mark(), full_.used) : vram_.high_mark();
+}
+
+/// A block comes to the device, empty or from its mirror. Where it finds no place although there is room by the bytes
+/// that are used, columns leave until it does, and from now on before that.
+Status KvPager::place(PageId page, int l, bool empty)
+{
+    for (;;) {
+        Status ok = empty ? device_.take(page, l) : device_.fetch(page, l, cache_.host_block(page, l));
+        if (ok || ok.error().code != Error::Code::DeviceFull)
+            return ok;
+        full_ = {vram_.budget(), vram_.used() - vram_.used(Vram::Use::Kv), vram_.used()};
+        const auto facts = columns_.next_to_leave(policy_);
+        if (!facts)
+            return ok;
+        evict(*facts, Event::Cause::Watermark);
+    }
 }
 
 Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count)
@@ -184,7 +221,7 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
     for (int l = 0; l < cache_.num_layers(); ++l)
         // The window of the conversation in use stays; of others everything leaves.
         if (device_.holds(facts.page, l) && (columns_.full(l) || !columns_.in_use(facts))) {
-            device_.drop(facts.page, l);
+            (void)drop(facts.page, l);
             ++event.blocks;
             event.bytes += std::int64_t(cache_.layer(l).bytes());
         }
@@ -202,12 +239,14 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
 
 bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
 {
-    while (vram_.used() + bytes > vram_.high_mark()) {
+    while (vram_.used() + bytes > mark()) {
         const auto facts = columns_.next_to_leave(policy_);
         if (!facts)
             return false;
         evict(*facts, cause);
     }
+    if (bytes == 0)
+        device_.keep_within(vram_.high_mark());
     return true;
 }
 
@@ -230,7 +269,7 @@ bool KvPager::find_place(const PageFacts& coming)
     for (int l = 0; l < cache_.num_layers(); ++l)
         if (columns_.full(l) && !device_.holds(coming.page, l))
             bytes += std::int64_t(cache_.layer(l).bytes());
-    while (vram_.used() + bytes > vram_.high_mark()) {
+    while (vram_.used() + bytes > mark()) {
         const auto facts = columns_.next_to_leave(policy_);
         if (!facts || !gives_place(*facts, columns_.in_use(*facts), swaps))
             return false;
@@ -264,6 +303,8 @@ bool KvPager::bring_back(Event::Cause cause)
     if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
         return false;
     trim_windows();
+    device_.keep_within(vram_.high_mark());
+    grow_ahead();
     const auto facts = columns_.next_to_come(offload_share_);
     return facts && find_place(*facts) && fetch_column(*facts, cause);
 }
@@ -274,6 +315,7 @@ void KvPager::settle()
         for (int l = 0; l < cache_.num_layers(); ++l)
             (void)device_.wait_arrived(coming.page, l);  // a lost device is noticed by the next step
     note_arrivals();
+    device_.settle_slabs();
 }
 
 void KvPager::note_arrivals()
@@ -298,7 +340,7 @@ bool KvPager::make_room_to_join(int l)
             return !device_.holds(facts.page, l) && columns_.any_on_device(facts.page);
         });
     };
-    while (vram_.used() + missing() * std::int64_t(cache_.layer(l).bytes()) > vram_.high_mark()) {
+    while (vram_.used() + missing() * std::int64_t(cache_.layer(l).bytes()) > mark()) {
         const auto facts = columns_.next_to_leave(policy_);
         if (!facts)
             return false;
@@ -317,9 +359,9 @@ Result<int> KvPager::join(int l)
     for (const PageFacts& facts : columns_.all()) {
         if (device_.holds(facts.page, l) || !columns_.any_on_device(facts.page))
             continue;
-        if (!all && vram_.used() + bytes > vram_.high_mark())
+        if (!all && vram_.used() + bytes > mark())
             break;
-        if (const Status ok = device_.fetch(facts.page, l, cache_.host_block(facts.page, l)); !ok)
+        if (const Status ok = place(facts.page, l, false); !ok)
             return tl::unexpected(ok.error());
         ++blocks;
     }
@@ -329,14 +371,20 @@ Result<int> KvPager::join(int l)
 Status KvPager::leave(int l)
 {
     Status status;
-    for (const PageFacts& facts : columns_.all()) {
-        if (const Status ok = device_.wait_mirrored(facts.page, l); !ok) {
+    for (const PageFacts& facts : columns_.all())
+        if (const Status ok = drop(facts.page, l); !ok)
             status = ok;
-            cache_.mark_damaged(facts.page);
-        }
-        device_.drop(facts.page, l);
-    }
     return status;
+}
+
+// Where the device failed before all had reached the host, the page is computed anew.
+Status KvPager::drop(PageId page, int l)
+{
+    Status mirrored = device_.wait_mirrored(page, l);
+    if (!mirrored)
+        cache_.mark_damaged(page);
+    device_.drop(page, l);
+    return mirrored;
 }
 
 void KvPager::mark_lost()

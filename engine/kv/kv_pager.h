@@ -29,6 +29,8 @@ public:
     /// to the device; the CPU attends the others. Without a choice none does.
     using StreamChoice = std::function<int(int l, int on_host, int blocks)>;
     void set_stream_choice(StreamChoice choice) { stream_choice_ = std::move(choice); }
+    /// A step computes so many tokens at most: room for their blocks is taken ahead.
+    void set_longest_step(int tokens) { longest_step_ = tokens; }
     /// Keeps at least this share of the blocks that may leave on the host.
     void set_offload_share(double share) { offload_share_ = share; }
     double offload_share() const { return offload_share_; }
@@ -86,6 +88,10 @@ private:
         Event event;
     };
     void trim_windows(int first);
+    void grow_ahead();
+    /// Above it columns leave: the watermark, or less where blocks found no place below it.
+    std::int64_t mark() const;
+    Status place(PageId page, int l, bool empty);
     bool keeps_kv(int l) const { return columns_.on_device(l) && cache_.layer(l).has_kv(); }
     int first_needed_block(int l, int first) const;
     void evict(const PageFacts& facts, Event::Cause cause);
@@ -94,6 +100,7 @@ private:
     bool find_place(const PageFacts& coming);
     void enforce_share();
     void plan_stream(const KvSequence& sequence, int first, int count);
+    Status drop(PageId page, int l);
     int blocks_to_stream(int l, int on_host, int blocks, bool decode) const;
     void note_arrivals();
 
@@ -104,6 +111,12 @@ private:
     KvPolicy policy_ = KvPolicy::Auto;
     StreamChoice stream_choice_;
     double offload_share_ = 0;
+    int longest_step_ = 0;
+    /// When a block last found no place: what was used then. It is as full again with this budget, beside these others.
+    struct Full {
+        std::int64_t budget = -1, others = 0, used = 0;
+    };
+    Full full_;
     KvColumns columns_;
     bool said_pins_leave_ = false;    // since they were set
     std::vector<int> mirrored_rows_;  // (pages,) rows that were sent to the mirror

@@ -12,6 +12,8 @@
 
 namespace engine {
 
+class ExpertCounts;
+
 /// A state of all recurrent layers, in RecurrentStates.
 using StateId = std::int32_t;
 constexpr StateId kNoState = -1;
@@ -37,10 +39,11 @@ struct KvSequence {
 struct RowGroup {
     KvSequence* sequence = nullptr;
     std::span<const int> tokens = {};
-    int first = 0;              // position of the first of them
-    int row = 0;                // of the step, where they begin
-    int wanted = 0;             // of so many rows at its end logits will be asked for
-    std::stop_token stop = {};  // asked for when nobody wants the rows any more
+    int first = 0;                   // position of the first of them
+    int row = 0;                     // of the step, where they begin
+    int wanted = 0;                  // of so many rows at its end logits will be asked for
+    std::stop_token stop = {};       // asked for when nobody wants the rows any more
+    ExpertCounts* chosen = nullptr;  // what the tokens choose is counted there; null: nowhere
 
     int count() const { return int(tokens.size()); }
 };

@@ -36,14 +36,14 @@ void KvStream::clear()
 {
     if (taken_ < sent_ && !slots_.empty())
         (void)vram_.device().wait(Device::Direction::ToDevice, slots_[(sent_ - 1) % slots_.size()].coming);
-    read_ = taken_ = sent_ = 0;
+    read_ = taken_ = sent_ = waited_ = layer_began_ = 0;
     blocks_.clear();
     streamed_bytes_ = 0;
 }
 
 void KvStream::start()
 {
-    read_ = taken_ = sent_ = 0;
+    read_ = taken_ = sent_ = waited_ = layer_began_ = 0;
     streamed_bytes_ = 0;
     status_ = {};
     if (!blocks_.empty())
@@ -62,7 +62,8 @@ void KvStream::fill()
 {
     for (; sent_ < blocks_.size() && sent_ - read_ < slots_.size() && status_; ++sent_) {
         Slot& slot = slots_[sent_ % slots_.size()];
-        const auto coming = vram_.device().to_device(blocks_[sent_].mirror, slot.memory, blocks_[sent_].bytes);
+        const auto batch = ends_run(sent_) ? Device::Batch::Ends : Device::Batch::GoesOn;
+        const auto coming = vram_.device().to_device(blocks_[sent_].mirror, slot.memory, blocks_[sent_].bytes, batch);
         if (!coming) {
             status_ = tl::unexpected(coming.error());
             return;
@@ -70,6 +71,15 @@ void KvStream::fill()
         slot.coming = *coming;
         streamed_bytes_ += blocks_[sent_].bytes;
     }
+}
+
+/// Whether blocks up to this one are taken together, and waited for. Call it for one after another.
+bool KvStream::ends_run(std::size_t block)
+{
+    if (block > 0 && blocks_[block - 1].layer != blocks_[block].layer)
+        layer_began_ = block;
+    const bool ends_layer = block + 1 == blocks_.size() || blocks_[block + 1].layer != blocks_[block].layer;
+    return ends_layer || (block + 1 - layer_began_) % longest_run() == 0;
 }
 
 bool KvStream::ready() const
@@ -80,10 +90,14 @@ bool KvStream::ready() const
 }
 
 /// A device that computes behind the host's back is given half the ring at a time: the other half is being filled.
+std::size_t KvStream::longest_run() const
+{
+    return vram_.device().orders_itself() ? (slots_.size() + 1) / 2 : slots_.size();
+}
+
 bool KvStream::may_take() const
 {
-    const std::size_t most = vram_.device().orders_itself() ? (slots_.size() + 1) / 2 : slots_.size();
-    return taken_ - read_ < most;
+    return taken_ - read_ < longest_run();
 }
 
 const std::byte* KvStream::take()
@@ -91,12 +105,17 @@ const std::byte* KvStream::take()
     const std::size_t block = taken_++;
     if (block >= sent_)  // the device failed
         return blocks_[block].mirror;
-    const Slot& slot = slots_[block % slots_.size()];
-    if (const Status ok = vram_.device().compute_after(Device::Direction::ToDevice, slot.coming); !ok) {
-        status_ = ok;
-        return blocks_[block].mirror;
-    }
-    return slot.memory;
+    return slots_[block % slots_.size()].memory;
+}
+
+/// They come in their order: it is enough to wait for the last one.
+void KvStream::wait_for_taken()
+{
+    const std::size_t last = std::min(taken_, sent_);
+    if (last <= waited_ || !status_)
+        return;
+    status_ = vram_.device().compute_after(Device::Direction::ToDevice, slots_[(last - 1) % slots_.size()].coming);
+    waited_ = last;
 }
 
 void KvStream::release()

@@ -49,8 +49,10 @@ public:
     /// Whether the next block can be taken without waiting.
     bool ready() const;
     bool may_take() const;
-    /// The next block's bytes on the device; where the device failed, those of the mirror.
+    /// Where the next block's bytes will be on the device; where the device failed, those of the mirror.
     const std::byte* take();
+    /// What is computed from now on begins when all that were taken are there.
+    void wait_for_taken();
     /// All blocks taken so far were read, or will be by what was given to compute: their slots are filled again.
     void release();
 
@@ -70,6 +72,8 @@ private:
     };
     void refill();
     void fill();
+    bool ends_run(std::size_t block);
+    std::size_t longest_run() const;
 
     Vram& vram_;
     std::size_t slot_bytes_ = 0;
@@ -77,6 +81,8 @@ private:
     std::vector<Block> blocks_;  // of this step, in order
     // Blocks [0, read_) were read, [read_, taken_) are being read, [taken_, sent_) are in the ring or on their way.
     std::size_t read_ = 0, taken_ = 0, sent_ = 0;
+    std::size_t layer_began_ = 0;  // of the newest that was sent
+    std::size_t waited_ = 0;       // what is computed waits for blocks [0, waited_)
     std::size_t streamed_bytes_ = 0;
     Status status_;
 };

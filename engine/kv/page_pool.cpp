@@ -23,6 +23,11 @@ std::optional<PageId> PagePool::take()
     return page;
 }
 
+std::optional<PageId> PagePool::free_page(int i) const
+{
+    return i < free_pages() ? std::optional(free_[free_.size() - 1 - std::size_t(i)]) : std::nullopt;
+}
+
 void PagePool::share(PageId page)
 {
     assert(owners(page) > 0);

@@ -25,6 +25,8 @@ public:
 
     int owners(PageId page) const { return owners_[std::size_t(page)]; }
     int free_pages() const { return int(free_.size()); }
+    /// The i-th that take() would answer, if there are so many.
+    std::optional<PageId> free_page(int i) const;
     int page_count() const { return int(owners_.size()); }
     int used_pages() const { return page_count() - free_pages(); }
     int tokens_per_page() const { return tokens_per_page_; }

@@ -134,6 +134,12 @@ void RecurrentStates::keep(KvSequence& sequence)
     sequence.checkpoints.push_back({sequence.length(), share(sequence.state)});
 }
 
+void RecurrentStates::drop_newest(KvSequence& sequence)
+{
+    give_back(sequence.checkpoints.back().state);
+    sequence.checkpoints.pop_back();
+}
+
 int RecurrentStates::branch(const KvSequence& from, int tokens, KvSequence& to)
 {
     if (!any())

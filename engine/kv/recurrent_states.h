@@ -46,6 +46,8 @@ public:
     /// Makes a checkpoint of the sequence as it is. Where the state lies on a device that does not answer, or is lost,
     /// there is none: then the next step knows.
     void keep(KvSequence& sequence);
+    /// Gives up the newest checkpoint. Precondition: there is one.
+    void drop_newest(KvSequence& sequence);
     /// Gives `to`, which has none, the state after reachable(tokens) tokens of `from` and the checkpoints before it;
     /// answers how many tokens that are.
     int branch(const KvSequence& from, int tokens, KvSequence& to);

@@ -68,6 +68,8 @@ ExpertCache::ExpertCache(ExpertCache&& other) noexcept
     , ticket_(other.ticket_)
     , hits_(other.hits_)
     , misses_(other.misses_)
+    , settled_(other.settled_)
+    , settling_(other.settling_)
 {
 }
 
@@ -79,13 +81,36 @@ ExpertCache::~ExpertCache()
     vram_->give_back(Vram::Use::ExpertCache, memory_, bytes_);
 }
 
-void ExpertCache::begin_step(int tokens)
+void ExpertCache::take_arrived()
 {
-    slots_.begin_step(tokens);
     if (coming_.expert == ExpertSlots::kNone || !vram_->device().ended(Device::Direction::ToDevice, ticket_))
         return;
     slots_.put(coming_);
     coming_ = {};
+}
+
+void ExpertCache::begin_step(int tokens)
+{
+    slots_.begin_step(tokens);
+    settling_ = tokens != 1 || slots_.filled() < places() - 1;  // a copy may be on its way to one of them
+}
+
+DevicePtr ExpertCache::place_of(int expert) const
+{
+    const int slot = slots_.slot_of(expert);
+    return slot == ExpertSlots::kNone ? nullptr : memory_ + std::size_t(slot) * slot_bytes_;
+}
+
+ExpertMatrices ExpertCache::within_slot(const LayerWeights& w)
+{
+    ExpertMatrices matrices = expert_of(w, 0);
+    std::size_t at = 0;
+    for_each_of(matrices, [&](Matrix& m) {
+        const std::size_t bytes = aligned_on_device(m.bytes());
+        m.data = reinterpret_cast<const std::byte*>(at);
+        at += bytes;
+    });
+    return matrices;
 }
 
 const ExpertMatrices* ExpertCache::use(int expert, int tokens)
@@ -93,17 +118,21 @@ const ExpertMatrices* ExpertCache::use(int expert, int tokens)
     slots_.note(expert, tokens);
     const int slot = slots_.slot_of(expert);
     ++(slot == ExpertSlots::kNone ? misses_ : hits_);
+    if (!settling_) {
+        ++settled_.uses;
+        settled_.hits += slot != ExpertSlots::kNone;
+    }
     return slot == ExpertSlots::kNone ? nullptr : &in_slot_[std::size_t(slot)];
 }
 
-void ExpertCache::refill(const LayerWeights& on_host)
+bool ExpertCache::refill(const LayerWeights& on_host)
 {
     Device& device = vram_->device();
     if (coming_.expert != ExpertSlots::kNone || !device.ended(Device::Direction::ToDevice, traffic_->newest))
-        return;
+        return false;
     const auto change = slots_.wanted();
-    if (!change)
-        return;
+    if (!change || !device.copy_after_compute(Device::Direction::ToDevice))
+        return false;
     slots_.clear(change->slot);
     ExpertMatrices& expert = in_slot_[std::size_t(change->slot)];
     expert = expert_of(on_host, change->expert);
@@ -120,6 +149,7 @@ void ExpertCache::refill(const LayerWeights& on_host)
     });
     if (all)
         coming_ = *change;
+    return all;
 }
 
 }  // namespace engine

@@ -41,18 +41,33 @@ public:
     ~ExpertCache();
 
     int places() const { return slots_.places(); }
+    bool has(int expert) const { return slots_.slot_of(expert) != ExpertSlots::kNone; }
     std::int64_t bytes() const { return std::int64_t(bytes_); }
     /// Uses of experts in steps, each expert of a step counted once.
     std::int64_t hits() const { return hits_; }
     std::int64_t misses() const { return misses_; }
 
+    /// Of them, those of steps of one token since nearly all places had been filled: what an answer finds.
+    struct Settled {
+        std::int64_t hits = 0, uses = 0;
+    };
+    const Settled& settled() const { return settled_; }
+
+    /// A copy that has arrived can be used from now on. A step that asks where experts lie more than once calls it
+    /// before.
+    void take_arrived();
     /// A step of so many tokens computes the layer.
     void begin_step(int tokens);
     /// So many of them have chosen the expert. Answers where it lies on the device; null: it does not.
     const ExpertMatrices* use(int expert, int tokens);
-    /// Begins to copy the expert that is worth it most, where the link is idle. on_host: the layer's weights, which
-    /// stay there until the copy has ended. A device that is lost here is noticed by the next step.
-    void refill(const LayerWeights& on_host);
+    /// Where the copy of an expert begins on the device; null: it has none. Its matrices follow each other there as in
+    /// within_slot().
+    DevicePtr place_of(int expert) const;
+    /// One expert's matrices, where `data` is bytes from the beginning of its copy: for the first of them that is null.
+    static ExpertMatrices within_slot(const LayerWeights& w);
+    /// Begins to copy the expert that is worth it most, where the link is idle. False: none began. on_host: the layer's
+    /// weights, which stay there until the copy has ended. A device that is lost here is noticed by the next step.
+    bool refill(const LayerWeights& on_host);
 
 private:
     ExpertCache(Vram& vram, ExpertTraffic& traffic, DevicePtr memory, std::size_t slot_bytes, int experts, int places);
@@ -66,6 +81,8 @@ private:
     ExpertSlots::Change coming_;           // no expert: none is
     Device::Ticket ticket_ = 0;            // of that
     std::int64_t hits_ = 0, misses_ = 0;
+    Settled settled_;
+    bool settling_ = true;  // the step has several tokens, or there are places to fill
 };
 
 }  // namespace engine

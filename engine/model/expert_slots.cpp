@@ -52,8 +52,10 @@ std::optional<ExpertSlots::Change> ExpertSlots::wanted() const
 void ExpertSlots::clear(int slot)
 {
     int& expert = expert_in_[std::size_t(slot)];
-    if (expert != kNone)
+    if (expert != kNone) {
         slot_of_[std::size_t(expert)] = kNone;
+        --filled_;
+    }
     expert = kNone;
 }
 
@@ -62,6 +64,7 @@ void ExpertSlots::put(const Change& change)
     clear(change.slot);
     expert_in_[std::size_t(change.slot)] = change.expert;
     slot_of_[std::size_t(change.expert)] = change.slot;
+    ++filled_;
 }
 
 }  // namespace engine

@@ -23,6 +23,7 @@ public:
     ExpertSlots(int experts, int places);
 
     int places() const { return int(expert_in_.size()); }
+    int filled() const { return filled_; }  // of the places
     /// Where the expert lies; kNone: nowhere.
     int slot_of(int expert) const { return slot_of_[std::size_t(expert)]; }
 
@@ -45,7 +46,8 @@ private:
     std::vector<double> worth_;   // (experts,)
     std::vector<int> slot_of_;    // (experts,)
     std::vector<int> expert_in_;  // (places,)
-    double of_one_ = 1;           // what one token adds to the step's experts
+    int filled_ = 0;
+    double of_one_ = 1;  // what one token adds to the step's experts
 };
 
 }  // namespace engine

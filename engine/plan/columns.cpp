@@ -2,6 +2,7 @@
 
 #include "engine/device/vram.h"
 #include "engine/kv/column_rules.h"
+#include "engine/plan/expert_hits.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,15 +22,6 @@ std::int64_t kv_bytes_left(const DeviceShare& share, std::int64_t mark)
 {
     const DeviceBytes without = share.layout.needed(share.layers, fewest_experts(share), 0);
     return mark - (without.total() - without.kv);
-}
-
-/// The columns that are made room for where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
-int columns_with_room(int columns)
-{
-    int room = DeviceLayout::kFewestColumns;
-    while (room < columns)
-        room = room % 3 == 0 ? room / 3 * 4 : room / 2 * 3;
-    return room;
 }
 
 /// The first layers find room below the high mark with so many columns.
@@ -77,12 +69,15 @@ DeviceShare share_of(const PlacementOptions& options, DeviceLayout layout, std::
     share.policy = options.kv_policy;
     share.offload_share = options.kv_offload_share;
     share.host_expert_layers = options.host_expert_layers;
+    share.expert_skew = options.expert_skew.value_or(kExpectedSkew);
     share.layers = layers_on_device(share, options.device_layers);
+    limit_expert_cache(share);
     return share;
 }
 
 int layers_on_device(DeviceShare share, std::optional<int> asked)
 {
+    share.layout.set_expert_cache_bytes(0);  // a layer saves more than copies of its experts
     share.layers = asked ? std::min(*asked, share.layout.num_layers()) : layers_that_fit(share);
     while (share.layers > 0 && (!fit(share, share.layers, fewest_experts(share), 0) ||
                                 columns_before_spill(share, kStayingColumns) < kStayingColumns))
@@ -90,13 +85,32 @@ int layers_on_device(DeviceShare share, std::optional<int> asked)
     return share.layers;
 }
 
+void limit_expert_cache(DeviceShare& share)
+{
+    DeviceLayout& layout = share.layout;
+    const std::int64_t asked = layout.expert_cache_bytes();
+    layout.set_expert_cache_bytes(0);
+    const std::int64_t left = share.high_mark_bytes -
+                              layout.needed(share.layers, fewest_experts(share), DeviceLayout::kFewestColumns).total();
+    layout.set_expert_cache_bytes(std::clamp<std::int64_t>(left, 0, asked));
+}
+
+int columns_with_room(int columns)
+{
+    int room = DeviceLayout::kFewestColumns;
+    while (room < columns)
+        room = room % 3 == 0 ? room / 3 * 4 : room / 2 * 3;
+    return room;
+}
+
 int host_expert_layers(const DeviceShare& share, int columns)
 {
     if (share.host_expert_layers || !share.layout.has_experts())
-        return std::min(share.host_expert_layers.value_or(0), share.layers);
+        return std::min(share.host_expert_layers.value_or(0), share.layout.all_leave(share.layers));
     const int room = columns_with_room(columns);
+    const int all = share.layout.all_leave(share.layers);
     int on_host = 0;
-    while (on_host < share.layers && !fit(share, share.layers, on_host, room))
+    while (on_host < all && !fit(share, share.layers, on_host, room))
         ++on_host;
     return on_host;
 }

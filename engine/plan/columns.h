@@ -22,6 +22,7 @@ struct DeviceShare {
     KvPolicy policy = KvPolicy::Auto;
     double offload_share = 0;
     std::optional<int> host_expert_layers = {};  // the first so many leave their experts on the host; empty: as KV asks
+    double expert_skew = 1;                      // of what tokens choose; see expected_hits()
 };
 
 /// What the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
@@ -43,7 +44,14 @@ struct Columns {
 /// (empty). `share.layers` does not matter.
 int layers_on_device(DeviceShare share, std::optional<int> asked);
 
-/// How many of the share's layers leave their experts on the host beside so many block columns: those asked for, or the
+/// Copies of experts have so many bytes at most as the share's layers and the fewest columns leave.
+void limit_expert_cache(DeviceShare& share);
+
+/// The columns that are made room for where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
+int columns_with_room(int columns);
+
+/// Which of the share's layers leave their experts on the host beside so many block columns, as a number of layers in
+/// the layout's order, of which those that the share has count: those asked for, or the
 /// fewest that make room for them and for some more, so that not every new column drives out experts.
 int host_expert_layers(const DeviceShare& share, int columns);
 

@@ -63,22 +63,50 @@ bool DeviceLayout::has_experts() const
     return std::ranges::any_of(layers_, [](const LayerBytes& layer) { return layer.experts > 0; });
 }
 
-/// What one expert of each of the first layers takes together.
-static std::int64_t one_of_each(std::span<const LayerBytes> layers)
+void DeviceLayout::set_experts_first(std::span<const int> layers)
 {
-    std::int64_t bytes = 0;
-    for (const LayerBytes& layer : layers)
-        bytes += layer.expert;
-    return bytes;
+    int rank = 0;
+    std::ranges::fill(rank_, -1);
+    for (const int l : layers)
+        if (l >= 0 && l < num_layers() && rank_[std::size_t(l)] < 0)
+            rank_[std::size_t(l)] = rank++;
+    for (int& of_layer : rank_)
+        if (of_layer < 0)
+            of_layer = rank++;
 }
 
-int DeviceLayout::cached_experts(int layers) const
+int DeviceLayout::all_leave(int layers) const
 {
-    const std::int64_t one = one_of_each(first(layers));
-    std::int64_t most = one > 0 ? expert_cache_bytes_ / one : 0;
-    for (const LayerBytes& layer : first(layers))
+    int last = -1;
+    for (int l = 0; l < layers; ++l)
+        last = std::max(last, rank(l));
+    return last + 1;
+}
+
+std::int64_t DeviceLayout::bytes_of_copies(int copies, int layers, int host_expert_layers) const
+{
+    std::int64_t one_of_each = 0;
+    for (int l = 0; l < layers; ++l)
+        one_of_each += leaves_experts(l, host_expert_layers) ? layer(l).expert : 0;
+    return copies * one_of_each;
+}
+
+int DeviceLayout::cached_experts(int layers, int host_expert_layers) const
+{
+    const std::int64_t one_of_each = bytes_of_copies(1, layers, host_expert_layers);
+    std::int64_t most = one_of_each > 0 ? expert_cache_bytes_ / one_of_each : 0;
+    for (int l = 0; l < layers; ++l)
+        if (leaves_experts(l, host_expert_layers) && layer(l).expert > 0)
+            most = std::min(most, layer(l).experts / layer(l).expert);
+    return int(most);
+}
+
+int DeviceLayout::most_experts() const
+{
+    std::int64_t most = 0;
+    for (const LayerBytes& layer : layers_)
         if (layer.expert > 0)
-            most = std::min(most, layer.experts / layer.expert);
+            most = std::max(most, layer.experts / layer.expert);
     return int(most);
 }
 
@@ -89,10 +117,9 @@ DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns
         bytes.weights += layer.weights;
         bytes.state += layer.state;
     }
-    for (const LayerBytes& layer : first(std::min(layers, host_expert_layers)))
-        bytes.weights -= layer.experts;
-    const int on_host = std::min(layers, host_expert_layers);
-    bytes.expert_cache = cached_experts(on_host) * one_of_each(first(on_host));
+    for (int l = 0; l < layers; ++l)
+        bytes.weights -= leaves_experts(l, host_expert_layers) ? layer(l).experts : 0;
+    bytes.expert_cache = bytes_of_copies(cached_experts(layers, host_expert_layers), layers, host_expert_layers);
     bytes.kv = columns * column(layers) + windows(layers);
     bytes.ring = ring_bytes();
     bytes.scratch = scratch_bytes(layers);

@@ -43,7 +43,9 @@ public:
         , block_tokens_(block_tokens)
         , scratch_bytes_(scratch_bytes)
         , transport_(transport)
+        , rank_(layers_.size())
     {
+        set_experts_first({});
     }
 
     static constexpr int kFewestRingSlots = 4, kMostRingSlots = 32;
@@ -83,13 +85,27 @@ public:
 
     bool has_experts() const;
 
+    /// Layers leave their experts on the host in order of their number, these before the others.
+    void set_experts_first(std::span<const int> layers);
+    /// Whether a layer does where the first so many in that order do.
+    bool leaves_experts(int l, int host_expert_layers) const { return rank_[std::size_t(l)] < host_expert_layers; }
+    /// The place of a layer in that order.
+    int rank(int l) const { return rank_[std::size_t(l)]; }
+    /// So many in that order that all of the first `layers` are among them.
+    int all_leave(int layers) const;
+
     /// Experts that stay on the host may have copies on the device, in so many bytes; 0: none has.
     void set_expert_cache_bytes(std::int64_t bytes) { expert_cache_bytes_ = bytes; }
+    std::int64_t expert_cache_bytes() const { return expert_cache_bytes_; }
     /// How many experts of each of the first `layers` that leave theirs on the host have a copy: as many in each.
-    int cached_experts(int layers) const;
+    int cached_experts(int layers, int host_expert_layers) const;
+    /// What so many copies of experts of each of them take.
+    std::int64_t bytes_of_copies(int copies, int layers, int host_expert_layers) const;
+    /// The most experts that a layer has whose experts may have copies; 0: none has.
+    int most_experts() const;
 
-    /// The first `layers`, of which the first `host_expert_layers` leave their experts on the host, and so many columns
-    /// of their KV, windows at their largest.
+    /// The first `layers`, of which those among `host_expert_layers` leave their experts on the host, and so many
+    /// columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
     /// The size of a device that has room for all layers, but so many's experts, and the KV of so many tokens below a
     /// watermark, a share of its size.
@@ -102,6 +118,7 @@ private:
     int block_tokens_;
     std::int64_t scratch_bytes_;
     Transport transport_;
+    std::vector<int> rank_;  // (layers,)
     std::int64_t expert_cache_bytes_ = 0;
 };
 

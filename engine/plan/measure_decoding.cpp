@@ -4,6 +4,7 @@
 #include "engine/exec/cuda_memory.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -87,53 +88,129 @@ Result<double> measure_weights_bytes_per_s(const DeviceMeter& meter, std::span<c
     return bytes / *time;
 }
 
+namespace {
+
+/// Attention of one token over KV in the meter's memory.
+class AttendedToken
+{
+public:
+    /// Takes half of what is left of the memory at most, so that partials find room beside the blocks. DeviceFull,
+    /// DeviceLost.
+    static Result<AttendedToken> make(const DeviceMeter& meter, Pieces& pieces, const KvForm& form, int kv_heads,
+                                      int tokens)
+    {
+        const kernels::KvBlockLayout layout{kernel_type(form.k_type), kernel_type(form.v_type), form.head_length,
+                                            form.head_length, form.block_tokens};
+        const int heads = kv_heads * form.group;
+        const std::size_t column = cuda_aligned(std::size_t(kv_heads) * layout.bytes());
+        const int blocks =
+            std::min((tokens + form.block_tokens - 1) / form.block_tokens, int(pieces.left() / 2 / column));
+        if (blocks < 1)
+            return meter.too_small();
+        const cuda::PartialsLayout partials(1, blocks + 1, layout.tokens, heads, layout.v_dim);
+        std::vector<std::uint64_t> table(std::size_t(blocks) + 1, 0);
+        for (int b = 0; b < blocks; ++b)
+            table[std::size_t(b)] = pieces.take(column);
+        const int first = blocks * form.block_tokens - 1;
+        const cuda::DevicePtr table_at = pieces.take(table.size() * sizeof(std::uint64_t)), first_at = pieces.take(4);
+        const cuda::DevicePtr q = pieces.take(std::size_t(heads * form.head_length) * sizeof(float));
+        const cuda::DevicePtr q_scale = pieces.take(sizeof(float));
+        const cuda::Rows out{pieces.take(std::size_t(heads * layout.v_dim) * sizeof(float)), heads * layout.v_dim};
+        const cuda::DevicePtr partials_at = pieces.take(partials.bytes);
+        if (!table_at || !first_at || !q || !q_scale || !out.at || !partials_at)
+            return meter.too_small();
+
+        const cuda::Driver& driver = meter.device().driver();
+        const cuda::Queue queue = meter.device().compute();
+        CudaStatus sent = driver.copy_to_device(table_at, table.data(), table.size() * sizeof(std::uint64_t), queue);
+        if (sent == CudaStatus::Ok)
+            sent = driver.copy_to_device(first_at, &first, sizeof first, queue);
+        if (sent == CudaStatus::Ok)
+            sent = driver.synchronize(queue);
+        if (const Status ok = meter.device().checked(sent); !ok)
+            return tl::unexpected(ok.error());
+        AttendedToken token;
+        token.attention_ = {.kv = {layout, kv_heads, table_at},
+                            .group = form.group,
+                            .first = first_at,
+                            .q = {q, heads * form.head_length},
+                            .q_scale = q_scale,
+                            .max_blocks = blocks + 1,
+                            .partials = partials_at};
+        token.out_ = out;
+        token.bytes_ = double(blocks) * double(kv_heads) * double(layout.bytes());
+        return token;
+    }
+
+    CudaStatus attend(const DeviceMeter& meter) const
+    {
+        const cuda::Driver& driver = meter.device().driver();
+        const cuda::Queue queue = meter.device().compute();
+        const CudaStatus status = cuda::attend_blocks(driver, queue, attention_);
+        return status == CudaStatus::Ok ? cuda::merge_partials(driver, queue, attention_, 0, 0, out_) : status;
+    }
+    double bytes() const { return bytes_; }
+
+private:
+    cuda::Attention attention_;
+    cuda::Rows out_;
+    double bytes_ = 0;
+};
+
+}  // namespace
+
 Result<double> measure_attention_bytes_per_s(const DeviceMeter& meter, const KvForm& form, int kv_heads, int tokens)
 {
-    const kernels::KvBlockLayout layout{kernel_type(form.k_type), kernel_type(form.v_type), form.head_length,
-                                        form.head_length, form.block_tokens};
-    const int heads = kv_heads * form.group;
-    const std::size_t column = cuda_aligned(std::size_t(kv_heads) * layout.bytes());
-    // Half of the memory, so that partials find room beside the blocks.
-    const int blocks = std::min((tokens + form.block_tokens - 1) / form.block_tokens, int(meter.bytes() / 2 / column));
-    if (blocks < 1)
-        return meter.too_small();
-    const cuda::PartialsLayout partials(1, blocks + 1, heads, layout.v_dim);
     Pieces pieces(meter.memory(), meter.bytes());
-    std::vector<std::uint64_t> table(std::size_t(blocks) + 1, 0);
-    for (int b = 0; b < blocks; ++b)
-        table[std::size_t(b)] = pieces.take(column);
-    const int first = blocks * form.block_tokens - 1;
-    const cuda::DevicePtr table_at = pieces.take(table.size() * sizeof(std::uint64_t)), first_at = pieces.take(4);
-    const cuda::DevicePtr q = pieces.take(std::size_t(heads * form.head_length) * sizeof(float));
-    const cuda::DevicePtr q_scale = pieces.take(sizeof(float));
-    const cuda::Rows out{pieces.take(std::size_t(heads * layout.v_dim) * sizeof(float)), heads * layout.v_dim};
-    const cuda::DevicePtr partials_at = pieces.take(partials.bytes);
-    if (!table_at || !first_at || !q || !q_scale || !out.at || !partials_at)
-        return meter.too_small();
-
-    const cuda::Driver& driver = meter.device().driver();
-    const cuda::Queue queue = meter.device().compute();
-    CudaStatus sent = driver.copy_to_device(table_at, table.data(), table.size() * sizeof(std::uint64_t), queue);
-    if (sent == CudaStatus::Ok)
-        sent = driver.copy_to_device(first_at, &first, sizeof first, queue);
-    if (sent == CudaStatus::Ok)
-        sent = driver.synchronize(queue);
-    if (const Status ok = meter.device().checked(sent); !ok)
-        return tl::unexpected(ok.error());
-    const cuda::Attention attention{.kv = {layout, kv_heads, table_at},
-                                    .group = form.group,
-                                    .first = first_at,
-                                    .q = {q, heads * form.head_length},
-                                    .q_scale = q_scale,
-                                    .max_blocks = blocks + 1,
-                                    .partials = partials_at};
-    auto time = meter.seconds([&] {
-        const CudaStatus status = cuda::attend_blocks(driver, queue, attention);
-        return status == CudaStatus::Ok ? cuda::merge_partials(driver, queue, attention, 0, 0, out) : status;
-    });
+    const auto token = AttendedToken::make(meter, pieces, form, kv_heads, tokens);
+    if (!token)
+        return tl::unexpected(token.error());
+    auto time = meter.seconds([&] { return token->attend(meter); });
     if (!time)
         return time;
-    return double(blocks) * double(kv_heads) * double(layout.bytes()) / *time;
+    return token->bytes() / *time;
+}
+
+Result<double> measure_small_kernels_s(const DeviceMeter& meter, const KvForm& form, int kv_heads, int row_length)
+{
+    constexpr int kLayers = 16;
+    constexpr float kEpsilon = 1e-5f;
+    Pieces pieces(meter.memory(), meter.bytes());
+    const auto token = AttendedToken::make(meter, pieces, form, kv_heads, 1);
+    if (!token)
+        return tl::unexpected(token.error());
+    const cuda::Rows row{pieces.take(std::size_t(row_length) * sizeof(float)), row_length};
+    const cuda::DevicePtr weight = pieces.take(std::size_t(row_length) * sizeof(float));
+    const std::size_t rounded_bytes = kernels::activation_row_bytes(kernels::Activation::Q8, row_length);
+    const cuda::Q8Rows rounded{pieces.take(rounded_bytes), rounded_bytes};
+    if (!row.at || !weight || !rounded.at)
+        return meter.too_small();
+    const cuda::Driver& driver = meter.device().driver();
+    const cuda::Queue queue = meter.device().compute();
+    const auto norm = [&] { return cuda::rms_norm(driver, queue, row, weight, kEpsilon, 1, row_length, row); };
+    // A third norm stands for what prepares the heads.
+    const std::function<CudaStatus()> layer[] = {
+        norm, norm, [&] { return token->attend(meter); }, norm,
+        [&] { return cuda::quantize_q8(driver, queue, row, 1, row_length, rounded); }};
+    CudaStatus failed = driver.begin_capture(queue);
+    if (failed != CudaStatus::Ok)
+        return tl::unexpected(meter.device().checked(failed).error());
+    for (int l = 0; l < kLayers; ++l)
+        for (const auto& kernel : layer)
+            failed = failed == CudaStatus::Ok ? kernel() : failed;
+    const auto graph = driver.end_capture(queue);
+    failed = failed == CudaStatus::Ok ? graph.status : failed;
+    if (failed != CudaStatus::Ok) {
+        if (graph.value)
+            (void)driver.destroy(graph.value);
+        return tl::unexpected(meter.device().checked(failed).error());
+    }
+    const auto time = meter.seconds([&] { return driver.launch(graph.value, queue); });
+    (void)driver.synchronize(queue);
+    (void)driver.destroy(graph.value);
+    if (!time)
+        return time;
+    return *time / kLayers;
 }
 
 }  // namespace engine

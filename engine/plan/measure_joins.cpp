@@ -1,6 +1,7 @@
 #include "engine/plan/measure_joins.h"
 
 #include "engine/exec/cuda_address.h"
+#include "engine/exec/cuda_event.h"
 #include "engine/exec/cuda_flags.h"
 #include "engine/metrics/clock.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int kHandOffs = 32;                 // in a pass
 constexpr std::size_t kHandOffBytes = 16384;  // 32 heads of 128 values
+constexpr int kLooks = 1000;                  // at a flag, before the driver is asked
 
 /// What the device computes before it asks, and after it was answered, is left out.
 class FlagMeter
@@ -42,6 +44,8 @@ public:
             return ok;
         if (Status ok = host_.allocate(device_, kHandOffBytes + sizeof(int)); !ok)
             return ok;
+        if (Status ok = graph_done_.make(device_); !ok)
+            return ok;
         const cuda::Queue queue = device_.compute();
         CudaStatus failed = driver_.begin_capture(queue);
         if (failed != CudaStatus::Ok)
@@ -65,6 +69,8 @@ public:
         const std::int64_t start = now_us();
         if (const Status ok = device_.checked(driver_.launch(graph_, device_.compute())); !ok)
             return tl::unexpected(ok.error());
+        if (const Status ok = device_.checked(driver_.record(graph_done_.get(), device_.compute())); !ok)
+            return tl::unexpected(ok.error());
         if (!wait_until(start, [&] { return flags_.asked(step, 0); }))
             flags_.give_up(step);
         flags_.answer(step, 0);
@@ -81,12 +87,16 @@ private:
     cuda::DevicePtr step_there() const { return cuda_address(memory_ + kHandOffBytes); }
     int* step_here() const { return reinterpret_cast<int*>(host_.data() + kHandOffBytes); }
 
+    /// Windows collects what is queued until somebody asks.
     template <class Flag>
-    static bool wait_until(std::int64_t start_us, const Flag& raised)
+    bool wait_until(std::int64_t start_us, const Flag& raised) const
     {
-        while (!raised())
+        for (int look = 1; !raised(); ++look) {
+            if (look % kLooks == 0)
+                (void)driver_.query(graph_done_.get());  // what went wrong is seen by who waits for it in the end
             if (now_us() - start_us > std::int64_t(CudaFlags::kMostMs) * 1000)
                 return false;
+        }
         return true;
     }
 
@@ -95,6 +105,7 @@ private:
     DevicePtr memory_;
     CudaFlags flags_;
     CudaStaging host_;
+    CudaEvent graph_done_;
     cuda::GraphExec graph_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include "engine/kv/recurrent_states.h"
 #include "engine/plan/model_costs.h"
+#include "engine/plan/prefill_chunk.h"
 #include "kernels/kv_block.h"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 namespace engine {
 
 namespace {
+
+// A draft model reads what it has missed in small steps, between those of the answer.
+constexpr int kDraftChunk = 64;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
@@ -50,35 +54,57 @@ int wanted_context(const ModelInfo& model, const LoadRequest& request)
 
 std::int64_t MemoryNeed::total() const
 {
-    return sum(sum(weight_bytes, state_bytes), sum(kv_bytes, scratch_bytes));
+    return sum(sum(sum(weight_bytes, state_bytes), sum(kv_bytes, scratch_bytes)), draft_bytes);
 }
 
-MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request)
+LoadRequest as_draft(const LoadRequest& request, int context_tokens)
+{
+    LoadRequest draft;
+    draft.model = request.draft_model;
+    draft.context_tokens = context_tokens;
+    draft.threads = request.threads;
+    draft.pin_threads = request.pin_threads;
+    draft.prefill_chunk_tokens = kDraftChunk;
+    draft.kv_block_tokens = request.kv_block_tokens;
+    return draft;
+}
+
+MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request, const ModelInfo* draft)
 {
     const int context = wanted_context(model, request);
     const std::int64_t pages = (std::int64_t(context) + request.kv_block_tokens - 1) / request.kv_block_tokens;
-    const int rows = std::min(request.prefill_chunk_tokens, context);
+    const int rows = std::min(longest_prefill_chunk(request), context);
     return {model.weight_bytes, product(pages, page_bytes(model, request)),
             product(model.memory.state_bytes, 1 + RecurrentStates::kMostCheckpoints),
-            sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed)};
+            sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed),
+            draft ? memory_need(*draft, as_draft(request, context)).total() : 0};
 }
 
-int largest_context(const ModelInfo& model, const LoadRequest& request, std::int64_t budget_bytes)
+int largest_context(const ModelInfo& model, const LoadRequest& request, std::int64_t budget_bytes,
+                    const ModelInfo* draft)
 {
-    const MemoryNeed need = memory_need(model, request);
-    const std::int64_t left = budget_bytes - sum(need.weight_bytes, sum(need.state_bytes, need.scratch_bytes));
-    const std::int64_t page = page_bytes(model, request);
     const int wanted = wanted_context(model, request);
+    const auto without_kv = [](const MemoryNeed& need) {
+        return sum(need.weight_bytes, sum(need.state_bytes, need.scratch_bytes));
+    };
+    std::int64_t page = page_bytes(model, request);
+    std::int64_t left = budget_bytes - without_kv(memory_need(model, request));
+    if (draft) {
+        const LoadRequest beside = as_draft(request, wanted);
+        page = sum(page, page_bytes(*draft, beside));
+        left -= without_kv(memory_need(*draft, beside));
+    }
     if (left < page || page == 0)
         return page == 0 && left >= 0 ? wanted : 0;
     return int(std::min<std::int64_t>(wanted, product(left / page, request.kv_block_tokens)));
 }
 
-FitReport fit_in_memory(const ModelInfo& model, const LoadRequest& request, const MachineMemory& memory)
+FitReport fit_in_memory(const ModelInfo& model, const LoadRequest& request, const MachineMemory& memory,
+                        const ModelInfo* draft)
 {
     FitReport report;
     report.context_tokens = wanted_context(model, request);
-    report.need = memory_need(model, request);
+    report.need = memory_need(model, request, draft);
     report.memory = memory;
     const auto available = memory.for_next_model_bytes();
     if (!available || model.memory.kv_heads == 0 || model.weight_bytes == 0 || report.context_tokens == 0)
@@ -86,13 +112,13 @@ FitReport fit_in_memory(const ModelInfo& model, const LoadRequest& request, cons
 
     const int enough = std::min(report.context_tokens, kShortestContext);
     const std::int64_t spare = *available - kMemoryMarginBytes;
-    report.largest_context = largest_context(model, request, spare);
+    report.largest_context = largest_context(model, request, spare, draft);
     if (report.need.total() <= spare) {
         report.fit = Fit::Fits;
     } else if (report.largest_context >= enough) {
         report.fit = Fit::FitsWithLessContext;
     } else {
-        report.largest_context = largest_context(model, request, *available);
+        report.largest_context = largest_context(model, request, *available, draft);
         report.fit = report.largest_context >= enough ? Fit::Tight : Fit::DoesNotFit;
     }
     return report;

@@ -226,17 +226,25 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
     return shapes;
 }
 
+/// A GPU's kernels find no factors of experts beside their copies.
+static bool may_have_copies(const LayerWeights& w, DeviceLayout::Transport transport)
+{
+    return transport == DeviceLayout::Transport::Copies ||
+           !(w.gate_experts.scale || w.up_experts.scale || w.down_experts.scale);
+}
+
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
                            std::int64_t scratch_bytes, DeviceLayout::Transport transport)
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
-        layers.push_back({.weights = DeviceLayer::bytes(weights.layers[l], h, int(l)),
-                          .experts = DeviceLayer::bytes(weights.layers[l], h, int(l), LayerPart::Experts),
-                          .expert = ExpertCache::slot_bytes(weights.layers[l]),
-                          .kv_block = std::int64_t(kv[l].bytes()),
-                          .window = kv[l].window,
-                          .state = DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});
+        layers.push_back(
+            {.weights = DeviceLayer::bytes(weights.layers[l], h, int(l)),
+             .experts = DeviceLayer::bytes(weights.layers[l], h, int(l), LayerPart::Experts),
+             .expert = may_have_copies(weights.layers[l], transport) ? ExpertCache::slot_bytes(weights.layers[l]) : 0,
+             .kv_block = std::int64_t(kv[l].bytes()),
+             .window = kv[l].window,
+             .state = DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
     return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
 }

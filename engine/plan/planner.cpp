@@ -4,14 +4,21 @@
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/gguf/printable.h"
 #include "engine/machine.h"
+#include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/model/tensor_overrides.h"
+#include "engine/plan/device_choice.h"
 #include "engine/plan/dram_bandwidth.h"
 #include "engine/plan/measure_device.h"
 #include "engine/plan/measure_rates.h"
 #include "engine/plan/predict.h"
+#include "engine/plan/prefill_chunk.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 #include <new>
 #include <set>
 #include <string>
@@ -102,6 +109,64 @@ std::int64_t state_bytes(const ModelCosts& costs, int tokens)
     return tokens > 0 ? bytes * (1 + RecurrentStates::kMostCheckpoints) : 0;
 }
 
+/// The placement beside conversations of one length after another: where the plan chooses what lies on the device, that
+/// is something else as they grow.
+class PlacementByColumns
+{
+public:
+    PlacementByColumns(const ModelCosts& costs, PlannedPlacement placement, const MachineRates* rates,
+                       const PlacementOptions& options)
+        : costs_(costs)
+        , placement_(std::move(placement))
+        , rates_(rates)
+        , bounds_{.layers_are_chosen = options.device_layers.has_value()}
+        , chooses_(!options.expert_cache_bytes && placement_.device && placement_.device->share.layout.has_experts())
+    {
+    }
+
+    const PlannedPlacement& at(int columns)
+    {
+        if (!chooses_)
+            return placement_;
+        const int room = columns_with_room(columns);
+        auto known = by_room_.find(room);
+        if (known == by_room_.end()) {
+            PlannedPlacement chosen = placement_;
+            chosen.device->share =
+                with_choice(std::move(chosen.device->share), choose_tenants(costs_, placement_, rates_, room, bounds_));
+            known = by_room_.emplace(room, std::move(chosen)).first;
+        }
+        return known->second;
+    }
+
+    /// As columns_before_spill().
+    int before_spill(int most)
+    {
+        const int last = columns_before_spill(placement_.device->share, most);
+        if (!chooses_)
+            return last;
+        // Where experts are worth more than KV, blocks leave before all experts have.
+        std::vector<int> rooms{columns_with_room(0)};
+        while (rooms.back() < last)
+            rooms.push_back(columns_with_room(rooms.back() + 1));
+        const auto first = std::ranges::partition_point(rooms, [&](int room) {
+            return columns_before_spill(at(room).device->share, most) >= std::min(room, last);
+        });
+        if (first == rooms.end())
+            return last;
+        const int shorter = first == rooms.begin() ? 0 : *std::prev(first);
+        return std::max(shorter, columns_before_spill(at(*first).device->share, most));
+    }
+
+private:
+    const ModelCosts& costs_;
+    PlannedPlacement placement_;
+    const MachineRates* rates_;
+    ChoiceBounds bounds_;
+    bool chooses_;
+    std::map<int, PlannedPlacement> by_room_;
+};
+
 MemoryUse on_device(const DeviceShare& share, int tokens)
 {
     const int host_experts = host_expert_layers(share, columns_at(share, tokens).total);
@@ -149,19 +214,31 @@ int Planner::context_length() const
     return model_->costs.context_length;
 }
 
-Result<Plan> Planner::plan(const LoadRequest& request, std::span<const int> contexts, const MachineRates* rates) const
+Result<Plan> Planner::plan(const LoadRequest& wish, std::span<const int> contexts, const MachineRates* rates) const
 try {
+    LoadRequest asked = wish;
+    auto options = with_tensor_overrides(wish.placement, model_->file);
+    if (!options)
+        return tl::unexpected(options.error());
+    asked.placement = std::move(*options);
     const ModelCosts& costs = model_->costs;
-    const bool has_device = request.placement.device != PlacementOptions::Device::Cpu;
-    const int block = request.kv_block_tokens;
+    const bool has_device = asked.placement.device != PlacementOptions::Device::Cpu;
+    const int block = asked.kv_block_tokens;
     if (block < 16 || block % 16 != 0)
         return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens");
-    const int context = request.context_tokens > 0 ? request.context_tokens : costs.context_length;
+    const int context = asked.context_tokens > 0 ? asked.context_tokens : costs.context_length;
+    const LoadRequest request = with_prefill_chunk(asked, model_->h, context);
     const int threads = request.threads > 0 ? request.threads : physical_cores();
     const std::int64_t scratch = scratch_bytes(model_->h, model_->weights,
                                                {std::min(request.prefill_chunk_tokens, context), block, threads,
                                                 has_device ? AttentionRuns::Several : AttentionRuns::One});
     const std::vector<KvLayerShape> kv = kv_shapes(model_->h, request);
+
+    Result<ModelInfo> draft;
+    if (!asked.draft_model.empty())
+        draft = inspect_model(asked.draft_model);
+    if (!draft)
+        return tl::unexpected(draft.error());
 
     PlannedPlacement placement{request.k_type, request.v_type, {}};
     Plan plan;
@@ -170,28 +247,34 @@ try {
     if (has_device) {
         if (request.placement.device == PlacementOptions::Device::Cuda) {
             if (!model_->cuda || model_->cuda->ordinal != request.placement.cuda_ordinal) {
-                auto asked = cuda_facts(request.placement.cuda_ordinal);
-                if (!asked)
-                    return tl::unexpected(asked.error());
-                model_->cuda = std::move(*asked);
+                auto facts = cuda_facts(request.placement.cuda_ordinal);
+                if (!facts)
+                    return tl::unexpected(facts.error());
+                model_->cuda = std::move(*facts);
             }
             DeviceRates known = rates_of(*model_->cuda, request, rates);
             auto layout = cuda_layout(model_->h, model_->weights, request, kv, context, known);
             if (!layout)
                 return tl::unexpected(layout.error());
+            layout->set_experts_first(request.placement.host_experts_first);
+            layout->set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
             DeviceLayout layout =
                 device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies);
-            layout.set_expert_cache_bytes(request.placement.expert_cache_bytes);
+            layout.set_experts_first(request.placement.host_experts_first);
+            layout.set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
             placement.device = emulated_device(request.placement, std::move(layout), rates);
         }
         const DeviceShare& share = placement.device->share;
         plan.device_layers = share.layers;
         plan.device_budget_bytes = share.budget_bytes;
         plan.device_watermark_bytes = share.high_mark_bytes;
+    }
+    PlacementByColumns by_columns(costs, std::move(placement), rates, request.placement);
+    if (has_device) {
         const int most = kLongestContext / block;
-        if (const int columns = columns_before_spill(share, most); share.layers > 0 && columns < most)
+        if (const int columns = by_columns.before_spill(most); plan.device_layers > 0 && columns < most)
             plan.spill_tokens = columns * block;
     }
     for (const int tokens : contexts) {
@@ -202,18 +285,34 @@ try {
         row.beyond_training = tokens > costs.context_length;
         row.host = {costs.weight_bytes, (std::int64_t(tokens) + block - 1) / block * kv_page_bytes(kv),
                     state_bytes(costs, tokens), 0, scratch};
-        if (placement.device) {
-            const Columns columns = columns_at(placement.device->share, tokens);
-            row.host_expert_layers = host_expert_layers(placement.device->share, columns.total);
-            row.device = on_device(placement.device->share, tokens);
+        if (!asked.draft_model.empty()) {
+            const LoadRequest beside = as_draft(request, std::max(1, tokens));
+            const MemoryNeed need = memory_need(*draft, beside);
+            row.draft_model = {need.weight_bytes, tokens > 0 ? need.kv_bytes : 0, need.state_bytes, 0,
+                               need.scratch_bytes};
+        }
+        const PlannedPlacement& here = by_columns.at((tokens + block - 1) / block);
+        if (here.device) {
+            const DeviceShare& share = here.device->share;
+            const Columns columns = columns_at(share, tokens);
+            row.device_layers = share.layers;
+            const int on_host = host_expert_layers(share, columns.total);
+            for (int l = 0; l < share.layers; ++l)
+                row.host_expert_layers += share.layout.leaves_experts(l, on_host);
+            row.device = on_device(share, tokens);
+            row.expert_cache_bytes = share.layout.needed(share.layers, on_host, 0).expert_cache;
             row.kv_share_on_host = columns.total > 0 ? double(columns.on_host()) / columns.total : 0.0;
             row.stops = columns.stops;
+            if (share.layout.has_experts() && share.layers > 0)
+                row.experts = gain_of(costs, here, rates, columns.total);
         }
         if (rates)
-            if (const auto seconds = step_seconds(costs, placement, *rates, tokens); seconds && *seconds > 0)
+            if (const auto seconds = step_seconds(costs, here, *rates, tokens); seconds && *seconds > 0)
                 row.tok_s = 1 / *seconds;
         plan.rows.push_back(row);
     }
+    if (!plan.rows.empty())
+        plan.device_layers = plan.rows.front().device_layers;
     return plan;
 } catch (...) {
     return caught("for this plan");
@@ -282,6 +381,24 @@ try {
     return rates;
 } catch (...) {
     return caught("to measure this machine");
+}
+
+std::string sentence_of(const ExpertsGain& gain)
+{
+    if (gain.bytes == 0)
+        return {};
+    const auto ms = [](double seconds) {
+        char text[32];
+        std::snprintf(text, sizeof text, seconds < 0.0995 ? "%.1f ms" : "%.0f ms", seconds * 1000);
+        return std::string(text);
+    };
+    const std::string bytes = byte_size(std::uint64_t(gain.bytes)) + " of experts";
+    if (!gain.saved_s)
+        return bytes + " have what room KV leaves: how fast this machine is has not been measured";
+    return bytes + " save " + ms(*gain.saved_s) + " a token" +
+           (gain.kv_columns_on_host == 0
+                ? ", and all KV lies beside them"
+                : ", the KV blocks that give way to them would save " + ms(gain.kv_saved_s.value_or(0)));
 }
 
 void PredictionCorrection::observe(double predicted_s, double observed_s)

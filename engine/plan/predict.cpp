@@ -1,5 +1,6 @@
 #include "engine/plan/predict.h"
 
+#include "engine/plan/expert_hits.h"
 #include "engine/plan/three_way.h"
 
 #include <algorithm>
@@ -61,6 +62,7 @@ public:
             device_ = &*placement.device;
             columns_ = columns_at(device_->share, context_tokens);
             host_expert_layers_ = host_expert_layers(device_->share, columns_.total);
+            copies_ = device_->share.layout.cached_experts(device_->share.layers, host_expert_layers_);
         }
         set_bytes_ = cpu_bytes();
     }
@@ -84,11 +86,32 @@ private:
     bool own_cores(int l) const { return on_device(l) && device_->cores == DeviceCores::Own; }
 
     /// Whether a device with cores of its own leaves the layer's experts to the host.
-    bool experts_on_host(int l) const { return own_cores(l) && l < host_expert_layers_ && !experts(l).reads.empty(); }
+    bool experts_on_host(int l) const
+    {
+        return own_cores(l) && device_->share.layout.leaves_experts(l, host_expert_layers_) &&
+               !experts(l).reads.empty();
+    }
     const LayerWork& experts(int l) const
     {
         static const LayerWork none;
         return costs_.experts.empty() ? none : costs_.experts[std::size_t(l)];
+    }
+
+    /// The share of a token's experts that is found among the layer's copies on the device.
+    double copied(int l) const
+    {
+        const LayerBytes& layer = device_->share.layout.layer(l);
+        return layer.expert > 0 ? expected_hits(double(copies_) * double(layer.expert) / double(layer.experts),
+                                                device_->share.expert_skew)
+                                : 0.0;
+    }
+
+    /// The host computes a token's experts that have no copy while the device computes the others.
+    std::optional<double> shared_experts(int l) const
+    {
+        const auto here = work(experts(l));
+        const auto there = over(copied(l) * double(experts(l).read_bytes()), device_->rates.weights_bytes_per_s);
+        return longest({there, here ? std::optional((1 - copied(l)) * *here) : std::nullopt});
     }
 
     /// It goes with the last layer.
@@ -122,7 +145,7 @@ private:
         for (int l = 0; l < int(costs_.layers.size()); ++l) {
             bytes += own_cores(l) ? kv(l).on_host
                                   : double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l) + kv(l).all;
-            bytes += experts_on_host(l) ? double(experts(l).read_bytes()) : 0.0;
+            bytes += experts_on_host(l) ? (1 - copied(l)) * double(experts(l).read_bytes()) : 0.0;
         }
         return bytes;
     }
@@ -198,7 +221,7 @@ private:
         Seconds streamed;
         streamed += attention(l, attended.all - attended.on_host);
         streamed += longest({attention(l, attended.on_host), over(attended.on_host - ahead(attended.on_host, *products),
-                                                                  device_->rates.to_device_bytes_per_s)});
+                                                                  device_->rates.streamed_bytes_per_s())});
         sum += longest({whole_attention(l, attended.all), streamed.sum()});
         return sum.sum();
     }
@@ -208,7 +231,7 @@ private:
     {
         const DeviceLayout& layout = device_->share.layout;
         return std::min(
-            {on_host, double(layout.ring_bytes()), device_->rates.to_device_bytes_per_s.value_or(0) * weights_s});
+            {on_host, double(layout.ring_bytes()), device_->rates.streamed_bytes_per_s().value_or(0) * weights_s});
     }
 
     std::optional<double> device_layer(int l) const
@@ -225,9 +248,10 @@ private:
         const bool spilled = attended.on_host > 0;
         Seconds sum;
         sum += weights;
+        sum += device.small_kernels_s;
         sum += spilled ? attend_spilled(l, *resident, attended.on_host, *weights) : resident;
         if (without_experts) {
-            sum += work(experts(l));
+            sum += shared_experts(l);
             sum += device.hand_off_s;
         }
         return sum.sum();
@@ -240,7 +264,7 @@ private:
         const auto dram = over(all - s0, rates_.dram_read_bytes_per_s);
         switch (device_->share.policy) {
         case KvPolicy::Stream:
-            return longest({resident_s, over(all - s0, device_->rates.to_device_bytes_per_s), dram});
+            return longest({resident_s, over(all - s0, device_->rates.streamed_bytes_per_s()), dram});
         case KvPolicy::Merge: {
             Seconds sum;
             sum += attention(l, all);
@@ -254,7 +278,7 @@ private:
             return resident_s;
         }
         const auto cpu_s = attention(l, 1);  // a byte
-        const auto link = device_->rates.to_device_bytes_per_s;
+        const auto link = device_->rates.streamed_bytes_per_s();
         const auto hand_off = device_->rates.hand_off_s;
         const auto dram_rate = rates_.dram_read_bytes_per_s;
         if (!cpu_s || !link || !hand_off || !dram_rate)
@@ -269,6 +293,7 @@ private:
     const PlannedDevice* device_ = nullptr;  // null: all is computed on the host
     Columns columns_;
     int host_expert_layers_ = 0;
+    int copies_ = 0;  // of experts, on the device, of each of these layers
     double set_bytes_ = 0;
 };
 

@@ -10,7 +10,8 @@
 //   merge     W/B_w + max(C/B_a, H/B_c + tau)
 //   auto      W/B_w + min over s of max(C/B_a, (H - s)/B_c + tau, (s - s0)/B_p, (H - s0)/B_d), no tau for s = H
 // A layer whose routed experts lie on the host has them computed there: their work at the CPU's rates and a hand-off
-// are added, and W is without them.
+// are added, and W is without them. Of the share c of them that is found among the device's copies (expected_hits())
+// the device reads the weights E meanwhile: max(c E/B_w, (1 - c) work) + tau.
 //
 // C/B_a stands where the device attends fewer bytes: that a spilled cache is faster than a resident one, since two
 // memories are read at once, is not promised, and so for a given number of layers no prediction rises when there is

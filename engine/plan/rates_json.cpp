@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 7;
+constexpr int kVersion = 8;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
@@ -116,10 +116,13 @@ MachineRates rates_of(const Json& json)
             .name = text_of(device.at("name")),
             .copy_bytes_per_s = optional_of(device.at("copy_bytes_per_s")),
             .weights_bytes_per_s = optional_of(device.at("weights_bytes_per_s")),
+            .small_kernels_s = optional_of(device.at("small_kernels_s")),
             .attention_bytes_per_s = optional_of(device.at("attention_bytes_per_s")),
             .attention_q8_0_bytes_per_s = optional_of(device.at("attention_q8_0_bytes_per_s")),
             .to_device_bytes_per_s = optional_of(device.at("to_device_bytes_per_s")),
             .to_host_bytes_per_s = optional_of(device.at("to_host_bytes_per_s")),
+            // Rates of before it was measured still hold.
+            .stream_bytes_per_s = optional_of(device.value("stream_bytes_per_s", Json(nullptr))),
             .hand_off_s = optional_of(device.at("hand_off_s")),
             .flag_hand_off_s = optional_of(device.at("flag_hand_off_s")),
             .matmul_ops_per_s = optional_of(device.at("matmul_ops_per_s")),
@@ -145,10 +148,12 @@ std::string to_json(const MachineRates& rates)
         devices[id] = {{"name", device.name},
                        {"copy_bytes_per_s", optional(device.copy_bytes_per_s)},
                        {"weights_bytes_per_s", optional(device.weights_bytes_per_s)},
+                       {"small_kernels_s", optional(device.small_kernels_s)},
                        {"attention_bytes_per_s", optional(device.attention_bytes_per_s)},
                        {"attention_q8_0_bytes_per_s", optional(device.attention_q8_0_bytes_per_s)},
                        {"to_device_bytes_per_s", optional(device.to_device_bytes_per_s)},
                        {"to_host_bytes_per_s", optional(device.to_host_bytes_per_s)},
+                       {"stream_bytes_per_s", optional(device.stream_bytes_per_s)},
                        {"hand_off_s", optional(device.hand_off_s)},
                        {"flag_hand_off_s", optional(device.flag_hand_off_s)},
                        {"matmul_ops_per_s", optional(device.matmul_ops_per_s)},

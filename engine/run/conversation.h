@@ -3,6 +3,8 @@
 
 #include "engine/kv/kv_cache.h"
 #include "engine/kv/saved_kv_file.h"
+#include "engine/metrics/expert_counts.h"
+#include "engine/run/draft_model.h"
 #include "engine/run/frames.h"
 #include "engine/run/prompt.h"
 
@@ -15,10 +17,12 @@ namespace engine {
 struct Conversation {
     std::string saved_as;  // in its newest turn; empty: nowhere
     KvSequence kv;
+    std::unique_ptr<DraftSequence> draft = {};  // the draft model's; null: it has not guessed here
     std::vector<KeptReply> replies;
     std::vector<TokenRange> pins;  // that the user keeps on the device
     Frames frames;
-    bool answered_now = false;  // a turn of it runs
+    std::unique_ptr<ExpertCounts> experts;  // since its first turn; null: the model has none
+    bool answered_now = false;              // a turn of it runs
 };
 
 /// What was saved of a conversation that has no KV in memory.

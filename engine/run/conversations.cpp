@@ -19,6 +19,8 @@ SequenceId Conversations::branch(SequenceId from, int tokens, KvCache& cache)
     Conversation copy;
     copy.replies = original.replies;
     copy.pins = original.pins;
+    if (original.draft)
+        copy.draft = original.draft->branch(shared);
     Conversation& kept = kept_[last_made_ + 1] = std::move(copy);
     ++last_made_;
     kept.kv = cache.branch(original.kv, shared);
@@ -64,6 +66,7 @@ bool Conversations::forget_oldest(KvCache& cache)
     if (!oldest)
         return false;
     cache.truncate(oldest->kv, 0);
+    oldest->draft.reset();
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace engine {
 
@@ -44,8 +45,15 @@ int DraftLength::best() const
     return best;
 }
 
+double DraftLength::promised() const
+{
+    return one_us_ && row_us_ ? tokens_per_us(best()) : std::numeric_limits<double>::infinity();
+}
+
 int DraftLength::next() const
 {
+    if (depth_ == DraftDepth::Fixed)
+        return most_;
     if (left_ > 0)
         return 0;
     return failed_ ? std::min(kFirst, most_) : best();

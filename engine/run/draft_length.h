@@ -20,13 +20,16 @@ public:
     static constexpr int kFirst = 4;                              // of the first trial, and when it is tried again
     static constexpr int kFirstPause = 16, kLongestPause = 1024;  // tokens
 
-    explicit DraftLength(int most)
+    explicit DraftLength(int most, DraftDepth depth = DraftDepth::Adaptive)
         : most_(std::clamp(most, 0, kMost))
+        , depth_(depth)
     {
     }
 
     /// Tokens to draft at most for the next step; 0: it is not worth it now, or no step without has been seen yet.
     int next() const;
+    /// Tokens per microsecond that the best length promises, beside other ways to draft. Infinite: not tried yet.
+    double promised() const;
     /// A step with `drafted` tokens beside its own has taken so long, until the next one could begin; of them
     /// `accepted` stood. No duration: others had rows in it, too.
     void note(int drafted, int accepted, std::optional<std::int64_t> duration_us);
@@ -36,6 +39,7 @@ private:
     int best() const;
 
     int most_;
+    DraftDepth depth_;
     std::optional<double> one_us_;  // a step of one row
     std::optional<double> row_us_;  // what each further one adds
     double acceptance_ = 0.6;       // of a token whose predecessors stood

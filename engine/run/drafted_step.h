@@ -3,35 +3,44 @@
 #pragma once
 
 #include "engine/run/draft_length.h"
-#include "engine/run/ngram_index.h"
+#include "engine/run/drafter.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace engine {
 
+/// Whether other turns have rows in a step.
+enum class Company { None, OtherTurns };
+
 /// Owned by a turn, on its thread. It reads no clock.
 class DraftedStep
 {
 public:
-    explicit DraftedStep(int most_drafted)
-        : length_(most_drafted)
+    explicit DraftedStep(int most_drafted, DraftDepth depth = DraftDepth::Adaptive)
+        : most_drafted_(most_drafted)
+        , depth_(depth)
     {
     }
-    /// Drafts come from what the conversation repeats from now on. Throws std::bad_alloc; so does ready().
-    void allow(int context_tokens) { repeated_.emplace(context_tokens); }
+    /// Drafts come from it, too, from now on: in each step from the drafter that promises most and has a guess; of
+    /// those that have not been tried, from the one that was allowed first. Throws std::bad_alloc; so does ready().
+    void allow(std::unique_ptr<Drafter> drafter);
     /// Takes the memory of all later steps.
     void ready() { tokens_.reserve(kMostRowsTogether); }
 
     /// Tokens that it would draft for the next step.
-    int next_drafts() const { return repeated_ ? length_.next() : 0; }
-    /// A step begins: the newest token of the history, and `most` drafted ones at most.
-    std::span<const int> begin(std::span<const int> history, int most);
+    int next_drafts(Company company) const;
+    /// A step begins: the newest token of the history, and `most` drafted ones at most. A draft model guesses for one
+    /// turn at a time, and what that costs is known only where no other has rows: in company it is not asked.
+    std::span<const int> begin(std::span<const int> history, int most, Company company);
     /// The same without drafts.
     std::span<const int> leave_out_drafts();
     bool has_drafts() const { return tokens_.size() > 1; }
+    /// Whether its time is that of one row: nothing is drafted, and no drafter has worked.
+    bool is_plain() const { return !has_drafts() && aside_us_ == 0; }
     /// It is not computed.
     void forget() { tokens_.clear(); }
     /// It was computed.
@@ -49,15 +58,30 @@ public:
     void end(std::optional<std::int64_t> duration_us);
     bool over() const { return tokens_.empty(); }
 
-    int drafted() const { return drafted_; }
-    int accepted() const { return accepted_; }
+    struct Counts {
+        int drafted = 0, accepted = 0;
+    };
+    /// Of the turn: all, or those of one kind of drafter.
+    Counts counts() const;
+    Counts counts(DraftedBy kind) const;
 
 private:
+    struct Source {
+        std::unique_ptr<Drafter> drafter;
+        DraftLength length;
+        Counts counts = {};
+        bool asked = false;  // for this step
+    };
+    static bool may(const Source& source, Company company);
+    Source* next_source(Company company);
+
+    int most_drafted_;
+    DraftDepth depth_;
     std::vector<int> tokens_;  // empty: it is over
     int row_ = 0;
-    std::optional<NgramIndex> repeated_;  // empty: nothing is drafted
-    DraftLength length_;
-    int drafted_ = 0, accepted_ = 0;  // of the turn
+    std::vector<Source> sources_;
+    Source* drafted_by_ = nullptr;  // in this step; null: nothing is drafted
+    std::int64_t aside_us_ = 0;     // drafters took in this step for what they had missed
 };
 
 }  // namespace engine

@@ -20,6 +20,8 @@ void EngineCommands::carry_out(const SetThreads& command, Event& answer)
     }
     const int threads = command.threads > 0 ? command.threads : physical_cores();
     state_.model->cpu().set_threads(threads);
+    if (state_.draft)
+        state_.draft->set_threads(threads);
     answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 

@@ -19,6 +19,7 @@ constexpr std::chrono::milliseconds kGraceForSaving{2000};
 /// What commands change.
 struct EngineState {
     std::unique_ptr<LoadedModel> model;  // null: none is loaded
+    std::unique_ptr<DraftModel> draft;   // that guesses for it; null: there is none
     SavedConversations saved;
     Conversations conversations;
     bool loading = false;

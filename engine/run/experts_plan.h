@@ -1,7 +1,12 @@
 // ExpertsPlan says of how many layers the routed experts are to lie on the host, for the conversations that are in use.
 #pragma once
 
+#include "engine/plan/expert_hits.h"
 #include "engine/run/on_device.h"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
 
 namespace engine {
 
@@ -11,29 +16,54 @@ class ExpertsPlan
 public:
     /// The first so many layers.
     int host_layers() const { return host_layers_; }
-    /// What is chosen, or what the device has room for beside so many layers.
-    void make(const OnDevice& device, const PlacementOptions& options, int layers)
+    /// What is chosen, or what the device has room for beside so many layers. Answers how many of these it is to have.
+    int make(OnDevice& device, const PlacementOptions& options, int layers)
     {
-        host_layers_ = device.planned_host_experts(options, layers, columns_);
+        const DeviceChoice choice = device.plan(options, layers, columns_, most_copies_);
+        host_layers_ = choice.host_expert_layers;
+        return choice.layers;
+    }
+    /// Whether the layer's experts are to lie on the host.
+    bool leave(OnDevice& device, int l) const { return device.layout().leaves_experts(l, host_layers_); }
+    /// The options go by the hits of late from now on where they are clearly others than those that were planned with:
+    /// another room for copies begins empty. False: they are not.
+    static bool learn(const OnDevice& device, PlacementOptions& options)
+    {
+        constexpr double kClearly = 1.5;
+        const auto observed = device.observed_skew();
+        const double before = options.expert_skew.value_or(kExpectedSkew);
+        if (!observed || (*observed < before * kClearly && before < *observed * kClearly))
+            return false;
+        options.expert_skew = observed;
+        return true;
     }
     /// There turned out to be less room, or none on any device.
     void set_host_layers(int layers) { host_layers_ = layers; }
 
+    /// Copies of experts turned out to have room for no more than this, until the device has more to give.
+    void limit_copies(std::int64_t bytes) { most_copies_ = bytes; }
+    void try_copies_again() { most_copies_ = std::numeric_limits<std::int64_t>::max(); }
+
     /// The next step may be of a shorter conversation.
     void begin_turn() { turn_began_ = true; }
-    /// A step is about to fill so many block columns. True: not what was planned with.
-    bool needs(int columns)
+    /// A step is about to fill so many block columns. True: not what was planned with. Copies that were chosen by the
+    /// plan stay beside a shorter conversation, until one has less than half of the columns: another room for them
+    /// begins empty.
+    bool needs(int columns, bool copies_are_chosen)
     {
-        if (columns <= columns_ && !turn_began_)
+        const bool began = std::exchange(turn_began_, false);
+        if (columns <= columns_ && (!began || (copies_are_chosen && 2 * columns >= columns_)))
+            return false;
+        if (copies_are_chosen && columns > columns_ && columns_with_room(columns) == columns_with_room(columns_))
             return false;
         columns_ = columns;
-        turn_began_ = false;
         return true;
     }
 
 private:
     int host_layers_ = 0;
     int columns_ = 0;
+    std::int64_t most_copies_ = std::numeric_limits<std::int64_t>::max();  // bytes
     bool turn_began_ = false;
 };
 

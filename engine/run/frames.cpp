@@ -20,10 +20,37 @@ static void add_device(Telemetry& t, const DeviceTelemetry& device)
     t.device = device;
 }
 
-Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Phase phase)
+/// Where they lie now.
+static ExpertMap expert_map(const LoadedModel& model, const ExpertCounts* chosen)
+{
+    const OnDevice* const device = model.placement().device();
+    ExpertMap map;
+    map.layers = model.info().layers;
+    map.experts = model.info().experts;
+    map.places.assign(map.at(map.layers, 0), ExpertMap::Place::Host);
+    for (int l = 0; l < map.layers; ++l)
+        for (int e = 0; e < map.experts; ++e) {
+            ExpertMap::Place& place = map.places[map.at(l, e)];
+            if (!model.has_experts(l))
+                place = ExpertMap::Place::None;
+            else if (!device || l >= device->layers())
+                place = ExpertMap::Place::Host;
+            else if (device->has_experts_of(l))
+                place = ExpertMap::Place::Device;
+            else if (const ExpertCache* cache = device->expert_cache(l); cache && cache->has(e))
+                place = ExpertMap::Place::Copy;
+        }
+    map.in_answer = chosen ? chosen->in_answer() : std::vector<std::uint32_t>(map.places.size());
+    map.in_conversation = chosen ? chosen->in_conversation() : std::vector<std::uint32_t>(map.places.size());
+    map.counted_on_device = !device || !device->is_gpu();
+    return map;
+}
+
+Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, const ExpertCounts* chosen, Phase phase)
 {
     last_us_ = now_us();
     refresh_map(model, sequence, phase != Phase::Idle);
+    refresh_experts(model, chosen, phase != Phase::Idle);
     refresh_memory(phase != Phase::Idle);
     Telemetry t;
     t.phase = phase;
@@ -35,6 +62,7 @@ Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Pha
     t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
     t.state_bytes_host = std::int64_t(model.cache().states().used()) * std::int64_t(model.cache().states().bytes());
     t.kv_map = map_;
+    t.expert_map = experts_;
     if (const auto device = model.placement().telemetry())
         add_device(t, *device);
     t.scratch_bytes = model.scratch_bytes();
@@ -56,6 +84,14 @@ void Frames::refresh_memory(bool may_wait)
     process_ = process_memory();
     memory_ = host_memory();
     memory_us_ = last_us_;
+}
+
+void Frames::refresh_experts(const LoadedModel& model, const ExpertCounts* chosen, bool may_wait)
+{
+    if (model.info().experts == 0 || (experts_ && may_wait && last_us_ - experts_us_ < kSlowIntervalUs))
+        return;
+    experts_ = std::make_shared<const ExpertMap>(expert_map(model, chosen));
+    experts_us_ = last_us_;
 }
 
 void Frames::refresh_map(const LoadedModel& model, const KvSequence& sequence, bool may_wait)

@@ -1,6 +1,8 @@
 // Fills what a frame of telemetry says whether a turn runs or not: where a model's bytes and a conversation's KV lie.
 #pragma once
 
+#include "engine/expert_map.h"
+#include "engine/metrics/expert_counts.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/run/loaded_model.h"
 
@@ -14,13 +16,15 @@ class Frames
 public:
     static constexpr std::int64_t kIntervalUs = 50'000;  // about 20 frames a second
 
-    /// Without what only a turn knows: of the conversation its length and its map.
-    Telemetry make(const LoadedModel& model, const KvSequence& sequence, Phase phase);
+    /// Without what only a turn knows: of the conversation its length and its maps. `chosen`: what its tokens chose;
+    /// null: nothing, or the model has no experts.
+    Telemetry make(const LoadedModel& model, const KvSequence& sequence, const ExpertCounts* chosen, Phase phase);
 
     std::int64_t last_us() const { return last_us_; }
 
 private:
     void refresh_map(const LoadedModel& model, const KvSequence& sequence, bool may_wait);
+    void refresh_experts(const LoadedModel& model, const ExpertCounts* chosen, bool may_wait);
     void refresh_memory(bool may_wait);
 
     std::shared_ptr<const KvMap> map_;
@@ -28,6 +32,8 @@ private:
     StateId map_state_ = kNoState;   // the same
     std::uint64_t map_changes_ = 0;  // ModelPlacement::kv_changes() then
     std::int64_t map_us_ = 0;
+    std::shared_ptr<const ExpertMap> experts_;
+    std::int64_t experts_us_ = 0;
     HostMemory memory_;
     ProcessMemory process_;
     int cores_ = 0;

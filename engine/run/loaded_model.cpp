@@ -3,7 +3,9 @@
 #include "engine/caught.h"
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/model/tensor_overrides.h"
 #include "engine/plan/model_costs.h"
+#include "engine/plan/prefill_chunk.h"
 #include "engine/run/turn_end.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ Status check(const LoadRequest& request)
 {
     if (request.kv_block_tokens < 16 || request.kv_block_tokens % 16 != 0 || request.kv_block_tokens > 4096)
         return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens, 4096 at most");
-    if (request.prefill_chunk_tokens < 1 || request.prefill_chunk_tokens > 8192)
+    if (request.prefill_chunk_tokens < 0 || request.prefill_chunk_tokens > 8192)
         return fail(Error::Code::BadRequest, "a prefill chunk must hold 1 to 8192 tokens");
     if (request.context_tokens < 0 || request.context_tokens > 1 << 24)
         return fail(Error::Code::BadRequest, "the context must hold 1 to 16777216 tokens");
@@ -57,13 +59,20 @@ try {
     if (!weights)
         return tl::unexpected(weights.error());
     model->weights_ = std::move(*weights);
-    if (const auto ok = model->choose_context(request, progress); !ok)
+    Result<ModelInfo> draft;
+    if (!request.draft_model.empty())
+        draft = inspect_model(request.draft_model);
+    if (!draft)
+        return tl::unexpected(draft.error());
+    const ModelInfo* const beside = request.draft_model.empty() ? nullptr : &*draft;
+    if (const auto ok = model->choose_context(request, beside, progress); !ok)
         return tl::unexpected(ok.error());
-    model->allocate(request);
+    const LoadRequest chosen = with_prefill_chunk(request, model->h_, model->info_.context_in_use);
+    model->allocate(chosen, beside);
     if (const auto ok = model->bring_weights_in(progress); !ok)
         return tl::unexpected(ok.error());
     model->describe_saved_kv();
-    if (const auto ok = model->place_layers(request, progress); !ok)
+    if (const auto ok = model->place_layers(chosen, progress); !ok)
         return tl::unexpected(ok.error());
     return model;
 } catch (...) {
@@ -107,7 +116,8 @@ Status LoadedModel::read_text_parts(const Progress& progress)
     return {};
 }
 
-Status LoadedModel::choose_context(LoadRequest request, const Progress& progress)
+/// `draft`: will be loaded beside it; null: none.
+Status LoadedModel::choose_context(LoadRequest request, const ModelInfo* draft, const Progress& progress)
 {
     if (const int most = h_.dense_context; most > 0 && request.context_tokens > most) {
         warn(progress, "of this model " + std::to_string(most) + " tokens of context can be computed; these are used");
@@ -124,7 +134,7 @@ Status LoadedModel::choose_context(LoadRequest request, const Progress& progress
     // Mapped weights count once they are read; what is mapped already is not in "available".
     if (request.context_tokens == 0) {
         // Somewhat less than what is there: it is asked again whether the weights can be copied.
-        const int fits = largest_context(info_, request, *memory.available_bytes - kMemoryMarginBytes * 5 / 4);
+        const int fits = largest_context(info_, request, *memory.available_bytes - kMemoryMarginBytes * 5 / 4, draft);
         info_.context_in_use = std::max(std::min(wanted, kShortestContext), fits);
         return {};
     }
@@ -180,7 +190,7 @@ Status LoadedModel::set_kv_types(KvType k_type, KvType v_type)
     return {};
 }
 
-void LoadedModel::allocate(const LoadRequest& request)
+void LoadedModel::allocate(const LoadRequest& request, const ModelInfo* draft)
 {
     const int rows = std::min(request.prefill_chunk_tokens, info_.context_in_use);
     const int threads = request.threads > 0 ? request.threads : physical_cores();
@@ -195,13 +205,13 @@ void LoadedModel::allocate(const LoadRequest& request)
         RecurrentStates(state_floats(h_), kConversationsInCache * (RecurrentStates::kMostCheckpoints + 2)));
     LoadRequest in_use = request;
     in_use.context_tokens = info_.context_in_use;
-    const MemoryNeed need = memory_need(info_, in_use);
+    const MemoryNeed need = memory_need(info_, in_use, draft);
     const auto free = host_memory().available_bytes;
     // All or nothing: copies stay in memory, and the file's pages of the other layers would have to share what is left.
     const bool fits = !free || *free >= need.total() + kMemoryMarginBytes;
     std::optional<std::int64_t> keep_free;
     if (fits)
-        keep_free = kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes;
+        keep_free = kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes + need.draft_bytes;
     host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_, keep_free);
     placement_ = std::make_unique<ModelPlacement>(ModelOnHost{h_, weights_, *host_weights_, *cpu_, *cache_});
 }
@@ -225,7 +235,10 @@ StepLimits LoadedModel::step_limits() const
 Status LoadedModel::change_device(const PlacementOptions& wish, KvInUse in_use)
 {
     try {
-        return placement_->change_device(wish, step_limits(), std::move(in_use));
+        const auto options = with_tensor_overrides(wish, file_);
+        if (!options)
+            return tl::unexpected(options.error());
+        return placement_->change_device(*options, step_limits(), std::move(in_use));
     } catch (const std::system_error&) {
         return fail(Error::Code::NoMemory, "the system does not give so many threads");
     } catch (const std::bad_alloc&) {
@@ -236,7 +249,10 @@ Status LoadedModel::change_device(const PlacementOptions& wish, KvInUse in_use)
 /// The device, and the layers it is to hold, one after another.
 Status LoadedModel::place_layers(const LoadRequest& request, const Progress& progress)
 {
-    if (Status ok = placement_->open(request.placement, step_limits()); !ok) {
+    const auto options = with_tensor_overrides(request.placement, file_);
+    if (!options)
+        return tl::unexpected(options.error());
+    if (Status ok = placement_->open(*options, step_limits()); !ok) {
         const bool is_the_devices =
             ok.error().code == Error::Code::DeviceFull || ok.error().code == Error::Code::DeviceLost;
         if (!is_the_devices)

@@ -32,6 +32,7 @@ public:
     static Result<std::unique_ptr<LoadedModel>> load(const LoadRequest& request, const Progress& progress);
 
     const ModelInfo& info() const { return info_; }
+    bool has_experts(int layer) const { return bool(weights_.layers[std::size_t(layer)].router); }
     const Tokenizer& tokenizer() const { return *tokenizer_; }
     const ChatTemplate& chat_template() const { return *chat_template_; }
     /// As the file, texts that every model uses, or the chat template say.
@@ -99,10 +100,10 @@ private:
     {
     }
     Status read_text_parts(const Progress& progress);
-    Status choose_context(LoadRequest request, const Progress& progress);
+    Status choose_context(LoadRequest request, const ModelInfo* draft, const Progress& progress);
     static Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes);
     void warn(const Progress& progress, std::string sentence);
-    void allocate(const LoadRequest& request);
+    void allocate(const LoadRequest& request, const ModelInfo* draft);
     Status bring_weights_in(const Progress& progress);
     void describe_saved_kv();
     StepLimits step_limits() const;

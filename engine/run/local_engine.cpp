@@ -1,12 +1,14 @@
 #include "engine/run/local_engine.h"
 
 #include "engine/caught.h"
+#include "engine/draft_model.h"
 #include "engine/metrics/clock.h"
 #include "engine/run/events.h"
 
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <system_error>
 #include <utility>
 
 namespace engine {
@@ -52,7 +54,12 @@ try {
     state_.cancel_load = false;
     const std::int64_t start = now_us();
     LoadedModel::Progress progress;
-    progress.report = [&](const LoadProgress& done) {
+    std::error_code none;
+    const auto draft_bytes = request.draft_model.empty() ? 0 : std::filesystem::file_size(request.draft_model, none);
+    progress.report = [&](LoadProgress done) {
+        if (state_.model)  // it is there: the draft model comes
+            done.bytes_done += state_.model->weight_bytes();
+        done.bytes_total += state_.model ? state_.model->weight_bytes() : none ? 0 : std::int64_t(draft_bytes);
         if (listener.on_load)
             listener.on_load(done);
     };
@@ -63,21 +70,45 @@ try {
     progress.warn = [&](std::string sentence) {
         send(listener, make_event(Event::Kind::Warning, std::move(sentence)));
     };
+    if (!request.draft_model.empty())  // before the long work
+        if (Status ok = may_draft(request.model, request.draft_model); !ok)
+            return tl::unexpected(ok.error());
     auto model = LoadedModel::load(request, progress);
     if (!model)
         return tl::unexpected(model.error());
     state_.model = std::move(*model);
+    if (Status ok = load_draft(request, progress); !ok) {
+        unload();
+        return tl::unexpected(ok.error());
+    }
     said_no_template_ = false;
     Event finished = make_event(Event::Kind::LoadFinished);
     finished.bytes = state_.model->weight_bytes();
     finished.duration_us = finished.time_us - start;
     send(listener, finished);
     send_idle_frame(listener);
-    return state_.model->info();
+    ModelInfo info = state_.model->info();
+    info.draft_model = state_.draft ? state_.draft->info().name : std::string();
+    return info;
 } catch (...) {
     auto error = caught("for this model and context");
     unload();
     return error;
+}
+
+/// Where there is too little memory for it, answers come without its guesses.
+Status LocalEngine::load_draft(const LoadRequest& request, const LoadedModel::Progress& progress)
+{
+    if (request.draft_model.empty())
+        return {};
+    auto draft = DraftModel::load(request, *state_.model, progress);
+    if (draft)
+        state_.draft = std::move(*draft);
+    else if (draft.error().code == Error::Code::NoMemory)
+        progress.warn("the draft model is left out: " + draft.error().what);
+    else
+        return tl::unexpected(draft.error());
+    return {};
 }
 
 void LocalEngine::unload()
@@ -87,6 +118,7 @@ void LocalEngine::unload()
         state_.saved.release_all(*state_.model, kGraceForSaving);
     state_.conversations.clear();
     frames_ = {};
+    state_.draft.reset();
     state_.model.reset();
 }
 
@@ -182,7 +214,8 @@ Status LocalEngine::begin_checked(RunningTurn& turn, const Request& request, std
                   [this](Conversation&) { return make_room(); },
                   std::move(saved),
                   [this, name = request.saved_as] { state_.saved.forget(name); },
-                  turn.sequence};
+                  turn.sequence,
+                  state_.draft.get()};
     turn.runner = std::make_unique<TurnRunner>(std::move(host), conversation, request,
                                                request.sampling.seed.value_or(random_seed()));
     return turn.runner->begin();
@@ -232,6 +265,9 @@ void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
         if (*turn.result)
             state_.saved.save(*state_.model, conversation, conversation.saved_as);
         send_placement_events(listener);
+        if (state_.draft)
+            if (auto complaint = state_.draft->take_complaint())
+                send(turn.listener, make_event(Event::Kind::Warning, std::move(*complaint)));
         if (!*turn.result || (*turn.result)->ledger.dropped_messages.empty())
             return;
         const std::size_t count = (*turn.result)->ledger.dropped_messages.size();
@@ -425,8 +461,11 @@ void LocalEngine::send_idle_frame(const Listener& listener)
         return;
     const KvSequence none;
     const Conversation* const last = state_.conversations.last();
-    Telemetry frame = frames().make(*state_.model, last ? last->kv : none, Phase::Idle);
+    Telemetry frame =
+        frames().make(*state_.model, last ? last->kv : none, last ? last->experts.get() : nullptr, Phase::Idle);
     frame.sequence = last ? state_.conversations.last_used() : 0;
+    if (state_.draft)
+        frame.draft_model = state_.draft->telemetry();
     listener.on_telemetry(frame);
 }
 

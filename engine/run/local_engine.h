@@ -37,6 +37,7 @@ public:
     void poll(const Listener& listener) override;
 
 private:
+    Status load_draft(const LoadRequest& request, const LoadedModel::Progress& progress);
     Status begin_checked(RunningTurn& turn, const Request& request, std::stop_token stop);
     std::vector<TurnId> finish_turns(const Listener& listener);
     void finish(RunningTurn& turn, const Listener& listener);

@@ -30,6 +30,8 @@ void take_device(const PlacementOptions& from, PlacementOptions& to)
     to.emulated = from.emulated;
     to.device_layers = from.device_layers;
     to.host_expert_layers = from.host_expert_layers;
+    to.host_experts_first = from.host_experts_first;
+    to.tensor_overrides = from.tensor_overrides;
     to.expert_cache_bytes = from.expert_cache_bytes;
     to.vram_budget_bytes = from.vram_budget_bytes;
     to.budget_fit_tokens = from.budget_fit_tokens;
@@ -111,7 +113,6 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
         options_ = options;
         if (!on_device_)
             return {};
-        on_device_->set_expert_cache_bytes(options.expert_cache_bytes);
         (void)apply(SetVramBudget{limit_bytes(options, on_device_->layout())});
         (void)apply(SetHostExperts{options.host_expert_layers});
         return apply(SetDeviceLayers{options.device_layers});
@@ -169,6 +170,7 @@ void ModelPlacement::close()
     on_device_.reset();
     wanted_ = 0;
     experts_.set_host_layers(0);
+    experts_.try_copies_again();
     on_host_ = true;
 }
 
@@ -183,8 +185,11 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
 {
     returning_ = Event::Cause::Watermark;  // what was asked for before has come
     experts_.begin_turn();
-    if (on_device_)
-        on_device_->pager().begin_turn(std::move(pins));
+    if (!on_device_)
+        return;
+    if (experts_.learn(*on_device_, options_) && !options_.expert_cache_bytes && !next_)
+        want_planned_layers();
+    on_device_->pager().begin_turn(std::move(pins));
 }
 
 void ModelPlacement::go_on(std::vector<TokenRange> pins)
@@ -264,6 +269,12 @@ void ModelPlacement::drop_host_copies()
 
 // ---- layers move ----
 
+void ModelPlacement::wait_until_computed()
+{
+    if (on_device_)
+        on_device_->wait_until_computed();
+}
+
 bool ModelPlacement::advance()
 {
     if (next_ && layers() == 0) {
@@ -298,8 +309,8 @@ bool ModelPlacement::advance()
 /// The experts of one layer that are to be on the host leave the device. False: none.
 bool ModelPlacement::send_experts_home(Event::Cause cause)
 {
-    for (int l = 0; l < std::min(experts_.host_layers(), layers()); ++l)
-        if (on_device_->has_experts_of(l)) {
+    for (int l = 0; l < layers(); ++l)
+        if (experts_.leave(*on_device_, l) && on_device_->has_experts_of(l)) {
             (void)move_experts(l, Residency::Host, cause);
             return true;
         }
@@ -310,15 +321,15 @@ bool ModelPlacement::send_experts_home(Event::Cause cause)
 /// come, or the device is gone.
 bool ModelPlacement::bring_experts()
 {
-    for (int l = layers() - 1; l >= experts_.host_layers(); --l) {
-        if (!on_device_->experts_on_host(l))
+    for (int l = layers() - 1; l >= 0; --l) {
+        if (experts_.leave(*on_device_, l) || !on_device_->experts_on_host(l))
             continue;
         if (const Status moved = move_experts(l, Residency::Device, Event::Cause::Split); !moved) {
             if (moved.error().code == Error::Code::DeviceLost) {
                 lose(moved.error());
                 return false;
             }
-            experts_.set_host_layers(l + 1);  // there is less room than was planned with
+            experts_.set_host_layers(on_device_->layout().rank(l) + 1);  // there is less room than was planned with
         }
         return true;
     }
@@ -336,15 +347,23 @@ bool ModelPlacement::lay_out_expert_cache()
     if (changed.error().code == Error::Code::DeviceLost)
         lose(changed.error());
     else
-        give_up_expert_cache(Event::Cause::Split);
+        shrink_expert_cache(Event::Cause::Split);
     return false;
 }
 
-void ModelPlacement::give_up_expert_cache(Event::Cause cause)
+/// Half of the room for copies goes, or all where that is next to nothing.
+void ModelPlacement::shrink_expert_cache(Event::Cause cause)
 {
-    options_.expert_cache_bytes = 0;
-    on_device_->give_up_expert_cache();
-    note(Event::Kind::Warning, cause, "copies of experts find no room on the device " + on_device_->id());
+    const std::int64_t half = on_device_->layout().expert_cache_bytes() / 2;
+    on_device_->layout().set_expert_cache_bytes(half);
+    const int places = on_device_->layout().cached_experts(layers(), experts_.host_layers());
+    on_device_->drop_larger_expert_caches(0);
+    experts_.limit_copies(places > 0 ? half : 0);
+    on_device_->layout().set_expert_cache_bytes(places > 0 ? half : 0);
+    note(Event::Kind::Warning, cause,
+         places == 0 ? "copies of experts find no room on the device " + on_device_->id()
+                     : "copies of experts find less room on the device " + on_device_->id() +
+                           " than was asked for: " + std::to_string(places) + " in each layer");
 }
 
 void ModelPlacement::settle()
@@ -358,7 +377,7 @@ Status ModelPlacement::move_to_device(int l)
     Event event = make_event(Event::Kind::LayerMove, layer_moved(l, Residency::Device));
     event.cause = Event::Cause::Split;
     event.layer = l;
-    const auto bytes = on_device_->copy_layer(l >= experts_.host_layers());
+    const auto bytes = on_device_->copy_layer(!experts_.leave(*on_device_, l));
     if (!bytes)
         return tl::unexpected(bytes.error());
     ++kv_changes_;
@@ -429,16 +448,20 @@ bool ModelPlacement::give_up_layer()
     if (layers() == 0)
         return false;
     if (on_device_->has_expert_cache()) {
-        give_up_expert_cache(Event::Cause::Watermark);
+        shrink_expert_cache(Event::Cause::Watermark);
         return true;
     }
     if (!options_.host_expert_layers) {
+        const DeviceLayout& layout = on_device_->layout();
+        int next = -1;
         for (int l = 0; l < layers(); ++l)
-            if (on_device_->has_experts_of(l)) {
-                experts_.set_host_layers(l + 1);
-                (void)move_experts(l, Residency::Host, Event::Cause::Watermark);
-                return true;
-            }
+            if (on_device_->has_experts_of(l) && (next < 0 || layout.rank(l) < layout.rank(next)))
+                next = l;
+        if (next >= 0) {
+            experts_.set_host_layers(layout.rank(next) + 1);
+            (void)move_experts(next, Residency::Host, Event::Cause::Watermark);
+            return true;
+        }
     }
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();
@@ -449,9 +472,16 @@ bool ModelPlacement::give_up_layer()
 /// room for come between steps.
 void ModelPlacement::let_experts_give_way(int columns)
 {
-    if (!experts_.needs(columns) || next_)
+    if (!experts_.needs(columns, !options_.expert_cache_bytes) || next_)
         return;
-    experts_.make(*on_device_, options_, wanted_);
+    if (options_.expert_cache_bytes) {
+        (void)experts_.make(*on_device_, options_, wanted_);
+    } else {
+        wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
+        while (layers() > wanted_)
+            move_to_host(layers() - 1, Event::Cause::Watermark);
+        on_device_->drop_larger_expert_caches(experts_.host_layers());
+    }
     while (send_experts_home(Event::Cause::Watermark)) {
     }
 }
@@ -462,12 +492,12 @@ void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
     on_device_->pager().trim_windows();
-    wanted_ = on_device_->planned_layers(options_);
-    experts_.make(*on_device_, options_, wanted_);
+    wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     while (layers() > wanted_)
         move_to_host(layers() - 1, cause);
     while (send_experts_home(cause)) {
     }
+    on_device_->drop_larger_expert_caches(experts_.host_layers());
     on_device_->lengthen_ring();
     while (!on_device_->pager().make_room(0, cause) && on_device_->vram().used() > on_device_->vram().budget() &&
            layers() > 0) {
@@ -478,8 +508,7 @@ void ModelPlacement::relieve(Event::Cause cause)
 
 void ModelPlacement::want_planned_layers()
 {
-    wanted_ = on_device_->planned_layers(options_);
-    experts_.make(*on_device_, options_, wanted_);
+    wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
     if (wanted_ < asked)
         note(Event::Kind::Warning, Event::Cause::Split,
@@ -526,7 +555,22 @@ struct ModelPlacement::CarryOut {
     {
         if (Status ok = choose([&](PlacementOptions& options) { options.host_expert_layers = command.layers; }); !ok)
             return ok;
-        if (!to.next_)
+        if (to.next_)
+            to.next_->options.host_expert_layers = command.layers;
+        else
+            to.want_planned_layers();
+        to.returning_ = Event::Cause::Split;
+        return {};
+    }
+
+    Status operator()(const SetExpertCache& command) const
+    {
+        if (Status ok = choose([&](PlacementOptions& options) { options.expert_cache_bytes = command.bytes; }); !ok)
+            return ok;
+        to.experts_.try_copies_again();
+        if (to.next_)
+            to.next_->options.expert_cache_bytes = command.bytes;
+        else
             to.want_planned_layers();
         to.returning_ = Event::Cause::Split;
         return {};
@@ -537,6 +581,7 @@ struct ModelPlacement::CarryOut {
         if (command.bytes < 0)
             return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
         to.options_.vram_budget_bytes = command.bytes;
+        to.experts_.try_copies_again();
         to.on_device_->vram().set_limit(command.bytes);
         to.relieve(Event::Cause::User);
         return {};
@@ -549,6 +594,7 @@ struct ModelPlacement::CarryOut {
         if (!to.on_device_->emulated())
             return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
         to.on_device_->emulated()->set_other_programs_bytes(command.bytes);
+        to.experts_.try_copies_again();
         to.relieve(Event::Cause::OtherProgram);
         return {};
     }
@@ -659,12 +705,8 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
     t.to_host_bytes += closed_.to_host_bytes;
     t.expert_hits += closed_.expert_hits;
     t.expert_misses += closed_.expert_misses;
+    t.expert_skew = options_.expert_skew;
     return t;
-}
-
-std::optional<std::int64_t> ModelPlacement::device_peak_bytes() const
-{
-    return on_device_ ? std::optional(on_device_->vram().peak()) : std::nullopt;
 }
 
 static_assert(int(KvMap::Place::Host) == int(Residency::Host) && int(KvMap::Place::Device) == int(Residency::Device) &&

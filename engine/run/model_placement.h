@@ -73,6 +73,8 @@ public:
     /// What is known of the machine from now on. Without a device it makes no difference.
     void set_rates(std::shared_ptr<const MachineRates> rates);
 
+    /// A device that is lost is noticed by who asks for what it has computed.
+    void wait_until_computed();
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
     /// wanted, or nothing more fits.
     bool advance();
@@ -89,8 +91,8 @@ public:
     int wanted_layers() const { return next_ ? 0 : wanted_; }  // none is, on a device that is being left
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
-    /// The most of the device's memory that was held at once; empty: there is no device.
-    std::optional<std::int64_t> device_peak_bytes() const;
+    /// Null: there is none.
+    const OnDevice* device() const { return on_device_.get(); }
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
     /// Says where the sequence's blocks lie, and its states; while kv_changes() is the same, so is the map.
@@ -119,7 +121,7 @@ private:
     bool send_experts_home(Event::Cause cause);
     bool bring_experts();
     bool lay_out_expert_cache();
-    void give_up_expert_cache(Event::Cause cause);
+    void shrink_expert_cache(Event::Cause cause);
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
     Status move_experts(int l, Residency to, Event::Cause cause);

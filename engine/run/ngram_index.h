@@ -2,6 +2,8 @@
 // text that repeats itself (prompt look-up decoding; Saxena 2023).
 #pragma once
 
+#include "engine/run/drafter.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,7 +13,7 @@ namespace engine {
 
 /// Knows the tokens by their places only: they are given again with each call, and only the end of them grows. Memory
 /// is taken in the constructor. Owned by a turn, on its thread.
-class NgramIndex
+class NgramIndex final : public Drafter
 {
 public:
     static constexpr int kNgram = 3;  // tokens that must be the same before anything is drafted
@@ -25,7 +27,8 @@ public:
 
     /// What followed the longest repetition of the end of `tokens`, `most` tokens at most: a part of `tokens`. Among
     /// equals the place that more follows, then the newer one. Empty: the end is new.
-    std::span<const int> next(std::span<const int> tokens, int most);
+    std::span<const int> next(std::span<const int> tokens, int most) override;
+    DraftedBy kind() const override { return DraftedBy::Repetition; }
 
 private:
     void add_new(std::span<const int> tokens);

@@ -1,5 +1,7 @@
 #include "engine/run/on_device.h"
 
+#include "engine/plan/device_choice.h"
+#include "engine/plan/expert_hits.h"
 #include "engine/plan/measure_device.h"
 #include "engine/run/stream_choice.h"
 
@@ -23,13 +25,17 @@ Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const
         return tl::unexpected(ok.error());
     const KvCache& cache = model.cache;
     on->vram_->set_limit(limit_bytes(options, on->layout_));
-    on->kv_ = std::make_unique<DeviceKv>(*on->vram_, cache.layers(), cache.page_limit());
+    // The host's own memory takes no time to be had.
+    const std::size_t slab_bytes = on_gpu ? KvSlabs::slab_bytes_for(*on->vram_) : 0;
+    on->kv_ = std::make_unique<DeviceKv>(*on->vram_, cache.layers(), cache.page_limit(), slab_bytes);
     on->stream_ =
         std::make_unique<KvStream>(*on->vram_, std::size_t(cache.page_limit()) * std::size_t(cache.num_layers()));
     if (!on->make_ring())
         return fail(Error::Code::DeviceFull, "there is no room on " + on->id() + " for the model's KV");
     on->pager_ = std::make_unique<KvPager>(model.cache, *on->vram_, *on->kv_, *on->stream_);
     on->states_ = std::make_unique<DeviceStates>(model.cache.states(), *on->vram_);
+    on->longest_step_ = std::min(limits.max_rows, limits.max_tokens);
+    on->pager_->set_longest_step(on->longest_step_);
     return on;
 }
 
@@ -45,7 +51,8 @@ Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits
 {
     layout_ = device_layout(model_.h, model_.weights, model_.cache.layers(), limits.scratch_bytes,
                             DeviceLayout::Transport::Copies);
-    layout_.set_expert_cache_bytes(options.expert_cache_bytes);
+    layout_.set_experts_first(options.host_experts_first);
+    layout_.set_expert_cache_bytes(options.expert_cache_bytes.value_or(0));
     auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
     emulated_ = device.get();
     device_ = std::move(device);
@@ -69,6 +76,8 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
         model_.h, model_.weights, cache.layers(),
         cuda_scratch_bytes(model_.h, cache, limits.max_rows, limits.max_tokens, rates_of(options.rates.get())),
         DeviceLayout::Transport::Link);
+    layout_.set_experts_first(options.host_experts_first);
+    layout_.set_expert_cache_bytes(options.expert_cache_bytes.value_or(0));
     auto backend = CudaBackend::make(device, *vram_, model_.cpu, model_.h, cache, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());
@@ -76,13 +85,11 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
     return {};
 }
 
-/// What is copied of a layer: the file's weights, or for a device that computes with the host's kernels the host's.
 Result<DeviceLayer> OnDevice::copy_part(int l, LayerPart part)
 {
     if (!cuda_)
         model_.host_weights.use_layer(l, part, model_.cpu.pool());
-    const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
-    auto copy = DeviceLayer::copy(*vram_, on_host, model_.h, l, part);
+    auto copy = DeviceLayer::copy(*vram_, source_of_copies(l), model_.h, l, part);
     if (!copy)
         return copy;
     if (Status ok = copy->wait(); !ok)
@@ -104,7 +111,7 @@ Result<std::int64_t> OnDevice::copy_layer(bool with_experts)
     auto rest = copy_part(l, LayerPart::WithoutExperts);
     if (!rest)
         return tl::unexpected(rest.error());
-    Layer layer{std::move(*rest)};
+    LayerOnDevice layer{std::move(*rest)};
     if (with_experts) {
         auto experts = copy_part(l, LayerPart::Experts);
         if (!experts)
@@ -138,7 +145,7 @@ Result<std::int64_t> OnDevice::copy_experts(int l)
 
 std::int64_t OnDevice::drop_experts(int l)
 {
-    Layer& layer = layers_[std::size_t(l)];
+    LayerOnDevice& layer = layers_[std::size_t(l)];
     const std::int64_t bytes = layer.experts->bytes();
     layer.experts.reset();
     join_parts(l);
@@ -147,9 +154,10 @@ std::int64_t OnDevice::drop_experts(int l)
 
 void OnDevice::drop_cache(int l)
 {
-    Layer& layer = layers_[std::size_t(l)];
+    LayerOnDevice& layer = layers_[std::size_t(l)];
     if (!layer.cache)
         return;
+    skew_before_ = observed_skew();
     expert_hits_ += layer.cache->hits();
     expert_misses_ += layer.cache->misses();
     layer.cache.reset();
@@ -158,17 +166,19 @@ void OnDevice::drop_cache(int l)
 
 Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
 {
-    const int slots = std::min(layout_.cached_experts(std::min(host_expert_layers, layers())), model_.h.experts);
+    const int slots = std::min(layout_.cached_experts(layers(), host_expert_layers), model_.h.experts);
     for (int l = 0; l < layers(); ++l)
         if (const auto& cache = layers_[std::size_t(l)].cache; cache && cache->places() != slots) {
             drop_cache(l);
             return true;
         }
     for (int l = 0; l < layers() && slots > 0; ++l) {
-        Layer& layer = layers_[std::size_t(l)];
+        LayerOnDevice& layer = layers_[std::size_t(l)];
         if (!experts_on_host(l) || layer.cache)
             continue;
-        const LayerWeights& on_host = model_.host_weights.layer(l);
+        if (layout_.layer(l).expert == 0)
+            continue;  // its experts have no copies
+        const LayerWeights& on_host = source_of_copies(l);
         if (!pager_->make_room(ExpertCache::slot_bytes(on_host) * slots, Event::Cause::Split))
             return fail(Error::Code::DeviceFull, "the copies of experts do not fit");
         auto cache = ExpertCache::make(*vram_, expert_traffic_, on_host, model_.h.experts, slots);
@@ -181,18 +191,47 @@ Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
     return false;
 }
 
-void OnDevice::give_up_expert_cache()
+/// What is known of the hits of late: of the caches there are, or else of those that were there before.
+std::optional<double> OnDevice::observed_skew() const
 {
-    set_expert_cache_bytes(0);
+    constexpr std::int64_t kEnoughUses = 100;  // of each layer
+    std::int64_t hits = 0, uses = 0;
+    int caches = 0, places = 0;
+    for (const LayerOnDevice& layer : layers_) {
+        if (!layer.cache)
+            continue;
+        if (caches > 0 && layer.cache->places() != places)
+            return skew_before_;  // some have other room already
+        hits += layer.cache->settled().hits;
+        uses += layer.cache->settled().uses;
+        places = layer.cache->places();
+        ++caches;
+    }
+    if (uses < kEnoughUses * std::max(1, caches) || places == 0 || places >= model_.h.experts)
+        return skew_before_;
+    return engine::observed_skew(double(places) / model_.h.experts, double(hits) / double(uses));
+}
+
+void OnDevice::drop_larger_expert_caches(int host_expert_layers)
+{
+    const int slots = std::min(layout_.cached_experts(layers(), host_expert_layers), model_.h.experts);
     for (int l = 0; l < layers(); ++l)
-        drop_cache(l);
+        if (const auto& cache = layers_[std::size_t(l)].cache;
+            cache && (cache->places() > slots || !experts_on_host(l)))
+            drop_cache(l);
+}
+
+/// What is copied: the file's weights, or for a device that computes with the host's kernels the host's.
+const LayerWeights& OnDevice::source_of_copies(int l) const
+{
+    return cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
 }
 
 /// The layer's weights have each part's addresses. A device that computes with the host's cores reads its experts
 /// there; another one leaves them to the host.
 void OnDevice::join_parts(int l)
 {
-    Layer& layer = layers_[std::size_t(l)];
+    LayerOnDevice& layer = layers_[std::size_t(l)];
     layer.weights = layer.rest.weights();
     const LayerWeights& on_host = model_.host_weights.layer(l);
     if (layer.experts)
@@ -201,7 +240,11 @@ void OnDevice::join_parts(int l)
         take_expert_stacks(on_host, layer.weights);
     else if (layer.has_experts())
         layer.weights.experts_on_host = &on_host;
-    layer.weights.cached_experts = layer.cache ? &*layer.cache : nullptr;
+    ExpertCache* const cache = layer.cache ? &*layer.cache : nullptr;
+    if (cuda_ && cuda_->cached_experts(l) != cache)
+        cuda_->set_cached_experts(l, {cache, &source_of_copies(l)});
+    else if (!cuda_)
+        layer.weights.cached_experts = cache;
 }
 
 int OnDevice::layers_without_experts() const
@@ -229,7 +272,7 @@ Result<std::int64_t> OnDevice::copy_head()
 
 std::int64_t OnDevice::drop_layer()
 {
-    const Layer& last = layers_.back();
+    const LayerOnDevice& last = layers_.back();
     const std::int64_t experts_bytes = last.experts ? last.experts->bytes() : 0;
     const std::int64_t bytes = last.rest.bytes() + experts_bytes + (head_ ? head_->bytes() : 0);
     drop_cache(layers() - 1);
@@ -250,7 +293,8 @@ DeviceShare OnDevice::share(const PlacementOptions& options) const
             .high_mark_bytes = vram_->high_mark(),
             .policy = options.kv_policy,
             .offload_share = options.kv_offload_share,
-            .host_expert_layers = options.host_expert_layers};
+            .host_expert_layers = options.host_expert_layers,
+            .expert_skew = options.expert_skew.value_or(kExpectedSkew)};
 }
 
 int OnDevice::planned_layers(const PlacementOptions& options) const
@@ -258,11 +302,26 @@ int OnDevice::planned_layers(const PlacementOptions& options) const
     return layers_on_device(share(options), options.device_layers);
 }
 
-int OnDevice::planned_host_experts(const PlacementOptions& options, int layers, int columns) const
+DeviceChoice OnDevice::plan(const PlacementOptions& options, int layers, int columns, std::int64_t most_copies)
 {
+    layout_.set_expert_cache_bytes(std::min(options.expert_cache_bytes.value_or(0), most_copies));
     DeviceShare planned = share(options);
     planned.layers = layers;
-    return host_expert_layers(planned, columns);
+    if (!options.expert_cache_bytes) {
+        const kernels::KvBlockLayout& form = model_.cache.layer(0).block;
+        const PlannedPlacement placement{kv_type(form.k_type), kv_type(form.v_type),
+                                         PlannedDevice{std::move(planned),
+                                                       cuda_ ? DeviceCores::Own : DeviceCores::HostsToo,
+                                                       rates_of(options.rates.get())}};
+        const DeviceChoice choice =
+            choose_tenants(model_costs(model_.h, model_.weights), placement, options.rates.get(), columns,
+                           {options.device_layers.has_value(), most_copies});
+        layout_.set_expert_cache_bytes(choice.expert_cache_bytes);
+        return choice;
+    }
+    limit_expert_cache(planned);
+    layout_.set_expert_cache_bytes(planned.layout.expert_cache_bytes());
+    return {layers, host_expert_layers(planned, columns), layout_.expert_cache_bytes()};
 }
 
 int OnDevice::step_rows(int rows) const
@@ -333,8 +392,15 @@ void OnDevice::lay_out_kv()
 {
     for (int l = 0; l < model_.cache.num_layers(); ++l)
         layout_.set_kv_block(l, std::int64_t(model_.cache.layer(l).bytes()));
+    kv_->forget_layouts();
     if (cuda_)
         cuda_->forget_recordings();
+}
+
+void OnDevice::attach()
+{
+    model_.cache.set_device(kv_.get(), stream_.get(), states_.get());
+    model_.cache.make_ahead(longest_step_ / model_.cache.block_tokens() + 1);
 }
 
 DeviceTelemetry OnDevice::telemetry() const
@@ -354,13 +420,14 @@ DeviceTelemetry OnDevice::telemetry() const
     t.weight_bytes = vram_->used(Vram::Use::Weights) + t.expert_cache_bytes;
     t.expert_hits = expert_hits_;
     t.expert_misses = expert_misses_;
-    for (const Layer& layer : layers_)
+    for (const LayerOnDevice& layer : layers_)
         if (layer.cache) {
             t.cached_experts = layer.cache->places();
             t.expert_hits += layer.cache->hits();
             t.expert_misses += layer.cache->misses();
         }
     t.kv_bytes = vram_->used(Vram::Use::Kv);
+    t.kv_ahead_bytes = vram_->used(Vram::Use::KvAhead);
     t.state_bytes = vram_->used(Vram::Use::State);
     t.ring_bytes = vram_->used(Vram::Use::Ring);
     t.scratch_bytes = vram_->used(Vram::Use::Scratch);

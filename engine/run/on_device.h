@@ -9,6 +9,7 @@
 #include "engine/model/device_weights.h"
 #include "engine/model/expert_cache.h"
 #include "engine/plan/columns.h"
+#include "engine/plan/device_choice.h"
 #include "engine/run/model_on_host.h"
 
 #include <deque>
@@ -17,6 +18,15 @@
 #include <string>
 
 namespace engine {
+
+/// A layer whose experts may be elsewhere.
+struct LayerOnDevice {
+    DeviceLayer rest;
+    std::optional<DeviceLayer> experts = {};
+    LayerWeights weights = {};  // wherever they are
+    std::optional<ExpertCache> cache = {};
+    bool has_experts() const { return bool(rest.weights().router); }
+};
 
 /// Belongs to ModelPlacement, which says what is to lie there.
 class OnDevice
@@ -62,14 +72,22 @@ public:
     std::int64_t drop_experts(int l);
     /// The host's copies of the layer's experts lie elsewhere.
     void find_experts_on_host(int l) { join_parts(l); }
-    /// From now on so many bytes are for copies of experts that lie on the host.
-    void set_expert_cache_bytes(std::int64_t bytes) { layout_.set_expert_cache_bytes(bytes); }
     /// Room for such copies is made or given back in one layer. False: all have what they should, where the first so
     /// many leave their experts on the host. DeviceFull, DeviceLost.
     Result<bool> lay_out_expert_cache(int host_expert_layers);
+    /// Copies go at once from layers that have more of them than they should.
+    void drop_larger_expert_caches(int host_expert_layers);
+    /// Null: the layer has none.
+    const ExpertCache* expert_cache(int l) const
+    {
+        const auto& cache = layers_[std::size_t(l)].cache;
+        return cache ? &*cache : nullptr;
+    }
+    /// How much more often than by chance the answers of late have found copies; see expected_hits(). Empty: too few
+    /// tokens were seen.
+    std::optional<double> observed_skew() const;
     bool has_expert_cache() const { return vram_->used(Vram::Use::ExpertCache) > 0; }
-    /// All copies go, for good.
-    void give_up_expert_cache();
+    void wait_until_computed() { (void)device_->finish_work(); }
     /// Waits for KV and copies of experts that are on their way.
     void settle();
     /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().
@@ -79,8 +97,9 @@ public:
 
     /// What a plan of these choices says: the same, whatever lies there now.
     int planned_layers(const PlacementOptions& options) const;
-    /// The first so many of the layers leave their experts on the host where a conversation has so many block columns.
-    int planned_host_experts(const PlacementOptions& options, int layers, int columns) const;
+    /// What is to lie there of so many layers, beside so many block columns of a conversation. Copies of experts have
+    /// the room that it says, from now on; `most_copies` bytes at most.
+    DeviceChoice plan(const PlacementOptions& options, int layers, int columns, std::int64_t most_copies);
     /// Tokens of a step whose KV finds room beside what stays; `rows` at most, one at least.
     int step_rows(int rows) const;
 
@@ -95,7 +114,7 @@ public:
     /// Blocks have the sizes of the cache's from now on. Precondition: none is there.
     void lay_out_kv();
     /// The cache keeps blocks here from now on.
-    void attach() { model_.cache.set_device(kv_.get(), stream_.get(), states_.get()); }
+    void attach();
     /// Of KV and states.
     std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }
 
@@ -109,17 +128,10 @@ private:
     DeviceRates rates_of(const MachineRates* rates) const;
     DeviceShare share(const PlacementOptions& options) const;
 
-    /// A layer whose experts may be elsewhere.
-    struct Layer {
-        DeviceLayer rest;
-        std::optional<DeviceLayer> experts = {};
-        LayerWeights weights = {};  // wherever they are
-        std::optional<ExpertCache> cache = {};
-        bool has_experts() const { return bool(rest.weights().router); }
-    };
     Result<DeviceLayer> copy_part(int l, LayerPart part);
     void join_parts(int l);
     void drop_cache(int l);
+    const LayerWeights& source_of_copies(int l) const;
 
     ModelOnHost model_;
     DeviceLayout layout_;
@@ -132,9 +144,11 @@ private:
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;
     std::unique_ptr<DeviceStates> states_;
+    int longest_step_ = 0;  // tokens
     ExpertTraffic expert_traffic_;
     std::int64_t expert_hits_ = 0, expert_misses_ = 0;  // of caches that are gone
-    std::deque<Layer> layers_;                          // the first of the model's
+    std::optional<double> skew_before_;                 // the same
+    std::deque<LayerOnDevice> layers_;                  // the first of the model's
     std::optional<DeviceHead> head_;                    // there with the last layer, if it found room
 };
 

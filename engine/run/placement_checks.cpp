@@ -12,11 +12,8 @@ Status check(const PlacementOptions& options)
         return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
     if (options.host_expert_layers.value_or(0) < 0)
         return fail(Error::Code::BadRequest, "the host cannot have the experts of less than no layer");
-    if (options.expert_cache_bytes < 0)
+    if (options.expert_cache_bytes.value_or(0) < 0)
         return fail(Error::Code::BadRequest, "copies of experts cannot have less than no memory");
-    if (options.expert_cache_bytes > 0 && options.device == PlacementOptions::Device::Cuda)
-        return fail(Error::Code::Unsupported,
-                    "copies of single experts are kept on the emulated device only, so far; leave out --expert-cache");
     if (!(options.watermark >= kLowestWatermark && options.watermark <= kHighestWatermark))
         return fail(Error::Code::BadRequest, "the watermark must be between 50 and 100 percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))

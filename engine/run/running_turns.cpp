@@ -67,8 +67,10 @@ std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<R
         return going;
     std::rotate(going.begin(), going.begin() + std::ptrdiff_t(first_++ % going.size()), going.end());
     std::vector<RowsWanted> wanted;
-    for (const RunningTurn* turn : going)
+    for (const RunningTurn* turn : going) {
+        turn->runner->set_company(going.size() > 1 ? Company::OtherTurns : Company::None);
         wanted.push_back({turn->runner->answers(), turn->runner->most_rows()});
+    }
     const std::vector<int> rows = divide_rows(wanted, max_rows);
     std::vector<RunningTurn*> members;
     for (std::size_t i = 0; i < going.size(); ++i)

@@ -12,7 +12,7 @@ KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates
                                     std::int64_t ring_bytes)
 {
     if (!rates || !rates->dram_read_bytes_per_s || !device.weights_bytes_per_s || !device.attention_bytes_per_s ||
-        !device.to_device_bytes_per_s || !device.hand_off_s)
+        !device.streamed_bytes_per_s() || !device.hand_off_s)
         return {};
     constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
     const ModelCosts costs = model_costs(model.h, model.weights);
@@ -30,9 +30,9 @@ KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates
             return {};
         const double weights_s = double(work.read_bytes()) / *device.weights_bytes_per_s;
         const auto block_bytes = double(model.cache.read_bytes(l));
-        layers.push_back({{.ahead_bytes = std::min(double(ring_bytes), weights_s * *device.to_device_bytes_per_s),
+        layers.push_back({{.ahead_bytes = std::min(double(ring_bytes), weights_s * *device.streamed_bytes_per_s()),
                            .cpu_s_per_byte = *cpu,
-                           .link_s_per_byte = 1 / *device.to_device_bytes_per_s,
+                           .link_s_per_byte = 1 / *device.streamed_bytes_per_s(),
                            .dram_s_per_byte = 1 / *rates->dram_read_bytes_per_s,
                            .hand_off_s = *device.hand_off_s},
                           block_bytes,

@@ -1,10 +1,13 @@
 #include "engine/run/turn.h"
 
 #include "engine/metrics/clock.h"
+#include "engine/run/model_drafter.h"
+#include "engine/run/ngram_index.h"
 #include "engine/run/saved_conversations.h"
 #include "engine/sampling/log_shares.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace engine {
 
@@ -70,7 +73,7 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, Request reques
                dry_breakers(request_.sampling, host_.model.tokenizer()))
     , text_(request_.stop, begins_with_space(request_, host_.model.tokenizer()), host_.listener.on_text)
     , meter_(host_.model.clock())
-    , step_(request_.most_drafted)
+    , step_(request_.most_drafted, request_.draft_depth)
 {
     turn_.seed = seed;
 }
@@ -107,8 +110,10 @@ Status TurnRunner::make_rules()
 
 Status TurnRunner::begin()
 {
-    if (const Status ok = make_rules(); !ok)
+    if (Status ok = make_rules(); !ok)
         return ok;
+    if (const ModelInfo& info = host_.model.info(); info.experts > 0 && !conversation_.experts)
+        conversation_.experts = std::make_unique<ExpertCounts>(info.layers, info.experts);
     const int limit = host_.model.context_tokens();
     const int room = std::min(request_.max_tokens >= 0 ? request_.max_tokens : limit, limit / 4);
     const PromptBuilder builder(host_.model.chat_template(), host_.model.tokenizer(), conversation_.replies,
@@ -169,7 +174,7 @@ int TurnRunner::prompt_rows() const
 int TurnRunner::most_rows() const
 {
     const int most = host_.model.max_rows();
-    return std::min(most, answers() ? 1 + step_.next_drafts() : prompt_rows());
+    return std::min(most, answers() ? 1 + step_.next_drafts(company_) : prompt_rows());
 }
 
 RowGroup TurnRunner::next(int rows)
@@ -177,8 +182,9 @@ RowGroup TurnRunner::next(int rows)
     step_us_ = now_us();
     rows_ = {&conversation_.kv};
     rows_.stop = host_.stop;
+    rows_.chosen = conversation_.experts.get();
     if (answers()) {
-        rows_.tokens = step_.begin(history_, most_drafted(rows));
+        rows_.tokens = step_.begin(history_, most_drafted(rows), company_);
         rows_.wanted = rows_.count();
     } else {
         const int count = std::min(rows, prompt_rows());
@@ -226,8 +232,16 @@ void TurnRunner::take(const Status& done, bool alone)
 void TurnRunner::take_prompt_rows()
 {
     const int count = rows_.count();
-    meter_.add_prefill(count, now_us() - step_us_);
     prefilled_ += count;
+    // A GPU computes behind the host's back, about a step: these rows are counted when the next ones' time is known.
+    int computed = std::exchange(given_rows_, count);
+    ModelPlacement& placement = host_.model.placement();
+    const bool behind = placement.step_device_layers() > 0 && !placement.host_waits_for_link();
+    if (prefilled_ == turn_.prompt.last || !behind) {
+        placement.wait_until_computed();
+        computed += std::exchange(given_rows_, 0);
+    }
+    meter_.add_prefill(computed, now_us() - step_us_);
     if (std::ranges::binary_search(checkpoints_, prefilled_))
         host_.model.cache().states().keep(conversation_.kv);
     report(Phase::Prefill, true);
@@ -237,6 +251,8 @@ void TurnRunner::take_prompt_rows()
     note_nearly_full();
     allow_drafts();
     stage_ = Stage::Answer;
+    if (conversation_.experts)
+        conversation_.experts->begin_answer();
     answer();
 }
 
@@ -290,7 +306,7 @@ TokenFrom TurnRunner::token_from() const
 {
     if (step_.row() > 0)
         return TokenFrom::SameStep;
-    return alone_ && !step_.has_drafts() ? TokenFrom::PlainStep : TokenFrom::Step;
+    return alone_ && step_.is_plain() ? TokenFrom::PlainStep : TokenFrom::Step;
 }
 
 /// The row of the answer's newest token is there.
@@ -305,9 +321,17 @@ void TurnRunner::after_row()
 /// with recurrent layers draft nothing.
 void TurnRunner::allow_drafts()
 {
-    if (request_.most_drafted > 0 && host_.model.max_rows() > 1 && !host_.model.cache().states().any())
-        step_.allow(host_.model.context_tokens());
     step_.ready();
+    if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1 || host_.model.cache().states().any())
+        return;
+    if (request_.drafters != Drafters::Model)
+        step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()));
+    if (request_.drafters == Drafters::Repetition || !host_.draft)
+        return;
+    if (!conversation_.draft)
+        conversation_.draft = std::make_unique<DraftSequence>(*host_.draft);
+    const ModelDrafter::Of of{*host_.draft, *conversation_.draft, host_.model, sampler_};
+    step_.allow(std::make_unique<ModelDrafter>(of, request_.sampling, host_.stop));
 }
 
 /// What may be drafted: no more than the answer may have, nor than the context and the step hold.
@@ -497,7 +521,7 @@ void TurnRunner::keep_reply()
 
 Telemetry TurnRunner::frame(Phase phase)
 {
-    Telemetry t = host_.frames.make(host_.model, conversation_.kv, phase);
+    Telemetry t = host_.frames.make(host_.model, conversation_.kv, conversation_.experts.get(), phase);
     t.sequence = host_.sequence;
     t.prompt_tokens = turn_.prompt.count();
     t.reused_tokens = reused_;
@@ -505,8 +529,13 @@ Telemetry TurnRunner::frame(Phase phase)
     t.prefilled_tokens = prefilled_ - reused_;
     t.context_tokens = length();
     t.generated_tokens = int(answer_.size());
-    t.drafted_tokens = step_.drafted();
-    t.accepted_tokens = step_.accepted();
+    t.drafted_tokens = step_.counts().drafted;
+    t.accepted_tokens = step_.counts().accepted;
+    if (host_.draft) {
+        t.draft_model = host_.draft->telemetry();
+        t.draft_model->drafted_tokens = step_.counts(DraftedBy::Model).drafted;
+        t.draft_model->accepted_tokens = step_.counts(DraftedBy::Model).accepted;
+    }
     meter_.fill(t, host_.model.placement().host_waits_for_link());
     return t;
 }

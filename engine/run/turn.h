@@ -37,6 +37,7 @@ struct TurnHost {
     SavedStart saved = {};
     std::function<void()> forget_saved = {};  // the file is damaged
     SequenceId sequence = 0;                  // of the conversation, for frames
+    DraftModel* draft = nullptr;              // null: there is none
 };
 
 /// It computes nothing itself: in turn next() says what is to be computed, somebody computes it, beside rows of other
@@ -54,6 +55,8 @@ public:
     bool over() const { return stage_ == Stage::Over; }
     /// Whether its next rows are an answer's; else they are the prompt's.
     bool answers() const { return stage_ == Stage::Answer; }
+    /// Whether other turns run, too; none do until this is called.
+    void set_company(Company company) { company_ = company; }
     /// Rows that it could have in the next step, one at least. Precondition here and below: it is not over.
     int most_rows() const;
     /// Ends it, if that was asked for.
@@ -124,10 +127,12 @@ private:
     int reused_ = 0;
     int restored_ = 0;
     int prefilled_ = 0;
+    int given_rows_ = 0;        // of them, whose time is not yet known
     RowGroup rows_;             // what next() said
     DraftedStep step_;          // of the answer
     std::int64_t step_us_ = 0;  // when it began
     bool alone_ = true;         // in that step
+    Company company_ = Company::None;
     std::int64_t last_report_us_ = 0;
 };
 

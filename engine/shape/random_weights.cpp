@@ -22,17 +22,17 @@ void fill_bits(SplitMix& random, std::span<std::byte> bytes)
     }
 }
 
-/// The nearest half of a positive number within the normal ones.
+/// The nearest half of a number other than 0, within the normal ones.
 std::uint16_t half_of(float x)
 {
-    const auto bits = std::bit_cast<std::uint32_t>(std::clamp(x, 6.2e-5f, 6e4f)) + (1u << 12);
-    return std::uint16_t((bits >> 13) - ((127 - 15) << 10));
+    const auto bits = std::bit_cast<std::uint32_t>(std::clamp(std::abs(x), 6.2e-5f, 6e4f)) + (1u << 12);
+    return std::uint16_t(((bits >> 13) - ((127 - 15) << 10)) | (x < 0 ? 0x8000u : 0u));
 }
 
 /// The standard deviation of uniform integers 0 to 2^bits - 1.
 constexpr double uniform_deviation(int bits)
 {
-    return bits == 4 ? 4.61 : bits == 5 ? 9.23 : bits == 6 ? 18.47 : 73.9;
+    return bits == 2 ? 1.118 : bits == 3 ? 2.291 : bits == 4 ? 4.61 : bits == 5 ? 9.23 : bits == 6 ? 18.47 : 73.9;
 }
 
 /// Floats of 16 bits: a random sign and fraction, and one exponent for all. Values in [1, 2) deviate by 1.53.
@@ -132,6 +132,23 @@ Fixed fixed_parts(TensorType type, float deviation)
     switch (type) {
     case TensorType::Q4_0:  // d * (q - 8)
         return {{0, 0}, {step(4, 1), 0}, 1};
+    case TensorType::Q4_1:  // d * q + min; the middle of q is 7.5
+        return {{0, 2}, {step(4, 1), -7.5f * step(4, 1)}, 2};
+    case TensorType::Q5_0:  // d * (q - 16)
+        return {{0, 0}, {step(5, 1), 0}, 1};
+    case TensorType::Q5_1:  // d * q + min; the middle of q is 15.5
+        return {{0, 2}, {step(5, 1), -15.5f * step(5, 1)}, 2};
+    case TensorType::Q2_K: {  // d * scale * q - dmin * min; the middle of q is 1.5
+        constexpr unsigned kScale = 8, kMin = 12;
+        const float d = step(2, kScale);
+        Fixed parts{{80, 82}, {d, d}, 2, 0, {}, 16};
+        parts.bytes.fill(std::uint8_t(kScale | kMin << 4));
+        return parts;
+    }
+    case TensorType::Q3_K:  // d * (scale - 32) * (q - 4); scales are 36: low fours of 4, then high twos of 2
+        return {
+            {108, 0}, {step(3, 4), 0}, 1, 96, {0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0xaa, 0xaa, 0xaa, 0xaa},
+            12};
     case TensorType::Q8_0:  // d * q
         return {{0, 0}, {step(8, 1), 0}, 1};
     case TensorType::Q4_K: {  // d * scale * q - dmin * min; the middle of q is 7.5
@@ -209,7 +226,12 @@ bool can_fill(TensorType type)
     case TensorType::F16:
     case TensorType::BF16:
     case TensorType::Q4_0:
+    case TensorType::Q4_1:
+    case TensorType::Q5_0:
+    case TensorType::Q5_1:
     case TensorType::Q8_0:
+    case TensorType::Q2_K:
+    case TensorType::Q3_K:
     case TensorType::Q4_K:
     case TensorType::Q5_K:
     case TensorType::Q6_K:

@@ -3,7 +3,8 @@
 #include "engine/caught.h"
 #include "engine/files/mapped_file.h"
 #include "engine/shape/gguf_header.h"
-#include "engine/shape/random_weights.h"
+#include "engine/shape/header_like.h"
+#include "engine/shape/tensor_writer.h"
 #include "engine/shape/unnamed_file.h"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 namespace engine {
 
 namespace {
-
-constexpr std::size_t kChunkBytes = std::size_t(4) << 20;
 
 /// A byte vocabulary of SentencePiece's kind, padded with words that no text has.
 void add_vocabulary(GgufHeader& header, int size)
@@ -191,87 +190,6 @@ std::vector<float> rope_factors(const ModelShape& s)
     return factors;
 }
 
-/// Fills tensors one after another and writes them in pieces.
-class TensorWriter
-{
-public:
-    TensorWriter(UnnamedFile& file, const ModelShape& shape, std::int64_t all_bytes,
-                 const std::function<bool(double)>& on_progress)
-        : file_(file)
-        , shape_(shape)
-        , all_bytes_(all_bytes)
-        , on_progress_(on_progress)
-    {
-    }
-
-    Status write(const ShapeTensor& tensor)
-    {
-        if (tensor.rows > 0)
-            return write_matrix(tensor);
-        const std::vector<float> values = vector_values(tensor);
-        if (Status ok = file_.write(std::as_bytes(std::span(values))); !ok)
-            return ok;
-        return pad(tensor.bytes());
-    }
-
-private:
-    std::vector<float> vector_values(const ShapeTensor& tensor)
-    {
-        if (tensor.fill == Fill::RopeFactors)
-            return rope_factors(shape_);
-        std::vector<float> values(std::size_t(tensor.row_length), 1.0f);
-        if (tensor.fill == Fill::FewPairsTurn)  // a quarter of them
-            std::fill(values.begin() + std::ptrdiff_t(values.size() / 4), values.end(), 1e30f);
-        else
-            for (float& value : values)
-                value = random_value(tensor);
-        return values;
-    }
-    float random_value(const ShapeTensor& tensor)
-    {
-        const float x = random_.uniform();
-        switch (tensor.fill) {
-        case Fill::Norm:
-            return tensor.mean * (1.0f + 0.1f * x);
-        case Fill::Decay:  // as training begins: a state halves within some tokens to some hundred
-            return -std::exp(0.35f + 1.05f * x);
-        case Fill::TimeStep:
-            return std::log(std::expm1(std::exp(-3.5f + 2.5f * x)));
-        default:
-            return 0.1f * x;
-        }
-    }
-    Status write_matrix(const ShapeTensor& tensor)
-    {
-        const auto block = std::size_t(kernels::type_traits(tensor.type).block_bytes);
-        buffer_.resize(kChunkBytes / block * block);
-        const float deviation = 1 / std::sqrt(float(tensor.row_length));
-        for (std::int64_t left = tensor.bytes(); left > 0;) {
-            const auto piece = std::span(buffer_).first(std::size_t(std::min(left, std::int64_t(buffer_.size()))));
-            fill_weights(tensor.type, deviation, random_, piece);
-            if (Status ok = file_.write(piece); !ok)
-                return ok;
-            left -= std::int64_t(piece.size());
-            done_ += std::int64_t(piece.size());
-            if (on_progress_ && !on_progress_(double(done_) / double(all_bytes_)))
-                return fail(Error::Code::Cancelled, "making the model was given up");
-        }
-        return pad(tensor.bytes());
-    }
-    Status pad(std::int64_t written)
-    {
-        const std::vector<std::byte> zeros(std::size_t(gguf_aligned(written) - written));
-        return file_.write(zeros);
-    }
-
-    UnnamedFile& file_;
-    const ModelShape& shape_;
-    std::int64_t all_bytes_, done_ = 0;
-    const std::function<bool(double)>& on_progress_;
-    SplitMix random_{20261121};
-    std::vector<std::byte> buffer_;
-};
-
 std::string listed(const std::vector<std::string>& names)
 {
     std::string out;
@@ -291,16 +209,46 @@ Result<const Row*> find(std::span<const Row> rows, std::string_view name, const 
     return &*found;
 }
 
+/// A disk that is filled to its end stops other programs, too.
+constexpr std::uintmax_t kRoomLeftBytes = 2'000'000'000;
+constexpr std::uintmax_t kRoomLeftDivisor = 20;  // of the disk: 5 %
+
 Status check_room(const std::filesystem::path& folder, std::int64_t bytes)
 {
     std::error_code error;
     const std::filesystem::space_info space = std::filesystem::space(folder, error);
-    if (error || space.available >= std::uintmax_t(bytes))
+    if (error)
         return {};  // what cannot be asked is seen when it is written
-    char text[120];
-    std::snprintf(text, sizeof text, "the model takes %.2f GB, and %.2f GB are free in ", double(bytes) / 1e9,
-                  double(space.available) / 1e9);
+    const std::uintmax_t left = std::max(kRoomLeftBytes, space.capacity / kRoomLeftDivisor);
+    if (space.available >= left && space.available - left >= std::uintmax_t(bytes))
+        return {};
+    char text[160];
+    std::snprintf(text, sizeof text, "the model takes %.2f GB, %.2f GB are to stay free, and %.2f GB are free in ",
+                  double(bytes) / 1e9, double(left) / 1e9, double(space.available) / 1e9);
     return fail(Error::Code::CannotWrite, text + path_text(folder));
+}
+
+Result<UnnamedFile> write_model(const std::filesystem::path& folder, const std::string& head,
+                                std::span<const ShapeTensor> tensors, const TensorWriter::Form& form,
+                                const std::function<bool(double)>& on_progress)
+{
+    std::int64_t data_bytes = 0;
+    for (const ShapeTensor& tensor : tensors)
+        data_bytes += aligned_to(form.alignment, tensor.bytes());
+    if (Status room = check_room(folder, std::int64_t(head.size()) + data_bytes); !room)
+        return tl::unexpected(room.error());
+    auto file = UnnamedFile::create(folder);
+    if (!file)
+        return file;
+    TensorWriter writer(*file, form, data_bytes, on_progress);
+    Status written = file->write(std::as_bytes(std::span(head)));
+    for (std::size_t i = 0; i < tensors.size() && written; ++i)
+        written = writer.write(tensors[i]);
+    if (written)
+        written = file->finish();
+    if (!written)
+        return tl::unexpected(written.error());
+    return file;
 }
 
 }  // namespace
@@ -345,19 +293,24 @@ try {
     const std::vector<ShapeTensor> tensors = shape_tensors(**shape, **quantisation);
     const GgufHeader header = make_header(**shape, **quantisation, tensors);
     const std::string head = header.bytes();
-    if (Status room = check_room(folder, std::int64_t(head.size()) + header.data_bytes()); !room)
-        return tl::unexpected(room.error());
-    auto file = UnnamedFile::create(folder);
+    auto file = write_model(folder, head, tensors,
+                            {.alignment = GgufHeader::kAlignment, .rope_factors = rope_factors(**shape)}, on_progress);
     if (!file)
         return tl::unexpected(file.error());
-    TensorWriter writer(*file, **shape, header.data_bytes(), on_progress);
-    Status written = file->write(std::as_bytes(std::span(head)));
-    for (std::size_t i = 0; i < tensors.size() && written; ++i)
-        written = writer.write(tensors[i]);
-    if (written)
-        written = file->finish();
-    if (!written)
-        return tl::unexpected(written.error());
+    return ShapeModel(std::make_unique<File>(std::move(*file)));
+} catch (...) {
+    return caught("to make the model");
+}
+
+Result<ShapeModel> ShapeModel::like(const std::filesystem::path& model, const std::filesystem::path& folder,
+                                    const std::function<bool(double)>& on_progress)
+try {
+    const auto header = header_like(model);
+    if (!header)
+        return tl::unexpected(header.error());
+    auto file = write_model(folder, header->bytes, header->tensors, {.alignment = header->alignment}, on_progress);
+    if (!file)
+        return tl::unexpected(file.error());
     return ShapeModel(std::make_unique<File>(std::move(*file)));
 } catch (...) {
     return caught("to make the model");

@@ -1,10 +1,8 @@
 // The patterns that cut text into words, run by PCRE2.
 #include "engine/tokenizer/pre_tokenizer.h"
 
+#include "engine/tokenizer/pcre2_handles.h"
 #include "engine/tokenizer/utf8.h"
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 
 #include <string>
 #include <utility>
@@ -20,20 +18,10 @@ struct Piece {
     bool utf8 = true;
 };
 
-struct FreeCode {
-    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
-};
-struct FreeMatchData {
-    void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
-};
-struct FreeMatchContext {
-    void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
-};
-
 /// What one thread needs to match.
 struct Matching {
-    std::unique_ptr<pcre2_match_data, FreeMatchData> data{pcre2_match_data_create(1, nullptr)};
-    std::unique_ptr<pcre2_match_context, FreeMatchContext> context{pcre2_match_context_create(nullptr)};
+    Pcre2MatchData data{pcre2_match_data_create(1, nullptr)};
+    Pcre2MatchContext context{pcre2_match_context_create(nullptr)};
 
     Matching()
     {
@@ -177,7 +165,7 @@ private:
         return found >= 0;  // 0: more groups than asked for
     }
 
-    std::unique_ptr<pcre2_code, FreeCode> code_;
+    Pcre2Code code_;
 };
 
 PreTokenizer::PreTokenizer(const PreTokenizerRule& rule)

@@ -125,7 +125,10 @@ private:
         if (depth > 0)
             row.depth_ms = double(now_us() - reading) / 1e3;
         note_memory(row);
+        std::optional<DeviceTelemetry> before;
         for (int run = -1; run < request_.repeats && status; ++run) {  // the first one warms up and does not count
+            if (run == 0)
+                before = model_.placement().telemetry();
             const std::int64_t start = now_us();
             status = work(all);
             const double seconds = double(std::max<std::int64_t>(1, now_us() - start)) / 1e6;
@@ -139,6 +142,7 @@ private:
             model_.cache().truncate(kv, 0);
         if (!status)
             return tl::unexpected(status.error());
+        note_experts(row, before);
         std::sort(rates.begin(), rates.end());
         row.tok_s_median = rates[rates.size() / 2];
         row.tok_s_min = rates.front();
@@ -149,9 +153,20 @@ private:
     /// The process's own peak would count what measuring the DRAM took.
     void note_memory(BenchRow& row) const
     {
-        row.device_peak_bytes = model_.placement().device_peak_bytes();
+        if (const OnDevice* device = model_.placement().device())
+            row.device_peak_bytes = device->vram().peak();
         if (const auto now = process_memory().resident_bytes)
             row.host_peak_bytes = std::max(row.host_peak_bytes.value_or(0), *now);
+    }
+
+    void note_experts(BenchRow& row, const std::optional<DeviceTelemetry>& before) const
+    {
+        const auto now = model_.placement().telemetry();
+        if (!now || now->cached_experts == 0)
+            return;
+        row.expert_cache_bytes = now->expert_cache_bytes;
+        row.expert_hits = now->expert_hits - (before ? before->expert_hits : 0);
+        row.expert_misses = now->expert_misses - (before ? before->expert_misses : 0);
     }
 
     LoadedModel& model_;
@@ -200,6 +215,9 @@ try {
     if (!model)
         return tl::unexpected(model.error());
 
+    while ((*model)->placement().advance()) {
+        // As before a turn: copies of experts get their room.
+    }
     report.load_ms = double(now_us() - start) / 1e3;
     report.model = (*model)->info().name;
     report.threads = (*model)->cpu().threads();

@@ -31,12 +31,15 @@ public:
         const Telemetry& without = (with_first ? second : first)->telemetry;
         if (!with.decode_tokens_per_s || !without.decode_tokens_per_s)
             return fail(Error::Code::BadRequest, "the answer is too short to be timed: it needs three tokens");
+        const DraftModelTelemetry by_model = with.draft_model.value_or(DraftModelTelemetry());
         return DraftBenchPair{.tokens = with.generated_tokens,
                               .with_tok_s = *with.decode_tokens_per_s,
                               .without_tok_s = *without.decode_tokens_per_s,
                               .steps = with.shares ? with.shares->steps : 0,
                               .drafted = with.drafted_tokens,
-                              .accepted = with.accepted_tokens};
+                              .accepted = with.accepted_tokens,
+                              .model_drafted = by_model.drafted_tokens,
+                              .model_accepted = by_model.accepted_tokens};
     }
 
 private:
@@ -48,6 +51,8 @@ private:
         request.sampling.seed = seed;
         request.max_tokens = request_.tokens;
         request.most_drafted = drafts ? request_.most_drafted : 0;
+        request.drafters = request_.drafters;
+        request.draft_depth = request_.depth;
         return engine_.generate(sequence_, request, {}, {});
     }
 
@@ -73,6 +78,7 @@ try {
     DraftBench bench(*engine, *sequence, request);
     DraftBenchReport report;
     report.model = model->name;
+    report.draft_model = model->draft_model;
     std::vector<double> gains;
     for (int i = -1; i < request.pairs; ++i) {  // the first one warms up and does not count
         const auto pair = bench.pair(std::uint64_t(i + 2), i % 2 == 0);

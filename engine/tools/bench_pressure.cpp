@@ -59,6 +59,7 @@ public:
         row.blocks_host = blocks;
         if (const auto device = model_.placement().telemetry()) {
             row.vram_used_bytes = device->used_bytes();
+            row.vram_ahead_bytes = device->kv_ahead_bytes;
             row.vram_budget_bytes = device->budget_bytes;
             row.blocks_device = device->kv_blocks;
             row.blocks_host = blocks - device->kv_blocks;

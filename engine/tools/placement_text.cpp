@@ -1,6 +1,7 @@
 #include "engine/placement_text.h"
 
 #include "engine/caught.h"
+#include "engine/gguf/printable.h"
 
 #include <array>
 #include <charconv>
@@ -123,6 +124,56 @@ Result<Memory> parse_memory(std::string_view text)
 
 }  // namespace
 
+/// Where an override puts tensors, in our words or llama.cpp's. Empty: it is no device.
+static std::optional<PlacementOptions::TensorOverride> device_of_override(std::string_view name)
+{
+    using Device = PlacementOptions::Device;
+    std::string lower;
+    for (const char c : name)
+        lower.push_back(c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c);
+    if (lower == "cpu" || lower == "cuda_host")
+        return PlacementOptions::TensorOverride{{}, Device::Cpu, 0};
+    if (lower == "emulated")
+        return PlacementOptions::TensorOverride{{}, Device::Emulated, 0};
+    if (!lower.starts_with("cuda"))
+        return std::nullopt;
+    std::string_view number = std::string_view(lower).substr(4);
+    if (number.starts_with(':'))
+        number.remove_prefix(1);
+    if (number.empty() && lower == "cuda")
+        return PlacementOptions::TensorOverride{{}, Device::Cuda, 0};
+    int ordinal = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ordinal);
+    if (number.empty() || error != std::errc() || end != number.data() + number.size() || ordinal < 0)
+        return std::nullopt;
+    return PlacementOptions::TensorOverride{{}, Device::Cuda, ordinal};
+}
+
+/// "blk\.1\.ffn_.*_exps\.=CPU,exps=CUDA0": a comma ends what names a device, since patterns may have some.
+static Status parse_overrides(std::string_view text, PlacementOptions& options)
+{
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+        for (end = begin;;) {
+            end = std::min(text.find(',', end), text.size());
+            const std::string_view piece = text.substr(begin, end - begin);
+            const std::size_t equals = piece.rfind('=');
+            const auto to =
+                equals == piece.npos || equals == 0 ? std::nullopt : device_of_override(piece.substr(equals + 1));
+            if (to) {
+                options.tensor_overrides.push_back(
+                    {std::string(piece.substr(0, equals)), to->device, to->cuda_ordinal});
+                break;
+            }
+            if (end == text.size())
+                return fail(Error::Code::BadRequest, "“" + printable(piece) +
+                                                         "” is no tensor override: REGEX=cpu, REGEX=cuda:0 or "
+                                                         "REGEX=emulated");
+            ++end;
+        }
+    }
+    return {};
+}
+
 Result<PlacementOptions> parse_placement(const PlacementText& text)
 try {
     PlacementOptions options;
@@ -160,7 +211,11 @@ try {
             return tl::unexpected(layers.error());
         options.host_expert_layers = *layers;
     }
-    if (!text.expert_cache.empty()) {
+    if (Status ok = parse_overrides(text.override_tensor, options); !ok)
+        return tl::unexpected(ok.error());
+    if (text.expert_cache == "auto") {
+        options.expert_cache_bytes = std::nullopt;
+    } else if (!text.expert_cache.empty()) {
         const auto bytes = parse_bytes(text.expert_cache);
         if (!bytes)
             return tl::unexpected(bytes.error());

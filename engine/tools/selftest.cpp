@@ -24,6 +24,11 @@ namespace {
 
 using Outcome = SelftestCheck::Outcome;
 
+std::string product_name(const kernels::CpuKernels& table, const kernels::TypeTraits& type)
+{
+    return std::string(table.name) + " product " + type.name;
+}
+
 SelftestCheck check_products(const kernels::CpuKernels& table, const kernels::TypeTraits& type)
 {
     constexpr int kN = 512, kRows = 19, kTokens = 5;
@@ -54,7 +59,7 @@ SelftestCheck check_products(const kernels::CpuKernels& table, const kernels::Ty
     args.out = actual.data();
     table.matmul[std::size_t(type.type)](args);
 
-    SelftestCheck check{std::string(table.name) + " product " + type.name, Outcome::Passed, {}};
+    SelftestCheck check{product_name(table, type), Outcome::Passed, {}};
     double worst = 0;
     for (int r = 0; r < kRows; ++r) {
         scalar.dequantize(type.type, kN, weights.data() + std::size_t(r) * kernels::row_bytes(type.type, kN),
@@ -86,12 +91,15 @@ double relative_error(std::span<const float> q, std::span<const float> truth)
     return std::sqrt(difference / size);
 }
 
+std::string golden_name(const std::filesystem::path& json_path, std::optional<int> cuda)
+{
+    return (cuda ? "cuda:" + std::to_string(*cuda) + " golden " : "golden ") + path_text(json_path.stem());
+}
+
 /// Checks a golden on the CPU, or on a GPU with all of its layers.
 SelftestCheck check_golden(const std::filesystem::path& json_path, int threads, std::optional<int> cuda)
 {
-    SelftestCheck check{(cuda ? "cuda:" + std::to_string(*cuda) + " golden " : "golden ") + path_text(json_path.stem()),
-                        Outcome::Failed,
-                        {}};
+    SelftestCheck check{golden_name(json_path, cuda), Outcome::Failed, {}};
     std::ifstream json_file(json_path);
     const auto json = nlohmann::json::parse(json_file, nullptr, false);
     if (json.is_discarded() || !json.contains("llama_cpp_relative_error")) {
@@ -165,10 +173,12 @@ SelftestReport selftest(const SelftestRequest& request, const std::function<void
         if (on_check)
             on_check(check);
     };
+    const auto wanted = [&](const std::string& name) { return !request.wanted || request.wanted(name); };
     try {
         for (const kernels::CpuKernels& table : kernels::all_cpu_kernels().subspan(1))
             for (const kernels::TypeTraits& type : kernels::all_tensor_types())
-                count(check_products(table, type));
+                if (wanted(product_name(table, type)))
+                    count(check_products(table, type));
         std::vector<std::filesystem::path> goldens;
         if (!request.goldens.empty()) {
             goldens = golden_files(request.goldens);
@@ -176,12 +186,14 @@ SelftestReport selftest(const SelftestRequest& request, const std::function<void
                 count({"goldens", Outcome::Failed, "no goldens in " + path_text(request.goldens)});
         }
         for (const auto& file : goldens)
-            count(check_golden(file, request.threads, {}));
+            if (wanted(golden_name(file, {})))
+                count(check_golden(file, request.threads, {}));
         if (request.cuda) {
-            report.no_cuda = check_cuda(*request.cuda, request.threads, count);
+            report.no_cuda = check_cuda(*request.cuda, request.threads, wanted, count);
             if (report.no_cuda.empty())
                 for (const auto& file : goldens)
-                    count(check_golden(file, request.threads, request.cuda));
+                    if (wanted(golden_name(file, request.cuda)))
+                        count(check_golden(file, request.threads, request.cuda));
         }
         ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
         report.dram_read_gb_s = measure_dram_read(pool) / 1e9;

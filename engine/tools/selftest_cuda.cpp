@@ -32,9 +32,14 @@ std::string problem_of(const cuda::Driver& driver, const cuda::Checked& checked)
                 : "differs from the reference by " + std::to_string(checked.worst) + " x the bound");
 }
 
+std::string kernel_name(int ordinal, const cuda::KernelCheck& kernel)
+{
+    return device_id(ordinal) + " " + kernel.name;
+}
+
 SelftestCheck check_kernel(const cuda::Driver& driver, const cuda::KernelCheck& kernel)
 {
-    SelftestCheck check{device_id(driver.info().ordinal) + " " + kernel.name, Outcome::Passed, {}};
+    SelftestCheck check{kernel_name(driver.info().ordinal, kernel), Outcome::Passed, {}};
     const cuda::Checked checked = kernel.run(driver, kSeed);
     if (checked.passed())
         return check;
@@ -43,10 +48,14 @@ SelftestCheck check_kernel(const cuda::Driver& driver, const cuda::KernelCheck& 
     return check;
 }
 
+std::string blas_name(int ordinal)
+{
+    return device_id(ordinal) + " products by cuBLAS";
+}
+
 SelftestCheck check_blas(const cuda::Platform& platform, const cuda::Driver& driver)
 {
-    SelftestCheck check{device_id(driver.info().ordinal) + " products by cuBLAS", Outcome::Skipped,
-                        "cuBLAS is not installed"};
+    SelftestCheck check{blas_name(driver.info().ordinal), Outcome::Skipped, "cuBLAS is not installed"};
     if (!platform.blas)
         return check;
     const cuda::BlasLibrary& library = platform.blas();
@@ -127,11 +136,16 @@ constexpr PlacementCase kPlacements[] = {
     {"decoded by the cpu", KvPolicy::CpuDecode, 0, 1},
 };
 
+std::string placement_name(int ordinal, const char* shape, const PlacementCase& placement)
+{
+    return device_id(ordinal) + " " + shape + ", " + placement.name;
+}
+
 /// Close to the CPU, and with the same bits each time.
 SelftestCheck check_placement(int ordinal, const TinyModel& model, const PlacementCase& placement,
                               const StepLogits& on_cpu)
 {
-    SelftestCheck check{device_id(ordinal) + " " + model.shape + ", " + placement.name, Outcome::Failed, {}};
+    SelftestCheck check{placement_name(ordinal, model.shape, placement), Outcome::Failed, {}};
     LoadRequest request = request_for(model);
     request.placement.device = PlacementOptions::Device::Cuda;
     request.placement.cuda_ordinal = ordinal;
@@ -157,7 +171,7 @@ SelftestCheck check_placement(int ordinal, const TinyModel& model, const Placeme
     return check;
 }
 
-void check_model(int ordinal, const char* shape, int threads, const OnCheck& on_check)
+void check_model(int ordinal, const char* shape, int threads, const Wanted& wanted, const OnCheck& on_check)
 {
     const std::string name = device_id(ordinal) + " " + shape;
     std::error_code error;
@@ -169,12 +183,13 @@ void check_model(int ordinal, const char* shape, int threads, const OnCheck& on_
     if (!on_cpu)
         return on_check({name + " on the cpu", Outcome::Failed, on_cpu.error().what});
     for (const PlacementCase& placement : kPlacements)
-        on_check(check_placement(ordinal, model, placement, *on_cpu));
+        if (wanted(placement_name(ordinal, shape, placement)))
+            on_check(check_placement(ordinal, model, placement, *on_cpu));
 }
 
 }  // namespace
 
-std::string check_cuda(int ordinal, int threads, const OnCheck& on_check)
+std::string check_cuda(int ordinal, int threads, const Wanted& wanted, const OnCheck& on_check)
 {
     const cuda::Platform platform = cuda::platform();
     if (!platform.table)
@@ -184,12 +199,14 @@ std::string check_cuda(int ordinal, int threads, const OnCheck& on_check)
         if (!opened.driver)
             return opened.problem;
         for (const cuda::KernelCheck& kernel : cuda::kernel_checks())
-            on_check(check_kernel(*opened.driver, kernel));
-        on_check(check_blas(platform, *opened.driver));
+            if (wanted(kernel_name(ordinal, kernel)))
+                on_check(check_kernel(*opened.driver, kernel));
+        if (wanted(blas_name(ordinal)))
+            on_check(check_blas(platform, *opened.driver));
     }
     // Windows and norms of heads are in the second one.
-    check_model(ordinal, "tiny-llama:q4_k_m", threads, on_check);
-    check_model(ordinal, "tiny-gemma3:q8_0", threads, on_check);
+    check_model(ordinal, "tiny-llama:q4_k_m", threads, wanted, on_check);
+    check_model(ordinal, "tiny-gemma3:q8_0", threads, wanted, on_check);
     return {};
 }
 

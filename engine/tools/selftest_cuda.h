@@ -15,8 +15,9 @@ constexpr double kHalvesBesideKv = 1.4143;
 constexpr double kCpuAndCudaApart = 0.06;
 
 using OnCheck = std::function<void(const SelftestCheck&)>;
+using Wanted = std::function<bool(const std::string& name)>;
 
 /// An empty sentence, or why this GPU cannot be checked. Throws std::bad_alloc.
-std::string check_cuda(int ordinal, int threads, const OnCheck& on_check);
+std::string check_cuda(int ordinal, int threads, const Wanted& wanted, const OnCheck& on_check);
 
 }  // namespace engine

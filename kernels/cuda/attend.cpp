@@ -1,17 +1,12 @@
 // Launches the kernels that store KV and attend it.
 #include "kernels/cuda/attend.h"
 
-#include "kernels/cuda/ops.h"
+#include "kernels/cuda/launching.h"
+#include "kernels/cuda/prepare_heads.h"
 
 #include <algorithm>
 
 namespace kernels::cuda {
-
-template <class T>
-static T* pointer(DevicePtr at)
-{
-    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(at));
-}
 
 Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
                 DevicePtr first, int tokens)
@@ -22,9 +17,39 @@ Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr
     return driver.launch(Kernel::store_kv, grid, {64}, 0, queue, kv.layout, k, v, stride, kv.blocks, first);
 }
 
-PartialsLayout::PartialsLayout(int rows, int max_blocks, int heads, int v_dim)
+Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, const PreparedHeads& p)
+{
+    if (kv.layout.k_dim % 4 != 0 || kv.layout.v_dim % 4 != 0 || 2 * p.pairs > kv.layout.k_dim)
+        return Status::InvalidValue;
+    const PrepareArguments arguments{
+        .layout = kv.layout,
+        .heads = p.heads,
+        .kv_heads = kv.heads,
+        .q = pointer<float>(p.q),
+        .k = pointer<float>(p.k),
+        .v = pointer<float>(p.v),
+        .stride = p.stride,
+        .q_norm = pointer<float>(p.q_norm),
+        .k_norm = pointer<float>(p.k_norm),
+        .v_norm = pointer<float>(p.v_norm),
+        .epsilon = p.epsilon,
+        .cos = pointer<float>(p.cos),
+        .sin = pointer<float>(p.sin),
+        .pairs = p.pairs,
+        .neox = p.order == RopePairs::Halves,
+        .blocks = pointer<std::uint64_t>(kv.blocks),
+        .first = pointer<int>(p.first),
+    };
+    const unsigned heads = unsigned(p.heads + 2 * kv.heads);
+    const unsigned shared_floats = kPrepareWarps * unsigned(std::max(kv.layout.k_dim, kv.layout.v_dim));
+    return driver.launch_early(Kernel::prepare_heads, {(heads + kPrepareWarps - 1) / kPrepareWarps, unsigned(p.rows)},
+                               {32 * kPrepareWarps}, shared_floats * unsigned(sizeof(float)), queue, arguments);
+}
+
+PartialsLayout::PartialsLayout(int rows, int max_blocks, int block_tokens, int heads, int v_dim, int many_pieces)
     : max(0)
-    , sum(max + std::size_t(rows) * std::size_t(max_blocks) * std::size_t(heads) * 4)
+    , sum(max + std::size_t(rows) * std::size_t(MostPieces(max_blocks, block_tokens, many_pieces).count) *
+                    std::size_t(heads) * 4)
     , out((sum + sum + 15) / 16 * 16)
     , bytes(out + sum * std::size_t(v_dim))
 {
@@ -36,11 +61,22 @@ static bool can_attend(const Attention& a)
     return l.k_dim % 4 == 0 && l.v_dim % 8 == 0 && l.v_dim / 8 <= kAttendThreads && l.tokens % 16 == 0 && a.group > 0;
 }
 
+static PartialsLayout partials_of(const Attention& a)
+{
+    return {a.rows, a.max_blocks, a.kv.layout.tokens, a.kv.heads * a.group, a.kv.layout.v_dim, a.many_pieces};
+}
+
+static MostPieces most_pieces(const Attention& a)
+{
+    return {a.max_blocks, a.kv.layout.tokens, a.many_pieces};
+}
+
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
 {
     if (!can_attend(a))
         return Status::InvalidValue;
-    const PartialsLayout partials(a.rows, a.max_blocks, a.kv.heads * a.group, a.kv.layout.v_dim);
+    const PartialsLayout partials = partials_of(a);
+    const MostPieces most = most_pieces(a);
     const AttendArguments arguments{
         .layout = a.kv.layout,
         .kv_heads = a.kv.heads,
@@ -54,7 +90,9 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
         .q_stride = a.q.stride,
         .q_scale = pointer<float>(a.q_scale),
         .softcap = a.softcap,
-        .max_blocks = a.max_blocks,
+        .many_pieces = a.many_pieces,
+        .piece_tokens = most.tokens,
+        .max_pieces = most.count,
         .max = pointer<float>(a.partials + partials.max),
         .sum = pointer<float>(a.partials + partials.sum),
         .out = pointer<float>(a.partials + partials.out),
@@ -69,22 +107,24 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
     while (v->heads < a.group && v != std::end(kVariants) - 1)
         ++v;
 
-    // Enough thread blocks to fill the device four times over, whatever the length of the conversation is now.
+    // As many thread blocks as fill the device, whatever the length of the conversation is now.
     const int head_blocks = a.kv.heads * ((a.group + v->heads - 1) / v->heads);
-    const int wanted = 4 * driver.info().multiprocessors / (head_blocks * a.rows);
-    const int sharing = std::clamp(wanted, 1, std::max(1, std::min(a.max_blocks, a.end - a.begin)));
-    const int shared_floats = v->heads * (a.kv.layout.k_dim + a.kv.layout.tokens) + kAttendThreads * 8;
-    return driver.launch(v->kernel, {unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)}, {kAttendThreads},
-                         unsigned(shared_floats) * 4, queue, arguments);
+    const int wanted = kAttendBlocks * driver.info().multiprocessors / (head_blocks * a.rows);
+    const std::int64_t tokens = std::int64_t(std::min(a.max_blocks, a.end - a.begin)) * a.kv.layout.tokens;
+    const int pieces = int(std::min<std::int64_t>((tokens + kPieceTokens - 1) / kPieceTokens, wanted));
+    const int sharing = std::max(1, pieces);
+    const int shared_floats = v->heads * (a.kv.layout.k_dim + most.tokens) + std::min(v->heads, 4) * kAttendThreads * 8;
+    return driver.launch_early(v->kernel, {unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)},
+                               {kAttendThreads}, unsigned(shared_floats) * 4, queue, arguments);
 }
 
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
-                      Rows out)
+                      Rows out, const Rounded& rounded)
 {
-    if (!can_attend(a))
+    if (!can_attend(a) || (rounded.rows.at && a.kv.layout.v_dim % 32 != 0))
         return Status::InvalidValue;
     const int heads = a.kv.heads * a.group;
-    const PartialsLayout partials(a.rows, a.max_blocks, heads, a.kv.layout.v_dim);
+    const PartialsLayout partials = partials_of(a);
     const MergeArguments arguments{
         .block_tokens = a.kv.layout.tokens,
         .heads = heads,
@@ -93,16 +133,19 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
         .first = pointer<int>(a.first),
         .window = {a.window, a.window_kind == WindowKind::Chunks},
         .sinks = pointer<float>(sinks),
-        .max_blocks = a.max_blocks,
+        .many_pieces = a.many_pieces,
+        .max_pieces = most_pieces(a).count,
         .max = pointer<float>(a.partials + partials.max),
         .sum = pointer<float>(a.partials + partials.sum),
         .partials = pointer<float>(a.partials + partials.out),
         .host_partials = pointer<float>(host_partials),
         .out = pointer<float>(out.at),
         .out_stride = out.stride,
+        .rounded = rounded_rows(rounded),
     };
-    return driver.launch(Kernel::merge_partials, {unsigned(heads), unsigned(a.rows)}, {kAttendThreads}, 0, queue,
-                         arguments);
+    const int value_blocks = (a.kv.layout.v_dim + kMergeValues - 1) / kMergeValues;
+    return driver.launch_early(Kernel::merge_partials, {unsigned(heads), unsigned(value_blocks), unsigned(a.rows)},
+                               {kMergeThreads}, 0, queue, arguments);
 }
 
 bool attend_many_can(const Attention& a)
@@ -137,16 +180,21 @@ Status attend_many(const Driver& driver, Queue queue, const Attention& a, const 
         .out = pointer<float>(out.at),
         .out_stride = out.stride,
     };
-    const int dim = std::max(a.kv.layout.k_dim, a.kv.layout.v_dim);
-    const Kernel kernel = dim <= 64    ? Kernel::attend_many_64
-                          : dim <= 128 ? Kernel::attend_many_128
-                          : dim <= 256 ? Kernel::attend_many_256
-                          : dim <= 512 ? Kernel::attend_many_512
-                                       : Kernel::attend_many_576;
-    const unsigned threads = dim <= 256 ? kAttendManyThreads : 2 * kAttendManyThreads;
-    const unsigned queries = unsigned(a.rows) * unsigned(a.group);
-    return driver.launch(kernel, {(queries + kAttendManyQueries - 1) / kAttendManyQueries, unsigned(a.kv.heads)},
-                         {threads}, 0, queue, arguments);
+    struct Variant {
+        int dim;
+        Kernel kernel;
+    };
+    constexpr Variant kVariants[] = {{64, Kernel::attend_many_64},
+                                     {128, Kernel::attend_many_128},
+                                     {256, Kernel::attend_many_256},
+                                     {512, Kernel::attend_many_512},
+                                     {576, Kernel::attend_many_576}};
+    const Variant* v = std::begin(kVariants);
+    while (v->dim < std::max(a.kv.layout.k_dim, a.kv.layout.v_dim))
+        ++v;
+    const int at_once = attend_many_queries(v->dim);
+    const Dim grid{unsigned((a.rows * a.group + at_once - 1) / at_once), unsigned(a.kv.heads)};
+    return driver.launch(v->kernel, grid, {unsigned(attend_many_threads(v->dim))}, 0, queue, arguments);
 }
 
 }  // namespace kernels::cuda

@@ -1,6 +1,7 @@
 // Attention for a few rows (decoding) over paged KV: a thread block takes the query heads of one KV head and walks over
-// KV blocks, reading each byte once for all of them. Each KV block gives a partial of its own, so a result does not
-// depend on how many thread blocks share the work; merge_partials joins them. Page table and length are device memory.
+// pieces of KV blocks, reading each byte once for all of them. Each piece gives a partial of its own, so a result does
+// not depend on how many thread blocks share the work; merge_partials joins them. Pieces are short, so that a short
+// conversation gives the whole device something to do. Page table and length are device memory.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/reduce.cuh"
@@ -11,11 +12,12 @@ using kernels::KvType;
 namespace {
 
 constexpr int kWarps = kAttendThreads / kWarp;
+static_assert(kPieceTokens == 16 * kWarps);  // a warp takes the keys of 16 tokens at a time
 
-/// Tokens [first, last) of the block column at `block` of one KV head.
+/// Tokens [first, last) of the block column at `block` of one KV head; they lie within one piece from `begin` on.
 struct Piece {
     const std::byte* block;
-    int first, last;
+    int begin, first, last;
 };
 
 // ---- keys ----
@@ -40,77 +42,163 @@ __device__ void unpack_keys(const uint4& bytes, float4 (&k)[kTokens<type>])
             k[t] = bytes_to_floats(words[t]);
 }
 
-// scores[g][t] for the piece's tokens: a warp takes 16 tokens at a time, whose keys lie in one run of bytes.
+// scores[t][g] for 16 of the piece's tokens, whose keys lie in one run of bytes: a warp has them.
+template <KvType type, int heads>
+__device__ void score_run(const AttendArguments& a, const Piece& piece, int run, const float* q, float* scores)
+{
+    constexpr int kLanesAcross = 16 / kTokens<type>;  // lanes that hold the same dimensions of 16 tokens
+    // Units that are multiplied in a turn, while the next ones are under way. Few, as code has to come from memory,
+    // too.
+    constexpr int kAtOnce = type == KvType::F32 ? 1 : type == KvType::F16 && heads < 8 ? 4 : 2;
+    const int k_dim = a.layout.k_dim;
+    const int units = k_dim * int(kernels::kv_value_bytes(type));  // of 16 bytes, in a run
+    const auto* keys = reinterpret_cast<const uint4*>(piece.block) + std::size_t(run) * std::size_t(units);
+    uint4 next[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+        next[i] = lane() + i * kWarp < units ? keys[lane() + i * kWarp] : make_uint4(0, 0, 0, 0);
+    float sums[heads][kTokens<type>] = {};
+#pragma unroll 1
+    for (int begin = lane(); begin < units; begin += kAtOnce * kWarp) {
+        uint4 bytes[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            const int unit = begin + (kAtOnce + i) * kWarp;
+            bytes[i] = next[i];
+            next[i] = unit < units ? keys[unit] : make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (begin + i * kWarp >= units)
+                break;
+            float4 k[kTokens<type>];
+            unpack_keys<type>(bytes[i], k);
+#pragma unroll
+            for (int g = 0; g < heads; ++g) {
+                const float4 qg = reinterpret_cast<const float4*>(q + g * k_dim)[(begin + i * kWarp) / kLanesAcross];
+#pragma unroll
+                for (int t = 0; t < kTokens<type>; ++t) {
+                    sums[g][t] += qg.x * k[t].x;
+                    sums[g][t] += qg.y * k[t].y;
+                    sums[g][t] += qg.z * k[t].z;
+                    sums[g][t] += qg.w * k[t].w;
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int g = 0; g < heads; ++g)
+#pragma unroll
+        for (int t = 0; t < kTokens<type>; ++t)
+            for (int flip = kLanesAcross; flip < kWarp; flip *= 2)
+                sums[g][t] += __shfl_xor_sync(kWholeWarp, sums[g][t], flip);
+    if (lane() >= kLanesAcross)
+        return;
+    const auto* scales = reinterpret_cast<const float*>(piece.block + a.layout.k_scales_offset());
+#pragma unroll
+    for (int t = 0; t < kTokens<type>; ++t) {
+        const int token = run * 16 + lane() * kTokens<type> + t;
+        const float scale = type == KvType::Q8_0 ? scales[token] : 1.0f;
+#pragma unroll
+        for (int g = 0; g < heads; ++g)
+            scores[(token - piece.begin) * heads + g] = sums[g][t] * scale;
+    }
+}
+
 template <KvType type, int heads>
 __device__ void score(const AttendArguments& a, const Piece& piece, const float* q, float* scores)
 {
-    constexpr int kLanesAcross = 16 / kTokens<type>;  // lanes that hold the same dimensions of 16 tokens
-    const int k_dim = a.layout.k_dim;
-    const int units = k_dim * int(kernels::kv_value_bytes(type));  // of 16 bytes, in a run
-    const auto* scales = reinterpret_cast<const float*>(piece.block + a.layout.k_scales_offset());
-    for (int run = piece.first / 16 + warp(); run * 16 < piece.last; run += kWarps) {
-        const auto* keys = reinterpret_cast<const uint4*>(piece.block) + std::size_t(run) * std::size_t(units);
-        float sums[heads][kTokens<type>] = {};
-#pragma unroll(heads < 8 ? 4 : 2)
-        for (int unit = lane(); unit < units; unit += kWarp) {
-            float4 k[kTokens<type>];
-            unpack_keys<type>(keys[unit], k);
-            for (int g = 0; g < heads; ++g) {
-                const float4 qg = reinterpret_cast<const float4*>(q + g * k_dim)[unit / kLanesAcross];
-                for (int t = 0; t < kTokens<type>; ++t)
-                    sums[g][t] += qg.x * k[t].x + qg.y * k[t].y + qg.z * k[t].z + qg.w * k[t].w;
-            }
-        }
-        for (int g = 0; g < heads; ++g)
-            for (int t = 0; t < kTokens<type>; ++t)
-                for (int flip = kLanesAcross; flip < kWarp; flip *= 2)
-                    sums[g][t] += __shfl_xor_sync(kWholeWarp, sums[g][t], flip);
-        if (lane() < kLanesAcross)
-            for (int t = 0; t < kTokens<type>; ++t) {
-                const int token = run * 16 + lane() * kTokens<type> + t;
-                const float scale = type == KvType::Q8_0 ? scales[token] : 1.0f;
-                for (int g = 0; g < heads; ++g) {
-                    const float s = sums[g][t] * scale;
-                    scores[g * a.layout.tokens + token] = a.softcap > 0.0f ? a.softcap * tanhf(s / a.softcap) : s;
-                }
-            }
-    }
+#pragma unroll 1
+    for (int run = piece.begin / 16 + warp(); run * 16 < piece.last; run += kWarps)
+        if (run * 16 + 16 > piece.first)
+            score_run<type, heads>(a, piece, run, q, scores);
 }
 
 // ---- weights ----
 
-// scores to exp(score - largest), a warp a head; where values have scales, these are put into the weights.
+// scores to exp(score - largest), a warp a head, where they are capped first; where values have scales, these are put
+// into the weights. max, sum: of the first head
 template <int heads>
 __device__ void weigh(const AttendArguments& a, const Piece& piece, int live_heads, float* scores, float* max,
                       float* sum)
 {
-    const auto* scales = reinterpret_cast<const float*>(piece.block + a.layout.v_scales_offset());
+    const auto* scales = reinterpret_cast<const float*>(piece.block + a.layout.v_scales_offset()) + piece.begin;
+    const int first = piece.first - piece.begin;
+    const int last = piece.last - piece.begin;
+#pragma unroll 1
     for (int g = warp(); g < heads; g += kWarps) {
-        float* s = scores + g * a.layout.tokens;
+        float* s = scores + g;
         float largest = -INFINITY;
-        for (int t = piece.first + lane(); t < piece.last; t += kWarp)
-            largest = fmaxf(largest, s[t]);
+#pragma unroll 2
+        for (int t = first + lane(); t < last; t += kWarp) {
+            float score = s[t * heads];
+            if (a.softcap > 0.0f)
+                s[t * heads] = score = a.softcap * tanhf(score / a.softcap);
+            largest = fmaxf(largest, score);
+        }
         largest = warp_max(largest);
         float total = 0.0f;
-        for (int t = piece.first + lane(); t < piece.last; t += kWarp) {
-            const float weight = expf(s[t] - largest);
+#pragma unroll 2
+        for (int t = first + lane(); t < last; t += kWarp) {
+            const float weight = expf(s[t * heads] - largest);
             total += weight;
-            s[t] = a.layout.v_type == KvType::Q8_0 ? weight * scales[t] : weight;
+            s[t * heads] = a.layout.v_type == KvType::Q8_0 ? weight * scales[t] : weight;
         }
         total = warp_sum(total);
         if (lane() == 0 && g < live_heads) {
-            max[g] = largest;
-            sum[g] = total;
+            max[g * a.max_pieces] = largest;
+            sum[g * a.max_pieces] = total;
         }
     }
 }
 
 // ---- values ----
 
-constexpr int kChunk = 8;  // values of a token that one thread adds up
+constexpr int kChunk = 8;          // values of a token that one thread adds up
+constexpr int kValuesAtOnce = 4;   // tokens whose values are added in a turn, while the next ones' are under way
+constexpr int kHeadsTogether = 4;  // that lie in shared memory while the threads' sums are added
+
+/// What a thread adds up: its chunk of every so many tokens. The threads cover as many whole tokens as they can.
+struct Share {
+    int chunks, across;  // of a token; tokens at once
+    int chunk, slot;
+    __device__ explicit Share(int v_dim)
+        : chunks(v_dim / kChunk)
+        , across(kAttendThreads / chunks)
+        , chunk(int(threadIdx.x) % chunks)
+        , slot(int(threadIdx.x) / chunks)
+    {
+    }
+};
+
+/// The bytes of one token's chunk: of eight values that are no floats.
+__device__ inline uint4 load_chunk(KvType type, const std::byte* values, std::size_t chunk)
+{
+    if (type == KvType::F16)
+        return reinterpret_cast<const uint4*>(values)[chunk];
+    const uint2 bytes = reinterpret_cast<const uint2*>(values)[chunk];
+    return make_uint4(bytes.x, bytes.y, 0, 0);
+}
+
+/// The bytes of the thread's chunks of kValuesAtOnce tokens, from the batch's first on. Those of floats are not
+/// loaded ahead.
+__device__ inline void load_values(const AttendArguments& a, const Piece& piece, const Share& share, int batch,
+                                   uint4 (&bytes)[kValuesAtOnce])
+{
+    const std::byte* values = piece.block + a.layout.v_offset();
+#pragma unroll
+    for (int i = 0; i < kValuesAtOnce; ++i) {
+        const int t = piece.begin + share.slot + (batch * kValuesAtOnce + i) * share.across;
+        const bool here = share.slot < share.across && t >= piece.first && t < piece.last;
+        bytes[i] = make_uint4(0, 0, 0, 0);
+        if (here && a.layout.v_type != KvType::F32)
+            bytes[i] = load_chunk(a.layout.v_type, values,
+                                  std::size_t(t) * std::size_t(share.chunks) + std::size_t(share.chunk));
+    }
+}
 
 template <KvType type>
-__device__ void load_values(const std::byte* values, std::size_t chunk, float (&v)[kChunk])
+__device__ void unpack_values(const uint4& bytes, const float4* floats, float (&v)[kChunk])
 {
     const auto put = [&](int at, const float4& four) {
         v[at] = four.x;
@@ -119,73 +207,135 @@ __device__ void load_values(const std::byte* values, std::size_t chunk, float (&
         v[at + 3] = four.w;
     };
     if constexpr (type == KvType::F32) {
-        put(0, reinterpret_cast<const float4*>(values)[2 * chunk]);
-        put(4, reinterpret_cast<const float4*>(values)[2 * chunk + 1]);
+        put(0, floats[0]);
+        put(4, floats[1]);
     } else if constexpr (type == KvType::F16) {
-        const uint4 bytes = reinterpret_cast<const uint4*>(values)[chunk];
         const std::uint32_t words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
         for (int i = 0; i < kChunk; ++i)
             v[i] = half_to_float(std::uint16_t(words[i / 2] >> (16 * (i % 2))));
     } else {
-        const uint2 bytes = reinterpret_cast<const uint2*>(values)[chunk];
         put(0, bytes_to_floats(bytes.x));
         put(4, bytes_to_floats(bytes.y));
     }
 }
 
-// out[g][d] = sum of weights[g][t] * v[t][d]: the threads cover as many whole tokens as they can at once, each adds up
-// its chunk of every so many tokens, and the chunks are added in order.
+// out[g][d] = sum of weights[t][g] * v[t][d]: each thread adds up its chunks, and these are added in order. `bytes`:
+// the first batch's.
 template <KvType type, int heads>
-__device__ void add_values(const AttendArguments& a, const Piece& piece, int live_heads, const float* weights,
-                           float* parts, float* out)
+__device__ void add_values(const AttendArguments& a, const Piece& piece, const Share& share, int live_heads,
+                           const float* weights, uint4 (&bytes)[kValuesAtOnce], float* parts, float* out)
 {
-    const std::byte* values = piece.block + a.layout.v_offset();
-    const int chunks = a.layout.v_dim / kChunk;
-    const int across = kAttendThreads / chunks;  // tokens at once
-    const int chunk = int(threadIdx.x) % chunks;
-    const int slot = int(threadIdx.x) / chunks;
-
+    const int v_dim = a.layout.v_dim;
+    const auto* floats = reinterpret_cast<const float4*>(piece.block + a.layout.v_offset());
     float sums[heads][kChunk] = {};
-    if (slot < across) {
-#pragma unroll(heads < 8 ? 4 : 2)
-        for (int t = piece.first + slot; t < piece.last; t += across) {
-            float v[kChunk];
-            load_values<type>(values, std::size_t(t) * std::size_t(chunks) + std::size_t(chunk), v);
-            for (int g = 0; g < heads; ++g) {
-                const float weight = weights[g * a.layout.tokens + t];
-                for (int i = 0; i < kChunk; ++i)
-                    sums[g][i] += weight * v[i];
-            }
-        }
-    }
+#pragma unroll 1
+    for (int batch = 0; piece.begin + batch * kValuesAtOnce * share.across < piece.last; ++batch) {
+        uint4 next[kValuesAtOnce];
+        load_values(a, piece, share, batch + 1, next);
 #pragma unroll
-    for (int g = 0; g < heads; ++g) {
-        if (g >= live_heads)
-            break;        // the same for all threads
-        __syncthreads();  // the last head's parts have been read
-        if (slot < across)
-            for (int i = 0; i < kChunk; ++i)
-                parts[slot * a.layout.v_dim + chunk * kChunk + i] = sums[g][i];
+        for (int i = 0; i < kValuesAtOnce; ++i) {
+            const int t = piece.begin + share.slot + (batch * kValuesAtOnce + i) * share.across;
+            if (share.slot >= share.across || t < piece.first || t >= piece.last)
+                continue;
+            float v[kChunk];
+            unpack_values<type>(bytes[i], floats + std::size_t(t) * std::size_t(v_dim / 4) + 2 * share.chunk, v);
+            const float* weight = weights + (t - piece.begin) * heads;
+#pragma unroll
+            for (int g = 0; g < heads; ++g)
+#pragma unroll
+                for (int d = 0; d < kChunk; ++d)
+                    sums[g][d] += weight[g] * v[d];
+        }
+#pragma unroll
+        for (int i = 0; i < kValuesAtOnce; ++i)
+            bytes[i] = next[i];
+    }
+
+    constexpr int kTogether = heads < kHeadsTogether ? heads : kHeadsTogether;
+#pragma unroll
+    for (int first = 0; first < heads; first += kTogether) {
+        if (first >= live_heads)
+            break;  // the same for all threads
+        if (first > 0)
+            __syncthreads();  // the last heads' parts have been read
+        if (share.slot < share.across)
+#pragma unroll
+            for (int g = 0; g < kTogether; ++g) {
+                const float* s = sums[first + g];
+                auto* to =
+                    reinterpret_cast<float4*>(parts + (share.slot * kTogether + g) * v_dim + share.chunk * kChunk);
+                to[0] = make_float4(s[0], s[1], s[2], s[3]);
+                to[1] = make_float4(s[4], s[5], s[6], s[7]);
+            }
         __syncthreads();
-        for (int d = int(threadIdx.x); d < a.layout.v_dim; d += kAttendThreads) {
-            float total = 0.0f;
-            for (int s = 0; s < across; ++s)
-                total += parts[s * a.layout.v_dim + d];
-            out[g * a.layout.v_dim + d] = total;
+        const int quads = min(kTogether, live_heads - first) * v_dim / 4;
+#pragma unroll 1
+        for (int quad = int(threadIdx.x); quad < quads; quad += kAttendThreads) {
+            float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 4
+            for (int s = 0; s < share.across; ++s) {
+                const float4 part = reinterpret_cast<const float4*>(parts + s * kTogether * v_dim)[quad];
+                total.x += part.x;
+                total.y += part.y;
+                total.z += part.z;
+                total.w += part.w;
+            }
+            reinterpret_cast<float4*>(out + first * v_dim)[quad] = total;
         }
     }
 }
 
 // ---- kernel ----
 
-// grid: (kv_heads * ceil(group / heads), thread blocks that share the KV blocks, rows)
-// shared: q (heads, k_dim), scores (heads, tokens), parts (kAttendThreads * kChunk)
+/// Where the partials of a piece and the thread block's first head are.
+struct Partial {
+    std::size_t of_sums, of_values;
+};
+
+template <int heads>
+__device__ void attend_piece(const AttendArguments& a, const Piece& piece, int live_heads, const Partial& partial,
+                             const float* q, float* scores, float* parts)
+{
+    const Share share(a.layout.v_dim);
+    uint4 values[kValuesAtOnce];
+    load_values(a, piece, share, 0, values);  // they are under way while the keys are multiplied
+    switch (a.layout.k_type) {
+    case KvType::F32:
+        score<KvType::F32, heads>(a, piece, q, scores);
+        break;
+    case KvType::F16:
+        score<KvType::F16, heads>(a, piece, q, scores);
+        break;
+    case KvType::Q8_0:
+        score<KvType::Q8_0, heads>(a, piece, q, scores);
+        break;
+    }
+    __syncthreads();
+    weigh<heads>(a, piece, live_heads, scores, a.max + partial.of_sums, a.sum + partial.of_sums);
+    __syncthreads();
+    float* out = a.out + partial.of_values;
+    switch (a.layout.v_type) {
+    case KvType::F32:
+        add_values<KvType::F32, heads>(a, piece, share, live_heads, scores, values, parts, out);
+        break;
+    case KvType::F16:
+        add_values<KvType::F16, heads>(a, piece, share, live_heads, scores, values, parts, out);
+        break;
+    case KvType::Q8_0:
+        add_values<KvType::Q8_0, heads>(a, piece, share, live_heads, scores, values, parts, out);
+        break;
+    }
+    __syncthreads();  // scores and parts have been used
+}
+
+// grid: (kv_heads * ceil(group / heads), thread blocks that share the pieces, rows)
+// shared: q (heads, k_dim), scores (piece_tokens, heads), parts (as many tokens as threads cover, 4 heads, v_dim)
 template <int heads>
 __device__ void attend(const AttendArguments& a)
 {
     auto* q = reinterpret_cast<float*>(dynamic_shared());
     float* scores = q + heads * a.layout.k_dim;
-    float* parts = scores + heads * a.layout.tokens;
+    float* parts = scores + heads * a.piece_tokens;
 
     const int passes = (a.group + heads - 1) / heads;
     const int kv_head = int(blockIdx.x) / passes;
@@ -194,76 +344,69 @@ __device__ void attend(const AttendArguments& a)
     const int row = int(blockIdx.z);
     const int all_heads = a.kv_heads * a.group;
 
-    const float scale = a.q_scale[row];
-    const float* q_row = a.q + std::size_t(row) * std::size_t(a.q_stride) + std::size_t(first_head * a.layout.k_dim);
-    for (int i = int(threadIdx.x); i < heads * a.layout.k_dim; i += kAttendThreads)
-        q[i] = i < live_heads * a.layout.k_dim ? q_row[i] * scale : 0.0f;
-    __syncthreads();
-
+    let_next_begin();
     const int seen = *a.first + row + 1;
     const int oldest = a.window.oldest_seen(seen - 1);
-    const int begin = max(a.begin, oldest / a.layout.tokens);
-    for (int b = begin + int(blockIdx.y); b < a.end && b * a.layout.tokens < seen; b += int(gridDim.y)) {
-        const std::uint64_t column = a.blocks[b];
+    const SeenPieces pieces(oldest, seen, a.layout.tokens, a.many_pieces);
+    const int first_piece = max(pieces.first_of(a.begin), pieces.first_slot) + int(blockIdx.y);
+    const int end = min(pieces.first_of(min(a.end, (seen - 1) / a.layout.tokens + 1)), pieces.end);
+    std::uint64_t column = first_piece < end ? a.blocks[pieces.block_of(first_piece)] : 0;
+
+    const float scale = a.q_scale[row];
+    wait_for_previous();
+    const auto* q_row = reinterpret_cast<const float4*>(a.q + std::size_t(row) * std::size_t(a.q_stride) +
+                                                        std::size_t(first_head * a.layout.k_dim));
+#pragma unroll 1
+    for (int i = int(threadIdx.x); i < heads * a.layout.k_dim / 4; i += kAttendThreads) {
+        const float4 v = i < live_heads * a.layout.k_dim / 4 ? q_row[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        reinterpret_cast<float4*>(q)[i] = make_float4(v.x * scale, v.y * scale, v.z * scale, v.w * scale);
+    }
+    __syncthreads();
+
+#pragma unroll 1
+    for (int p = first_piece; p < end; p += int(gridDim.y)) {
+        const int block_start = pieces.block_of(p) * a.layout.tokens;
+        const int begin = pieces.offset_of(p);
+        const int first = max(begin, oldest - block_start);
+        const int last = min(min(begin + pieces.tokens, a.layout.tokens), seen - block_start);
+        if (first >= last)
+            continue;  // no token of it is seen
+        if (p != first_piece)
+            column = a.blocks[pieces.block_of(p)];
         if (column == 0)
             continue;  // the host attends it
-        const Piece piece{reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * a.layout.bytes(),
-                          max(0, oldest - b * a.layout.tokens), min(a.layout.tokens, seen - b * a.layout.tokens)};
-        const std::size_t partial =
-            (std::size_t(row) * std::size_t(a.max_blocks) + std::size_t(b)) * std::size_t(all_heads) +
-            std::size_t(first_head);
-
-        switch (a.layout.k_type) {
-        case KvType::F32:
-            score<KvType::F32, heads>(a, piece, q, scores);
-            break;
-        case KvType::F16:
-            score<KvType::F16, heads>(a, piece, q, scores);
-            break;
-        case KvType::Q8_0:
-            score<KvType::Q8_0, heads>(a, piece, q, scores);
-            break;
-        }
-        __syncthreads();
-        weigh<heads>(a, piece, live_heads, scores, a.max + partial, a.sum + partial);
-        __syncthreads();
-        float* out = a.out + partial * std::size_t(a.layout.v_dim);
-        switch (a.layout.v_type) {
-        case KvType::F32:
-            add_values<KvType::F32, heads>(a, piece, live_heads, scores, parts, out);
-            break;
-        case KvType::F16:
-            add_values<KvType::F16, heads>(a, piece, live_heads, scores, parts, out);
-            break;
-        case KvType::Q8_0:
-            add_values<KvType::Q8_0, heads>(a, piece, live_heads, scores, parts, out);
-            break;
-        }
-        __syncthreads();  // the scores have been used
+        const auto row_pieces = std::size_t(row) * std::size_t(a.max_pieces), slot = std::size_t(pieces.slot(p));
+        const Partial partial{row_pieces * std::size_t(all_heads) + std::size_t(first_head * a.max_pieces) + slot,
+                              ((row_pieces + slot) * std::size_t(all_heads) + std::size_t(first_head)) *
+                                  std::size_t(a.layout.v_dim)};
+        attend_piece<heads>(
+            a,
+            {reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * a.layout.bytes(), begin, first, last},
+            live_heads, partial, q, scores, parts);
     }
 }
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, 2) attend_1(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_1(const AttendArguments a)
 {
     attend<1>(a);
 }
 EMULATED(attend_1);
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, 2) attend_2(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_2(const AttendArguments a)
 {
     attend<2>(a);
 }
 EMULATED(attend_2);
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, 2) attend_4(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_4(const AttendArguments a)
 {
     attend<4>(a);
 }
 EMULATED(attend_4);
 
-extern "C" __global__ void __launch_bounds__(kAttendThreads, 2) attend_8(const AttendArguments a)
+extern "C" __global__ void __launch_bounds__(kAttendThreads, kAttendBlocks) attend_8(const AttendArguments a)
 {
     attend<8>(a);
 }

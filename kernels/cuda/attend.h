@@ -1,13 +1,19 @@
 // Declares what the attention kernels and their launchers agree on.
 #pragma once
 
+#include "kernels/cuda/host_partials.h"
+#include "kernels/cuda/rounded_rows.h"
 #include "kernels/kv_block.h"
 
 #include <cstdint>
 
 namespace kernels::cuda {
 
-constexpr int kAttendThreads = 256;
+constexpr int kAttendThreads = 128;
+// Thread blocks on a multiprocessor: as many as leave a thread registers for what is under way to it.
+constexpr int kAttendBlocks = 4;
+constexpr int kMergeThreads = 256;
+constexpr int kMergeValues = 32;  // of a head, that a thread block joins
 
 /// Tokens that a row sees: so many, its own included, or its own and those since the last multiple of so many.
 struct AttendWindow {
@@ -20,6 +26,61 @@ struct AttendWindow {
         if (chunks)
             return position / tokens * tokens;
         return position >= tokens ? position + 1 - tokens : 0;
+    }
+};
+
+/// Tokens of a KV block whose attention is a partial of its own: at least so many where a row sees few, and at most so
+/// many where it sees many.
+constexpr int kPieceTokens = 64, kMostPieceTokens = 256;
+
+/// The pieces of what a row sees. They become longer where there are more than `many`, which any device can share
+/// among its multiprocessors: partials are kept and joined. It depends on nothing else than what the row sees, and with
+/// it the order of all additions.
+struct SeenPieces {
+    int tokens = kPieceTokens;  // of a piece
+    int block_tokens;
+    int shift = 0;   // a block has two to this power of numbers, of which the last ones may stand for no piece
+    int begin, end;  // by number, from the conversation's first block on
+    int first_slot;  // the number of its first block's first piece
+
+    constexpr SeenPieces(int oldest, int seen, int block_tokens, int many)
+        : block_tokens(block_tokens)
+    {
+        while (tokens < block_tokens && tokens < kMostPieceTokens && seen - oldest > many * tokens)
+            tokens *= 2;
+        while (tokens << shift < block_tokens)
+            ++shift;
+        begin = number_of(oldest);
+        end = number_of(seen - 1) + 1;
+        first_slot = first_of(oldest / block_tokens);
+    }
+    constexpr int first_of(int block) const { return block << shift; }
+    constexpr int block_of(int piece) const { return piece >> shift; }
+    /// Tokens of its block that are before it: not less than there are where it is no piece.
+    constexpr int offset_of(int piece) const { return (piece & ((1 << shift) - 1)) * tokens; }
+    constexpr int number_of(int token) const { return first_of(token / block_tokens) + token % block_tokens / tokens; }
+    /// Where a piece's partial is among those of its row.
+    constexpr int slot(int piece) const { return piece - first_slot; }
+};
+
+/// How many partials a row has at most, and the longest of its pieces, whatever its window.
+struct MostPieces {
+    int count = 0;
+    int tokens = kPieceTokens;
+    constexpr MostPieces(int max_blocks, int block_tokens, int many)
+    {
+        for (;; tokens *= 2) {
+            const bool longest = tokens >= block_tokens || tokens >= kMostPieceTokens;
+            // A window begins and ends within blocks.
+            const int blocks_of_many = many * tokens / block_tokens + 2;
+            const int blocks = longest || blocks_of_many > max_blocks ? max_blocks : blocks_of_many;
+            int pieces = blocks;
+            for (int covered = tokens; covered < block_tokens; covered *= 2)
+                pieces *= 2;
+            count = pieces > count ? pieces : count;
+            if (longest || blocks == max_blocks)
+                return;
+        }
     }
 };
 
@@ -38,9 +99,11 @@ struct AttendArguments {
     const float* q_scale;  // (rows,) factor on each row's queries
     float softcap;         // 0: none
 
-    // (rows, max_blocks, kv_heads * group) partials: largest score, sum of exponentials, and weighted values before
-    // the division: (rows, max_blocks, kv_heads * group, v_dim)
-    int max_blocks;
+    // (rows, kv_heads * group, max_pieces) partials: largest score, sum of exponentials, and weighted values before
+    // the division: (rows, max_pieces, kv_heads * group, v_dim)
+    int many_pieces;   // see SeenPieces
+    int piece_tokens;  // of the longest piece that there can be
+    int max_pieces;
     float* max;
     float* sum;
     float* out;
@@ -55,14 +118,15 @@ struct MergeArguments {
     const int* first;
     AttendWindow window;
     const float* sinks;  // (heads,) or null
-    int max_blocks;
+    int many_pieces;
+    int max_pieces;
     const float* max;
     const float* sum;
     const float* partials;
-    const float*
-        host_partials;  // (rows, [max (heads,), sum (heads,), out (heads, v_dim)]) of all other blocks, or null
-    float* out;         // (rows, heads, v_dim), row r at r * out_stride
+    const float* host_partials;  // (rows,) HostPartialsLayout of all other blocks, or null
+    float* out;                  // (rows, heads, v_dim), row r at r * out_stride
     int out_stride;
+    RoundedRows rounded;  // the same, where v_dim is a multiple of 32
 };
 
 /// Attention of many rows at once, without partials; fields as above.
@@ -86,7 +150,14 @@ struct AttendManyArguments {
     int out_stride;
 };
 
-constexpr int kAttendManyQueries = 64;                      // that a thread block takes: 16 a warp
-constexpr int kAttendManyThreads = 2 * kAttendManyQueries;  // for heads longer than 256 twice as many
+/// How many queries a thread block of attend_many takes: 16 for each row of its warps. dim: of the kernel's heads
+constexpr int attend_many_queries(int dim)
+{
+    return dim <= 256 ? 64 : 32;
+}
+constexpr int attend_many_threads(int dim)
+{
+    return dim <= 128 ? 128 : 256;
+}
 
 }  // namespace kernels::cuda

@@ -1,114 +1,307 @@
-// Attention for many rows (prefill) over paged KV, on tensor cores. A thread block takes 64 queries of one KV head (all
-// heads of its group, row after row) and walks over the tokens they see, 64, 32 or 16 at a time: keys and values become
-// halves in shared memory, scores and weights stay in registers, and the running result is rescaled whenever a larger
-// score comes. Heads of up to 576 values are divided between two warps, which hold half of the queries' and of the
-// result's values each and add their parts of the scores in shared memory. Where the KV blocks come in several runs,
-// the result is carried from one launch to the next.
+// Attention for many rows (prefill) over paged KV, on tensor cores. A thread block takes 64 or 32 queries of one KV
+// head (all heads of its group, row after row) and walks over the tokens they see, 64, 32 or 16 at a time: keys and
+// values become halves in shared memory, scores and weights stay in registers, and the running result is rescaled
+// whenever a larger score comes. The next tokens' keys are on their way while this one's values are multiplied, and the
+// other way round. Heads longer than 128 values are divided among two or four warps, which hold their part of the
+// queries' and of the result's values each and add their parts of the scores in shared memory. Where the KV blocks come
+// in several runs, the result is carried from one launch to the next.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
 
 using namespace kernels::cuda;
+using kernels::kKvGroupTokens;
+using kernels::kv_value_bytes;
 using kernels::KvType;
 
 namespace {
+
+constexpr float kLog2OfE = 1.44269504f;
 
 template <int dim>
 constexpr int kTile = dim <= 128   ? 64
                       : dim <= 256 ? 32
                                    : 16;  // tokens at a time: what fits shared memory
+template <int dim>
+constexpr int kRuns = kTile<dim> / kKvGroupTokens;  // runs of tokens that lie together in a KV block
 
 template <int dim>
-constexpr int kParts = dim <= 256 ? 1 : 2;  // warps that share 16 queries
+constexpr int kParts = dim <= 128   ? 1
+                       : dim <= 256 ? 2
+                                    : 4;  // warps that share 16 queries
 template <int dim>
 constexpr int kPart = dim / kParts<dim>;  // values of a head that a warp holds
 template <int dim>
-constexpr int kThreads = kParts<dim>* kAttendManyThreads;
+constexpr int kWarpRows = attend_many_queries(dim) / 16;  // warps of a part; those of the first part come first
+template <int dim>
+constexpr int kThreads = attend_many_threads(dim);
 
-// Of the thread block's warps those of the first part come first.
 template <int dim>
 __device__ inline int part()
 {
-    return warp() / (kAttendManyThreads / kWarp);
+    return warp() / kWarpRows<dim>;
 }
 
 template <int dim>
 struct Shared {
-    // Eight halves more than a row needs: eight rows' words lie in different banks.
-    __align__(16) std::uint16_t k[kTile<dim>][dim + 8];
-    __align__(16) std::uint16_t v[kTile<dim>][dim + 8];
-    float k_scale[kTile<dim>];  // -1 for tokens that nobody sees
+    __align__(16) std::uint16_t k[kTile<dim> * dim];
+    __align__(16) std::uint16_t v[kTile<dim> * dim];
+    float k_scale[2][kTile<dim>];  // of this tile and the next
+    int present[2][kRuns<dim>];    // whether the run is here
+    float v_scale[kThreads<dim>];  // of the token whose values a thread fetches
 };
 
-// Each warp's part of its scores.
+// Keys lie as in a KV block, so that they come by plain copies: of each run four values of 16 tokens side by side.
+// Tokens change places, so that the words of four lanes with the same tokens are in different banks.
+template <int dim>
+__device__ inline int key_at(int run, int quad, int token)
+{
+    return ((run * (dim / 4) + quad) * kKvGroupTokens + (token ^ (4 * (quad % 4)))) * 4;
+}
+
+// Values lie token by token, eight of them together, which change places so that those of eight tokens are in different
+// banks.
+template <int dim>
+__device__ inline int value_at(int token, int eight)
+{
+    return token * dim + 8 * (eight ^ (token % 8));
+}
+
+// Each warp's part of its scores, in the place of keys that have been used.
 template <int dim>
 struct ScoreParts {
     float scores[kThreads<dim> / kWarp][kTile<dim> / 2][kWarp];
 };
 
-// scores = the sum over the parts of each lane's queries, in their order: the same in all warps that share them.
 template <int dim>
-__device__ void add_parts(ScoreParts<dim>& all_parts, float (&scores)[kTile<dim> / 8][4])
+__device__ void put_part(ScoreParts<dim>& all_parts, const float (&scores)[kTile<dim> / 8][4])
 {
-    constexpr int apart = kAttendManyThreads / kWarp;  // warps from one part to the next
+#pragma unroll
     for (int tile = 0; tile < kTile<dim> / 8; ++tile)
         for (int i = 0; i < 4; ++i)
             all_parts.scores[warp()][4 * tile + i][lane()] = scores[tile][i];
-    __syncthreads();
-    for (int tile = 0; tile < kTile<dim> / 8; ++tile)
-        for (int i = 0; i < 4; ++i)
-            scores[tile][i] = all_parts.scores[warp() % apart][4 * tile + i][lane()] +
-                              all_parts.scores[warp() % apart + apart][4 * tile + i][lane()];
 }
 
-// Four values of a token as halves. Those of Q8_0 keys are whole numbers, and their scale comes later.
-__device__ inline uint2 four_halves(KvType type, const std::byte* values, std::size_t index, float scale)
-{
-    if (type == KvType::F16)
-        return *reinterpret_cast<const uint2*>(reinterpret_cast<const std::uint16_t*>(values) + index);
-    const float4 v = bytes_to_floats(*reinterpret_cast<const std::uint32_t*>(values + index));
-    return make_uint2(two_halves(v.x * scale, v.y * scale), two_halves(v.z * scale, v.w * scale));
-}
-
-// Tokens first .. first + kTile<dim> - 1; from `end` on, where blocks are absent and beyond the dimensions there is
-// zero.
+// scores = the sum over the parts of each lane's queries, in their order: the same in all warps that share them.
 template <int dim>
-__device__ void load_tile(const AttendManyArguments& a, int kv_head, int first, int end, Shared<dim>& shared)
+__device__ void add_parts(const ScoreParts<dim>& all_parts, float (&scores)[kTile<dim> / 8][4])
 {
-    const kernels::KvBlockLayout& l = a.layout;
-    const bool scaled_k = l.k_type == KvType::Q8_0;
-    const bool scaled_v = l.v_type == KvType::Q8_0;
-    for (int i = int(threadIdx.x); i < kTile<dim> * dim / 4; i += kThreads<dim>) {
-        // Neighbouring threads read neighbouring bytes: of keys, the tokens of a run of 16; of values, a token's own.
-        const int k_token = i / 16 / (dim / 4) * 16 + i % 16;
-        const int k_quad = i / 16 % (dim / 4);
-        const int v_token = i / (dim / 4);
-        const int v_quad = i % (dim / 4);
-        const auto block = [&](int token) {
-            const std::uint64_t column = first + token < end ? a.blocks[(first + token) / l.tokens] : 0;
-            return column ? reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * l.bytes() : nullptr;
-        };
-        const std::byte* k_block = block(k_token);
-        const std::byte* v_block = block(v_token);
-        const int k_at = (first + k_token) % l.tokens;
-        const int v_at = (first + v_token) % l.tokens;
-
-        uint2 k = make_uint2(0, 0);
-        uint2 v = make_uint2(0, 0);
-        if (k_block && 4 * k_quad < l.k_dim)
-            k = four_halves(l.k_type, k_block, l.k_index(k_at, 4 * k_quad), 1.0f);
-        if (v_block && 4 * v_quad < l.v_dim)
-            v = four_halves(l.v_type, v_block + l.v_offset(), std::size_t(v_at * l.v_dim + 4 * v_quad),
-                            scaled_v ? reinterpret_cast<const float*>(v_block + l.v_scales_offset())[v_at] : 1.0f);
-        *reinterpret_cast<uint2*>(&shared.k[k_token][4 * k_quad]) = k;
-        *reinterpret_cast<uint2*>(&shared.v[v_token][4 * v_quad]) = v;
-        if (k_quad == 0)
-            shared.k_scale[k_token] = !k_block   ? -1.0f
-                                      : scaled_k ? reinterpret_cast<const float*>(k_block + l.k_scales_offset())[k_at]
-                                                 : 1.0f;
-    }
+#pragma unroll
+    for (int tile = 0; tile < kTile<dim> / 8; ++tile)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const auto of_part = [&](int p) {
+                return all_parts.scores[warp() % kWarpRows<dim> + p * kWarpRows<dim>][4 * tile + i][lane()];
+            };
+            scores[tile][i] = of_part(0);
+#pragma unroll
+            for (int p = 1; p < kParts<dim>; ++p)
+                scores[tile][i] += of_part(p);
+        }
 }
 
-/// One of the two queries whose scores a lane holds.
+// ---- keys and values on their way to shared memory ----
+
+/// The run of 16 tokens that a warp fetches, alone or with others, and where it lies.
+struct Run {
+    const std::byte* block;  // of the KV head; null: it is not on the device
+    int at;                  // of the block's tokens
+    int tokens;              // that anybody may see
+};
+
+template <int dim>
+class Fetching
+{
+public:
+    __device__ Fetching(const AttendManyArguments& a, int kv_head, int end)
+        : a_(a)
+        , l_(a.layout)
+        , head_(std::size_t(kv_head) * a.layout.bytes())
+        , end_(end)
+    {
+    }
+
+    // Zeros beyond the keys' dimensions, also where a run is not there: queries have zeros there too.
+    __device__ void clear(Shared<dim>& shared) const
+    {
+        if (l_.k_dim == dim)
+            return;  // the whole block
+        for (int i = int(threadIdx.x); i < kTile<dim> * dim / 8; i += kThreads<dim>)
+            reinterpret_cast<uint4*>(shared.k)[i] = make_uint4(0, 0, 0, 0);
+        __syncthreads();
+    }
+
+    // Keys of tokens first .. first + kTile<dim> - 1. Those that nobody sees are of no importance. Bytes come to where
+    // they do not lie in the way of the halves that a thread makes of what it has fetched.
+    __device__ void fetch_keys(int first, int slot, Shared<dim>& shared)
+    {
+        find_run(first + kKvGroupTokens * run());
+        if (index() == 0)
+            shared.present[slot][run()] = run_.block != nullptr;
+        if (!run_.block)
+            return;  // the whole warp
+        const std::byte* from = run_.block + kv_value_bytes(l_.k_type) * std::size_t(run_.at * l_.k_dim);
+        if (l_.k_type == KvType::F16) {
+#pragma unroll 4
+            for (int quad = first_quad(); quad < dim / 4; quad += kQuadsApart) {
+                // Parts of scores have been where the zeros beyond the keys were.
+                const bool any = quad < l_.k_dim / 4;
+                copy_async<16>(key(shared, quad), any ? from + 128 * quad + 8 * key_token() : nullptr, any);
+            }
+            return;
+        }
+#pragma unroll 4
+        for (int quad = first_quad(); quad < l_.k_dim / 4; quad += kQuadsApart)
+            copy_async<8>(key_bytes(shared, quad), from + 64 * quad + 4 * key_token(), true);
+        if (index() < kKvGroupTokens)
+            copy_async<4>(&shared.k_scale[slot][kKvGroupTokens * run() + index()],
+                          run_.block + l_.k_scales_offset() + sizeof(float) * std::size_t(run_.at + index()), true);
+    }
+
+    // Makes halves of bytes that have come. All threads; a barrier follows.
+    __device__ void finish_keys(Shared<dim>& shared) const
+    {
+        if (l_.k_type == KvType::F16)
+            return;
+        uint2 bytes[kUnits];
+#pragma unroll
+        for (int i = 0; i < kUnits; ++i)
+            if (const int quad = first_quad() + i * kQuadsApart; quad < l_.k_dim / 4)
+                bytes[i] = *reinterpret_cast<const uint2*>(key_bytes(shared, quad));
+        __syncthreads();  // nobody's bytes are in the way
+#pragma unroll
+        for (int i = 0; i < kUnits; ++i) {
+            const int quad = first_quad() + i * kQuadsApart;
+            uint2 a = make_uint2(0, 0);
+            uint2 b = make_uint2(0, 0);
+            if (quad < l_.k_dim / 4) {
+                a = bytes_to_halves(bytes[i].x);
+                b = bytes_to_halves(bytes[i].y);
+            }
+            if (quad < dim / 4)
+                *reinterpret_cast<uint4*>(key(shared, quad)) = make_uint4(a.x, a.y, b.x, b.y);
+        }
+    }
+
+    // Values of the tokens whose keys were fetched last; zeros for those that nobody sees.
+    __device__ void fetch_values(Shared<dim>& shared) const
+    {
+        const bool there = value_token() < run_.tokens;
+        const int first = (run_.at + value_token()) * l_.v_dim;
+        const std::byte* from = nullptr;
+        if (there)
+            from = run_.block + l_.v_offset() + kv_value_bytes(l_.v_type) * std::size_t(first);
+        if (l_.v_type == KvType::F16) {
+#pragma unroll 4
+            for (int eight = first_eight(); eight < l_.v_dim / 8; eight += kOfToken)
+                copy_async<16>(value(shared, eight), there ? from + 16 * eight : nullptr, there);
+            return;
+        }
+#pragma unroll 4
+        for (int eight = first_eight(); eight < l_.v_dim / 8; eight += kOfToken)
+            copy_async<8>(value_bytes(shared, eight), there ? from + 8 * eight : nullptr, there);
+        const std::size_t scale = l_.v_scales_offset() + sizeof(float) * std::size_t(run_.at + value_token());
+        copy_async<4>(&shared.v_scale[threadIdx.x], there ? run_.block + scale : nullptr, there);
+    }
+
+    __device__ void finish_values(Shared<dim>& shared) const
+    {
+        if (l_.v_type == KvType::F16)
+            return;
+        uint2 bytes[kUnits];
+#pragma unroll
+        for (int i = 0; i < kUnits; ++i)
+            if (const int eight = first_eight() + i * kOfToken; eight < l_.v_dim / 8)
+                bytes[i] = *reinterpret_cast<const uint2*>(value_bytes(shared, eight));
+        const float scale = shared.v_scale[threadIdx.x];
+        __syncthreads();  // nobody's bytes are in the way
+#pragma unroll
+        for (int i = 0; i < kUnits; ++i)
+            if (const int eight = first_eight() + i * kOfToken; eight < l_.v_dim / 8) {
+                const float4 a = bytes_to_floats(bytes[i].x);
+                const float4 b = bytes_to_floats(bytes[i].y);
+                *reinterpret_cast<uint4*>(value(shared, eight)) =
+                    make_uint4(two_halves(a.x * scale, a.y * scale), two_halves(a.z * scale, a.w * scale),
+                               two_halves(b.x * scale, b.y * scale), two_halves(b.z * scale, b.w * scale));
+            }
+    }
+
+private:
+    static constexpr int kTogether = kThreads<dim> / kRuns<dim>;  // threads that fetch a run
+    static_assert(kTogether % kWarp == 0);
+    static constexpr int kUnits =
+        (2 * dim + kTogether - 1) / kTogether;  // of eight keys or values, that a thread takes
+    static __device__ int run()
+    {
+        return int(threadIdx.x) / kTogether;
+    }
+    static __device__ int index()
+    {
+        return int(threadIdx.x) % kTogether;
+    }
+
+    // A thread takes four values each of two tokens' keys; the same tokens' always.
+    static constexpr int kQuadsApart = kTogether / 8;
+    static __device__ int first_quad()
+    {
+        return index() / 8;
+    }
+    static __device__ int key_token()
+    {
+        return index() % 8 * 2;
+    }
+    static __device__ std::uint16_t* key(Shared<dim>& shared, int quad)
+    {
+        static_assert(kQuadsApart % 4 == 0);
+        return &shared.k[key_at<dim>(run(), first_quad(), key_token())] + (quad - first_quad()) * kKvGroupTokens * 4;
+    }
+    static __device__ std::byte* key_bytes(Shared<dim>& shared, int quad)
+    {
+        return reinterpret_cast<std::byte*>(shared.k) + kTile<dim> * dim + (run() * dim + 4 * quad) * kKvGroupTokens +
+               4 * key_token();
+    }
+
+    // And eight values of one token.
+    static constexpr int kOfToken = kTogether / kKvGroupTokens;
+    static __device__ int first_eight()
+    {
+        return index() % kOfToken;
+    }
+    static __device__ int value_token()
+    {
+        return index() / kOfToken;
+    }
+    static __device__ std::uint16_t* value(Shared<dim>& shared, int eight)
+    {
+        return &shared.v[value_at<dim>(kKvGroupTokens * run() + value_token(), eight)];
+    }
+    static __device__ std::byte* value_bytes(Shared<dim>& shared, int eight)
+    {
+        const int token = value_token();
+        const int place = eight ^ (2 * (dim % 128 == 0 ? token % 8 : token / 2 % 4));  // as value_at: for the banks
+        return reinterpret_cast<std::byte*>(shared.v) + kTile<dim> * dim + (kKvGroupTokens * run() + token) * dim +
+               8 * place;
+    }
+
+    __device__ void find_run(int token)
+    {
+        const auto in_block = unsigned(l_.tokens);
+        const unsigned block = unsigned(token) / in_block;
+        const std::uint64_t column = token < end_ ? a_.blocks[block] : 0;
+        run_.block = column ? reinterpret_cast<const std::byte*>(column) + head_ : nullptr;
+        run_.at = token - int(block * in_block);
+        run_.tokens = run_.block ? end_ - token : 0;
+    }
+
+    const AttendManyArguments& a_;
+    const kernels::KvBlockLayout& l_;
+    std::size_t head_;
+    int end_;
+    Run run_{};
+};
+
+// ---- queries ----
+
+/// One of the two queries whose scores a lane holds. Scores are logarithms to the base 2.
 struct Query {
     bool live;
     int row, head;
@@ -131,13 +324,14 @@ __device__ inline Query query(const AttendManyArguments& a, int kv_head, int ind
     return q;
 }
 
-// Two values of a query, as halves.
-__device__ inline std::uint32_t load_query(const AttendManyArguments& a, const Query& q, int d)
+// Four values of a query, as halves.
+__device__ inline uint2 load_query(const AttendManyArguments& a, const Query& q, int d)
 {
     if (!q.live || d >= a.layout.k_dim)
-        return 0;
-    const float* from = a.q + std::size_t(q.row) * std::size_t(a.q_stride) + std::size_t(q.head * a.layout.k_dim + d);
-    return two_halves(from[0], from[1]);
+        return make_uint2(0, 0);
+    const float4 from = *reinterpret_cast<const float4*>(a.q + std::size_t(q.row) * std::size_t(a.q_stride) +
+                                                         std::size_t(q.head * a.layout.k_dim + d));
+    return make_uint2(two_halves(from.x, from.y), two_halves(from.z, from.w));
 }
 
 // The largest of the four lanes that share a row.
@@ -157,6 +351,7 @@ __device__ inline float row_sum(float x)
 template <int dim>
 __device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (&out)[kPart<dim> / 8][4], bool in)
 {
+#pragma unroll
     for (int r = 0; r < 2; ++r) {
         Query& of = queries[r];
         const float sum = in ? 0.0f : row_sum(of.sum);  // of all lanes, before any of them leaves
@@ -173,7 +368,9 @@ __device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (
             state[0] = of.largest;
             state[1] = sum;
         }
+#pragma unroll
         for (int tile = 0; tile < kPart<dim> / 8; ++tile)
+#pragma unroll
             for (int i = 0; i < 2; ++i) {
                 const int d = part<dim>() * kPart<dim> + 8 * tile + 2 * (lane() % 4) + i;
                 if (d >= a.layout.v_dim)
@@ -186,151 +383,253 @@ __device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (
     }
 }
 
-// grid: (ceil(rows * group / kAttendManyQueries), kv_heads)
+// ---- scores ----
+
+// The products of 16 queries and a tile of keys. A lane's values of a key are four that follow each other: tensor cores
+// add in whichever order, as long as queries have the same.
 template <int dim>
-__device__ void attend_many(const AttendManyArguments& a)
+__device__ inline void multiply_keys(const Shared<dim>& shared, const std::uint32_t (&q)[kPart<dim> / 16][4],
+                                     float (&scores)[kTile<dim> / 8][4])
 {
-    constexpr int tile_tokens = kTile<dim>;
-    constexpr int own = kPart<dim>;
-    __shared__ Shared<dim> shared;
-    const int kv_head = int(blockIdx.y);
-    const int first_query = int(blockIdx.x) * kAttendManyQueries;
-    const int first_own = part<dim>() * own;  // of the head's values
-    const int row_of_warps = warp() % (kAttendManyThreads / kWarp);
-    const int group = lane() / 4;
-    const int place = lane() % 4;
-    Query queries[2] = {query(a, kv_head, first_query + row_of_warps * 16 + group),
-                        query(a, kv_head, first_query + row_of_warps * 16 + group + 8)};
+    const int first_quad = part<dim>() * (kPart<dim> / 4);
+    const std::uint16_t* halves[2];  // of a run of tokens: where the lane's keys begin
+    for (int half = 0; half < 2; ++half)
+        halves[half] = &shared.k[key_at<dim>(0, lane() % 4, 8 * half + lane() / 4) + first_quad * kKvGroupTokens * 4];
+#pragma unroll
+    for (int tile = 0; tile < kTile<dim> / 8; ++tile) {
+#pragma unroll
+        for (float& score : scores[tile])
+            score = 0.0f;
+#pragma unroll
+        for (int step = 0; step < kPart<dim> / 16; ++step) {
+            const int further = (tile / 2 * (dim / 4) + 4 * step) * kKvGroupTokens * 4;
+            const uint2 k = *reinterpret_cast<const uint2*>(halves[tile % 2] + further);
+            multiply_halves(scores[tile], q[step], {k.x, k.y});
+        }
+    }
+}
 
-    std::uint32_t q[own / 16][4];
-    for (int step = 0; step < own / 16; ++step)
+// Scales the scores; -infinity for tokens that a query does not see. `plain`: all see all, and nothing is capped
+template <int dim, bool plain>
+__device__ inline void finish_scores(const AttendManyArguments& a, const Shared<dim>& shared, int slot, int first,
+                                     int end, const Query (&queries)[2], float (&scores)[kTile<dim> / 8][4])
+{
+    const bool scaled = a.layout.k_type == KvType::Q8_0;
+    const float inverse_cap = plain ? 0.0f : 1.0f / a.softcap;
+#pragma unroll
+    for (int tile = 0; tile < kTile<dim> / 8; ++tile) {
+        const int token = 8 * tile + 2 * (lane() % 4);
+        float2 k_scale = make_float2(1.0f, 1.0f);
+        if (scaled)
+            k_scale = *reinterpret_cast<const float2*>(&shared.k_scale[slot][token]);
+        const bool present = plain || shared.present[slot][tile / 2];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const Query& of = queries[i / 2];
+            float s = scores[tile][i] * of.scale;
+            if (scaled)
+                s *= i % 2 ? k_scale.y : k_scale.x;
+            if (!plain && a.softcap > 0.0f)
+                s = a.softcap * tanhf(s * inverse_cap);
+            s *= kLog2OfE;
+            const int at = first + token + i % 2;
+            const bool seen = plain || (present && at < end && at <= of.position && at >= of.oldest);
+            scores[tile][i] = seen ? s : -INFINITY;
+        }
+    }
+}
+
+// Scores become weights; what there is of the result is brought to the same base.
+template <int dim>
+__device__ inline void weigh(Query (&queries)[2], float (&scores)[kTile<dim> / 8][4], float (&out)[kPart<dim> / 8][4])
+{
+    float keep[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        float largest = -INFINITY;
+#pragma unroll
+        for (int tile = 0; tile < kTile<dim> / 8; ++tile)
+            largest = fmaxf(largest, fmaxf(scores[tile][2 * r], scores[tile][2 * r + 1]));
+        const float joint = fmaxf(queries[r].largest, row_max(largest));
+        const float base = joint == -INFINITY ? 0.0f : joint;  // nothing was seen yet
+        keep[r] = power_of_2(queries[r].largest - base);
+        queries[r].largest = joint;
+        queries[r].sum *= keep[r];
+#pragma unroll
+        for (int tile = 0; tile < kTile<dim> / 8; ++tile)
+#pragma unroll
+            for (int i = 2 * r; i < 2 * r + 2; ++i) {
+                scores[tile][i] = power_of_2(scores[tile][i] - base);
+                queries[r].sum += scores[tile][i];
+            }
+    }
+    if (__ballot_sync(kWholeWarp, keep[0] != 1.0f || keep[1] != 1.0f) == 0)
+        return;  // the whole warp: no larger score has come
+#pragma unroll
+    for (int tile = 0; tile < kPart<dim> / 8; ++tile)
+#pragma unroll
         for (int i = 0; i < 4; ++i)
-            q[step][i] = load_query(a, queries[i % 2], first_own + 16 * step + 8 * (i / 2) + 2 * place);
+            out[tile][i] *= keep[i / 2];
+}
 
-    const int seen = *a.first + min(a.rows, (first_query + kAttendManyQueries - 1) / a.group + 1);
-    const int end = a.end > seen / a.layout.tokens ? seen : a.end * a.layout.tokens;
-    const int first_position = *a.first + first_query / a.group;
-    const int oldest = a.window.oldest_seen(first_position);
-    float out[own / 8][4] = {};
-    if (!a.begins)
-        carry<dim>(a, queries, out, true);
-    for (int first = max(a.begin * a.layout.tokens, oldest / tile_tokens * tile_tokens); first < end;
-         first += tile_tokens) {
-        __syncthreads();  // the last tile has been used
-        load_tile<dim>(a, kv_head, first, end, shared);
-        __syncthreads();
-
-        float scores[tile_tokens / 8][4] = {};
+template <int dim>
+__device__ inline void add_values(const Shared<dim>& shared, const float (&scores)[kTile<dim> / 8][4],
+                                  float (&out)[kPart<dim> / 8][4])
+{
+    // Of the lane's token, where pairs of eights begin: four and four again.
+    const std::uint16_t* pairs[4];
+    for (int pair = 0; pair < 4; ++pair)
+        pairs[pair] = &shared.v[value_at<dim>(lane() % 16, part<dim>() * (kPart<dim> / 8) + 2 * pair + lane() / 16)];
 #pragma unroll
-        for (int tile = 0; tile < tile_tokens / 8; ++tile)
+    for (int step = 0; step < kRuns<dim>; ++step) {
+        const std::uint32_t weights[4] = {two_halves(scores[2 * step][0], scores[2 * step][1]),
+                                          two_halves(scores[2 * step][2], scores[2 * step][3]),
+                                          two_halves(scores[2 * step + 1][0], scores[2 * step + 1][1]),
+                                          two_halves(scores[2 * step + 1][2], scores[2 * step + 1][3])};
 #pragma unroll
-            for (int step = 0; step < own / 16; ++step) {
-                const std::uint16_t* k = &shared.k[8 * tile + group][first_own + 16 * step + 2 * place];
-                const std::uint32_t b[2] = {*reinterpret_cast<const std::uint32_t*>(k),
-                                            *reinterpret_cast<const std::uint32_t*>(k + 8)};
-                multiply_halves(scores[tile], q[step], b);
-            }
-
-        if constexpr (kParts < dim >> 1) {
-            __shared__ ScoreParts<dim> all_parts;
-            add_parts<dim>(all_parts, scores);
-        }
-
-        float largest[2] = {-INFINITY, -INFINITY};
-        for (int tile = 0; tile < tile_tokens / 8; ++tile)
-            for (int i = 0; i < 4; ++i) {
-                const Query& of = queries[i / 2];
-                const int token = 8 * tile + 2 * place + i % 2;
-                const float k_scale = shared.k_scale[token];
-                float s = scores[tile][i] * of.scale * k_scale;
-                if (a.softcap > 0.0f)
-                    s = a.softcap * tanhf(s / a.softcap);
-                const bool seen = first + token <= of.position && first + token >= of.oldest && k_scale >= 0.0f;
-                scores[tile][i] = seen ? s : -INFINITY;
-                largest[i / 2] = fmaxf(largest[i / 2], scores[tile][i]);
-            }
-        for (int r = 0; r < 2; ++r) {
-            const float joint = fmaxf(queries[r].largest, row_max(largest[r]));
-            const float base = joint == -INFINITY ? 0.0f : joint;  // nothing was seen yet
-            const float keep = expf(queries[r].largest - base);
-            queries[r].largest = joint;
-            queries[r].sum *= keep;
-            for (int tile = 0; tile < own / 8; ++tile)
-                for (int i = 2 * r; i < 2 * r + 2; ++i)
-                    out[tile][i] *= keep;
-            for (int tile = 0; tile < tile_tokens / 8; ++tile)
-                for (int i = 2 * r; i < 2 * r + 2; ++i) {
-                    scores[tile][i] = expf(scores[tile][i] - base);
-                    queries[r].sum += scores[tile][i];
-                }
-        }
-
-#pragma unroll
-        for (int step = 0; step < tile_tokens / 16; ++step) {
-            const std::uint32_t weights[4] = {two_halves(scores[2 * step][0], scores[2 * step][1]),
-                                              two_halves(scores[2 * step][2], scores[2 * step][3]),
-                                              two_halves(scores[2 * step + 1][0], scores[2 * step + 1][1]),
-                                              two_halves(scores[2 * step + 1][2], scores[2 * step + 1][3])};
-#pragma unroll
-            for (int tile = 0; tile < own / 8; ++tile) {
-                std::uint32_t v[2];
-                load_columns(v, &shared.v[16 * step + lane() % 16][first_own + 8 * tile]);
-                multiply_halves(out[tile], weights, v);
-            }
+        for (int tile = 0; tile < kPart<dim> / 8; tile += 2) {
+            std::uint32_t v[2][2];
+            load_columns(v, pairs[tile / 2 % 4] + 16 * step * dim + tile / 8 * 64);
+            multiply_halves(out[tile], weights, v[0]);
+            multiply_halves(out[tile + 1], weights, v[1]);
         }
     }
+}
 
-    if (!a.ends) {
-        carry<dim>(a, queries, out, false);
-        return;
-    }
+// ---- the whole of it ----
+
+template <int dim>
+__device__ void finish(const AttendManyArguments& a, const Query (&queries)[2], const float (&out)[kPart<dim> / 8][4])
+{
+#pragma unroll
     for (int r = 0; r < 2; ++r) {
         const Query& of = queries[r];
         const float sum = row_sum(of.sum);
         if (!of.live)
             continue;
         // A sink is one more logit in the softmax, without a value.
-        const float sink = a.sinks ? a.sinks[of.head] : -INFINITY;
+        const float sink = a.sinks ? a.sinks[of.head] * kLog2OfE : -INFINITY;
         const float base = fmaxf(of.largest, sink);
-        const float keep = expf(of.largest - base);
-        const float factor = keep / (sum * keep + expf(sink - base));
+        const float keep = power_of_2(of.largest - base);
+        const float factor = keep / (sum * keep + power_of_2(sink - base));
         float* to = a.out + std::size_t(of.row) * std::size_t(a.out_stride) + std::size_t(of.head * a.layout.v_dim);
-        for (int tile = 0; tile < own / 8; ++tile)
-            for (int i = 0; i < 2; ++i)
-                if (const int d = first_own + 8 * tile + 2 * place + i; d < a.layout.v_dim)
-                    to[d] = out[tile][2 * r + i] * factor;
+#pragma unroll
+        for (int tile = 0; tile < kPart<dim> / 8; ++tile)
+            if (const int d = part<dim>() * kPart<dim> + 8 * tile + 2 * (lane() % 4); d < a.layout.v_dim)
+                *reinterpret_cast<float2*>(to + d) =
+                    make_float2(out[tile][2 * r] * factor, out[tile][2 * r + 1] * factor);
     }
+}
+
+/// What all of a warp's queries see.
+struct Whole {
+    int from, to;  // tokens; to: the first that one of them does not see
+};
+__device__ inline Whole whole_of(const AttendManyArguments& a, int first_query)
+{
+    const int last_row = min((first_query + 15) / a.group, a.rows - 1);
+    return {a.window.oldest_seen(*a.first + last_row), *a.first + first_query / a.group + 1};
+}
+
+// grid: (ceil(rows * group / attend_many_queries(dim)), kv_heads)
+template <int dim>
+__device__ void attend_many(const AttendManyArguments& a)
+{
+    constexpr int tile_tokens = kTile<dim>;
+    __shared__ Shared<dim> shared;
+    const int kv_head = int(blockIdx.y);
+    // Those that see most begin first.
+    const int first_query = int(gridDim.x - 1 - blockIdx.x) * attend_many_queries(dim);
+    const int own_query = first_query + warp() % kWarpRows<dim> * 16;
+    Query queries[2] = {query(a, kv_head, own_query + lane() / 4), query(a, kv_head, own_query + lane() / 4 + 8)};
+
+    const int seen = *a.first + min(a.rows, (first_query + attend_many_queries(dim) - 1) / a.group + 1);
+    const int end = a.end > seen / a.layout.tokens ? seen : a.end * a.layout.tokens;
+    const int oldest = a.window.oldest_seen(*a.first + first_query / a.group);
+    int first = max(a.begin * a.layout.tokens, oldest / tile_tokens * tile_tokens);
+    const Whole whole = whole_of(a, own_query);
+
+    Fetching<dim> fetching(a, kv_head, end);
+    fetching.clear(shared);
+    if (first < end) {
+        fetching.fetch_keys(first, 0, shared);
+        commit_copies();
+        fetching.fetch_values(shared);
+        commit_copies();
+    }
+
+    std::uint32_t q[kPart<dim> / 16][4];
+#pragma unroll
+    for (int step = 0; step < kPart<dim> / 16; ++step)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const uint2 four = load_query(a, queries[r], part<dim>() * kPart<dim> + 16 * step + 4 * (lane() % 4));
+            q[step][r] = four.x;
+            q[step][r + 2] = four.y;
+        }
+    float out[kPart<dim> / 8][4] = {};
+    if (!a.begins)
+        carry<dim>(a, queries, out, true);
+
+    for (int slot = 0; first < end; first += tile_tokens, slot ^= 1) {
+        wait_for_copies<1>();
+        fetching.finish_keys(shared);
+        __syncthreads();  // keys are here
+        float scores[tile_tokens / 8][4];
+        multiply_keys<dim>(shared, q, scores);
+        bool all_present = true;
+#pragma unroll
+        for (int run = 0; run < kRuns<dim>; ++run)
+            all_present &= shared.present[slot][run] != 0;
+        __syncthreads();  // keys have been used
+        if constexpr (kParts<dim> != 1) {
+            static_assert(sizeof(ScoreParts<dim>) <= sizeof shared.k);
+            auto& all_parts = *reinterpret_cast<ScoreParts<dim>*>(shared.k);
+            put_part<dim>(all_parts, scores);
+            __syncthreads();  // parts are here
+            add_parts<dim>(all_parts, scores);
+            __syncthreads();  // and have been used
+        }
+        const bool more = first + tile_tokens < end;
+        if (more)
+            fetching.fetch_keys(first + tile_tokens, slot ^ 1, shared);
+        commit_copies();
+
+        if (all_present && a.softcap == 0.0f && first >= whole.from && first + tile_tokens <= min(whole.to, end))
+            finish_scores<dim, true>(a, shared, slot, first, end, queries, scores);
+        else
+            finish_scores<dim, false>(a, shared, slot, first, end, queries, scores);
+        weigh<dim>(queries, scores, out);
+
+        wait_for_copies<1>();
+        fetching.finish_values(shared);
+        __syncthreads();  // values are here
+        add_values<dim>(shared, scores, out);
+        __syncthreads();  // values have been used
+        if (more)
+            fetching.fetch_values(shared);
+        commit_copies();
+    }
+
+    if (a.ends)
+        finish<dim>(a, queries, out);
+    else
+        carry<dim>(a, queries, out, false);
 }
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kAttendManyThreads) attend_many_64(const AttendManyArguments a)
-{
-    attend_many<64>(a);
-}
-EMULATED(attend_many_64);
+// min_blocks: thread blocks that a multiprocessor has registers for
+#define ATTEND_MANY(dim, min_blocks)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(attend_many_threads(dim), min_blocks)                                 \
+        attend_many_##dim(const AttendManyArguments a)                                                                 \
+    {                                                                                                                  \
+        attend_many<dim>(a);                                                                                           \
+    }                                                                                                                  \
+    EMULATED(attend_many_##dim)
 
-extern "C" __global__ void __launch_bounds__(kAttendManyThreads) attend_many_128(const AttendManyArguments a)
-{
-    attend_many<128>(a);
-}
-EMULATED(attend_many_128);
-
-extern "C" __global__ void __launch_bounds__(kAttendManyThreads) attend_many_256(const AttendManyArguments a)
-{
-    attend_many<256>(a);
-}
-EMULATED(attend_many_256);
-
-extern "C" __global__ void __launch_bounds__(2 * kAttendManyThreads) attend_many_512(const AttendManyArguments a)
-{
-    attend_many<512>(a);
-}
-EMULATED(attend_many_512);
-
-// Keys of latent attention.
-extern "C" __global__ void __launch_bounds__(2 * kAttendManyThreads) attend_many_576(const AttendManyArguments a)
-{
-    attend_many<576>(a);
-}
-EMULATED(attend_many_576);
+ATTEND_MANY(64, 3);
+ATTEND_MANY(128, 2);
+ATTEND_MANY(256, 1);
+ATTEND_MANY(512, 1);
+ATTEND_MANY(576, 1);  // keys of latent attention

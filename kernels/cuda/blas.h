@@ -76,7 +76,10 @@ private:
     BlasHandle handle_ = nullptr;
 };
 
-/// Where the halves of a matrix lie while they are multiplied: so many rows at a time as find room.
+constexpr int kBlasTile = 128;  // rows
+
+/// Where the halves of a matrix lie while they are multiplied: as many rows at a time as find room, in whole tiles
+/// where one does.
 struct HalfRoom {
     DevicePtr at = 0;
     std::size_t bytes = 0;

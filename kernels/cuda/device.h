@@ -22,12 +22,12 @@ constexpr int kWarp = 32;
 
 __device__ inline int lane()
 {
-    return int(threadIdx.x) % kWarp;
+    return int(threadIdx.x % kWarp);
 }
 
 __device__ inline int warp()
 {
-    return int(threadIdx.x) / kWarp;
+    return int(threadIdx.x / kWarp);
 }
 
 /// The shared memory whose size the launch gives.
@@ -41,6 +41,12 @@ __device__ inline std::byte* dynamic_shared()
 #endif
 }
 
+/// Whether four floats can be loaded from there at once.
+__device__ inline bool is_aligned(const float* at)
+{
+    return reinterpret_cast<std::size_t>(at) % 16 == 0;
+}
+
 // ---- numbers ----
 
 __device__ inline float half_to_float(std::uint16_t bits)
@@ -52,19 +58,31 @@ __device__ inline float half_to_float(std::uint16_t bits)
 #endif
 }
 
-/// Rounds to nearest, ties to even.
+/// Rounds to nearest, ties to even. All NaNs become one.
 __device__ inline std::uint16_t float_to_half(float x)
 {
 #ifdef __CUDACC__
     return __half_as_ushort(__float2half_rn(x));
 #else
-    return kernels::float_to_half(x);
+    return std::isnan(x) ? std::uint16_t(0x7fff) : kernels::float_to_half(x);
 #endif
 }
 
 __device__ inline float bf16_to_float(std::uint16_t bits)
 {
     return __uint_as_float(std::uint32_t(bits) << 16);
+}
+
+/// 2^x, to about 22 bits; zero where it would be no normal float.
+__device__ inline float power_of_2(float x)
+{
+#ifdef __CUDACC__
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+#else
+    return std::exp2(x);
+#endif
 }
 
 /// Four signed bytes, the lowest first.
@@ -83,6 +101,28 @@ __device__ inline float4 bytes_to_floats(std::uint32_t bytes)
 #endif
 }
 
+/// Four signed bytes as halves, two in a word.
+__device__ inline uint2 bytes_to_halves(std::uint32_t bytes)
+{
+#ifdef __CUDACC__
+    // A byte b + 128 put under the bits of 1024 is the half 1024 + 128 + b.
+    const std::uint32_t shifted = bytes ^ 0x80808080u;
+    const auto two = [&](unsigned places) {
+        const std::uint32_t words = __byte_perm(shifted, 0x64646464u, places);
+        const __half2 all =
+            __halves2half2(__ushort_as_half(std::uint16_t(words)), __ushort_as_half(std::uint16_t(words >> 16)));
+        const __half2 q = __hsub2(all, __float2half2_rn(1152.0f));
+        return std::uint32_t(__half_as_ushort(__low2half(q))) | std::uint32_t(__half_as_ushort(__high2half(q))) << 16;
+    };
+    return make_uint2(two(0x4140u), two(0x4342u));
+#else
+    const auto half = [&](int i) {
+        return std::uint32_t(kernels::float_to_half(float(std::int8_t(bytes >> (8 * i)))));
+    };
+    return make_uint2(half(0) | half(1) << 16, half(2) | half(3) << 16);
+#endif
+}
+
 /// c + the products of four signed bytes.
 __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
 {
@@ -90,6 +130,60 @@ __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
     return __dp4a(int(a), int(b), c);
 #else
     return host::dot4(a, b, c);
+#endif
+}
+
+// ---- bytes ----
+
+/// 16 bytes from any address on, in whole words. By how much it is beyond a multiple of four is said when they are
+/// used, since parts of a block share it.
+struct AnyWords {
+    std::uint32_t words[5];
+    __device__ std::uint32_t word(int i, unsigned beyond) const
+    {
+        return std::uint32_t((std::uint64_t(words[i + 1]) << 32 | words[i]) >> (8 * beyond));
+    }
+};
+__device__ inline unsigned beyond_words(const void* at)
+{
+    return unsigned(reinterpret_cast<std::uintptr_t>(at)) & 3u;
+}
+__device__ inline AnyWords read_any(const void* at)
+{
+    AnyWords any{};
+    const unsigned beyond = beyond_words(at);
+#ifdef __CUDACC__
+    // Of what follows no more is read than the rest of a word: a device's memory does not end within one.
+    const auto* words = reinterpret_cast<const std::uint32_t*>(static_cast<const std::byte*>(at) - beyond);
+    for (int i = 0; i < 4; ++i)
+        any.words[i] = words[i];
+    any.words[4] = words[beyond > 0 ? 4 : 3];
+#else
+    std::memcpy(reinterpret_cast<std::byte*>(any.words) + beyond, at, 16);
+#endif
+    return any;
+}
+
+// ---- one kernel after another ----
+//
+// A kernel that is launched early (driver.h) may begin while the one before it in the queue ends. What it reads or
+// writes of another's it does after wait_for_previous(), which each of its threads calls.
+
+/// The next kernel in the queue may begin, once all thread blocks have said so, where it was launched early.
+__device__ inline void let_next_begin()
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/// All kernels before this one have ended, and what they wrote can be read.
+__device__ inline void wait_for_previous()
+{
+#ifndef __CUDACC__
+    ++host::waits;
+#elif __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
@@ -112,6 +206,16 @@ __device__ inline int load_from_host(const int* at)
 #ifdef __CUDACC__
     int value;
     asm volatile("ld.acquire.sys.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return host::load_acquire(at);
+#endif
+}
+__device__ inline std::uint64_t load_from_host(const std::uint64_t* at)
+{
+#ifdef __CUDACC__
+    std::uint64_t value;
+    asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
     return value;
 #else
     return host::load_acquire(at);
@@ -146,44 +250,68 @@ __device__ inline void rest_a_little()
 // place = lane % 4, a lane holds of C: c[0], c[1] = row `group`, columns 2 * place and the next; c[2], c[3] = row
 // group + 8.
 
-/// Signed bytes, k = 16. a[0]: row `group`, k = 4 * place and the next three; a[1]: row group + 8; b: the same k of
-/// column `group`.
-__device__ inline void multiply_bytes(int (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b)
+/// Signed bytes, k = 16, the sum begins with `start`. a0: row `group`, k = 4 * place and the next three; a1: row
+/// group + 8; b: the same k of column `group`.
+__device__ inline void multiply_bytes(int (&c)[4], int start, std::uint32_t a0, std::uint32_t a1, std::uint32_t b)
 {
 #ifndef __CUDACC__
     const std::uint32_t mine[] = {a0, a1, b};
     const host::Exchange<std::uint32_t, 3> all(mine);
     const int place = lane() % 4;
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; ++i) {
+        c[i] = start;
         for (int k = 0; k < 4; ++k)
             c[i] = dot4(all.of(lane() / 4 * 4 + k)[i / 2], all.of((2 * place + i % 2) * 4 + k)[2], c[i]);
+    }
 #elif __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-                 : "r"(a0), "r"(a1), "r"(b));
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
+                 : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+                 : "r"(a0), "r"(a1), "r"(b), "r"(start));
 #else
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                 : "+r"(c[0]), "+r"(c[1])
-                 : "r"(a0), "r"(b));
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                 : "+r"(c[2]), "+r"(c[3])
-                 : "r"(a1), "r"(b));
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+                 : "=r"(c[0]), "=r"(c[1])
+                 : "r"(a0), "r"(b), "r"(start));
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+                 : "=r"(c[2]), "=r"(c[3])
+                 : "r"(a1), "r"(b), "r"(start));
 #endif
 }
 
 /// Signed bytes, k = 32: a[0], a[1], b[0] as above, a[2], a[3], b[1] for the k that are 16 higher.
-__device__ inline void multiply_bytes(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2])
+__device__ inline void multiply_bytes(int (&c)[4], int start, const std::uint32_t (&a)[4], std::uint32_t b0,
+                                      std::uint32_t b1)
 {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-        "%3};"
-        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#ifndef __CUDACC__
+    const std::uint32_t mine[] = {a[0], a[1], a[2], a[3], b0, b1};
+    const host::Exchange<std::uint32_t, 6> all(mine);
+    const int place = lane() % 4;
+    for (int i = 0; i < 4; ++i) {
+        c[i] = start;
+        for (int k = 0; k < 8; ++k)
+            c[i] = dot4(all.of(lane() / 4 * 4 + k % 4)[i / 2 + k / 4 * 2],
+                        all.of((2 * place + i % 2) * 4 + k % 4)[4 + k / 4], c[i]);
+    }
+#elif __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                 "{%10, %10, %10, %10};"
+                 : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(start));
 #else
-    multiply_bytes(c, a[0], a[1], b[0]);
-    multiply_bytes(c, a[2], a[3], b[1]);
+    for (int row = 0; row < 2; ++row)
+        asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%6, %6};\n\t"
+                     "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%4}, {%5}, {%0, %1};"
+                     : "=&r"(c[2 * row]), "=&r"(c[2 * row + 1])
+                     : "r"(a[row]), "r"(b0), "r"(a[2 + row]), "r"(b1), "r"(start));
 #endif
+}
+
+/// Integers up to 2^22 in magnitude, added to this one, are floats when their bits are read so: kIntegerOne and the
+/// integer. So what tensor cores add up needs no conversion.
+constexpr int kIntegerBits = 0x4b400000;
+constexpr float kIntegerOne = 12582912.0f;  // 1.5 * 2^23
+__device__ inline float float_of_bits(int bits)
+{
+    return __uint_as_float(std::uint32_t(bits)) - kIntegerOne;
 }
 
 /// Halves, two in a word, k = 16. a[0]: row `group`, k = 2 * place and the next; a[1]: row group + 8; a[2], a[3]: the
@@ -220,30 +348,164 @@ __device__ inline void multiply_halves(float (&c)[4], const std::uint32_t (&a)[4
 #endif
 }
 
-/// Columns of a 16 x 8 matrix of halves in shared memory, as multiply_halves takes them in b: lane l < 16 gives the
-/// address of row l, eight halves at a multiple of 16 bytes; b[0]: rows 2 * place and the next of column `group`, b[1]:
-/// the rows 8 further on.
-__device__ inline void load_columns(std::uint32_t (&b)[2], const std::uint16_t* row)
+/// Four matrices of 8 rows of 16 bytes in shared memory. Lane l gives the address of row l % 8 of matrix l / 8, a
+/// multiple of 16 bytes, and gets of each matrix the four bytes at 4 * place of row `group`.
+__device__ inline void load_matrices(std::uint32_t (&words)[4], const void* row)
 {
 #ifdef __CUDACC__
     const auto address = std::uint32_t(__cvta_generic_to_shared(row));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(b[0]), "=r"(b[1])
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                  : "r"(address)
                  : "memory");
 #else
+    host::must_be_aligned(row, 16, host::Where::here());
+    const void* mine[] = {row};
+    const host::Exchange<const void*, 1> all(mine);
+    for (int i = 0; i < 4; ++i)
+        words[i] = static_cast<const std::uint32_t*>(all.of(8 * i + lane() / 4)[0])[lane() % 4];
+#endif
+}
+
+/// Columns of a 16 x 16 matrix of halves in shared memory, as multiply_halves takes them in b for its left (b[0]) and
+/// right half (b[1]): lane l gives the address of row l % 16, from column 8 * (l / 16) on, a multiple of 16 bytes.
+__device__ inline void load_columns(std::uint32_t (&b)[2][2], const std::uint16_t* row)
+{
+#ifdef __CUDACC__
+    const auto address = std::uint32_t(__cvta_generic_to_shared(row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(b[0][0]), "=r"(b[0][1]), "=r"(b[1][0]), "=r"(b[1][1])
+                 : "r"(address)
+                 : "memory");
+#else
+    host::must_be_aligned(row, 16, host::Where::here());
     const std::uint16_t* mine[] = {row};
     const host::Exchange<const std::uint16_t*, 1> all(mine);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 4; ++i) {
         const int first = 8 * i + lane() % 4 * 2;
-        b[i] = std::uint32_t(all.of(first)[0][lane() / 4]) | std::uint32_t(all.of(first + 1)[0][lane() / 4]) << 16;
+        b[i / 2][i % 2] = std::uint32_t(all.of(first)[0][lane() / 4]) | std::uint32_t(all.of(first + 1)[0][lane() / 4])
+                                                                            << 16;
     }
+#endif
+}
+
+// ---- copies to shared memory that are not waited for ----
+//
+// They are gathered in groups, which arrive in the order in which they were committed. Where the hardware has none they
+// have arrived at once.
+
+/// 4, 8 or 16 bytes, aligned so; zeros where there is nothing to copy.
+template <int bytes>
+__device__ inline void copy_async(void* to, const void* from, bool any)
+{
+#ifndef __CUDACC__
+    static const uint4 kZeros = make_uint4(0, 0, 0, 0);
+    host::copy_async(to, any ? from : &kZeros, bytes);
+#elif __CUDA_ARCH__ >= 800
+    const auto address = std::uint32_t(__cvta_generic_to_shared(to));
+    const auto global = __cvta_generic_to_global(from);
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(any ? 16 : 0)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(global), "n"(bytes),
+                     "r"(any ? bytes : 0)
+                     : "memory");
+#else
+    std::uint32_t words[4] = {0, 0, 0, 0};
+    const auto global = __cvta_generic_to_global(from);
+    if (any && bytes == 16)
+        asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "l"(global)
+                     : "memory");
+    else if (any && bytes == 8)
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "l"(global) : "memory");
+    else if (any)
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(words[0]) : "l"(global) : "memory");
+    if constexpr (bytes == 16)
+        *static_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+    else if constexpr (bytes == 8)
+        *static_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+    else
+        *static_cast<std::uint32_t*>(to) = words[0];
+#endif
+}
+
+/// Where in shared memory copies go to, in the form that they want: made once, and kept.
+#ifdef __CUDACC__
+using SharedPlace = std::uint32_t;
+__device__ inline SharedPlace shared_place(void* at)
+{
+    auto place = std::uint32_t(__cvta_generic_to_shared(at));
+    asm("" : "+r"(place));  // or the compiler makes it anew for each copy
+    return place;
+}
+#else
+using SharedPlace = std::byte*;
+inline SharedPlace shared_place(void* at)
+{
+    return static_cast<std::byte*>(at);
+}
+#endif
+
+/// Sixteen bytes, so many further on on both sides, at a multiple of 16. `inside` of them, one at least, are of a
+/// tensor: the host copies no others. Memory is given in whole multiples of 16 bytes, so that a device has the others,
+/// too.
+template <int offset>
+__device__ inline void copy_chunk(SharedPlace to, const std::byte* from, int inside)
+{
+#ifndef __CUDACC__
+    host::must_be_aligned(from + offset, 16, host::Where::here());
+    for (int piece = 16, done = 0; done < std::min(inside, 16); done += piece) {
+        while (done + piece > inside)
+            piece /= 2;
+        host::copy_async(to + offset + done, from + offset + done, std::size_t(piece));
+    }
+#elif __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0 + %2], [%1 + %2], 16;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
+                 "n"(offset)
+                 : "memory");
+#else
+    std::uint32_t words[4];
+    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4 + %5];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(__cvta_generic_to_global(from)), "n"(offset));
+    asm volatile("st.shared.v4.u32 [%0 + %5], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]),
+                 "r"(words[3]), "n"(offset)
+                 : "memory");
+#endif
+}
+
+/// What was copied since the last one is a group.
+__device__ inline void commit_copies()
+{
+#ifndef __CUDACC__
+    host::commit_copies();
+#elif __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/// Waits for this thread's groups but the last ones.
+template <int still_under_way>
+__device__ inline void wait_for_copies()
+{
+#ifndef __CUDACC__
+    host::wait_for_copies(still_under_way);
+#elif __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(still_under_way) : "memory");
 #endif
 }
 
 __device__ inline std::uint32_t two_halves(float low, float high)
 {
+#ifdef __CUDACC__
+    const __half2 both = __floats2half2_rn(low, high);
+    return std::uint32_t(__half_as_ushort(__low2half(both))) | std::uint32_t(__half_as_ushort(__high2half(both))) << 16;
+#else
     return std::uint32_t(float_to_half(low)) | std::uint32_t(float_to_half(high)) << 16;
+#endif
 }
 
 }  // namespace kernels::cuda

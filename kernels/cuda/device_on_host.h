@@ -67,15 +67,22 @@ inline void store_release(int* at, int value)
 {
     std::atomic_ref(*at).store(value, std::memory_order_release);
 }
-inline int load_acquire(const int* at)
+template <class T>
+T load_acquire(const T* at)
 {
-    return std::atomic_ref(*const_cast<int*>(at)).load(std::memory_order_acquire);
+    return std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_acquire);
 }
 std::uint64_t now_ns();
 void yield();  // to the host's other threads
 
+/// For twins of instructions that move more bytes than the type they are given says: elsewhere the compiler asks.
+void must_be_aligned(const void* at, std::size_t bytes, Where where);
+
+/// Calls of wait_for_previous() so far, of all threads of all kernels.
+inline std::atomic<std::uint64_t> waits{0};
+
 // A copy arrives when it is waited for, not before: a kernel that forgets to wait reads what was there.
-void copy_async(void* to, const void* from, std::size_t bytes);
+void copy_async(void* to, const void* from, std::size_t bytes, Where where = Where::here());
 void commit_copies();
 void wait_for_copies(int groups_still_under_way);
 
@@ -194,6 +201,26 @@ inline unsigned __ballot_sync(unsigned mask, int mine,
         bits |= unsigned(theirs != 0) << lane;
     }
     return bits;
+}
+/// Four of the eight bytes of low and high; a nibble of places says which, its topmost bit: only its sign, all over.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned places)
+{
+    const std::uint64_t all = std::uint64_t(high) << 32 | low;
+    unsigned result = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        const unsigned place = places >> (4 * i) & 15;
+        const unsigned byte = unsigned(all >> (8 * (place & 7))) & 255;
+        result |= (place < 8 ? byte : (byte >> 7) * 255) << (8 * i);
+    }
+    return result;
+}
+inline float __int2float_rn(int x)
+{
+    return float(x);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+    return unsigned((std::uint64_t(high) << 32 | low) >> (shift % 32));
 }
 inline int __popc(unsigned bits)
 {

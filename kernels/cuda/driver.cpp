@@ -2,7 +2,9 @@
 
 #include "kernels/cuda/blas.h"
 
+#include <atomic>
 #include <cstring>
+#include <utility>
 
 namespace kernels::cuda {
 
@@ -24,6 +26,10 @@ constexpr unsigned kQueueBesideDefault = 0x01;
 constexpr unsigned kEventWithoutTiming = 0x02;
 constexpr int kCaptureThisThread = 1;
 
+// From these on, kernels may begin before those before them have ended, also in graphs.
+constexpr int kEarlyCompute = 90;
+constexpr int kEarlyDriver = 12030;
+
 constexpr int kOldestCompute = 75;  // integer dot products and tensor cores as our kernels use them
 
 constexpr const char* kNoKernels = "this build of the program has no CUDA kernels";
@@ -31,6 +37,12 @@ constexpr const char* kNoKernels = "this build of the program has no CUDA kernel
 std::string version_text(int version)
 {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The oldest driver that runs what CUDA's compilers of that major version make, by the number that people know.
+std::string driver_number(int major)
+{
+    return major == 12 ? "driver 525" : major == 13 ? "driver 580" : "a newer driver";
 }
 
 }  // namespace
@@ -86,6 +98,7 @@ const char* fill_table(DriverTable& t, Symbol symbol, void* library)
     bind(t.device_attribute, "cuDeviceGetAttribute");
     bind(t.context_retain, "cuDevicePrimaryCtxRetain");
     bind(t.context_release, "cuDevicePrimaryCtxRelease_v2");
+    bind(t.context_reset, "cuDevicePrimaryCtxReset_v2");
     bind(t.context_set_current, "cuCtxSetCurrent");
     bind(t.module_load, "cuModuleLoadData");
     bind(t.module_unload, "cuModuleUnload");
@@ -119,6 +132,8 @@ const char* fill_table(DriverTable& t, Symbol symbol, void* library)
     bind(t.graph_destroy, "cuGraphDestroy");
     bind(t.graph_exec_destroy, "cuGraphExecDestroy");
     bind(t.launch_kernel, "cuLaunchKernel");
+    bind.optional(t.launch_kernel_ex, "cuLaunchKernelEx");
+    bind.optional(t.function_attribute, "cuFuncGetAttribute");
     return bind.missing();
 }
 
@@ -163,8 +178,9 @@ std::string Driver::describe(int ordinal, int built_for)
     if (const Status s = table_.driver_version(&info_.driver_version); s != Status::Ok)
         return "the NVIDIA driver does not answer: " + error_text(s);
     if (info_.driver_version < needed)
-        return "the NVIDIA driver supports CUDA " + version_text(info_.driver_version) + ", and CUDA " +
-               version_text(needed) + " or newer is needed: please update it";
+        return "NVIDIA " + driver_number(needed / 1000) + " or newer is needed, which supports CUDA " +
+               version_text(needed) + "; the one here supports CUDA " + version_text(info_.driver_version) +
+               ": please update it";
 
     int count = 0;
     if (table_.device_count(&count) != Status::Ok || ordinal < 0 || ordinal >= count)
@@ -194,12 +210,83 @@ std::string Driver::describe(int ordinal, int built_for)
     return {};
 }
 
-// Takes the device's primary context, which cuBLAS would use too, and looks every kernel up.
+/// How many of the process's drivers use a device's primary context, which is one for all of them.
+class ContextUses
+{
+public:
+    static ContextUses& of(DeviceId device)
+    {
+        static std::array<ContextUses, 64> all;
+        return all[std::size_t(device) % all.size()];
+    }
+    /// Waits while it is reset.
+    void begin()
+    {
+        int uses = count_.load();
+        while (uses < 0 || !count_.compare_exchange_weak(uses, uses + 1))
+            uses = count_.load();
+    }
+    void end() { --count_; }
+    /// False: it is used.
+    bool begin_reset()
+    {
+        int none = 0;
+        return count_.compare_exchange_strong(none, -1);
+    }
+    void end_reset() { count_ = 0; }
+
+private:
+    std::atomic<int> count_ = 0;  // -1: it is being reset
+};
+
+// The device's primary context, which cuBLAS would use too. Asking for its memory shows an error that has stuck to it.
+Status Driver::take_context()
+{
+    ContextUses::of(device_).begin();
+    if (const Status s = table_.context_retain(&context_, device_); s != Status::Ok) {
+        context_ = nullptr;
+        ContextUses::of(device_).end();
+        return s;
+    }
+    const Status s = make_current();
+    return s == Status::Ok ? memory().status : s;
+}
+
+void Driver::give_context_back()
+{
+    (void)table_.context_set_current(nullptr);
+    if (!std::exchange(context_, nullptr))
+        return;
+    (void)table_.context_release(device_);
+    ContextUses::of(device_).end();
+}
+
+// False: others have memory and kernels in it, which would be gone under their hands.
+bool Driver::reset_context() const
+{
+    if (!ContextUses::of(device_).begin_reset())
+        return false;
+    (void)table_.context_reset(device_);
+    ContextUses::of(device_).end_reset();
+    return true;
+}
+
+// Looks every kernel up. What has stuck since a kernel failed goes with the context, or not before the process ends.
 std::string Driver::load(const KernelImages& images)
 {
-    Status s = table_.context_retain(&context_, device_);
-    if (s == Status::Ok)
-        s = make_current();
+    Status s = take_context();
+    if (is_device_lost(s)) {
+        give_context_back();
+        if (!reset_context())
+            return info_.name + " has stopped working, and another model of this program still holds it: it comes " +
+                   "back when that has let it go";
+        s = take_context();
+    }
+    if (is_device_lost(s)) {
+        give_context_back();
+        return info_.name +
+               " has stopped working, and the driver gives it back only to a program that is started again";
+    }
     if (s != Status::Ok)
         return info_.name + " cannot be used: " + error_text(s);
 
@@ -210,14 +297,25 @@ std::string Driver::load(const KernelImages& images)
             if (std::strcmp(kNames[k].file, image.file) == 0)
                 s = table_.module_function(&functions_[k], modules_[file], kNames[k].name);
         if (s == Status::NoBinaryForGpu)
-            return "this build of the program has no kernels for the " + info_.name;
+            return "this build of the program has no kernels for the " + info_.name + ", of compute capability " +
+                   std::to_string(info_.compute_major) + "." + std::to_string(info_.compute_minor);
         if (s != Status::Ok)
             return "the kernels do not load on " + info_.name + ": " + error_text(s);
     }
     for (std::size_t k = 0; k < functions_.size(); ++k)
         if (!functions_[k])
             return std::string("this build of the program lacks the kernel ") + kNames[k].name;
+    begins_early_ = can_begin_early();
     return {};
+}
+
+// Kernels that were compiled for older devices do not wait by themselves, also where a newer one runs them.
+bool Driver::can_begin_early() const
+{
+    int compiled_for = 0;
+    return table_.launch_kernel_ex && table_.function_attribute && info_.driver_version >= kEarlyDriver &&
+           table_.function_attribute(&compiled_for, kCompiledFor, functions_.front()) == Status::Ok &&
+           compiled_for >= kEarlyCompute;
 }
 
 // A lost device fails each of these, which changes nothing.
@@ -229,8 +327,7 @@ Driver::~Driver()
     for (Module module : modules_)
         if (module)
             (void)table_.module_unload(module);
-    (void)table_.context_set_current(nullptr);
-    (void)table_.context_release(device_);
+    give_context_back();
 }
 
 // ---- calls ----

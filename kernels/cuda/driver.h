@@ -75,6 +75,26 @@ struct RectangleCopy {
     std::size_t width_bytes = 0, height = 0;
 };
 
+/// A kernel's launch with more to say of it, as CUDA's own structures of that purpose.
+struct LaunchAttribute {
+    int id = 0;
+    int unused = 0;
+    int value = 0;
+    int rest_of_value[15] = {};
+};
+struct LaunchConfig {
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
+    unsigned shared_bytes;
+    Queue queue;
+    const LaunchAttribute* attributes;
+    unsigned attribute_count;
+};
+/// Of that: the kernel waits for those before it by itself, and may begin earlier.
+constexpr int kMayBeginEarly = 6;
+/// Of a function: ten times the compute capability that its source was compiled for, which may be a lower one than the
+/// device's.
+constexpr int kCompiledFor = 5;
+
 /// The driver's functions with CUDA's own signatures.
 struct DriverTable {
     Status (*init)(unsigned flags);
@@ -88,6 +108,7 @@ struct DriverTable {
 
     Status (*context_retain)(Context* context, DeviceId device);
     Status (*context_release)(DeviceId device);
+    Status (*context_reset)(DeviceId device);
     Status (*context_set_current)(Context context);
     Status (*module_load)(Module* module, const void* image);
     Status (*module_unload)(Module module);
@@ -125,6 +146,9 @@ struct DriverTable {
     Status (*launch_kernel)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                             unsigned block_y, unsigned block_z, unsigned shared_bytes, Queue queue, void** arguments,
                             void** extra);
+    // Null where the driver does not have them.
+    Status (*launch_kernel_ex)(const LaunchConfig* config, Function function, void** arguments, void** extra);
+    Status (*function_attribute)(int* value, int attribute, Function function);
 };
 
 /// The compiled kernels of one .cu file, for all architectures.
@@ -185,6 +209,13 @@ public:
         if (!found && !missing_)
             missing_ = name;
         static_assert(sizeof slot == sizeof found);
+        std::memcpy(&slot, &found, sizeof slot);
+    }
+    /// One that the library may lack: null then.
+    template <class Slot>
+    void optional(Slot& slot, const char* name)
+    {
+        void* const found = symbol_(library_, name);
         std::memcpy(&slot, &found, sizeof slot);
     }
     /// The name of the first one that the library lacks, or null.
@@ -296,6 +327,19 @@ public:
                                     shared_bytes, queue, arguments, nullptr);
     }
 
+    /// The same of a kernel that waits for those before it by itself (device.h: wait_for_previous). Where device and
+    /// driver can do that, it begins while they end.
+    template <class... Args>
+    Status launch_early(Kernel kernel, Dim grid, Dim block, unsigned shared_bytes, Queue queue, Args... args) const
+    {
+        if (!begins_early_)
+            return launch(kernel, grid, block, shared_bytes, queue, args...);
+        void* arguments[] = {static_cast<void*>(&args)..., nullptr};
+        const LaunchAttribute early{.id = kMayBeginEarly, .value = 1};
+        const LaunchConfig config{grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, queue, &early, 1};
+        return table_.launch_kernel_ex(&config, functions_[std::size_t(kernel)], arguments, nullptr);
+    }
+
 private:
     friend std::vector<ListedDevice> list_devices(const Platform& platform);
     explicit Driver(const DriverTable& table)
@@ -304,6 +348,10 @@ private:
     }
     std::string describe(int ordinal, int built_for);
     std::string load(const KernelImages& images);
+    bool can_begin_early() const;
+    Status take_context();
+    void give_context_back();
+    bool reset_context() const;
 
     DriverTable table_;
     DeviceInfo info_;
@@ -311,6 +359,7 @@ private:
     Context context_ = nullptr;
     std::array<Module, kKernelCount> modules_{};  // of as many files as there are, the rest null
     std::array<Function, kKernelCount> functions_{};
+    bool begins_early_ = false;  // kernels that are launched so
 };
 
 struct Driver::Opened {

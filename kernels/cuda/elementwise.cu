@@ -6,6 +6,8 @@ using namespace kernels::cuda;
 // x[r] += y[r]. x, y: (rows, n) at their strides
 extern "C" __global__ void add(const float* y, int y_stride, float* x, int x_stride, int n)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n)
         x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)] +=
@@ -16,6 +18,8 @@ EMULATED(add);
 // x[r] = cap * tanh(x[r] / cap)
 extern "C" __global__ void soft_cap(float cap, float* x, int x_stride, int n)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n)
         return;
@@ -27,6 +31,8 @@ EMULATED(soft_cap);
 // x[r] *= factor
 extern "C" __global__ void scale(float factor, float* x, int x_stride, int n)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n)
         x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)] *= factor;
@@ -36,6 +42,8 @@ EMULATED(scale);
 // x[r] times the sigmoid of weights[r]
 extern "C" __global__ void weigh_rows(const float* weights, int weights_stride, float* x, int x_stride, int n)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n)
         return;
@@ -48,6 +56,8 @@ EMULATED(weigh_rows);
 extern "C" __global__ void copy_heads(const float* x, int x_stride, int heads, int length, int x_head, float* out,
                                       int out_stride, int out_head)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= heads * length)
         return;

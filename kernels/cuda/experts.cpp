@@ -39,7 +39,8 @@ Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choic
         .chosen = reinterpret_cast<int*>(to.chosen),
         .weights = reinterpret_cast<float*>(to.weights),
     };
-    const Status status = driver.launch(Kernel::choose_experts, {unsigned(to.rows)}, {kThreads}, 0, queue, arguments);
+    const Status status =
+        driver.launch_early(Kernel::choose_experts, {unsigned(to.rows)}, {kThreads}, 0, queue, arguments);
     if (status != Status::Ok || to.rows <= kFewTokens)
         return status;
     return driver.launch(Kernel::sort_pairs, {unsigned(to.experts)}, {kThreads}, 0, queue, to.chosen, to.rows * to.used,
@@ -50,24 +51,24 @@ Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const R
 {
     constexpr unsigned kThreads = 256;
     const int pairs = routing.rows * routing.used;
-    return driver.launch(Kernel::scale_weights, {(unsigned(pairs) + kThreads - 1) / kThreads}, {kThreads}, 0, queue,
-                         scale, routing.chosen, routing.weights, pairs);
+    return driver.launch_early(Kernel::scale_weights, {(unsigned(pairs) + kThreads - 1) / kThreads}, {kThreads}, 0,
+                               queue, scale, routing.chosen, routing.weights, pairs);
 }
 
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out)
 {
     constexpr unsigned kThreads = 256;
     const Dim grid{(unsigned(n) + kThreads - 1) / kThreads, unsigned(routing.rows)};
-    return driver.launch(Kernel::sum_experts, grid, {kThreads}, 0, queue, y.at, y.stride, routing.weights, routing.used,
-                         n, out.at, out.stride);
+    return driver.launch_early(Kernel::sum_experts, grid, {kThreads}, 0, queue, y.at, y.stride, routing.weights,
+                               routing.chosen, routing.places, routing.used, n, out.at, out.stride);
 }
 
 Status weigh_pairs(const Driver& driver, Queue queue, Rows x, const Routing& routing, int n, Rows out)
 {
     constexpr unsigned kThreads = 256;
     const Dim grid{(unsigned(n) + kThreads - 1) / kThreads, unsigned(routing.rows * routing.used)};
-    return driver.launch(Kernel::weigh_pairs, grid, {kThreads}, 0, queue, x.at, x.stride, routing.weights, routing.used,
-                         n, out.at, out.stride);
+    return driver.launch_early(Kernel::weigh_pairs, grid, {kThreads}, 0, queue, x.at, x.stride, routing.weights,
+                               routing.used, n, out.at, out.stride);
 }
 
 }  // namespace kernels::cuda

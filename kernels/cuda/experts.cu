@@ -10,6 +10,8 @@ using namespace kernels::cuda;
 
 namespace {
 
+constexpr int kNoExpert = std::numeric_limits<int>::max();
+
 struct Best {
     float logit;
     int expert;
@@ -121,6 +123,8 @@ __device__ void choose_groups(const ChooseArguments& a, const Scores& scores, fl
 // ones.
 extern "C" __global__ void choose_experts(const ChooseArguments a)
 {
+    let_next_begin();
+    wait_for_previous();
     __shared__ float worth[kMostExpertGroups];
     __shared__ bool competes[kMostExpertGroups];
     const Scores scores(a, a.logits + std::size_t(blockIdx.x) * std::size_t(a.stride), competes);
@@ -155,17 +159,34 @@ EMULATED(choose_experts);
 // begin: (experts + 1,) where each expert's pairs begin
 extern "C" __global__ void sort_pairs(const int* chosen, int pairs, int* sorted, int* begin)
 {
+    constexpr int at_once = 4;  // reads of a lane that are waited for together
     const int expert = int(blockIdx.x);
+    const auto read = [&](int base, int(&experts)[at_once]) {
+        for (int i = 0; i < at_once; ++i) {
+            const int pair = base + i * kWarp + lane();
+            experts[i] = pair < pairs ? chosen[pair] : kNoExpert;
+        }
+    };
     int first = 0;
-    for (int base = 0; base < pairs; base += kWarp)
-        first += __popc(__ballot_sync(kWholeWarp, base + lane() < pairs && chosen[base + lane()] < expert));
+    for (int base = 0; base < pairs; base += at_once * kWarp) {
+        int experts[at_once];
+        read(base, experts);
+        for (const int e : experts)
+            first += e < expert;
+    }
+    for (int flip = kWarp / 2; flip > 0; flip /= 2)
+        first += __shfl_xor_sync(kWholeWarp, first, flip);
     int next = first;
-    for (int base = 0; base < pairs; base += kWarp) {
-        const bool mine = base + lane() < pairs && chosen[base + lane()] == expert;
-        const unsigned all = __ballot_sync(kWholeWarp, mine);
-        if (mine)
-            sorted[next + __popc(all & ((1u << lane()) - 1))] = base + lane();
-        next += __popc(all);
+    for (int base = 0; base < pairs; base += at_once * kWarp) {
+        int experts[at_once];
+        read(base, experts);
+        for (int i = 0; i < at_once; ++i) {
+            const bool mine = experts[i] == expert;
+            const unsigned all = __ballot_sync(kWholeWarp, mine);
+            if (mine)
+                sorted[next + __popc(all & ((1u << lane()) - 1))] = base + i * kWarp + lane();
+            next += __popc(all);
+        }
     }
     if (lane() == 0)
         begin[expert] = first;
@@ -177,6 +198,8 @@ EMULATED(sort_pairs);
 // A thread a pair. scale: (experts,); chosen, weights: (pairs,)
 extern "C" __global__ void scale_weights(const float* scale, const int* chosen, float* weights, int pairs)
 {
+    let_next_begin();
+    wait_for_previous();
     const int pair = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (pair < pairs)
         weights[pair] *= scale[chosen[pair]];
@@ -184,18 +207,22 @@ extern "C" __global__ void scale_weights(const float* scale, const int* chosen, 
 EMULATED(scale_weights);
 
 // A thread a value. y: (rows * used, n) at y_stride; weights: (rows, used), or null: all are 1; out: (rows, n) at
-// out_stride
-extern "C" __global__ void sum_experts(const float* y, int y_stride, const float* weights, int used, int n, float* out,
-                                       int out_stride)
+// out_stride. places: (experts,), where experts with 0 are left out, and the sum is added to what was there; or null
+extern "C" __global__ void sum_experts(const float* y, int y_stride, const float* weights, const int* chosen,
+                                       const std::uint64_t* places, int used, int n, float* out, int out_stride)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n)
         return;
     const std::size_t first = std::size_t(blockIdx.y) * std::size_t(used);
-    float sum = 0.0f;
+    float& to = out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)];
+    float sum = places ? to : 0.0f;
     for (std::size_t pair = first; pair < first + std::size_t(used); ++pair)
-        sum += (weights ? weights[pair] : 1.0f) * y[pair * std::size_t(y_stride) + std::size_t(i)];
-    out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = sum;
+        if (!places || places[chosen[pair]] != 0)
+            sum += (weights ? weights[pair] : 1.0f) * y[pair * std::size_t(y_stride) + std::size_t(i)];
+    to = sum;
 }
 EMULATED(sum_experts);
 
@@ -203,6 +230,8 @@ EMULATED(sum_experts);
 extern "C" __global__ void weigh_pairs(const float* x, int x_stride, const float* weights, int used, int n, float* out,
                                        int out_stride)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n)
         return;

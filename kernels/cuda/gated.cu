@@ -8,6 +8,8 @@ using namespace kernels::cuda;
 extern "C" __global__ void gated(const float* gates, int gates_stride, const float* up, int up_stride, Gating gating,
                                  int n, float* out, int out_stride)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n)
         return;
@@ -21,6 +23,8 @@ EMULATED(gated);
 extern "C" __global__ void gate_heads(const float* gates, int gates_stride, int heads, int length, int head_stride,
                                       float* x, int x_stride)
 {
+    let_next_begin();
+    wait_for_previous();
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= heads * length)
         return;

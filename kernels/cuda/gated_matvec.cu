@@ -13,30 +13,27 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
 {
     const MatvecArguments& a = gated.gate;
     const int row = int(blockIdx.x) * kMatvecWarps + warp();
+    let_next_begin();
+    if (row >= a.rows || !weights_are_known(a))
+        wait_for_previous();
     if (row >= a.rows)
         return;  // the whole warp
     const int token = int(blockIdx.y);
     const Operands operands = operands_of(a, token);
-    const std::size_t at = operands.matrix * a.expert.bytes + std::size_t(row) * a.row_bytes;
+    const std::size_t at = offset_of(a, operands, row);
+    if (at == kLeftOut)
+        return;  // the whole thread block
     const std::byte* x = a.x + operands.x_offset;
-    const std::byte* residual = a.residual ? a.residual + operands.x_offset : nullptr;
 
-    float gate = 0.0f;
-    float up = 0.0f;
-    const int slices = Weights::slices(a.n);
-#pragma unroll 2
-    for (int slice = lane(); slice < slices; slice += kWarp) {
-        const typename Weights::Taken gates = Weights::take(a.weights + at, slice);
-        const typename Weights::Taken ups = Weights::take(gated.up + at, slice);
-        gate += Weights::dot(gates, x, a.n);
-        up += Weights::dot(ups, x, a.n);
-        if (residual) {
-            gate += Weights::dot(gates, residual, a.n);
-            up += Weights::dot(ups, residual, a.n);
-        }
-    }
-    gate = warp_sum(gate);
-    up = warp_sum(up);
+    __shared__ Turns<Weights, 2> turns[kMatvecWarps];
+    const std::byte* const rows[2] = {moved(a.weights, at), moved(gated.up, at)};
+    float sums[2] = {};
+    if (a.residual)
+        multiply_rows<Weights, true>(a, rows, x, a.residual + operands.x_offset, turns[warp()], sums);
+    else
+        multiply_rows<Weights, false>(a, rows, x, x, turns[warp()], sums);
+    float gate = warp_sum(sums[0]);
+    float up = warp_sum(sums[1]);
     if (lane() != 0)
         return;
     if (a.scale)
@@ -54,7 +51,8 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
 }  // namespace
 
 #define GATED_MATVEC(name, Weights)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp) name(const GatedMatvecArguments a)               \
+    extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp, kWideMatvecBlocks)                               \
+        name(const GatedMatvecArguments a)                                                                             \
     {                                                                                                                  \
         gated_matvec<Weights>(a);                                                                                      \
     }                                                                                                                  \

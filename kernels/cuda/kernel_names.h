@@ -42,6 +42,10 @@
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, halves) \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec)        \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec8)       \
+    KERNEL(matvec_mixed, matvec_q3_k_q5_k)              \
+    KERNEL(matvec_mixed, matvec_q4_k_q5_k)              \
+    KERNEL(matvec_mixed, matvec_q4_k_q6_k)              \
+    KERNEL(matvec_mixed, matvec_q5_k_q6_k)              \
     KERNEL(matmul_floats, matmul_f32)                   \
     KERNEL(matmul_floats, matmul_f16)                   \
     KERNEL(matmul_floats, matmul_bf16)                  \
@@ -60,6 +64,7 @@
     KERNEL(short_convolution, gated_convolution)        \
     KERNEL(state_gates, gate_and_norm)                  \
     KERNEL(state_gates, norm_and_gate)                  \
+    KERNEL(store_kv, prepare_heads)                     \
     KERNEL(store_kv, store_kv)                          \
     KERNEL(streams, add_to_streams)                     \
     KERNEL(streams, convolve_ngrams)                    \

@@ -168,13 +168,13 @@ __device__ void multiply_step(const Shared& shared, int row, int token_row, floa
     }
 }
 
-// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens), heads)
+// grid: (ceil(tokens / kMatmulTokens), ceil(rows / kMatmulRows), heads)
 template <class Weights>
 __device__ void matmul(const MatmulArguments& a)
 {
     __shared__ Shared shared;
-    const int first_row = int(blockIdx.x) * kMatmulRows;
-    const int first_token = int(blockIdx.y) * kMatmulTokens;
+    const int first_row = int(blockIdx.y) * kMatmulRows;
+    const int first_token = int(blockIdx.x) * kMatmulTokens;
     const int row = warp() % kRowWarps * 16 + lane() / 4;
     const int tokens = warp() / kRowWarps * kTokenTiles * 8;  // this warp's first
 

@@ -4,6 +4,9 @@
 #include "kernels/cuda/of_type.h"
 #include "kernels/cuda/ops.h"
 
+#include <algorithm>
+#include <array>
+
 namespace kernels::cuda {
 
 template <class T>
@@ -46,15 +49,100 @@ static bool can_multiply(const Product& p)
 static Status launch_matvec(const Driver& driver, Queue queue, const Product& p, const MatvecArguments& arguments,
                             int heads)
 {
-    const Dim grid{pieces(p.rows, kMatvecWarps), pieces(p.tokens, kMatvecTokens), unsigned(heads)};
-    const Kernel first = p.tokens == 1 ? Kernel::matvec_f32 : Kernel::matvec8_f32;
-    return driver.launch(of_type(first, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments);
+    if (p.tokens == 1) {
+        const Dim grid{pieces(p.rows, kMatvecWarps), 1, unsigned(heads)};
+        return driver.launch_early(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments,
+                                   MatvecParts{});
+    }
+    const int at_once = p.residual ? kMatvecTokens / 2 : kMatvecTokens;
+    const Dim grid{pieces(p.rows, kFewWarps), pieces(p.tokens, at_once), unsigned(heads)};
+    return driver.launch_early(of_type(Kernel::matvec8_f32, p.type), grid, {32 * kFewWarps}, 0, queue, arguments);
 }
 
 Status matvec(const Driver& driver, Queue queue, const Product& p)
 {
     return can_multiply(p) ? launch_matvec(driver, queue, p, arguments_of(p), 1) : Status::InvalidValue;
 }
+
+// ---- several at once ----
+
+/// Types that a file mixes in one layer, as llama.cpp's recipes do with attn_v.
+struct TypesTogether {
+    TensorType first, second;
+    Kernel kernel;
+};
+static constexpr TypesTogether kTogether[] = {
+    {TensorType::Q4_K, TensorType::Q6_K, Kernel::matvec_q4_k_q6_k},
+    {TensorType::Q5_K, TensorType::Q6_K, Kernel::matvec_q5_k_q6_k},
+    {TensorType::Q4_K, TensorType::Q5_K, Kernel::matvec_q4_k_q5_k},
+    {TensorType::Q3_K, TensorType::Q5_K, Kernel::matvec_q3_k_q5_k},
+};
+
+/// The kernel for these types, of which `second` may be another than the first; or none.
+static const TypesTogether* types_together(TensorType a, TensorType b)
+{
+    for (const TypesTogether& t : kTogether)
+        if ((t.first == a && t.second == b) || (t.first == b && t.second == a))
+            return &t;
+    return nullptr;
+}
+
+/// The first of them that is not the first's type.
+template <class Range, class TypeOf>
+static TensorType other_type(const Range& all, const TypeOf& type_of)
+{
+    const TensorType first = type_of(all.front());
+    for (const auto& one : all)
+        if (type_of(one) != first)
+            return type_of(one);
+    return first;
+}
+
+bool multiplied_together(std::span<const TensorType> types)
+{
+    const TensorType first = types.front();
+    const TensorType other = other_type(types, [](TensorType type) { return type; });
+    return types.size() <= kMostTogether && (first == other || types_together(first, other)) &&
+           std::ranges::all_of(types, [&](TensorType type) { return type == first || type == other; });
+}
+
+Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products)
+{
+    TensorType types[kMostTogether];
+    if (products.empty() || products.size() > kMostTogether)
+        return Status::InvalidValue;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        const Product& p = products[i];
+        types[i] = p.type;
+        if (!can_multiply(p) || p.tokens != 1 || p.into == Into::Sum || p.n != products[0].n || p.x != products[0].x ||
+            p.residual != products[0].residual)
+            return Status::InvalidValue;
+    }
+    if (!multiplied_together({types, products.size()}))
+        return Status::InvalidValue;
+    const TensorType other = other_type(products, [](const Product& p) { return p.type; });
+    const TypesTogether* two = other == types[0] ? nullptr : types_together(types[0], other);
+
+    // The first type's come first: of a kernel for two the first product may be of either.
+    std::array<const Product*, kMostTogether> order;
+    std::size_t count = 0;
+    for (const bool second : {false, true})
+        for (const Product& p : products)
+            if (second == (two && p.type == two->second))
+                order[count++] = &p;
+    MatvecParts parts{};
+    unsigned blocks = pieces(order[0]->rows, kMatvecWarps);
+    for (std::size_t i = 1; i < count; ++i) {
+        const MatvecArguments a = arguments_of(*order[i]);
+        parts.part[parts.count++] = {a.weights, a.row_bytes, a.scale,     a.bias,
+                                     a.out,     a.rows,      int(blocks), int(two && order[i]->type == two->second)};
+        blocks += pieces(a.rows, kMatvecWarps);
+    }
+    return driver.launch_early(two ? two->kernel : of_type(Kernel::matvec_f32, types[0]), {blocks}, {32 * kMatvecWarps},
+                               0, queue, arguments_of(*order[0]), parts);
+}
+
+// ---- gated ----
 
 static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct& p, const ExpertArguments& expert)
 {
@@ -69,8 +157,8 @@ static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct
     };
     arguments.gate.expert = expert;
     const Dim grid{pieces(p.gate.rows, kMatvecWarps), unsigned(p.gate.tokens)};
-    return driver.launch(of_type(Kernel::gated_matvec_f32, p.gate.type), grid, {32 * kMatvecWarps}, 0, queue,
-                         arguments);
+    return driver.launch_early(of_type(Kernel::gated_matvec_f32, p.gate.type), grid, {32 * kMatvecWarps}, 0, queue,
+                               arguments);
 }
 
 Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p)
@@ -78,14 +166,19 @@ Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p)
     return launch_gated(driver, queue, p, {});
 }
 
+static unsigned shared_bytes_of(TensorType type)
+{
+    return is_packed(type) ? matmul_shared_bytes(type == TensorType::Q2_K) : 0;
+}
+
 static Status launch_matmul(const Driver& driver, Queue queue, const Product& p, const MatmulArguments& arguments,
                             int heads)
 {
     if (p.tokens <= kFewTokens)
         return launch_matvec(driver, queue, p, arguments, heads);
-    const Dim grid{pieces(p.rows, kMatmulRows), pieces(p.tokens, kMatmulTokens), unsigned(heads)};
-    return driver.launch(of_type(Kernel::matmul_f32, p.type), grid, {kMatmulThreads},
-                         is_packed(p.type) ? kMatmulSharedBytes : 0, queue, arguments);
+    const Dim grid{pieces(p.tokens, kMatmulTokens), pieces(p.rows, kMatmulRows), unsigned(heads)};
+    return driver.launch(of_type(Kernel::matmul_f32, p.type), grid, {kMatmulThreads}, shared_bytes_of(p.type), queue,
+                         arguments);
 }
 
 Status matmul(const Driver& driver, Queue queue, const Product& p)
@@ -112,6 +205,7 @@ static ExpertArguments chosen_experts(const Product& p, const Routing& routing, 
             .sorted = nullptr,
             .begin = nullptr,
             .bytes = p.stack_stride > 0 ? p.stack_stride : std::size_t(p.rows) * row_bytes(p.type, p.n),
+            .places = pointer<std::uint64_t>(routing.places),
             .pairs_of_each_row = pairs_of_each_row};
 }
 
@@ -125,21 +219,22 @@ Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct
 
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing, int pairs_of_each_row)
 {
-    if (!can_multiply(p))
+    if (!can_multiply(p) || (routing.places != 0 && routing.rows > kFewTokens))
         return Status::InvalidValue;
     MatmulArguments arguments = arguments_of(p);
     arguments.expert = chosen_experts(p, routing, pairs_of_each_row);
     if (routing.rows <= kFewTokens || !is_packed(p.type)) {
         const Dim grid{pieces(p.rows, kMatvecWarps), unsigned(p.tokens)};
-        return driver.launch(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments);
+        return driver.launch_early(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments,
+                                   MatvecParts{});
     }
     arguments.expert.chosen = nullptr;
     arguments.expert.sorted = pointer<int>(routing.sorted);
     arguments.expert.begin = pointer<int>(routing.begin);
     // An expert gets each row once at most; thread blocks beyond what it gets have nothing to do.
-    const Dim grid{pieces(p.rows, kMatmulRows), pieces(routing.rows, kMatmulTokens), unsigned(routing.experts)};
-    return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, kMatmulSharedBytes, queue,
-                         arguments);
+    const Dim grid{pieces(routing.rows, kMatmulTokens), pieces(p.rows, kMatmulRows), unsigned(routing.experts)};
+    return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, shared_bytes_of(p.type),
+                         queue, arguments);
 }
 
 }  // namespace kernels::cuda

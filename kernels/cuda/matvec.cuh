@@ -3,6 +3,7 @@
 // however many there are. With experts each pair is a token by itself, and reads its own expert's row.
 #pragma once
 
+#include "kernels/cpu/q8_layout.h"
 #include "kernels/cuda/matvec.h"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/slices.cuh"
@@ -10,53 +11,136 @@
 
 namespace kernels::cuda {
 
+/// Where chunk i of 16 bytes of a step's activations lies in shared memory. Neighbouring lanes read 32 bytes of their
+/// own as two chunks, `apart` from each other: of two times 128 bytes one has them the other way round, or lanes that
+/// read together would wait for the same banks.
+template <unsigned apart>
+__device__ inline unsigned place_of_chunk(unsigned i)
+{
+    return i ^ (i / 8 % 2 * apart);
+}
+
 // ---- packed weights, 8-bit activations ----
 
 template <class Block>
 struct PackedWeights {
-    using Taken = Slice<Slices<Block>::kQuads>;
-    static constexpr int kQuads = Slices<Block>::kQuads;
+    using Type = Slices<Block>;
+    using Taken = Slice;
+    static constexpr int kStep = kSliceStep<Block>;
+    static constexpr bool kAligned = sizeof(Block) % 16 == 0;  // as the matrices are, so are the rows
+    static constexpr int kBlocks = Type::kByTables ? kWideMatvecBlocks : kMatvecBlocks;
 
-    static __device__ int slices(int n) { return n / 32 * Slices<Block>::kPerGroup; }
-    static __device__ Taken take(const std::byte* row, int slice) { return Slices<Block>::load(row, slice); }
+    static constexpr int kOfSum = Type::kOneGroup ? 32 : 16;  // activations to a sum
 
-    // x: a row of 8-bit activations, whose scales follow its n values
-    static __device__ float dot(const Taken& w, const std::byte* x, int n)
+    static __device__ int slices(int n) { return n / 32; }
+    static __device__ Taken take(const std::byte* step, unsigned lane) { return Type::take(step, lane); }
+
+    /// Where a row of 8-bit activations has what a lane's slices of each step are multiplied with.
+    struct Place {
+        const std::byte* q;
+        const std::byte* scale;
+        const std::byte* sum;  // floats for weights with an offset, integers for those with a centre
+        int apart = Type::kApart;
+        __device__ Place at(std::ptrdiff_t bytes) const { return {q + bytes, scale + bytes, sum + bytes}; }
+        __device__ Place after(int steps) const
+        {
+            return {q + 1024 * steps, scale + 1024 / 32 * 4 * steps, sum + 1024 / kOfSum * 4 * steps};
+        }
+    };
+    static __device__ Place place_of_row(const std::byte* x, int n)
     {
-        const auto* scales = reinterpret_cast<const float*>(x + n);
-        float sum = 0.0f;
+        const Q8Layout at(n);
+        const std::size_t sum =
+            kHasOffset<Block> ? (Type::kOneGroup ? at.sum32 : at.sum16) : (Type::kOneGroup ? at.shift32 : at.shift16);
+        return {x, x + at.scale, x + sum};
+    }
+    static __device__ Place place(const std::byte* x, int n, unsigned lane)
+    {
+        const Place row = place_of_row(x, n);
+        const unsigned first = Type::first(lane);
+        return {row.q + first, row.scale + first / 32 * 4, row.sum + first / kOfSum * 4};
+    }
+    /// The same where a step of them lies in shared memory.
+    static constexpr int kSums = kHasOffset<Block> || Type::kCentre > 0 ? 1024 / kOfSum : 0;
+    static constexpr int kExtras = 32 + kSums;
+    static __device__ int x_bytes(int n) { return n; }
+    static constexpr unsigned kRunsApart = Type::kApart / 16;  // chunks
+    static __device__ Place place(const uint4* x, const float* extras, unsigned lane)
+    {
+        const unsigned first = Type::first(lane);
+        const unsigned chunk = place_of_chunk<kRunsApart>(first / 16);
+        return {reinterpret_cast<const std::byte*>(x + chunk), reinterpret_cast<const std::byte*>(extras + first / 32),
+                reinterpret_cast<const std::byte*>(extras + 32 + first / kOfSum),
+                chunk == first / 16 ? Type::kApart : -Type::kApart};
+    }
+    static __device__ void copy_extras(const std::byte* x, int n, int step, float* extras)
+    {
+        const Place from = place_of_row(x, n);
+        const int i = lane();
+        if (32 * step + i < n / 32)
+            copy_async<4>(extras + i, from.scale + 4 * (32 * step + i), true);
+        for (int s = i; s < kSums; s += kWarp)
+            if (kSums * step + s < n / kOfSum)
+                copy_async<4>(extras + 32 + s, from.sum + 4 * (kSums * step + s), true);
+    }
+
+    /// As another lane has it.
+    static __device__ Place moved(const Place& place, unsigned from, unsigned to)
+    {
+        const auto by = [&](unsigned share) { return int(Type::first(to) / share) - int(Type::first(from) / share); };
+        return {place.q + by(1), place.scale + 4 * by(32), place.sum + 4 * by(kOfSum)};
+    }
+
+    // The same roundings in every kernel: fmaf, and nothing left to the compiler.
+    static __device__ float add_dot(float sum, const Taken& w, const Place& x, int step)
+    {
+        constexpr bool kTwoScales = Type::kApart == 32;  // next to each other
+        const auto* scales = reinterpret_cast<const float*>(x.scale) + 32 * step;
+        float scale[2];
+        if constexpr (kTwoScales) {
+            const float2 both = *reinterpret_cast<const float2*>(scales);
+            scale[0] = both.x;
+            scale[1] = both.y;
+        } else {
+            scale[0] = scales[0];
+            scale[1] = Type::kOneGroup ? scale[0] : scales[Type::kApart / 32];
+        }
+        int products = 0;
+#pragma unroll
         for (int r = 0; r < 2; ++r) {
-            std::uint32_t q[kQuads];
-            load(q, x + 4 * w.quad[r]);
-            int products = 0;
-            int values = 0;
-            for (int i = 0; i < kQuads; ++i) {
-                products = dot4(w.q[r][i], q[i], products);
-                if (kHasOffset<Block>)
-                    values = dot4(0x01010101u, q[i], values);
-            }
-            const float scale = scales[w.quad[r] / 8];
-            sum += w.scale[r] * scale * float(products);
+            const std::byte* of_sum = x.sum + (1024 / kOfSum * step + r * Type::kApart / kOfSum) * 4;
+            if (Type::kCentre > 0 && (r == 0 || !Type::kOneGroup))
+                products = less_centre(*reinterpret_cast<const int*>(of_sum));
+            products = dot16(w.q[r], x.q + 1024 * step + r * x.apart, products);
+            if (Type::kOneGroup && r == 0)
+                continue;
+            sum = fmaf(w.scale[r] * scale[r], float(products), sum);
             if (kHasOffset<Block>)
-                sum += w.offset[r] * scale * float(values);
+                sum = fmaf(w.offset[r], *reinterpret_cast<const float*>(of_sum), sum);
+            products = 0;
         }
         return sum;
     }
 
 private:
-    static __device__ void load(std::uint32_t (&q)[2], const std::byte* from)
+    /// -centre times the sum of values of which -128 times the sum is given.
+    static __device__ int less_centre(int shift)
     {
-        const uint2 words = *reinterpret_cast<const uint2*>(from);
-        q[0] = words.x;
-        q[1] = words.y;
+        constexpr int kBits = Type::kCentre == 1    ? 7
+                              : Type::kCentre == 4  ? 5
+                              : Type::kCentre == 8  ? 4
+                              : Type::kCentre == 16 ? 3
+                                                    : 2;
+        static_assert(Type::kCentre == 0 || Type::kCentre == 128 >> kBits);
+        return shift >> kBits;
     }
-    static __device__ void load(std::uint32_t (&q)[4], const std::byte* from)
+    static __device__ int dot16(const std::uint32_t (&q)[4], const std::byte* x, int products)
     {
-        const uint4 words = *reinterpret_cast<const uint4*>(from);
-        q[0] = words.x;
-        q[1] = words.y;
-        q[2] = words.z;
-        q[3] = words.w;
+        const uint4 values = *reinterpret_cast<const uint4*>(x);
+        products = dot4(q[0], values.x, products);
+        products = dot4(q[1], values.y, products);
+        products = dot4(q[2], values.z, products);
+        return dot4(q[3], values.w, products);
     }
 };
 
@@ -64,47 +148,165 @@ private:
 
 struct Eight {
     float w[8];
-    int first;
 };
 
-__device__ inline float dot_floats(const Eight& w, const std::byte* x)
-{
-    const auto* from = reinterpret_cast<const float4*>(reinterpret_cast<const float*>(x) + w.first);
-    const float4 a = from[0];
-    const float4 b = from[1];
-    return (w.w[0] * a.x + w.w[1] * a.y + w.w[2] * a.z + w.w[3] * a.w) +
-           (w.w[4] * b.x + w.w[5] * b.y + w.w[6] * b.z + w.w[7] * b.w);
-}
+struct EightALane {
+    using Taken = Eight;
+    static constexpr bool kAligned = true;
+    static constexpr int kBlocks = kMatvecBlocks;
+
+    struct Place {
+        const std::byte* values;
+        int apart = 16;
+        __device__ Place at(std::ptrdiff_t bytes) const { return {values + bytes}; }
+        __device__ Place after(int steps) const { return {values + 1024 * steps}; }
+    };
+    static __device__ int slices(int n) { return n / 8; }
+    static __device__ Place place(const std::byte* x, int, unsigned lane) { return {x + 32 * lane}; }
+    /// The same where a step of them lies in shared memory.
+    static constexpr int kExtras = 1;  // there are none
+    static __device__ int x_bytes(int n) { return 4 * n; }
+    static constexpr unsigned kRunsApart = 1;
+    static __device__ Place place(const uint4* x, const float*, unsigned lane)
+    {
+        const unsigned chunk = place_of_chunk<kRunsApart>(2 * lane);
+        return {reinterpret_cast<const std::byte*>(x + chunk), chunk == 2 * lane ? 16 : -16};
+    }
+    static __device__ void copy_extras(const std::byte*, int, int, float*) {}
+    static __device__ Place moved(const Place& place, unsigned from, unsigned to)
+    {
+        return {place.values + 32 * (int(to) - int(from))};
+    }
+    static __device__ float add_dot(float sum, const Taken& w, const Place& x, int step)
+    {
+        const std::byte* from = x.values + 1024 * step;
+        const float4 values[2] = {*reinterpret_cast<const float4*>(from),
+                                  *reinterpret_cast<const float4*>(from + x.apart)};
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            sum = fmaf(w.w[4 * i], values[i].x, sum);
+            sum = fmaf(w.w[4 * i + 1], values[i].y, sum);
+            sum = fmaf(w.w[4 * i + 2], values[i].z, sum);
+            sum = fmaf(w.w[4 * i + 3], values[i].w, sum);
+        }
+        return sum;
+    }
+};
 
 template <float (*to_float)(std::uint16_t)>
-struct HalfWeights {
-    using Taken = Eight;
-    static __device__ int slices(int n) { return n / 8; }
-    static __device__ Taken take(const std::byte* row, int slice)
+struct HalfWeights : EightALane {
+    static constexpr int kStep = 32 * 16;
+    static __device__ Taken take(const std::byte* step, unsigned lane)
     {
-        const uint4 bits = reinterpret_cast<const uint4*>(row)[slice];
+        const uint4 bits = reinterpret_cast<const uint4*>(step)[lane];
         const std::uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
         Taken t;
-        t.first = 8 * slice;
+#pragma unroll
         for (int i = 0; i < 8; ++i)
             t.w[i] = to_float(std::uint16_t(words[i / 2] >> (16 * (i % 2))));
         return t;
     }
-    static __device__ float dot(const Taken& w, const std::byte* x, int) { return dot_floats(w, x); }
 };
 
-struct FloatWeights {
-    using Taken = Eight;
-    static __device__ int slices(int n) { return n / 8; }
-    static __device__ Taken take(const std::byte* row, int slice)
+struct FloatWeights : EightALane {
+    static constexpr int kStep = 32 * 32;
+    static __device__ Taken take(const std::byte* step, unsigned lane)
     {
-        const auto* from = reinterpret_cast<const float4*>(row) + 2 * slice;
+        const auto* from = reinterpret_cast<const float4*>(step) + 2 * lane;
         const float4 a = from[0];
         const float4 b = from[1];
-        return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}, 8 * slice};
+        return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
     }
-    static __device__ float dot(const Taken& w, const std::byte* x, int) { return dot_floats(w, x); }
 };
+
+// ---- along rows ----
+//
+// A warp copies to shared memory what it will multiply, and waits for no more of it than comes next. So the bytes under
+// way neither depend on how many registers are left for them, nor their loads on how blocks are aligned.
+
+constexpr int kTurnsAhead = 2;
+
+/// What a warp copies at a time, and how much it has of it: `steps` steps of each of `count` rows.
+template <class Weights, int count>
+struct Turns {
+    static constexpr int steps = Weights::kStep % 16 == 0 && count * Weights::kStep > 600 ? 1 : 2;
+    static constexpr int bytes = steps * Weights::kStep;
+    static_assert(bytes % 16 == 0);
+    static constexpr int chunks = bytes / 16 + (Weights::kAligned ? 0 : 1);  // of 16, in which a row may begin anywhere
+    uint4 at[kTurnsAhead][count][chunks];
+};
+
+/// The lane's share of copying a turn of a row, of which `left` bytes are left from its first chunk on.
+template <int chunks, int first = 0>
+__device__ inline void copy_turn(SharedPlace to, const std::byte* from, int left)
+{
+    if ((first + kWarp <= chunks || first + lane() < chunks) && 16 * first < left)
+        copy_chunk<16 * first>(to, from, left - 16 * first);
+    if constexpr (first + kWarp < chunks)
+        copy_turn<chunks, first + kWarp>(to, from, left);
+}
+
+/// Goes along rows of so many slices. use(k, the rows' bytes, lane, whether the lane has a slice): for all steps in
+/// their order, k is the step's number in its turn. Lanes beyond the rows' end take the last one's. end_turn(): after
+/// each.
+template <class Weights, int count, class Use, class EndTurn>
+__device__ inline void walk(const std::byte* const (&rows)[count], std::size_t row_bytes, int slices,
+                            Turns<Weights, count>& turns, const Use& use, const EndTurn& end_turn)
+{
+    using T = Turns<Weights, count>;
+    constexpr int kRow = int(sizeof turns.at[0][0]);
+    constexpr int kTurn = count * kRow;
+    const std::byte* from[count];
+    int before[count];  // bytes of the first chunk that are before the row
+#pragma unroll
+    for (int r = 0; r < count; ++r) {
+        before[r] = Weights::kAligned ? 0 : int(reinterpret_cast<std::uintptr_t>(rows[r]) % 16);
+        from[r] = rows[r] - before[r] + 16 * lane();
+    }
+    int left = int(row_bytes) - 16 * lane();
+    const SharedPlace to = shared_place(reinterpret_cast<std::byte*>(&turns) + 16 * lane());
+    const auto copy = [&](int turn) {
+#pragma unroll
+        for (int r = 0; r < count; ++r) {
+            copy_turn<T::chunks>(to + turn + r * kRow, from[r], before[r] + left);
+            from[r] += T::bytes;
+        }
+        left -= T::bytes;
+        commit_copies();
+    };
+#pragma unroll
+    for (int i = 0; i < kTurnsAhead; ++i)
+        copy(i * kTurn);
+    wait_for_previous();  // weights come before that
+
+    int turn = 0;  // where it lies
+#pragma unroll 1
+    for (; slices > 0; slices -= 32 * T::steps) {
+        wait_for_copies<kTurnsAhead - 1>();
+        __syncwarp();  // the other lanes' have arrived, too
+        const auto use_step = [&](int k, int lane, bool any) {
+            const std::byte* bytes[count];
+#pragma unroll
+            for (int r = 0; r < count; ++r)
+                bytes[r] =
+                    reinterpret_cast<const std::byte*>(&turns) + turn + r * kRow + before[r] + k * Weights::kStep;
+            use(k, bytes, unsigned(lane), any);
+        };
+        if (slices >= 32 * T::steps) {
+#pragma unroll(count == 1 ? T::steps : 1)
+            for (int k = 0; k < T::steps; ++k)
+                use_step(k, lane(), true);
+        } else {
+#pragma unroll 1
+            for (int k = 0; k < T::steps && 32 * k < slices; ++k)
+                use_step(k, min(lane(), slices - 32 * k - 1), lane() < slices - 32 * k);
+        }
+        end_turn(T::steps);
+        __syncwarp();  // all have used it
+        copy(turn);
+        turn = turn + kTurn < kTurnsAhead * kTurn ? turn + kTurn : 0;
+    }
+}
 
 // ---- kernel ----
 
@@ -122,35 +324,60 @@ __device__ inline Operands operands_of(const MatvecArguments& a, int first)
             std::size_t(x_row) * a.x_stride + std::size_t(blockIdx.z) * a.head.x};
 }
 
-// grid: (ceil(rows / kMatvecWarps), ceil(tokens / at_once), heads)
-template <class Weights, int at_once>
-__device__ void matvec(const MatvecArguments& a)
+/// Whether no kernel before this one says where its weights are.
+__device__ inline bool weights_are_known(const MatvecArguments& a)
 {
-    const int row = int(blockIdx.x) * kMatvecWarps + warp();
-    if (row >= a.rows)
-        return;  // the whole warp
-    const int first = int(blockIdx.y) * at_once;
-    const int tokens = min(at_once, a.tokens - first);
-    const Operands operands = operands_of(a, first);
-    const std::byte* weights = a.weights + operands.matrix * a.expert.bytes + std::size_t(row) * a.row_bytes;
+    return !a.expert.chosen;
+}
+
+constexpr std::size_t kLeftOut = ~std::size_t(0);
+
+/// From where weights are said to be, to those of the operands' row.
+__device__ inline std::size_t offset_of(const MatvecArguments& a, const Operands& operands, int row)
+{
+    std::size_t matrix = operands.matrix * a.expert.bytes;
+    if (a.expert.places)
+        matrix = std::size_t(a.expert.places[operands.matrix]);
+    return a.expert.places && matrix == 0 ? kLeftOut : matrix + std::size_t(row) * a.row_bytes;
+}
+
+/// Also from what is no address by itself.
+__device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
+{
+    return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
+}
+
+/// Adds the products of some rows with a token's activations, of what each lane has.
+template <class Weights, bool has_residual, int count>
+__device__ inline void multiply_rows(const MatvecArguments& a, const std::byte* const (&rows)[count],
+                                     const std::byte* x, const std::byte* residual, Turns<Weights, count>& turns,
+                                     float (&sums)[count])
+{
+    auto place = Weights::place(x, a.n, unsigned(lane()));
+    const std::ptrdiff_t apart = residual - x;
+    walk<Weights>(
+        rows, a.row_bytes, Weights::slices(a.n), turns,
+        [&](int k, const std::byte* const(&bytes)[count], unsigned at_lane, bool any) {
+            const auto here = Weights::moved(place, unsigned(lane()), at_lane);
+#pragma unroll
+            for (int r = 0; r < count; ++r) {
+                const typename Weights::Taken taken = Weights::take(bytes[r], at_lane);
+                float sum = Weights::add_dot(sums[r], taken, here, k);
+                if (has_residual)
+                    sum = Weights::add_dot(sum, taken, here.at(apart), k);
+                sums[r] = any ? sum : sums[r];
+            }
+        },
+        [&](int steps) { place = place.after(steps); });
+}
+
+/// The sums of all lanes, for a row of the matrix and tokens from `first` on.
+template <int at_once>
+__device__ inline void write_sums(const MatvecArguments& a, const Operands& operands, int first, int tokens, int row,
+                                  const float (&sums)[at_once])
+{
     const float scale = a.scale ? a.scale[operands.matrix] : 1.0f;
     const float* bias = a.bias ? a.bias + operands.matrix * std::size_t(a.rows) : nullptr;
-    const std::byte* x = a.x + operands.x_offset;
-    const std::byte* residual = a.residual ? a.residual + operands.x_offset : nullptr;
-
-    float sums[at_once] = {};
-    const int slices = Weights::slices(a.n);
-#pragma unroll(at_once == 1 ? 4 : 2)
-    for (int slice = lane(); slice < slices; slice += kWarp) {
-        const typename Weights::Taken taken = Weights::take(weights, slice);
-#pragma unroll
-        for (int t = 0; t < at_once; ++t)
-            if (t < tokens) {
-                sums[t] += Weights::dot(taken, x + std::size_t(t) * a.x_stride, a.n);
-                if (residual)
-                    sums[t] += Weights::dot(taken, residual + std::size_t(t) * a.x_stride, a.n);
-            }
-    }
 #pragma unroll
     for (int t = 0; t < at_once; ++t) {
         const float sum = warp_sum(sums[t]) * scale;
@@ -162,6 +389,62 @@ __device__ void matvec(const MatvecArguments& a)
     }
 }
 
+// One token's. grid: (ceil(rows / kMatvecWarps), tokens, heads); block: of the matrix's, along the first
+// turns: (kMatvecWarps,) of shared memory
+template <class Weights>
+__device__ void matvec(const MatvecArguments& a, int block, Turns<Weights, 1>* turns)
+{
+    const int row = block * kMatvecWarps + warp();
+    let_next_begin();
+    if (row >= a.rows || !weights_are_known(a))
+        wait_for_previous();
+    if (row >= a.rows)
+        return;  // the whole warp
+    const int token = int(blockIdx.y);
+    const Operands operands = operands_of(a, token);
+    const std::size_t offset = offset_of(a, operands, row);
+    if (offset == kLeftOut)
+        return;  // the whole thread block
+    const std::byte* x = a.x + operands.x_offset;
+
+    const std::byte* const rows[1] = {moved(a.weights, offset)};
+    float sums[1] = {};
+    if (a.residual)
+        multiply_rows<Weights, true>(a, rows, x, a.residual + operands.x_offset, turns[warp()], sums);
+    else
+        multiply_rows<Weights, false>(a, rows, x, x, turns[warp()], sums);
+    write_sums(a, operands, token, 1, row, sums);
+}
+
+// ---- several matrices in one launch ----
+
+struct PartOfLaunch {
+    MatvecArguments a;  // of the matrix
+    int block;          // of its own
+    bool is_second_type;
+};
+
+/// What this thread block multiplies.
+__device__ inline PartOfLaunch part_of(const MatvecArguments& first, const MatvecParts& parts)
+{
+    PartOfLaunch of{first, int(blockIdx.x), false};
+#pragma unroll
+    for (int i = 0; i < kMostParts; ++i) {
+        const MatvecPart& part = parts.part[i];
+        if (i >= parts.count || int(blockIdx.x) < part.first_block)
+            break;
+        of.a.weights = part.weights;
+        of.a.row_bytes = part.row_bytes;
+        of.a.scale = part.scale;
+        of.a.bias = part.bias;
+        of.a.out = part.out;
+        of.a.rows = part.rows;
+        of.block = int(blockIdx.x) - part.first_block;
+        of.is_second_type = part.is_second_type != 0;
+    }
+    return of;
+}
+
 }  // namespace kernels::cuda
 
 // KERNEL(name, Weights) for each weight type.
@@ -171,10 +454,3 @@ __device__ void matvec(const MatvecArguments& a)
     KERNEL(name##_f16, HalfWeights<kernels::cuda::half_to_float>);                                                     \
     KERNEL(name##_bf16, HalfWeights<kernels::cuda::bf16_to_float>);                                                    \
     SPILLWAY_EACH_PACKED_TYPE(MATVEC_OF_PACKED_TYPE, KERNEL, name)
-
-#define MATVEC_KERNEL(name, Weights, at_once)                                                                          \
-    extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp) name(const MatvecArguments a)                    \
-    {                                                                                                                  \
-        matvec<Weights, at_once>(a);                                                                                   \
-    }                                                                                                                  \
-    EMULATED(name)

@@ -4,19 +4,32 @@
 #include "kernels/cuda/gating.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kernels::cuda {
 
 constexpr int kMatvecWarps = 4;   // rows a thread block takes, a warp each
 constexpr int kMatvecTokens = 8;  // tokens that share a reading of the weights
 
+// Thread blocks that a multiprocessor holds at once, which decides how many registers a thread may have: 64, or 80 for
+// kernels that cannot do with so few. With the 32 warps an H100 takes the 4,096 rows that are usual in one go.
+constexpr int kMatvecBlocks = 8;
+constexpr int kWideMatvecBlocks = 6;
+
+// Of few tokens: more warps share what is read of the activations.
+constexpr int kFewWarps = 8;
+constexpr int kFewBlocks = 3;
+
 /// What a stack of matrices and biases needs besides: a token is then a pair, of a row of x and one of the experts it
 /// goes to.
 struct ExpertArguments {
-    const int* chosen;      // (tokens,) each pair's expert, for products of few
-    const int* sorted;      // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th
-    const int* begin;       // (experts + 1,) each expert's first in `sorted`
-    std::size_t bytes;      // from one expert's, or head's, matrix to the next
+    const int* chosen;  // (tokens,) each pair's expert, for products of few
+    const int* sorted;  // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th
+    const int* begin;   // (experts + 1,) each expert's first in `sorted`
+    std::size_t bytes;  // from one expert's, or head's, matrix to the next
+    // (experts,) where each one's matrices begin, or 0: its pairs are left out. Then `weights` are bytes from there.
+    // Null: they are in a stack
+    const std::uint64_t* places;
     int pairs_of_each_row;  // pairs that share a row of x
 };
 
@@ -41,6 +54,25 @@ struct MatvecArguments {
     int out_stride;
     ExpertArguments expert;  // null in it: there is one matrix, or one for each head
     HeadArguments head;      // 0: there is one head
+};
+
+constexpr int kMostParts = 3;
+
+/// More matrices of rows as long, for the same token of the same activations: from `first_block` on a launch's thread
+/// blocks are theirs.
+struct MatvecPart {
+    const std::byte* weights;
+    std::size_t row_bytes;
+    const float* scale;
+    const float* bias;
+    float* out;
+    int rows;
+    int first_block;
+    int is_second_type;  // of a kernel for two
+};
+struct MatvecParts {
+    int count;
+    MatvecPart part[kMostParts];
 };
 
 /// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r], each times its scale and plus its bias.

@@ -1,79 +1,142 @@
-// Joins the partials of all KV blocks into attention's result, wherever they were computed: a thread block a head. The
-// order of the additions depends on the numbers of the blocks only.
+// Joins the partials of all pieces of KV blocks into attention's result, wherever they were computed: a thread block
+// for 32 values of a head, so that many read. The order of the additions depends on the numbers of the pieces only.
 #include "kernels/cuda/attend.h"
-#include "kernels/cuda/device.h"
+#include "kernels/cuda/q8_rows.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 using namespace kernels::cuda;
 
-// grid: (heads, rows)
-extern "C" __global__ void __launch_bounds__(kAttendThreads) merge_partials(const MergeArguments a)
+namespace {
+
+constexpr int kQuads = kMergeValues / 4;        // of values that are joined; neighbouring lanes have them
+constexpr int kSlots = kMergeThreads / kQuads;  // threads that share the pieces
+constexpr int kEach = kMergeThreads / kSlots;   // pieces of each, of as many as there are threads
+static_assert(kWarp % kQuads == 0);
+
+__device__ inline void add(float4& to, const float4& v)
 {
-    __shared__ float4 part_quads[kAttendThreads];
-    __shared__ float sums[kAttendThreads];
+    to.x += v.x;
+    to.y += v.y;
+    to.z += v.z;
+    to.w += v.w;
+}
+
+}  // namespace
+
+// grid: (heads, ceil(v_dim / kMergeValues), rows)
+extern "C" __global__ void __launch_bounds__(kMergeThreads) merge_partials(const MergeArguments a)
+{
+    __shared__ float weights[kMergeThreads];
+    __shared__ float4 of_warps[kMergeThreads / kWarp][kQuads];
+    let_next_begin();
     const int head = int(blockIdx.x);
-    const int row = int(blockIdx.y);
+    const int row = int(blockIdx.z);
+    const int quad = int(blockIdx.y) * kQuads + int(threadIdx.x) % kQuads;
+    const int slot = int(threadIdx.x) / kQuads;
+    const bool live = quad < a.v_dim / 4;
     const int seen = *a.first + row + 1;
-    const int oldest = a.window.oldest_seen(seen - 1);
-    const int first_block = oldest / a.block_tokens;
-    const int end_block = (seen + a.block_tokens - 1) / a.block_tokens;
-    const float* of_host = a.host_partials + std::size_t(row) * std::size_t(a.heads * (2 + a.v_dim));
-    const int parts_in_all = end_block + (a.host_partials ? 1 : 0);  // the last one is the host's
-    const auto is_here = [&](int b) { return b == end_block || a.blocks[b] != 0; };
-    const auto partial = [&](int b) {
-        return (std::size_t(row) * std::size_t(a.max_blocks) + std::size_t(b)) * std::size_t(a.heads) +
-               std::size_t(head);
+    const SeenPieces pieces(a.window.oldest_seen(seen - 1), seen, a.block_tokens, a.many_pieces);
+    const int end = pieces.end + (a.host_partials ? 1 : 0);  // the last one is the host's
+    const HostPartialsLayout host{a.heads, a.v_dim};
+    const float* of_host = a.host_partials ? a.host_partials + std::size_t(row) * std::size_t(host.floats()) : nullptr;
+
+    const auto is_here = [&](int p) {
+        if (p >= pieces.end)
+            return p < end;
+        return pieces.offset_of(p) < a.block_tokens && a.blocks[pieces.block_of(p)] != 0;
     };
-    const auto max_of = [&](int b) { return b < end_block ? a.max[partial(b)] : of_host[head]; };
-    const auto sum_of = [&](int b) { return b < end_block ? a.sum[partial(b)] : of_host[a.heads + head]; };
-    const auto out_of = [&](int b) {
-        const float* out =
-            b < end_block ? a.partials + partial(b) * std::size_t(a.v_dim) : of_host + 2 * a.heads + head * a.v_dim;
-        return reinterpret_cast<const float4*>(out);
+    const std::size_t sums = (std::size_t(row) * std::size_t(a.heads) + std::size_t(head)) * std::size_t(a.max_pieces);
+    const auto max_of = [&](int p) {
+        return p < pieces.end ? a.max[sums + std::size_t(pieces.slot(p))] : of_host[head];
+    };
+    const auto sum_of = [&](int p) {
+        return p < pieces.end ? a.sum[sums + std::size_t(pieces.slot(p))] : of_host[host.sum() + head];
+    };
+    // Of a piece that is not here what lies in the place of the first one's: read all the same, it costs no branch.
+    const auto values_of = [&](int p, bool exists) {
+        const int partial = exists && p < pieces.end ? pieces.slot(p) : 0;
+        const std::size_t at = std::size_t(row) * std::size_t(a.max_pieces) + std::size_t(partial);
+        const float* values = exists && p == pieces.end
+                                  ? of_host + host.out() + head * a.v_dim
+                                  : a.partials + (at * std::size_t(a.heads) + std::size_t(head)) * std::size_t(a.v_dim);
+        return reinterpret_cast<const float4*>(values)[live ? quad : 0];
     };
 
+    // What no kernel writes is known before the others have ended.
+    int own = pieces.begin + int(threadIdx.x);
+    bool own_here = is_here(own);
+    unsigned here = 0;
+    const auto find = [&](int first) {
+        here = 0;
+#pragma unroll
+        for (int i = 0; i < kEach; ++i)
+            here |= unsigned(is_here(first + slot + i * kSlots)) << i;
+    };
+    find(pieces.begin);
+    wait_for_previous();
+
+    // All that one pass needs is under way before any of it is used.
+    float4 values[kEach];
+    const auto load = [&](int first) {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i)
+            values[i] = values_of(first + slot + i * kSlots, here >> i & 1u);
+    };
+    load(pieces.begin);
+    float own_max = own_here ? max_of(own) : -INFINITY;
+    float own_sum = own_here ? sum_of(own) : 0.0f;
     // A sink is one more logit in the softmax, without a value.
-    float largest = a.sinks ? a.sinks[head] : -INFINITY;
-    for (int b = first_block + int(threadIdx.x); b < parts_in_all; b += kAttendThreads)
-        if (is_here(b))
-            largest = fmaxf(largest, max_of(b));
+    float largest = a.sinks ? fmaxf(a.sinks[head], own_max) : own_max;
+    for (int p = own + kMergeThreads; p < end; p += kMergeThreads)
+        if (is_here(p))
+            largest = fmaxf(largest, max_of(p));
     largest = block_max(largest);
 
-    // Four values a thread; the threads that are left take other blocks.
-    const int quads = a.v_dim / 4;
-    const int across = kAttendThreads / quads;
-    const int quad = int(threadIdx.x) % quads;
-    const int slot = int(threadIdx.x) / quads;
     float sum = 0.0f;
     float4 out = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (slot < across) {
-#pragma unroll 4
-        for (int b = first_block + slot; b < parts_in_all; b += across) {
-            if (!is_here(b))
-                continue;
-            const float weight = expf(max_of(b) - largest);
-            const float4 v = out_of(b)[quad];
-            sum += weight * sum_of(b);
-            out.x += weight * v.x;
-            out.y += weight * v.y;
-            out.z += weight * v.z;
-            out.w += weight * v.w;
+    for (int first = pieces.begin;;) {
+        const float own_weight = own_here ? expf(own_max - largest) : 0.0f;
+        if (own_weight > 0.0f)
+            sum += own_weight * own_sum;
+        weights[threadIdx.x] = own_weight;
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+            const float weight = weights[slot + i * kSlots];
+            if (weight > 0.0f)
+                add(out, make_float4(weight * values[i].x, weight * values[i].y, weight * values[i].z,
+                                     weight * values[i].w));
         }
-        part_quads[slot * quads + quad] = out;
-        if (quad == 0)
-            sums[slot] = sum;
+        first += kMergeThreads;
+        if (first >= end)
+            break;
+        find(first);
+        load(first);
+        own = first + int(threadIdx.x);
+        own_here = is_here(own);
+        own_max = own_here ? max_of(own) : -INFINITY;
+        own_sum = own_here ? sum_of(own) : 0.0f;
+        __syncthreads();  // the weights have been used
     }
-    __syncthreads();
-    const auto* parts = reinterpret_cast<const float*>(part_quads);
-    float total = a.sinks ? expf(a.sinks[head] - largest) : 0.0f;
-    for (int s = 0; s < across; ++s)
-        total += sums[s];
+
+#pragma unroll
+    for (int flip = kQuads; flip < kWarp; flip *= 2)
+        add(out, make_float4(__shfl_xor_sync(kWholeWarp, out.x, flip), __shfl_xor_sync(kWholeWarp, out.y, flip),
+                             __shfl_xor_sync(kWholeWarp, out.z, flip), __shfl_xor_sync(kWholeWarp, out.w, flip)));
+    if (lane() < kQuads)
+        of_warps[warp()][lane()] = out;
+    const float total = block_sum(sum) + (a.sinks ? expf(a.sinks[head] - largest) : 0.0f);
+    if (warp() > 0)
+        return;  // the whole warp
+    float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+    for (int w = 0; w < kMergeThreads / kWarp; ++w)
+        add(value, of_warps[w][lane() % kQuads]);
+    value = make_float4(value.x / total, value.y / total, value.z / total, value.w / total);
+    const bool writes = live && lane() < kQuads;
     float* to = a.out + std::size_t(row) * std::size_t(a.out_stride) + std::size_t(head * a.v_dim);
-    for (int d = int(threadIdx.x); d < a.v_dim; d += kAttendThreads) {
-        float value = 0.0f;
-        for (int s = 0; s < across; ++s)
-            value += parts[s * a.v_dim + d];
-        to[d] = value / total;
-    }
+    if (writes)
+        reinterpret_cast<float4*>(to)[quad] = value;
+    put_rounded(value, head * (a.v_dim / 4) + quad, writes, a.heads * a.v_dim, a.rounded, row);
 }
 EMULATED(merge_partials);

@@ -10,12 +10,14 @@
 #include "kernels/cuda/experts.h"
 #include "kernels/cuda/gating.h"
 #include "kernels/cuda/halves.h"
+#include "kernels/cuda/host_partials.h"
 #include "kernels/cuda/recurrent.h"
 #include "kernels/cuda/streams.h"
 #include "kernels/kv_block.h"
 #include "kernels/types.h"
 
 #include <limits>
+#include <span>
 
 namespace kernels::cuda {
 
@@ -29,6 +31,12 @@ struct Rows {
 struct Q8Rows {
     DevicePtr at = 0;
     std::size_t stride = 0;  // bytes: activation_row_bytes(Activation::Q8, n)
+};
+
+/// Where a result is rounded to besides.
+struct Rounded {
+    Q8Rows rows = {};        // none: it is not
+    DevicePtr residual = 0;  // what rounding lost, rounded in its turn, at the same stride; or 0
 };
 
 /// The KV of one layer of one sequence.
@@ -46,8 +54,10 @@ struct KvBlocks {
 Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table, DevicePtr ids, float scale, int rows,
              int n, Rows out);
 
-// out[r] = x[r] * weight / rms(x[r]). x, out: (rows, dim); weight: (dim,); out may be x
-Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
+// out[r] = x[r] * weight / rms(x[r]). x, out: (rows, dim), of any alignment; weight: (dim,); out may be x; dim is a
+// multiple of 32 where the result is rounded
+Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out,
+                const Rounded& rounded = {});
 
 // The same with the mean taken off first: out[r] = (x[r] - mean) * weight / standard deviation.
 Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
@@ -135,6 +145,12 @@ struct Product {
 // For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
 Status matvec(const Driver& driver, Queue queue, const Product& p);
 
+// Up to kMostTogether products of one token with the same activations, in one launch: what comes is what matvec makes
+// of each. Their types are the same, or two that are multiplied together.
+constexpr int kMostTogether = 4;
+bool multiplied_together(std::span<const TensorType> types);
+Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products);
+
 /// Up to so many tokens the weights are read twice rather than unpacked.
 constexpr int kFewTokens = 16;
 
@@ -193,6 +209,9 @@ struct Routing {
     int rows = 0, used = 0, experts = 0;  // used <= experts
     DevicePtr chosen = 0;                 // (rows, used) ints: the largest logit first, among equals the lower index
     DevicePtr weights = 0;                // (rows, used) floats
+    // (experts,) std::uint64_t on the device: where each expert's matrices are, or 0: what is its part is left out.
+    // Then the `weights` of products are bytes from there, and there are kFewTokens rows at most. 0: they are in stacks
+    DevicePtr places = 0;
     // Of more than kFewTokens rows:
     DevicePtr sorted = 0;  // (rows * used,) ints: the pairs by expert
     DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
@@ -229,8 +248,8 @@ Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct
 // Each pair's weight times its row. x: (rows, n); out: (pairs, n)
 Status weigh_pairs(const Driver& driver, Queue queue, Rows x, const Routing& routing, int n, Rows out);
 
-// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]; routing.weights 0: all weights are 1. y:
-// (pairs, n); out: (rows, n)
+// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]; routing.weights 0: all weights are 1. With
+// routing.places it is added to what was there. y: (pairs, n); out: (rows, n)
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out);
 
 // ---- in the middle of a graph: with the host ----
@@ -244,10 +263,9 @@ Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr f
 /// A wait for the host, of a bounded time by the device's clock.
 struct HostWait {
     DevicePtr step = 0;
-    DevicePtr ready = 0;     // raised by the host: what is waited for is there
-    DevicePtr given_up = 0;  // raised by the host: it will not come
-    DevicePtr late = 0;      // raised where it did not come in time; then no other wait of the step lasts
-    DevicePtr passed = 0;    // raised when the wait is over
+    DevicePtr answer = 0;  // two flags of the host's side by side: what is waited for is there; it will not come
+    DevicePtr late = 0;    // raised where it did not come in time; then no other wait of the step lasts
+    DevicePtr passed = 0;  // raised when the wait is over
     unsigned most_ms = 0;
 };
 Status wait_for_host(const Driver& driver, Queue queue, const HostWait& wait);
@@ -259,12 +277,34 @@ Status wait_for_host(const Driver& driver, Queue queue, const HostWait& wait);
 Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
                 DevicePtr first, int tokens);
 
+/// Heads between their products and attention. Those of queries and keys are normed and then turned.
+struct PreparedHeads {
+    int heads = 0;                                 // of queries
+    DevicePtr q = 0, k = 0, v = 0;                 // (rows, heads, k_dim), (rows, KV heads, k_dim or v_dim)
+    int stride = 0;                                // floats between rows of these
+    DevicePtr q_norm = 0, k_norm = 0, v_norm = 0;  // (length,) weights, or 0: these are not normed
+    float epsilon = 0.0f;
+    DevicePtr cos = 0, sin = 0;  // (rows, pairs)
+    int pairs = 0;               // 0: none is turned
+    RopePairs order = RopePairs::Neighbours;
+    DevicePtr first = 0;  // one int on the device: the first row's token
+    int rows = 0;
+};
+
+// Queries stay in their place; keys and values are written as by store_kv, and what is in their place is undefined
+// then.
+Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, const PreparedHeads& p);
+
 // ---- attention ----
 
 /// What a window is: so many tokens, the row's own included; or those since the last multiple of so many.
 enum class WindowKind { Sliding, Chunks };
 
-/// Attention of a few rows, each over the tokens before it and itself. One partial for each KV block, then the merge.
+/// A row that sees more than so many pieces of 64 tokens has longer ones, of 256 at most.
+constexpr int kManyPieces = 512;
+
+/// Attention of a few rows, each over the tokens before it and itself. One partial for each piece of a KV block, then
+/// the merge.
 struct Attention {
     KvBlocks kv = {};     // v_dim is a multiple of 8
     int group = 1;        // query heads that share a KV head
@@ -279,31 +319,28 @@ struct Attention {
     // are left out.
     int begin = 0;
     int end = std::numeric_limits<int>::max();
-    int max_blocks = 0;      // KV blocks that there is room for in partials
+    int max_blocks = 0;  // KV blocks that there is room for in partials
+    int many_pieces = kManyPieces;
     DevicePtr partials = 0;  // PartialsLayout::bytes bytes
 };
 
-/// Where the parts of the partials lie, by row, KV block and head.
+/// Where the parts of the partials lie, by row, piece of a KV block and head.
 struct PartialsLayout {
-    std::size_t max;  // (rows, max_blocks, heads) largest score
-    std::size_t sum;  // (rows, max_blocks, heads) sum of exp(score - max)
-    std::size_t out;  // (rows, max_blocks, heads, v_dim) sum of exp(score - max) * v
+    std::size_t max;  // (rows, heads, pieces) largest score
+    std::size_t sum;  // (rows, heads, pieces) sum of exp(score - max)
+    std::size_t out;  // (rows, pieces, heads, v_dim) sum of exp(score - max) * v
     std::size_t bytes;
-    PartialsLayout(int rows, int max_blocks, int heads, int v_dim);
+    PartialsLayout(int rows, int max_blocks, int block_tokens, int heads, int v_dim, int many_pieces = kManyPieces);
 };
 
 // The partials of the KV blocks of this launch.
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 
 // Joins the partials of all blocks that the rows see and that are on the device, and those of the host. host_partials:
-// (rows, host_partial_floats()), all other blocks of a row together, or 0. sinks: (heads,) logits that join the softmax
-// and carry no value, or 0; out: (rows, heads, v_dim)
+// (rows,) HostPartialsLayout, all other blocks of a row together, or 0. sinks: (heads,) logits that join the softmax
+// and carry no value, or 0; out: (rows, heads, v_dim); v_dim is a multiple of 32 where it is rounded
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
-                      Rows out);
-constexpr std::size_t host_partial_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
-{
-    return std::size_t(heads) * std::size_t(2 + v_dim);
-}
+                      Rows out, const Rounded& rounded = {});
 
 /// How several launches of attend_many share one attention: what is not finished goes from one to the next.
 struct Carried {

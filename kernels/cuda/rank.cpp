@@ -26,18 +26,18 @@ Status rank(const Driver& driver, Queue queue, DevicePtr logits, int n, int kept
     DevicePtr from = scratch, other = scratch + layout.other;
     const DevicePtr sums = scratch + layout.sums;
     const int all_runs = runs_of(n);
-    Status status =
-        driver.launch(Kernel::rank_logits, {unsigned(all_runs)}, {kRankThreads}, 0, queue, logits, n, kept, from, sums);
+    Status status = driver.launch_early(Kernel::rank_logits, {unsigned(all_runs)}, {kRankThreads}, 0, queue, logits, n,
+                                        kept, from, sums);
     for (int runs = all_runs; runs > 1 && status == Status::Ok; std::swap(from, other)) {
         const int values = runs * kept;
         runs = runs_of(values);
-        status =
-            driver.launch(Kernel::rank_kept, {unsigned(runs)}, {kRankThreads}, 0, queue, from, values, kept, other);
+        status = driver.launch_early(Kernel::rank_kept, {unsigned(runs)}, {kRankThreads}, 0, queue, from, values, kept,
+                                     other);
     }
     if (status != Status::Ok)
         return status;
-    return driver.launch(Kernel::rank_result, {1}, {128}, 0, queue, from, kept, sums, all_runs, to.logits, to.indices,
-                         to.log_sum);
+    return driver.launch_early(Kernel::rank_result, {1}, {128}, 0, queue, from, kept, sums, all_runs, to.logits,
+                               to.indices, to.log_sum);
 }
 
 }  // namespace kernels::cuda

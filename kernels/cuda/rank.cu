@@ -72,6 +72,8 @@ __device__ void keep_first(const std::uint64_t* numbers, int kept, std::uint64_t
 extern "C" __global__ void __launch_bounds__(kRankThreads)
     rank_logits(const float* logits, int n, int kept, std::uint64_t* out, float2* sums)
 {
+    let_next_begin();
+    wait_for_previous();
     __shared__ std::uint64_t numbers[kRankRun];
     const int first = int(blockIdx.x) * kRankRun;
     float largest = -3.402823466e38f;
@@ -96,6 +98,8 @@ EMULATED(rank_logits);
 extern "C" __global__ void __launch_bounds__(kRankThreads)
     rank_kept(const std::uint64_t* numbers, int n, int kept, std::uint64_t* out)
 {
+    let_next_begin();
+    wait_for_previous();
     __shared__ std::uint64_t run[kRankRun];
     const int first = int(blockIdx.x) * kRankRun;
     for (int i = int(threadIdx.x); i < kRankRun; i += kRankThreads)
@@ -109,6 +113,8 @@ EMULATED(rank_kept);
 extern "C" __global__ void rank_result(const std::uint64_t* numbers, int kept, const float2* sums, int runs,
                                        float* logits, int* indices, float* log_sum)
 {
+    let_next_begin();
+    wait_for_previous();
     for (int i = int(threadIdx.x); i < kept; i += int(blockDim.x)) {
         logits[i] = logit_of(numbers[i]);
         indices[i] = index_of(numbers[i]);

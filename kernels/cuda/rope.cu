@@ -8,6 +8,8 @@ using namespace kernels::cuda;
 extern "C" __global__ void rope(float* x, int x_stride, int heads, int length, const float* cos, const float* sin,
                                 int pairs, int neox)
 {
+    let_next_begin();
+    wait_for_previous();
     const int index = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (index >= heads * pairs)
         return;

@@ -1,6 +1,9 @@
 // Launches the kernels that work on each row by itself.
+#include "kernels/cuda/launching.h"
+#include "kernels/cuda/norms.h"
 #include "kernels/cuda/of_type.h"
-#include "kernels/cuda/ops.h"
+
+#include <algorithm>
 
 namespace kernels::cuda {
 
@@ -23,18 +26,21 @@ Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table
                          scale, n, out.at, out.stride);
 }
 
-Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)
+Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out,
+                const Rounded& rounded)
 {
-    constexpr unsigned kThreads = 512;  // a decode step has one row: it is the latency of one block that counts
-    return driver.launch(Kernel::rms_norm, {unsigned(rows)}, {kThreads}, 0, queue, x.at, x.stride, weight, eps, dim,
-                         out.at, out.stride);
+    if (rounded.rows.at && dim % 32 != 0)
+        return Status::InvalidValue;
+    const unsigned warps = (unsigned(dim) + 4 * 32 - 1) / (4 * 32);  // that have four values for each lane
+    return driver.launch_early(Kernel::rms_norm, {unsigned(rows)}, {std::min(32 * warps, unsigned(kNormThreads))}, 0,
+                               queue, x.at, x.stride, weight, eps, dim, out.at, out.stride, rounded_rows(rounded));
 }
 
 Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)
 {
-    constexpr unsigned kThreads = 512;
-    return driver.launch(Kernel::layer_norm, {unsigned(rows)}, {kThreads}, 0, queue, x.at, x.stride, weight, eps, dim,
-                         out.at, out.stride);
+    constexpr unsigned kThreads = kNormThreads;
+    return driver.launch_early(Kernel::layer_norm, {unsigned(rows)}, {kThreads}, 0, queue, x.at, x.stride, weight, eps,
+                               dim, out.at, out.stride);
 }
 
 Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
@@ -42,8 +48,8 @@ Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads,
 {
     constexpr unsigned kHeadsPerBlock = 4;  // a warp each
     const Dim grid{(unsigned(heads.count) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
-    return driver.launch(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads.count,
-                         heads.length, heads.stride, weight, eps, out.at, out.stride);
+    return driver.launch_early(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads.count,
+                               heads.length, heads.stride, weight, eps, out.at, out.stride);
 }
 
 Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr cos, DevicePtr sin, int pairs,
@@ -51,38 +57,39 @@ Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, De
 {
     constexpr unsigned kThreads = 128;
     const Dim grid{(unsigned(heads * pairs) + kThreads - 1) / kThreads, unsigned(rows)};
-    return driver.launch(Kernel::rope, grid, {kThreads}, 0, queue, x.at, x.stride, heads, length, cos, sin, pairs,
-                         int(order == RopePairs::Halves));
+    return driver.launch_early(Kernel::rope, grid, {kThreads}, 0, queue, x.at, x.stride, heads, length, cos, sin, pairs,
+                               int(order == RopePairs::Halves));
 }
 
 Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x)
 {
-    return driver.launch(Kernel::add, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, y.at, y.stride, x.at,
-                         x.stride, n);
+    return driver.launch_early(Kernel::add, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, y.at, y.stride, x.at,
+                               x.stride, n);
 }
 
 Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, Rows x)
 {
-    return driver.launch(Kernel::scale, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, factor, x.at, x.stride,
-                         n);
+    return driver.launch_early(Kernel::scale, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, factor, x.at,
+                               x.stride, n);
 }
 
 Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x)
 {
-    return driver.launch(Kernel::soft_cap, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, cap, x.at, x.stride,
-                         n);
+    return driver.launch_early(Kernel::soft_cap, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, cap, x.at,
+                               x.stride, n);
 }
 
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out)
 {
-    return driver.launch(Kernel::gated, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, gates.at, gates.stride,
-                         up.at, up.stride, gating, n, out.at, out.stride);
+    return driver.launch_early(Kernel::gated, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, gates.at,
+                               gates.stride, up.at, up.stride, gating, n, out.at, out.stride);
 }
 
 Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)
 {
-    return driver.launch(Kernel::gate_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues}, 0,
-                         queue, gates.at, gates.stride, heads.count, heads.length, heads.stride, x.at, x.stride);
+    return driver.launch_early(Kernel::gate_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues},
+                               0, queue, gates.at, gates.stride, heads.count, heads.length, heads.stride, x.at,
+                               x.stride);
 }
 
 Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x)
@@ -99,25 +106,25 @@ Status take_columns(const Driver& driver, Queue queue, Rows x, int rows, int n, 
 
 Status copy_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, int rows, Rows out, int out_stride)
 {
-    return driver.launch(Kernel::copy_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues}, 0,
-                         queue, x.at, x.stride, heads.count, heads.length, heads.stride, out.at, out.stride,
-                         out_stride);
+    return driver.launch_early(Kernel::copy_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues},
+                               0, queue, x.at, x.stride, heads.count, heads.length, heads.stride, out.at, out.stride,
+                               out_stride);
 }
 
 Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x)
 {
-    return driver.launch(Kernel::weigh_rows, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, weights.at,
-                         weights.stride, x.at, x.stride, n);
+    return driver.launch_early(Kernel::weigh_rows, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, weights.at,
+                               weights.stride, x.at, x.stride, n);
 }
 
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual)
 {
     if (n % 32 != 0)
         return Status::InvalidValue;
-    constexpr unsigned kGroupsPerBlock = 8;  // a warp each
-    const Dim grid{(unsigned(n) / 32 + kGroupsPerBlock - 1) / kGroupsPerBlock, unsigned(rows)};
-    return driver.launch(Kernel::quantize_q8, grid, {32 * kGroupsPerBlock}, 0, queue, x.at, x.stride, n, out.at,
-                         residual, out.stride);
+    constexpr unsigned kThreads = 128;
+    const Dim grid{(unsigned(n) / 4 + kThreads - 1) / kThreads, unsigned(rows)};
+    return driver.launch_early(Kernel::quantize_q8, grid, {kThreads}, 0, queue, x.at, x.stride, n,
+                               rounded_rows({out, residual}));
 }
 
 }  // namespace kernels::cuda

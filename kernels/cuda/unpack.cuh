@@ -34,36 +34,125 @@ __device__ inline std::uint32_t minus(std::uint32_t q, std::uint32_t c)
     return ((q | 0x80808080u) - c * 0x01010101u) ^ 0x80808080u;
 }
 
-// The device's own copies of the tables: their elements are looked up by computed indices.
+/// Bytes that begin anywhere, read by aligned words; the word after the last byte is read as well.
+class AnyBytes
+{
+public:
+    __device__ explicit AnyBytes(const void* at)
+    {
+        const auto past = unsigned(reinterpret_cast<std::uintptr_t>(at) % 4);
+        words_ = reinterpret_cast<const std::uint32_t*>(static_cast<const std::byte*>(at) - past);
+        shift_ = 8 * past;
+    }
+    /// Four words from byte `offset` on, a multiple of 4, moved down by some bits: then the topmost bits mean nothing.
+    __device__ void take(std::uint32_t (&words)[4], unsigned offset, unsigned down = 0) const
+    {
+        const std::uint32_t* from = words_ + offset / 4;
+        std::uint32_t read[5];
+#pragma unroll
+        for (int i = 0; i < 5; ++i)
+            read[i] = from[i];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            words[i] = __funnelshift_r(read[i], read[i + 1], shift_ + down);
+    }
+
+private:
+    const std::uint32_t* words_;
+    unsigned shift_;  // bits of the first word that are before them
+};
+
+/// Sixteen bytes that nibbles are looked up in, without memory.
+struct ByteTable {
+    std::uint32_t words[4];
+};
+constexpr ByteTable table_of(const std::int8_t (&values)[16])
+{
+    ByteTable table{};
+    for (int i = 0; i < 16; ++i)
+        table.words[i / 4] |= std::uint32_t(std::uint8_t(values[i])) << (8 * (i % 4));
+    return table;
+}
+constexpr ByteTable kIq4Table = table_of(kIq4Values);
+constexpr ByteTable kMxfp4Table = table_of(kMxfp4Values);
+
+/// What the low and the high halves of four bytes stand for.
+struct TwoQuads {
+    std::uint32_t low, high;
+};
+__device__ inline TwoQuads look_up(ByteTable table, std::uint32_t bytes)
+{
+    // A permutation takes four nibbles in turn, of eight values; the topmost bit chooses between two of them.
+    const std::uint32_t places = bytes & 0x77777777u;
+    const std::uint32_t halves = (bytes >> 1 & 0x44444444u) | 0x32103210u;
+    std::uint32_t found[2];
+    for (int i = 0; i < 2; ++i)
+        found[i] = __byte_perm(__byte_perm(table.words[0], table.words[1], places >> (16 * i)),
+                               __byte_perm(table.words[2], table.words[3], places >> (16 * i)), halves >> (16 * i));
+    return {__byte_perm(found[0], found[1], 0x6420u), __byte_perm(found[0], found[1], 0x7531u)};
+}
+/// Of the low (0) or the high halves (1).
+__device__ inline std::uint32_t look_up(ByteTable table, std::uint32_t bytes, int half)
+{
+    const TwoQuads quads = look_up(table, bytes);
+    return half == 0 ? quads.low : quads.high;
+}
+
+// The device's own copies of the larger tables: their elements are looked up by computed indices. They hold weights as
+// they are multiplied, a byte each, since a multiprocessor keeps them in its first cache.
 template <class T, int N>
 struct Table {
     T at[N];
 };
-template <class T, int N>
-constexpr Table<T, N> copy_of(const T (&values)[N])
+/// Four bytes from numbers of so many bits, the lowest first. value: what a number stands for
+template <class Value>
+constexpr std::uint32_t four_bytes(std::uint32_t numbers, int bits, const Value& value)
 {
-    Table<T, N> copy{};
-    for (int i = 0; i < N; ++i)
-        copy.at[i] = values[i];
-    return copy;
-}
-static const __device__ Table<std::int8_t, 16> kIq4ValuesHere = copy_of(kIq4Values);
-static const __device__ Table<std::int8_t, 16> kMxfp4ValuesHere = copy_of(kMxfp4Values);
-static const __device__ Table<std::uint32_t, 512> kIq3sGridHere = copy_of(kIq3sGrid);
-static const __device__ Table<std::uint16_t, 256> kIq2xxsGridHere = copy_of(kIq2xxsGrid);
-static const __device__ Table<std::uint16_t, 512> kIq2xsGridHere = copy_of(kIq2xsGrid);
-static const __device__ Table<std::uint16_t, 1024> kIq2sGridHere = copy_of(kIq2sGrid);
-static const __device__ Table<std::uint16_t, 256> kIq3xxsGridHere = copy_of(kIq3xxsGrid);
-static const __device__ Table<std::uint16_t, 2048> kIq1GridHere = copy_of(kIq1Grid);
-
-/// The table's values for the low (0) or high (1) halves of four bytes.
-__device__ inline std::uint32_t look_up(const Table<std::int8_t, 16>& table, const std::uint8_t* nibbles, int half)
-{
-    std::uint32_t q = 0;
+    std::uint32_t four = 0;
     for (int i = 0; i < 4; ++i)
-        q |= std::uint32_t(std::uint8_t(table.at[nibbles[i] >> (4 * half) & 15])) << (8 * i);
-    return q;
+        four |= std::uint32_t(value(numbers >> (bits * i) & ((1u << bits) - 1))) << (8 * i);
+    return four;
 }
+struct alignas(8) EightBytes {
+    std::uint32_t at[2];
+};
+template <int N, class Value>
+constexpr Table<EightBytes, N> eights_of(const std::uint16_t (&points)[N], const Value& value)
+{
+    Table<EightBytes, N> table{};
+    for (int i = 0; i < N; ++i)
+        for (int half = 0; half < 2; ++half)
+            table.at[i].at[half] = four_bytes(points[i] >> (8 * half), 2, value);
+    return table;
+}
+constexpr std::uint8_t iq2_level(std::uint32_t number)
+{
+    return kIq2Levels[number];
+}
+constexpr std::uint8_t iq1_eighths(std::uint32_t number)
+{
+    return std::uint8_t(8 * number);  // above the least
+}
+constexpr Table<std::uint32_t, 256> iq3xxs_fours()
+{
+    Table<std::uint32_t, 256> table{};
+    for (int i = 0; i < 256; ++i)
+        table.at[i] = four_bytes(kIq3xxsGrid[i], 4, [](std::uint32_t number) { return kIq3xxsLevels[number & 7]; });
+    return table;
+}
+constexpr Table<std::uint32_t, 512> iq3s_fours()
+{
+    Table<std::uint32_t, 512> table{};
+    for (int i = 0; i < 512; ++i)
+        table.at[i] = kIq3sGrid[i];
+    return table;
+}
+static const __device__ Table<std::uint32_t, 512> kIq3sHere = iq3s_fours();
+static const __device__ Table<std::uint32_t, 256> kIq3xxsHere = iq3xxs_fours();
+static const __device__ Table<EightBytes, 256> kIq2xxsHere = eights_of(kIq2xxsGrid, iq2_level);
+static const __device__ Table<EightBytes, 512> kIq2xsHere = eights_of(kIq2xsGrid, iq2_level);
+static const __device__ Table<EightBytes, 1024> kIq2sHere = eights_of(kIq2sGrid, iq2_level);
+static const __device__ Table<EightBytes, 2048> kIq1Here = eights_of(kIq1Grid, iq1_eighths);
 
 /// The low or high halves of four bytes.
 __device__ inline std::uint32_t nibbles4(const std::uint8_t* at, int half)
@@ -102,14 +191,21 @@ __device__ inline Four four(const BlockQ8_0& b, int, int j)
 
 __device__ inline Four four(const BlockIQ4_NL& b, int, int j)
 {
-    return {look_up(kIq4ValuesHere, b.nibbles + 4 * (j % 4), j / 4), half_to_float(b.scale), 0.0f};
+    return {look_up(kIq4Table, load4(b.nibbles + 4 * (j % 4)), j / 4), half_to_float(b.scale), 0.0f};
+}
+
+/// 2^(e - 128); the two smallest are subnormal floats.
+__device__ inline float mxfp4_scale(std::uint32_t e)
+{
+    return __uint_as_float(e < 2 ? 0x00200000u << e : (e - 1) << 23);
 }
 
 __device__ inline Four four(const BlockMXFP4& b, int, int j)
 {
-    const std::uint32_t e = b.exponent;  // 2^(e - 128); the two smallest are subnormal floats
-    const float scale = __uint_as_float(e < 2 ? 0x00200000u << e : (e - 1) << 23);
-    return {look_up(kMxfp4ValuesHere, b.nibbles + 4 * (j % 4), j / 4), scale, 0.0f};
+    const std::uint8_t* at = b.nibbles + 4 * (j % 4);  // of any alignment
+    const std::uint32_t bytes =
+        std::uint32_t(at[0]) | std::uint32_t(at[1]) << 8 | std::uint32_t(at[2]) << 16 | std::uint32_t(at[3]) << 24;
+    return {look_up(kMxfp4Table, bytes, j / 4), mxfp4_scale(b.exponent), 0.0f};
 }
 
 __device__ inline Four four(const BlockQ2_K& b, int sub, int j)
@@ -179,21 +275,6 @@ __device__ inline std::uint32_t eight_signs(std::uint32_t seven)
     return seven | (std::uint32_t(__popc(seven)) & 1u) << 7;
 }
 
-/// Numbers of two bits, four in the lowest byte, to a byte each.
-__device__ inline std::uint32_t spread_pairs(std::uint32_t byte)
-{
-    const std::uint32_t twos = (byte | byte << 12) & 0x000f000fu;
-    return (twos | twos << 6) & 0x03030303u;
-}
-
-/// Weights 4 * half .. 4 * half + 3 of a point of eight magnitudes: 0, 1, 2 stand for 8, 25, 43.
-__device__ inline std::uint32_t iq2_four(std::uint32_t point, int half, std::uint32_t signs)
-{
-    static_assert(kIq2Levels[0] == 8 && kIq2Levels[1] == 8 + 17 && kIq2Levels[2] == 8 + 2 * 17 + 1);
-    const std::uint32_t numbers = spread_pairs(point >> (8 * half) & 255u);
-    return with_signs(0x08080808u + numbers * 17u + (numbers >> 1 & 0x01010101u), signs >> (4 * half));
-}
-
 __device__ inline float odd_scale(std::uint16_t scale, std::uint32_t s)
 {
     return half_to_float(scale) * float(1 + 2 * s);
@@ -204,16 +285,16 @@ __device__ inline Four four(const BlockIQ2_XXS& b, int sub, int j)
     const auto& group = b.groups[sub];
     const std::uint32_t word = load4(group.signs_and_scale);
     const std::uint32_t signs = eight_signs(word >> (7 * (j / 2)) & 127u);
-    return {iq2_four(kIq2xxsGridHere.at[group.index[j / 2]], j % 2, signs), odd_scale(b.scale, word >> 28) * 0.125f,
-            0.0f};
+    return {with_signs(kIq2xxsHere.at[group.index[j / 2]].at[j % 2], signs >> (j % 2 * 4)),
+            odd_scale(b.scale, word >> 28) * 0.125f, 0.0f};
 }
 
 __device__ inline Four four(const BlockIQ2_XS& b, int sub, int j)
 {
     const std::uint32_t point = b.points[4 * sub + j / 2];
     const std::uint32_t s = b.scales[sub] >> (4 * (j / 4)) & 15;
-    return {iq2_four(kIq2xsGridHere.at[point & 511u], j % 2, eight_signs(point >> 9)), odd_scale(b.scale, s) * 0.125f,
-            0.0f};
+    return {with_signs(kIq2xsHere.at[point & 511u].at[j % 2], eight_signs(point >> 9) >> (j % 2 * 4)),
+            odd_scale(b.scale, s) * 0.125f, 0.0f};
 }
 
 __device__ inline Four four(const BlockIQ2_S& b, int sub, int j)
@@ -221,26 +302,20 @@ __device__ inline Four four(const BlockIQ2_S& b, int sub, int j)
     const int at = 4 * sub + j / 2;
     const int high = b.high[sub] >> (2 * (j / 2)) & 3;
     const std::uint32_t s = b.scales[sub] >> (4 * (j / 4)) & 15;
-    return {iq2_four(kIq2sGridHere.at[b.index[at] | high << 8], j % 2, b.signs[at]), odd_scale(b.scale, s) * 0.125f,
-            0.0f};
+    return {with_signs(kIq2sHere.at[b.index[at] | high << 8].at[j % 2], std::uint32_t(b.signs[at]) >> (j % 2 * 4)),
+            odd_scale(b.scale, s) * 0.125f, 0.0f};
 }
 
 __device__ inline Four four(const BlockIQ3_XXS& b, int sub, int j)
 {
     const std::uint32_t word = load4(b.signs_and_scales[sub]);
     const std::uint32_t signs = eight_signs(word >> (7 * (j / 2)) & 127u) >> (4 * (j % 2));
-    const std::uint32_t point = kIq3xxsGridHere.at[b.index[8 * sub + j]];
-    const std::uint32_t twos = (point | point << 8) & 0x00ff00ffu;
-    const std::uint32_t numbers = (twos | twos << 4) & 0x0f0f0f0fu;
-    // 4, 12 and so on by 8, and 2 more for the last.
-    static_assert(kIq3xxsLevels[0] == 4 && kIq3xxsLevels[6] == 52 && kIq3xxsLevels[7] == 62);
-    const std::uint32_t last = (numbers + 0x01010101u) >> 2 & 0x02020202u;
-    return {with_signs(0x04040404u + numbers * 8u + last, signs), odd_scale(b.scale, word >> 28) * 0.25f, 0.0f};
+    return {with_signs(kIq3xxsHere.at[b.index[8 * sub + j]], signs), odd_scale(b.scale, word >> 28) * 0.25f, 0.0f};
 }
 
 __device__ inline Four four(const BlockIQ3_S& b, int sub, int j)
 {
-    const std::uint32_t magnitudes = kIq3sGridHere.at[b.q[8 * sub + j] | (b.high[sub] >> j & 1) << 8];
+    const std::uint32_t magnitudes = kIq3sHere.at[b.q[8 * sub + j] | (b.high[sub] >> j & 1) << 8];
     const std::uint32_t s = b.scales[sub / 2] >> (4 * (sub % 2)) & 15;
     return {with_signs(magnitudes, std::uint32_t(b.signs[4 * sub + j / 2]) >> (4 * (j % 2))), odd_scale(b.scale, s),
             0.0f};
@@ -249,8 +324,7 @@ __device__ inline Four four(const BlockIQ3_S& b, int sub, int j)
 /// In eighths: a point's values -1, 0, 1, and one more or less.
 __device__ inline std::uint32_t iq1_four(int index, int half, bool less)
 {
-    const std::uint32_t numbers = spread_pairs(kIq1GridHere.at[index] >> (8 * half) & 255u);
-    return minus(numbers * 8u, less ? 9 : 7);
+    return minus(kIq1Here.at[index].at[half], less ? 9 : 7);
 }
 
 __device__ inline Four four(const BlockIQ1_S& b, int sub, int j)
@@ -271,10 +345,14 @@ __device__ inline Four four(const BlockIQ1_M& b, int sub, int j)
             odd_scale(scale, s) * 0.125f, 0.0f};
 }
 
-/// Trit `t` of four bytes: what overflows as they are multiplied are the trits before it.
-__device__ inline std::uint32_t trits4(std::uint32_t bytes, int t)
+__device__ inline std::uint32_t power_of_3(int t)
 {
-    const std::uint32_t power = t == 0 ? 1 : t == 1 ? 3 : t == 2 ? 9 : t == 3 ? 27 : 81;
+    return t == 0 ? 1 : t == 1 ? 3 : t == 2 ? 9 : t == 3 ? 27 : 81;
+}
+
+/// Trit t of four bytes, power: 3 to the t. What overflows as they are multiplied are the trits before it.
+__device__ inline std::uint32_t trits4(std::uint32_t bytes, std::uint32_t power)
+{
     const std::uint32_t even = (bytes & 0x00ff00ffu) * power & 0x00ff00ffu;
     const std::uint32_t odd = (bytes >> 8 & 0x00ff00ffu) * power & 0x00ff00ffu;
     return (even * 3u >> 8 & 0x00030003u) | (odd * 3u & 0x03000300u);
@@ -285,7 +363,7 @@ __device__ inline Four four(const BlockTQ1_0& b, int sub, int j)
     const int w = 32 * sub + 4 * j;
     const std::uint32_t bytes = load4(w < 160 ? b.q + 4 * j : w < 240 ? b.q + 32 + w % 16 : b.last);
     const int t = w < 160 ? sub : w < 240 ? (w - 160) / 16 : (w - 240) / 4;
-    return {minus(trits4(bytes, t), 1), half_to_float(b.scale), 0.0f};
+    return {minus(trits4(bytes, power_of_3(t)), 1), half_to_float(b.scale), 0.0f};
 }
 
 __device__ inline Four four(const BlockTQ2_0& b, int sub, int j)
@@ -294,23 +372,26 @@ __device__ inline Four four(const BlockTQ2_0& b, int sub, int j)
     return {minus(numbers, 1), half_to_float(b.scale), 0.0f};
 }
 
-__device__ inline Four four(const BlockNVFP4& b, int sub, int j)
+/// Half of the scale, since the values are doubled.
+__device__ inline float nvfp4_scale(std::uint32_t code)
 {
-    const std::uint32_t code = b.scales[2 * sub + j / 4];
     const std::uint32_t exponent = code >> 3 & 15;
     const std::uint32_t fraction = code & 7;
-    // Half of the scale, since the values are doubled.
     const float normal = __uint_as_float((exponent + 127 - 8) << 23 | fraction << 20);
-    const float scale = code == 127 ? 0.0f : exponent == 0 ? float(fraction) * 0x1p-10f : normal;
-    const std::uint8_t* nibbles = b.nibbles + 16 * sub + 8 * (j / 4) + 4 * (j % 2);
-    return {look_up(kMxfp4ValuesHere, nibbles, j % 4 / 2), scale, 0.0f};
+    return code == 127 ? 0.0f : exponent == 0 ? float(fraction) * 0x1p-10f : normal;
+}
+
+__device__ inline Four four(const BlockNVFP4& b, int sub, int j)
+{
+    const std::uint32_t bytes = load4(b.nibbles + 16 * sub + 8 * (j / 4) + 4 * (j % 2));
+    return {look_up(kMxfp4Table, bytes, j % 4 / 2), nvfp4_scale(b.scales[2 * sub + j / 4]), 0.0f};
 }
 
 __device__ inline Four four(const BlockIQ4_XS& b, int sub, int j)
 {
     const int low = b.scales_low[sub / 2] >> (4 * (sub % 2)) & 15;
     const int high = b.scales_high >> (2 * sub) & 3;
-    return {look_up(kIq4ValuesHere, b.nibbles + 16 * sub + 4 * (j % 4), j / 4),
+    return {look_up(kIq4Table, load4(b.nibbles + 16 * sub + 4 * (j % 4)), j / 4),
             half_to_float(b.scale) * float((low | high << 4) - 32), 0.0f};
 }
 

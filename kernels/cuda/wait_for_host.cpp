@@ -19,8 +19,7 @@ Status wait_for_host(const Driver& driver, Queue queue, const HostWait& wait)
 {
     const HostWaitArguments arguments{
         .step = pointer<int>(wait.step),
-        .ready = pointer<int>(wait.ready),
-        .given_up = pointer<int>(wait.given_up),
+        .answer = pointer<HostAnswer>(wait.answer),
         .late = pointer<int>(wait.late),
         .passed = pointer<int>(wait.passed),
         .most_ns = std::uint64_t(wait.most_ms) * 1'000'000u,

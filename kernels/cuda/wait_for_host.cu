@@ -13,6 +13,13 @@ extern "C" __global__ void raise_flag(const int* step, int* flag)
 }
 EMULATED(raise_flag);
 
+// Both words at once.
+static __device__ inline HostAnswer load_from_host(const HostAnswer* at)
+{
+    const std::uint64_t words = load_from_host(reinterpret_cast<const std::uint64_t*>(at));
+    return {int(std::uint32_t(words)), int(std::uint32_t(words >> 32))};
+}
+
 // What comes after it in the queue can read what the host wrote before it raised `ready`. A step that is late already
 // is computed again: nothing in it waits any more.
 extern "C" __global__ void wait_for_host(const HostWaitArguments a)
@@ -21,10 +28,15 @@ extern "C" __global__ void wait_for_host(const HostWaitArguments a)
         return;
     const int step = *a.step;
     const std::uint64_t begin = now_ns();
-    while (load_from_host(a.late) != step && load_from_host(a.ready) != step && load_from_host(a.given_up) != step) {
-        if (now_ns() - begin > a.most_ns)
+    bool waits = load_from_host(a.late) != step;
+    while (waits) {
+        const HostAnswer answer = load_from_host(a.answer);
+        waits = answer.ready != step && answer.given_up != step;
+        if (waits && now_ns() - begin > a.most_ns) {
             store_for_host(a.late, step);
-        else
+            waits = false;
+        }
+        if (waits)
             rest_a_little();
     }
     store_for_host(a.passed, step);

@@ -5,13 +5,18 @@
 
 namespace kernels::cuda {
 
+/// The host's words, read by one load: each crosses the bus.
+struct alignas(8) HostAnswer {
+    int ready = 0;     // what is waited for is there
+    int given_up = 0;  // it will not come
+};
+
 /// Words hold the number of the step for which something has happened.
 struct HostWaitArguments {
     const int* step;
-    const int* ready;     // the host's: what is waited for is there
-    const int* given_up;  // the host's: it will not come
-    int* late;            // it was waited for too long
-    int* passed;          // the wait is over
+    const HostAnswer* answer;
+    int* late;    // it was waited for too long
+    int* passed;  // the wait is over
     std::uint64_t most_ns;
 };
 

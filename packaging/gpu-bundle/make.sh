@@ -12,7 +12,7 @@ mkdir -p "$folder/goldens"
 install -m 755 "$program" "$folder/spillway-cli"
 strip "$folder/spillway-cli"
 install -m 755 "$root/packaging/gpu-bundle/run.sh" "$folder/"
-install -m 644 "$root/packaging/gpu-bundle/README.md" "$root/LICENSE" "$root/resources/guide-model/guide.gguf" "$folder/"
+install -m 644 "$root/packaging/gpu-bundle/README.md" "$root/packaging/gpu-bundle/expected.tsv" "$root/LICENSE" "$root/resources/guide-model/guide.gguf" "$folder/"
 if [[ -n ${SPILLWAY_GOLDEN:-} ]]; then
     for name in "${goldens[@]}"; do
         for suffix in gguf json f32; do

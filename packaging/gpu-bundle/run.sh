@@ -1,8 +1,10 @@
 #!/bin/sh
 # Checks and measures Spillway on a machine with an NVIDIA GPU. Needs a C library, the driver, and nothing else.
 #
-#   ./run.sh             all steps that have no result yet, in their order
-#   ./run.sh STEP...     these steps, whether they have one or not; a pattern such as 'pressure-1b-*' is several
+#   ./run.sh             what shows in ten minutes whether it is right and how fast it is, in that order; then report.md
+#   ./run.sh all         that, and all that is measured besides
+#   ./run.sh STEP...     these steps, whether they have a result or not; a pattern such as 'pressure-1b-*' is several
+#   ./run.sh report      the report again, from the results that are there
 #   ./run.sh list        the steps, with the seconds that each may take
 #
 # Each step has a time limit of its own and writes its result as it ends: STEP.json (or .txt), what it said in STEP.log,
@@ -26,25 +28,42 @@ goldens=
 seven=mistral-7b:q4_k_m
 one=llama-3.2-1b:q4_k_m
 q8="--ctk q8_0 --ctv q8_0"
+shape="--shape $seven --device $device $q8"
 
-# STEP LIMIT_S SUFFIX COMMAND...: all that can be done. The first two say what the machine is, the third whether the
-# rest is worth anything.
-steps() {
+# STEP LIMIT_S SUFFIX COMMAND...: the ten minutes. The first say what the machine is, the next whether the rest is worth
+# anything. `-do` are steps of several commands, below.
+first_steps() {
     cat <<LIST
-devices 60 json $cli devices --json
-driver 60 txt nvidia-smi -q -d MEMORY,CLOCK,PERFORMANCE
-selftest 300 json $cli selftest --device $device $goldens --json
-guide 60 json $cli run -m guide.gguf --device $device -p Hello -n 48 --temp 0 --json
-calibrate 120 json $cli calibrate --device $device --json
-prefill-7b 120 json $cli bench --shape $seven --device $device $q8 -p 4096 -n 0 -r 5 --json
-decode-7b 120 json $cli bench --shape $seven --device $device $q8 -p 0 -n 128 -r 5 --json
+devices 20 json $cli devices --json
+driver 10 csv nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total,clocks.max.sm,clocks.max.memory,power.limit --format=csv,noheader
+libraries 10 txt -do libraries
+selftest 90 json $cli selftest --device $device $goldens --json
+sanitizers 105 txt -do sanitizers
+odd-heads 40 txt -do odd_heads
+guide 20 txt -do guide
+prefill-before-512 25 json $cli bench $shape -p 4096 -n 0 -r 1 -b 512 --json
+prefill-before-2048 25 json $cli bench $shape -p 4096 -n 0 -r 1 -b 2048 --json
+calibrate 60 json $cli calibrate --device $device --json
+decode 45 json $cli bench $shape -p 0 -n 128 -d 0,4096 -r 2 --json
+ncu 60 csv -do kernels
+prefill-after-512 25 json $cli bench $shape -p 4096 -n 0 -r 1 -b 512 --json
+prefill-after-2048 25 json $cli bench $shape -p 4096 -n 0 -r 1 -b 2048 --json
+answer 60 json -do answer
+pressure-merge-cut 30 json $cli bench --pressure $shape --vram-budget fit:2048 --kv-policy merge -c 6144 -d 6144 --every 2048 -n 16 --json
+pressure-merge-flags 30 json $cli bench --pressure $shape --vram-budget fit:2048 --kv-policy merge -c 6144 -d 6144 --every 2048 -n 16 --calibrated --json
+pressure-stream 30 json $cli bench --pressure $shape --vram-budget fit:2048 --kv-policy stream -c 6144 -d 6144 --every 2048 -n 16 --json
+LIST
+}
+
+further_steps() {
+    cat <<LIST
 prefill-1b 90 json $cli bench --shape $one --device $device $q8 -p 4096 -n 0 -r 5 --json
 decode-1b 90 json $cli bench --shape $one --device $device $q8 -p 0 -n 128 -r 5 --json
-deep-7b 240 json $cli bench --shape $seven --device $device $q8 -p 0 -n 64 -d 4096,8192,16384,32000 -r 3 --json
+deep-7b 240 json $cli bench $shape -p 0 -n 64 -d 4096,8192,16384,32000 -r 3 --json
 deep-1b 180 json $cli bench --shape $one --device $device $q8 -p 0 -n 64 -d 4096,8192,16384,32000 -r 3 --json
 LIST
     for policy in auto stream merge resident cpu-decode; do
-        echo "pressure-7b-$policy 300 json $cli bench --pressure --shape $seven --device $device $q8" \
+        echo "pressure-7b-$policy 300 json $cli bench --pressure $shape" \
             "--vram-budget fit:4096 --kv-policy $policy -c 32768 -d 32768 --every 1024 -n 32 --json"
         echo "pressure-1b-$policy 240 json $cli bench --pressure --shape $one --device $device $q8" \
             "--vram-budget fit:4096 --kv-policy $policy -c 32768 -d 32768 --every 1024 -n 32 --json"
@@ -60,6 +79,183 @@ LIST
 say() {
     echo "$*" >&2
 }
+
+# ---- steps of several commands: each in a process of its own, which its time limit ends ----
+
+# Where cuBLAS lies that the program would find.
+do_libraries() {
+    ldconfig -p 2>/dev/null | grep -E 'lib(cuda|cublas|cublasLt)\.so' || echo "no libcuda or libcublas is on the loader's path"
+}
+
+# Three at a time, 100 s each: what they have found by then counts.
+do_sanitizers() {
+    command -v compute-sanitizer >/dev/null || { echo "skipped: there is no compute-sanitizer here" && return; }
+    for tool in memcheck racecheck synccheck; do
+        (
+            timeout 100 compute-sanitizer --tool $tool --print-limit 30 --error-exitcode 9 \
+                "$cli" selftest --device "$device" >"$out/$tool.txt" 2>&1
+            code=$?
+            [ $code = 124 ] && [ "$(grep -c '^=========' "$out/$tool.txt")" -le 1 ] && code="nothing in 100 s"
+            [ "$code" = 0 ] && code="nothing"
+            echo "$tool: $code"
+        ) &
+    done
+    wait
+    ! grep -h '^========= .*\(Invalid\|Misaligned\|Error:\|hazard\|Barrier error\|Program hit\)' "$out/memcheck.txt" "$out/racecheck.txt" "$out/synccheck.txt" | sort | uniq -c | sort -rn | head -n 20 | grep .
+}
+
+# 9 heads over 3 heads of keys: a head's part of what the host attends is at no multiple of 16 bytes by itself. The same
+# text on both has the same perplexity, but for rounding.
+do_odd_heads() {
+    small="--shape smollm2-135m:q8_0 -f README.md --chunks 1 -c 512 --json"
+    # shellcheck disable=SC2086 # words
+    "$cli" perplexity $small --device cpu >"$out/odd-cpu.json" || return 1
+    # shellcheck disable=SC2086 # words
+    "$cli" perplexity $small --device "$device" --kv-policy merge --vram-budget fit:256 >"$out/odd-cuda.json" || return 1
+    on_cpu=$(number "$out/odd-cpu.json" perplexity)
+    here=$(number "$out/odd-cuda.json" perplexity)
+    echo "9 heads over 3: perplexity $on_cpu on the CPU, $here with half of the KV on the host"
+    awk -v a="$on_cpu" -v b="$here" 'BEGIN { exit !(a > 0 && b > 0 && (a - b) / a < 0.01 && (b - a) / a < 0.01) }'
+}
+
+do_guide() {
+    for on in cpu "$device"; do
+        "$cli" run -m guide.gguf --device "$on" -p Hello -n 48 --temp 0 --json >"$out/guide-$on.json" || return 1
+        grep -o '"text":"[^"]*"' "$out/guide-$on.json" >"$out/guide-$on.txt"
+    done
+    cat "$out/guide-cpu.txt"
+    cmp "$out/guide-cpu.txt" "$out/guide-$device.txt" && echo "the same on CPU and GPU"
+}
+
+# Some layers of a decode step, all its kernels; those that a prompt has as well come before.
+do_kernels() {
+    command -v ncu >/dev/null || { echo "skipped: there is no ncu here" && return; }
+    metrics=gpu__time_duration.sum,dram__bytes_read.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active
+    kernels='regex:^(matvec|gated_matvec|attend_[0-9]|attend_part|merge|qkv|rank|rms|norm|quantize|rope|store)'
+    # shellcheck disable=SC2086 # words
+    ncu --clock-control none --graph-profiling node --csv --metrics $metrics -k "$kernels" --launch-skip 1000 --launch-count 500 \
+        "$cli" bench $shape -p 0 -n 8 -d 1024 -r 1
+}
+
+# A long answer, and the device's memory meanwhile: what grows shows.
+do_answer() {
+    (while nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits; do sleep 1; done) >"$out/answer-memory.txt" 2>/dev/null &
+    watcher=$!
+    # shellcheck disable=SC2086 # words
+    "$cli" run $shape --raw -p "Once" -n 4000 -c 8192 --temp 0.8 --seed 1 --json
+    code=$?
+    kill $watcher 2>/dev/null
+    return $code
+}
+
+# ---- the report ----
+
+# number FILE KEY [N]: the N-th number of that name in a JSON file, or nothing
+number() {
+    grep -o "\"$2\": *-\{0,1\}[0-9][0-9.eE+-]*" "$1" 2>/dev/null | sed -n "${3:-1}s/.*: *//p"
+}
+
+# expected COLUMN: what the model of tests/bench/gpu_model expects of this card, or nothing
+expected() {
+    awk -F '\t' -v card="$card" -v column="$1" '
+        /^#/ { next }
+        !n { for (i = 1; i <= NF; ++i) if ($i == column) n = i; next }
+        index(tolower(card), tolower($1)) { print $n; exit }' expected.tsv 2>/dev/null
+}
+
+percent() {
+    awk -v share="${1:-0}" 'BEGIN { print 100 * share }'
+}
+
+# row WHAT MEASURED EXPECTED: a line of the table, with the ratio
+row() {
+    awk -v what="$1" -v measured="$2" -v model="$3" 'BEGIN {
+        printf "| %s | %s | %s | %s |\n", what, measured == "" ? "-" : sprintf("%.4g", measured),
+            model == "" ? "-" : model, measured == "" || model == "" ? "-" : sprintf("%.2f", measured / model) }'
+}
+
+# Of ncu's values for each launch: the mean of each kernel and shape of grid, those that take most time first.
+kernels_table() {
+    echo "| kernel | grid | launches | us each | GB/s from DRAM | registers | warps |"
+    echo "| --- | --- | --- | --- | --- | --- | --- |"
+    awk -F '","' '
+        /^"[0-9]/ {
+            value = $NF; gsub(/[",]/, "", value)
+            name = $5; sub(/\(.*/, "", name)
+            key = name " | " $9
+            if ($13 ~ /time_duration/) { ++n[key]; ns[key] += value }
+            if ($13 ~ /bytes_read/) bytes[key] += value
+            if ($13 ~ /registers/) registers[key] = value
+            if ($13 ~ /warps_active/) warps[key] += value
+        }
+        END {
+            for (key in n)
+                printf "%012.0f\t| %s | %d | %.2f | %.0f | %d | %.0f %% |\n", ns[key], key, n[key], ns[key] / n[key] / 1e3,
+                    ns[key] ? bytes[key] / ns[key] : 0, registers[key], warps[key] / n[key]
+        }' "$out/ncu.csv" | sort -rn | cut -f 2 | head -n 25
+}
+
+pressure_rows() {
+    for way in merge-cut merge-flags stream; do
+        for n in 1 2 3; do
+            tokens=$(number "$out/pressure-$way.json" context_tokens $n)
+            [ -z "$tokens" ] || printf '| %s | %s | %.1f | %s |\n' "$way" "$tokens" \
+                "$(number "$out/pressure-$way.json" tok_s $n)" "$(number "$out/pressure-$way.json" blocks_host $n)"
+        done
+    done
+}
+
+report() {
+    card=$(head -n 1 "$out/driver.csv" 2>/dev/null)
+    copy=$(number "$out/decode.json" device_copy_gb_s)
+    echo "# Spillway $(cat VERSION 2>/dev/null) on ${card:-an unknown card}"
+    echo
+    echo "Model: expected.tsv, made by tests/bench/gpu_model; a dash where it has no such card, or nothing was measured."
+    echo
+    echo "| Mistral 7B shape, Q4_K_M, q8_0 KV | measured | model | measured / model |"
+    echo "| --- | --- | --- | --- |"
+    row "copy within its memory, read and written, GB/s" "$copy" "$(expected copy_gb_s)"
+    row "decode, empty, tok/s" "$(number "$out/decode.json" tok_s_median 1)" "$(expected decode_0)"
+    row "decode at 4,096, tok/s" "$(number "$out/decode.json" tok_s_median 2)" "$(expected decode_4096)"
+    for chunk in 512 2048; do
+        row "prefill of 4,096 in chunks of $chunk, own kernels, tok/s" \
+            "$(number "$out/prefill-before-$chunk.json" tok_s_median)" "$(expected prefill_own)"
+        row "the same after calibrate" "$(number "$out/prefill-after-$chunk.json" tok_s_median)" "$(expected prefill_blas)"
+    done
+    echo
+    printf 'Of what a copy reads and writes, a decode step reads %.0f %% when empty and %.0f %% at 4,096.\n' \
+        "$(percent "$(number "$out/decode.json" bandwidth_share 1)")" "$(percent "$(number "$out/decode.json" bandwidth_share 2)")"
+    echo
+    echo "## Right?"
+    echo
+    echo "- self-test: $(number "$out/selftest.json" passed) passed, $(number "$out/selftest.json" failed) failed"
+    grep -B 1 '"outcome": "FAILED"' "$out/selftest.json" 2>/dev/null | sed -n 's/.*"name": "\(.*\)".*/    - \1/p' | head -n 10
+    sed 's/^/- /' "$out/sanitizers.txt" "$out/odd-heads.txt" 2>/dev/null
+    echo "- guide: $(tail -n 1 "$out/guide.txt" 2>/dev/null)"
+    sed 's/^[[:space:]]*/- /' "$out/libraries.txt" 2>/dev/null
+    echo
+    echo "## A long answer"
+    echo
+    echo "$(number "$out/answer.json" generated_tokens) tokens; a token $(number "$out/answer.json" p50) ms at the median," \
+        "$(number "$out/answer.json" p99) ms at 99 %. MiB of the device, first, most and last:" \
+        "$(awk '$1 > most { most = $1 } NR == 3 { first = $1 } { last = $1 } END { print first, most, last }' "$out/answer-memory.txt" 2>/dev/null)."
+    echo
+    echo "## KV beyond the device's memory (room for 2,048 tokens)"
+    echo
+    echo "| policy | tokens | tok/s | blocks on the host |"
+    echo "| --- | --- | --- | --- |"
+    pressure_rows
+    echo
+    echo "## Kernels of a decode step"
+    echo
+    if grep -q '^"[0-9]' "$out/ncu.csv" 2>/dev/null; then kernels_table; else echo "not measured: $(head -n 1 "$out/ncu.csv" 2>/dev/null)"; fi
+    echo
+    echo "## Steps"
+    echo
+    cat "$out/summary.md" 2>/dev/null
+}
+
+# ---- running ----
 
 # note STEP RESULT SECONDS: a line of the summary
 note() {
@@ -77,16 +273,18 @@ run_step() {
         return 0
     fi
     begun=$(date +%s)
-    if ! command -v "$1" >/dev/null; then
+    if [ "$1" = -do ]; then
+        set -- ./run.sh "$@"
+    elif ! command -v "$1" >/dev/null; then
         note "$step" "skipped: there is no $1 here" 0
         return 0
     fi
-    timeout -k 10 "$limit" "$@" >"$out/$step.part" 2>"$out/$step.log" </dev/null
+    OUT="$out" timeout -k 10 "$limit" "$@" >"$out/$step.part" 2>"$out/$step.log" </dev/null
     code=$?
     mv "$out/$step.part" "$out/$step.$suffix"
     took=$(($(date +%s) - begun))
     case $code in
-    0) note "$step" ok "$took" ;;
+    0) note "$step" "$(sed -n '1{/^skipped: /p}' "$out/$step.$suffix" | grep . || echo ok)" "$took" ;;
     124 | 137) failed=$((failed + 1)) && note "$step" "cut off after $limit s" "$took" ;;
     *) failed=$((failed + 1)) && note "$step" "FAILED ($code): $(tail -n 1 "$out/$step.log")" "$took" ;;
     esac
@@ -104,12 +302,22 @@ without_gpu() {
     [ "$failed" = 0 ]
 }
 
-if [ "${1:-}" = list ]; then
-    steps | while read -r step limit rest; do
+case ${1:-} in
+-do)
+    "do_$2"
+    exit
+    ;;
+list)
+    { first_steps && echo "- - all:" && further_steps; } | while read -r step limit rest; do
         printf '%5s s  %s\n' "$limit" "$step"
-    done
+    done | sed 's/ *- s  -/all:/'
     exit 0
-fi
+    ;;
+report)
+    report | tee "$out/report.md"
+    exit 0
+    ;;
+esac
 
 if ! "$cli" devices --json 2>/dev/null | grep -q '"id": "cuda:'; then
     without_gpu
@@ -117,17 +325,19 @@ if ! "$cli" devices --json 2>/dev/null | grep -q '"id": "cuda:'; then
 fi
 
 failed=0
-steps >"$out/steps"
+first_steps >"$out/steps"
+[ $# = 0 ] || further_steps >>"$out/steps"
 while read -r step limit suffix command; do
     wanted=no
     for pattern in "$@"; do
         # shellcheck disable=SC2254 # the pattern is meant to be one
         case $step in $pattern) wanted=yes ;; esac
     done
-    [ $# = 0 ] && [ ! -e "$out/$step.$suffix" ] && wanted=yes
+    case ${1:-all} in all) [ ! -e "$out/$step.$suffix" ] && wanted=yes ;; esac
     # shellcheck disable=SC2086 # no word of a command holds a space
     [ $wanted = yes ] && run_step "$step" "$limit" "$suffix" $command
 done <"$out/steps"
 rm -f "$out/steps"
-say "results: $out/summary.md"
+report | tee "$out/report.md"
+say "report: $out/report.md; all results: $out"
 [ "$failed" = 0 ]

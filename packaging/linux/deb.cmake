@@ -10,7 +10,8 @@ GPU, or on both. When a conversation outgrows the memory of the graphics
 card it goes on, exactly: the oldest part of what the model remembers moves
 to RAM. Charts show every byte of it, and handles steer it while the model
 talks. A small model comes with it, so that it answers at once and without a
-network.")
+network. An NVIDIA GPU needs compute capability 7.5 or higher and the driver
+580 or newer.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS

@@ -43,8 +43,8 @@
 <context>
     <name>AskFirst</name>
     <message>
-        <source>Finding and fetching models contacts %1 and the servers that it names for the files. They see this computer&apos;s network address and what is searched and fetched, and nothing of your conversations.</source>
-        <translation>Um Modelle zu finden und zu holen, fragt Spillway %1 und die Server, die dort für die Dateien genannt werden. Diese sehen die Netzadresse dieses Rechners und was Sie suchen und holen, und nichts von Ihren Gesprächen.</translation>
+        <source>Finding and fetching models contacts %1 and the servers that it names for the files. Another one is contacted only where you enter its address, or one of Ollama’s names. They see this computer&apos;s network address and what is searched and fetched, and nothing of your conversations.</source>
+        <translation>Um Modelle zu finden und zu holen, fragt Spillway %1 und die Server, die dort für die Dateien genannt werden. Ein anderer wird nur gefragt, wo Sie seine Adresse oder einen Namen von Ollama eingeben. Alle sehen die Netzadresse dieses Rechners und was Sie suchen und holen, und nichts von Ihren Gesprächen.</translation>
     </message>
     <message>
         <source>Your token of Hugging Face is found in the environment, and %1 gets it along. You can change your mind in the settings, which also list who was contacted.</source>
@@ -520,6 +520,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The same for the first layers; auto: experts are on the device as long as they find room.</source>
         <translation>Dasselbe für die ersten Schichten; auto: Experten liegen auf dem Gerät, solange sie Platz finden.</translation>
+    </message>
+    <message>
+        <source>Where routed experts lie whose tensors have such names: REGEX=cpu, REGEX=cuda:0 or REGEX=emulated.</source>
+        <translation>Wo Experten liegen, deren Tensoren so heißen: REGEX=cpu, REGEX=cuda:0 oder REGEX=emulated.</translation>
+    </message>
+    <message>
+        <source>Memory of the device for copies of the experts that tokens choose most: 2GiB, or auto.</source>
+        <translation>Speicher des Geräts für Kopien der Experten, die Token am häufigsten wählen: 2GiB oder auto.</translation>
+    </message>
+</context>
+<context>
+    <name>CompanionRow</name>
+    <message>
+        <source>Guesses several words ahead, so that answers come faster. Spillway does not use it yet.</source>
+        <translation>Rät mehrere Wörter voraus, damit Antworten schneller kommen. Spillway nutzt das noch nicht.</translation>
+    </message>
+    <message>
+        <source>Lets the model see pictures or hear sounds. Spillway does not use it yet; other programs do.</source>
+        <translation>Lässt das Modell Bilder sehen oder Töne hören. Spillway nutzt das noch nicht, andere Programme schon.</translation>
     </message>
 </context>
 <context>
@@ -1103,6 +1122,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>CopyRow</name>
+    <message>
+        <source>Copy: %1</source>
+        <translation>Kopieren: %1</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>Database</name>
     <message>
         <source>“%1” was moved or deleted while it was in use; put it back, or start Spillway again</source>
@@ -1127,6 +1157,32 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>the disk with “%1” is full; make room on it</source>
         <translation>der Datenträger mit „%1“ ist voll; schaffen Sie dort Platz</translation>
+    </message>
+</context>
+<context>
+    <name>DeleteDialog</name>
+    <message>
+        <source>Delete “%1” from disk?</source>
+        <translation>„%1“ von der Platte löschen?</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) go for good, %1: %2.</source>
+        <translation>
+            <numerusform>%n Datei wird endgültig gelöscht, %1: %2.</numerusform>
+            <numerusform>%n Dateien werden endgültig gelöscht, %1: %2.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Conversations with it stay.</source>
+        <translation>Gespräche damit bleiben.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>%2 goes for good, %1.</source>
+        <translation>%2 wird endgültig gelöscht, %1.</translation>
     </message>
 </context>
 <context>
@@ -1538,6 +1594,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>Die Experten von %n Schichten im RAM halten</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Keep no copies of experts on the device</source>
+        <translation>Keine Kopien von Experten auf dem Gerät halten</translation>
+    </message>
+    <message>
+        <source>Keep %1 of copies of experts on the device</source>
+        <translation>%1 an Kopien von Experten auf dem Gerät halten</translation>
+    </message>
+    <message numerus="yes">
+        <source>For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on the device, which has room for %n of each layer.</source>
+        <translation>
+            <numerusform>%1 % der Zeit rechnet die CPU Experten: %2 % von denen, die Token wählen, haben eine Kopie auf dem Gerät, das Platz für %n jeder Schicht hat.</numerusform>
+            <numerusform>%1 % der Zeit rechnet die CPU Experten: %2 % von denen, die Token wählen, haben eine Kopie auf dem Gerät, das Platz für %n jeder Schicht hat.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>
@@ -1583,6 +1654,33 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Dismiss</source>
         <translation>Ausblenden</translation>
+    </message>
+</context>
+<context>
+    <name>DraftChoice</name>
+    <message>
+        <source>Draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>Keines</translation>
+    </message>
+    <message>
+        <source>Load again</source>
+        <translation>Neu laden</translation>
+    </message>
+    <message>
+        <source>A smaller model can guess what this one will say; this one checks it.</source>
+        <translation>Ein kleineres Modell kann raten, was dieses sagen wird; dieses prüft es.</translation>
+    </message>
+    <message>
+        <source>It guesses what this model will say, and takes %1 of memory.</source>
+        <translation>Es rät, was dieses Modell sagen wird, und belegt %1 Speicher.</translation>
+    </message>
+    <message>
+        <source>The answers stay the same to the letter; they come faster where many guesses are right, and where few are, none are made.</source>
+        <translation>Die Antworten bleiben Buchstabe für Buchstabe gleich; sie kommen schneller, wo viel richtig geraten wird, und wo wenig, wird nicht geraten.</translation>
     </message>
 </context>
 <context>
@@ -1994,6 +2092,52 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ExpertCopiesRow</name>
+    <message>
+        <source>Room for copies of experts</source>
+        <translation>Platz für Kopien von Experten</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>keiner</translation>
+    </message>
+    <message>
+        <source>%1 on the device, %2</source>
+        <translation>%1 auf dem Gerät, %2</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <source>As many copies as save most time: chosen</source>
+        <translation>So viele Kopien, wie am meisten Zeit sparen: gewählt</translation>
+    </message>
+    <message>
+        <source>As many copies as save most time</source>
+        <translation>So viele Kopien, wie am meisten Zeit sparen</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n expert(s) of each layer, %1</source>
+        <translation>
+            <numerusform>%n Experte jeder Schicht, %1</numerusform>
+            <numerusform>%n Experten jeder Schicht, %1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 of experts have what room KV leaves: this machine&apos;s speed is not measured</source>
+        <translation>%1 Experten haben den Platz, den KV lässt: Wie schnell dieser Rechner ist, wurde nicht gemessen</translation>
+    </message>
+    <message>
+        <source>%1 of experts save %2 a token; all KV lies beside them</source>
+        <translation>%1 Experten sparen %2 je Token; alles KV liegt daneben</translation>
+    </message>
+    <message>
+        <source>%1 of experts save %2 a token; KV in their place would save %3</source>
+        <translation>%1 Experten sparen %2 je Token; KV an ihrer Stelle würde %3 sparen</translation>
+    </message>
+</context>
+<context>
     <name>ExpertsRow</name>
     <message>
         <source>Experts kept in RAM</source>
@@ -2029,6 +2173,85 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Experts where they find room</source>
         <translation>Experten, wo sie Platz finden</translation>
+    </message>
+</context>
+<context>
+    <name>ExpertsSection</name>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>Copy on the device</source>
+        <translation>Kopie auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>in RAM</source>
+        <translation>im RAM</translation>
+    </message>
+    <message>
+        <source>on the device</source>
+        <translation>auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>in RAM, with a copy on the device</source>
+        <translation>im RAM, mit einer Kopie auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>%1 (%2 of its layer&apos;s choices)</source>
+        <translation>%1 (%2 in seiner Schicht)</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>Layer %1, expert %2: %3</source>
+        <translation>Schicht %1, Experte %2: %3</translation>
+    </message>
+    <message>
+        <source>A GPU does not say how often it was chosen there</source>
+        <translation>Wie oft er dort gewählt wurde, sagt eine GPU nicht</translation>
+    </message>
+    <message>
+        <source>Chosen in this answer: %1</source>
+        <translation>In dieser Antwort gewählt: %1</translation>
+    </message>
+    <message>
+        <source>In this conversation: %1</source>
+        <translation>In diesem Gespräch: %1</translation>
+    </message>
+    <message>
+        <source>How often experts were chosen</source>
+        <translation>Wie oft Experten gewählt wurden</translation>
+    </message>
+    <message>
+        <source>In this answer</source>
+        <translation>In dieser Antwort</translation>
+    </message>
+    <message>
+        <source>In this conversation</source>
+        <translation>In diesem Gespräch</translation>
+    </message>
+    <message>
+        <source>Expert map: %1 experts in RAM, %2 of them with a copy on the device, %3 on the device</source>
+        <translation>Expertenkarte: %1 Experten im RAM, %2 von ihnen mit einer Kopie auf dem Gerät, %3 auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>This was chosen in the conversation that was computed last, not in this one.</source>
+        <translation>Das wurde in dem Gespräch gewählt, das zuletzt gerechnet wurde, nicht in diesem.</translation>
+    </message>
+    <message>
+        <source>A line for each layer, in it a cell for each expert: the stronger, the more tokens chose it</source>
+        <translation>Eine Zeile je Schicht, darin ein Feld je Experte: je kräftiger, desto mehr Token haben ihn gewählt</translation>
+    </message>
+    <message>
+        <source>A GPU does not say how often those on the device were chosen.</source>
+        <translation>Wie oft die auf dem Gerät gewählt wurden, sagt eine GPU nicht.</translation>
     </message>
 </context>
 <context>
@@ -2227,6 +2450,45 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FetchRows</name>
+    <message>
+        <source>Fetched models go to</source>
+        <translation>Geholte Modelle kommen nach</translation>
+    </message>
+    <message>
+        <source>A folder of your choice, or else the cache of Hugging Face, where other programs find them; what comes from elsewhere goes to Spillway’s own folder.</source>
+        <translation>In einen Ordner Ihrer Wahl, sonst in den Cache von Hugging Face, wo andere Programme sie finden; was anderswoher kommt, in Spillways eigenen Ordner.</translation>
+    </message>
+    <message>
+        <source>Where other programs find them</source>
+        <translation>Wo andere Programme sie finden</translation>
+    </message>
+    <message>
+        <source>Choose…</source>
+        <translation>Wählen…</translation>
+    </message>
+    <message>
+        <source>Choose a folder for fetched models</source>
+        <translation>Einen Ordner für geholte Modelle wählen</translation>
+    </message>
+    <message>
+        <source>Speed of fetching at most</source>
+        <translation>Holen höchstens mit</translation>
+    </message>
+    <message>
+        <source>Leaves the rest of the line to others. It holds at once.</source>
+        <translation>Lässt anderen den Rest der Leitung. Gilt sofort.</translation>
+    </message>
+    <message>
+        <source> MB/s</source>
+        <translation> MB/s</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>ohne Grenze</translation>
+    </message>
+</context>
+<context>
     <name>FileDialog</name>
     <message>
         <source>File name</source>
@@ -2252,12 +2514,12 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Zurück zu den Modellen</translation>
     </message>
     <message>
-        <source>Search %1 for models</source>
-        <translation>Auf %1 nach Modellen suchen</translation>
-    </message>
-    <message>
         <source>Search</source>
         <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search %1, or enter a model’s address</source>
+        <translation>%1 durchsuchen, oder die Adresse eines Modells</translation>
     </message>
 </context>
 <context>
@@ -2445,6 +2707,96 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>GuessSection</name>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Stood earlier</source>
+        <translation>Früher zugetroffen</translation>
+    </message>
+    <message>
+        <source>Stood</source>
+        <translation>Zugetroffen</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>Share of guessed tokens that stood, over context length</source>
+        <translation>Anteil der geratenen Token, die zutrafen, über der Länge des Kontexts</translation>
+    </message>
+    <message>
+        <source>Choose below what is drawn here</source>
+        <translation>Unten wählen, was hier gezeichnet wird</translation>
+    </message>
+    <message>
+        <source>This answer</source>
+        <translation>Diese Antwort</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>Frühere</translation>
+    </message>
+    <message>
+        <source>%1 of %2 guessed tokens stood.</source>
+        <translation>%1 von %2 geratenen Token trafen zu.</translation>
+    </message>
+    <message>
+        <source>The answer is %1 as fast as without them.</source>
+        <translation>Die Antwort ist %1 so schnell wie ohne sie.</translation>
+    </message>
+    <message>
+        <source>The draft model, which takes %1 of memory, guessed %2 of them, and %3 stood.</source>
+        <translation>Das Entwurfsmodell, das %1 Speicher belegt, hat %2 davon geraten, und %3 trafen zu.</translation>
+    </message>
+</context>
+<context>
+    <name>HitRateSection</name>
+    <message>
+        <source>This answer</source>
+        <translation>Diese Antwort</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>Frühere</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Experts found on the device, in per cent, over context length</source>
+        <translation>Auf dem Gerät gefundene Experten, in Prozent, über der Länge des Kontexts</translation>
+    </message>
+    <message>
+        <source>Nothing is measured yet</source>
+        <translation>Noch ist nichts gemessen</translation>
+    </message>
+    <message>
+        <source>%1 at %2 tokens</source>
+        <translation>%1 bei %2 Token</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>Found earlier</source>
+        <translation>Früher gefunden</translation>
+    </message>
+    <message>
+        <source>Found</source>
+        <translation>Gefunden</translation>
+    </message>
+</context>
+<context>
     <name>HubModel</name>
     <message>
         <source>No licence is named</source>
@@ -2475,12 +2827,12 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Darin ist kein GGUF-Modell.</translation>
     </message>
     <message>
-        <source>Beside it, and not fetched: %1</source>
-        <translation>Daneben, wird nicht geholt: %1</translation>
-    </message>
-    <message>
         <source>What its publisher says</source>
         <translation>Was der Herausgeber sagt</translation>
+    </message>
+    <message>
+        <source>Fetched with it where you tick them</source>
+        <translation>Wird mitgeholt, wo ein Haken steht</translation>
     </message>
 </context>
 <context>
@@ -2651,6 +3003,41 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 is a zip archive: unpack it and import the JSON files in it.</source>
         <translation>%1 ist ein Zip-Archiv: Entpacken Sie es und importieren Sie die JSON-Dateien darin.</translation>
+    </message>
+</context>
+<context>
+    <name>KeyRow</name>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Copy the key</source>
+        <translation>Schlüssel kopieren</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>Verbergen</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>Zeigen</translation>
+    </message>
+    <message>
+        <source>Hide the key</source>
+        <translation>Schlüssel verbergen</translation>
+    </message>
+    <message>
+        <source>Show the key</source>
+        <translation>Schlüssel zeigen</translation>
+    </message>
+    <message>
+        <source>Make a new key</source>
+        <translation>Neuen Schlüssel machen</translation>
+    </message>
+    <message>
+        <source>Make a new key: programs with the old one are no longer let in</source>
+        <translation>Neuen Schlüssel machen: Programme mit dem alten werden nicht mehr eingelassen</translation>
     </message>
 </context>
 <context>
@@ -3094,6 +3481,97 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>LocalServerPage</name>
+    <message>
+        <source>It is being switched on.</source>
+        <translation>Er wird eingeschaltet.</translation>
+    </message>
+    <message>
+        <source>Programs are answered at %1.</source>
+        <translation>Programme erhalten Antwort an %1.</translation>
+    </message>
+    <message>
+        <source>It ends what still runs.</source>
+        <translation>Er beendet, was noch läuft.</translation>
+    </message>
+    <message>
+        <source>Nothing listens, so no program reaches Spillway.</source>
+        <translation>Niemand hört zu: Kein Programm erreicht Spillway.</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>Other programs on this computer can use the model that is open here: editors, agents and scripts that speak the API of OpenAI, Anthropic or Ollama. They are answered side by side with your conversations. No other computer reaches it, and it is off at every start.</source>
+        <translation>Andere Programme auf diesem Rechner können das Modell verwenden, das hier geöffnet ist: Editoren, Agenten und Skripte, die die API von OpenAI, Anthropic oder Ollama sprechen. Sie erhalten ihre Antworten neben Ihren Gesprächen. Kein anderer Rechner erreicht den Server, und bei jedem Start ist er aus.</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>An</translation>
+    </message>
+    <message>
+        <source>The open model runs on a server elsewhere: programs have to ask that one themselves.</source>
+        <translation>Das geöffnete Modell läuft anderswo auf einem Server: Programme müssen diesen selbst fragen.</translation>
+    </message>
+    <message>
+        <source>No model is open: programs are told to come again.</source>
+        <translation>Kein Modell ist geöffnet: Programmen wird gesagt, dass sie es später noch einmal versuchen sollen.</translation>
+    </message>
+    <message>
+        <source>Point your client at</source>
+        <translation>Tragen Sie im anderen Programm ein</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Adresse</translation>
+    </message>
+    <message>
+        <source>Copy the address</source>
+        <translation>Adresse kopieren</translation>
+    </message>
+    <message>
+        <source>The model is called %1.</source>
+        <translation>Das Modell heißt dort %1.</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>Port</translation>
+    </message>
+    <message>
+        <source>Another one ends the answers that are being written.</source>
+        <translation>Ein anderer beendet die Antworten, die gerade geschrieben werden.</translation>
+    </message>
+    <message>
+        <source>Ask for a key</source>
+        <translation>Nach einem Schlüssel fragen</translation>
+    </message>
+    <message>
+        <source>Without one, every program and every user of this computer may use the model. The key is kept in a file that only you can read.</source>
+        <translation>Ohne Schlüssel darf jedes Programm und jeder Benutzer dieses Rechners das Modell verwenden. Der Schlüssel steht in einer Datei, die nur Sie lesen können.</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>Nein</translation>
+    </message>
+    <message>
+        <source>Yes</source>
+        <translation>Ja</translation>
+    </message>
+    <message>
+        <source>Clients of Anthropic and Ollama take the address without /v1.</source>
+        <translation>Programme für Anthropic und Ollama nehmen die Adresse ohne /v1.</translation>
+    </message>
+    <message>
+        <source>Make a new key</source>
+        <translation>Neuen Schlüssel machen</translation>
+    </message>
+</context>
+<context>
     <name>LogPage</name>
     <message>
         <source>Log</source>
@@ -3234,6 +3712,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>States of fixed size</source>
         <translation>Zustände fester Größe</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>Entwurfsmodell</translation>
     </message>
 </context>
 <context>
@@ -3649,6 +4131,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>ModelDetails</name>
     <message>
+        <source>Fits on the device with all experts.</source>
+        <translation>Passt auf das Gerät, mit allen Experten.</translation>
+    </message>
+    <message>
+        <source>Fits on the device: attention and %1 of the experts.</source>
+        <translation>Auf das Gerät passen Attention und %1 der Experten.</translation>
+    </message>
+    <message>
         <source>Architecture</source>
         <translation>Architektur</translation>
     </message>
@@ -3721,6 +4211,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Runs on</source>
         <translation>Läuft auf</translation>
+    </message>
+    <message>
+        <source>Delete from disk…</source>
+        <translation>Von der Platte löschen …</translation>
     </message>
 </context>
 <context>
@@ -3804,6 +4298,76 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Other models…</source>
         <translation>Andere Modelle …</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRemoval</name>
+    <message>
+        <source>Only a link goes: “%1”, to which it leads, stays.</source>
+        <translation>Nur ein Verweis wird gelöscht: „%1“, worauf er zeigt, bleibt.</translation>
+    </message>
+    <message>
+        <source>“%1” is a link to it and will lead to nothing.</source>
+        <translation>„%1“ verweist darauf und führt dann ins Leere.</translation>
+    </message>
+    <message>
+        <source>In the Hugging Face cache it has other names, which go as well: %1.</source>
+        <translation>Im Cache von Hugging Face hat sie weitere Namen, die mit gelöscht werden: %1.</translation>
+    </message>
+    <message>
+        <source>Other programs that use the Hugging Face cache will have to fetch it again.</source>
+        <translation>Andere Programme, die den Cache von Hugging Face nutzen, müssen sie neu holen.</translation>
+    </message>
+    <message>
+        <source>Its bytes have another name on this disk: the room is free when that is gone, too.</source>
+        <translation>Ihr Inhalt hat auf dieser Platte noch einen Namen: Der Platz wird erst frei, wenn auch der gelöscht ist.</translation>
+    </message>
+    <message>
+        <source>The file of “%1” is not there any more.</source>
+        <translation>Die Datei von „%1“ ist nicht mehr da.</translation>
+    </message>
+    <message>
+        <source>Nothing may be deleted in “%1”: you have no right to change it.</source>
+        <translation>In „%1“ kann nichts gelöscht werden: Der Ordner darf nicht geändert werden.</translation>
+    </message>
+    <message>
+        <source>Ollama keeps this model: “ollama rm %1” deletes it.</source>
+        <translation>Ollama verwaltet dieses Modell: „ollama rm %1“ löscht es.</translation>
+    </message>
+    <message>
+        <source>Its projector “%1” stays and is listed by itself from then on.</source>
+        <translation>Der Projektor „%1“ dazu bleibt und steht danach für sich in der Liste.</translation>
+    </message>
+    <message>
+        <source>“%1” could not be deleted: %2.</source>
+        <translation>„%1“ konnte nicht gelöscht werden: %2.</translation>
+    </message>
+    <message>
+        <source>“%1” lies outside of the cache that leads to it: delete it there.</source>
+        <translation>„%1“ liegt außerhalb des Caches, der darauf zeigt: Löschen Sie es dort.</translation>
+    </message>
+    <message>
+        <source>Through a linked folder it lies in “%1”.</source>
+        <translation>Über einen verknüpften Ordner liegt es in „%1“.</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRemover</name>
+    <message>
+        <source>The files of “%1” have changed meanwhile; nothing was deleted.</source>
+        <translation>Die Dateien von „%1“ haben sich inzwischen geändert; nichts wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>“%1” is open. Open another model first.</source>
+        <translation>„%1“ ist geöffnet. Öffnen Sie zuerst ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>An experiment is measuring models. Wait for its end, or cancel it.</source>
+        <translation>Ein Experiment misst gerade Modelle. Warten Sie sein Ende ab oder brechen Sie es ab.</translation>
+    </message>
+    <message>
+        <source>It is being fetched. Take it off the list of what is fetched first.</source>
+        <translation>Es wird gerade geholt. Nehmen Sie es zuerst aus der Liste der Downloads.</translation>
     </message>
 </context>
 <context>
@@ -4043,6 +4607,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>First block leaves at</source>
         <translation>Erster Block geht bei</translation>
+    </message>
+    <message>
+        <source>Copies of experts</source>
+        <translation>Kopien von Experten</translation>
+    </message>
+    <message>
+        <source>copies of experts %1</source>
+        <translation>Kopien von Experten %1</translation>
     </message>
 </context>
 <context>
@@ -4343,8 +4915,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Dort nicht mehr suchen</translation>
     </message>
     <message>
-        <source>Models of other programs are read where they are; nothing is copied or changed.</source>
-        <translation>Modelle anderer Programme werden gelesen, wo sie liegen; nichts wird kopiert oder verändert.</translation>
+        <source>Models of other programs are read where they are; nothing is copied, and nothing changed unless you delete it.</source>
+        <translation>Modelle anderer Programme werden gelesen, wo sie liegen; nichts wird kopiert, und verändert nur, wenn Sie etwas löschen.</translation>
     </message>
 </context>
 <context>
@@ -4583,12 +5155,55 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Server</source>
         <translation>Server</translation>
     </message>
+    <message>
+        <source>Experts</source>
+        <translation>Experten</translation>
+    </message>
+    <message>
+        <source>Experts found on the device</source>
+        <translation>Auf dem Gerät gefundene Experten</translation>
+    </message>
+    <message>
+        <source>Guessed ahead</source>
+        <translation>Vorausgeraten</translation>
+    </message>
 </context>
 <context>
     <name>PressureWindow</name>
     <message>
         <source>Memory pressure – Spillway</source>
         <translation>Speicherdruck – Spillway</translation>
+    </message>
+</context>
+<context>
+    <name>ProgramRows</name>
+    <message>
+        <source>Connected programs</source>
+        <translation>Verbundene Programme</translation>
+    </message>
+    <message>
+        <source>None at the moment.</source>
+        <translation>Zurzeit keine.</translation>
+    </message>
+    <message>
+        <source>since %1</source>
+        <translation>seit %1</translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation>1 Anfrage</translation>
+    </message>
+    <message>
+        <source>%1 requests</source>
+        <translation>%1 Anfragen</translation>
+    </message>
+    <message>
+        <source>is being answered</source>
+        <translation>erhält eine Antwort</translation>
+    </message>
+    <message>
+        <source>idle</source>
+        <translation>ruht</translation>
     </message>
 </context>
 <context>
@@ -4718,6 +5333,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Title</source>
         <translation>Titel</translation>
+    </message>
+</context>
+<context>
+    <name>RequestRows</name>
+    <message>
+        <source>Requests</source>
+        <translation>Anfragen</translation>
+    </message>
+    <message>
+        <source>None since Spillway was started. What is asked and answered is not kept, only when and how much.</source>
+        <translation>Noch keine, seit Spillway gestartet wurde. Was gefragt und geantwortet wird, wird nicht aufgehoben, nur wann und wie viel.</translation>
+    </message>
+    <message>
+        <source>gave up waiting</source>
+        <translation>hat nicht länger gewartet</translation>
+    </message>
+    <message>
+        <source>refused with %1</source>
+        <translation>mit %1 abgelehnt</translation>
+    </message>
+    <message>
+        <source>%1 tokens in, %2 out</source>
+        <translation>%1 Token hinein, %2 heraus</translation>
     </message>
 </context>
 <context>
@@ -5208,6 +5846,46 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ServerCause</name>
+    <message numerus="yes">
+        <source>Its KV cache is full: within the last minute %n request(s) lost their place in it and are computed again. Fewer or shorter conversations at a time help, or more memory for KV there.</source>
+        <translation>
+            <numerusform>Sein KV-Cache ist voll: In der letzten Minute hat %n Anfrage ihren Platz darin verloren und wird neu gerechnet. Es hilft, wenn weniger oder kürzere Gespräche zugleich laufen oder dort mehr Speicher für KV da ist.</numerusform>
+            <numerusform>Sein KV-Cache ist voll: In der letzten Minute haben %n Anfragen ihren Platz darin verloren und werden neu gerechnet. Es hilft, wenn weniger oder kürzere Gespräche zugleich laufen oder dort mehr Speicher für KV da ist.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n request(s) wait for their turn there, so that an answer begins late. It helps where the server answers more at a time, or another server takes some.</source>
+        <translation>
+            <numerusform>Dort wartet %n Anfrage, bis sie an der Reihe ist, sodass eine Antwort spät beginnt. Es hilft, wenn der Server mehr zugleich beantwortet oder ein anderer einen Teil übernimmt.</numerusform>
+            <numerusform>Dort warten %n Anfragen, bis sie an der Reihe sind, sodass eine Antwort spät beginnt. Es hilft, wenn der Server mehr zugleich beantwortet oder ein anderer einen Teil übernimmt.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The first token of the newest answer came after %1 s, and the server takes %2 s: the rest is the way there and back, or something between.</source>
+        <translation>Das erste Token der neuesten Antwort kam nach %1 s, und der Server braucht %2 s: Der Rest ist der Weg hin und zurück oder etwas dazwischen.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerController</name>
+    <message>
+        <source>Port %1 cannot be used (%2).</source>
+        <translation>Port %1 ist nicht zu gebrauchen (%2).</translation>
+    </message>
+    <message>
+        <source>The key cannot be kept: it holds until Spillway is closed.</source>
+        <translation>Der Schlüssel kann nicht aufgehoben werden: Er gilt, bis Spillway geschlossen wird.</translation>
+    </message>
+    <message>
+        <source>What is kept as the key cannot be read or is none. Mend the file “%1”, or make a new key.</source>
+        <translation>Was als Schlüssel aufgehoben ist, lässt sich nicht lesen oder ist keiner. Bringen Sie die Datei „%1“ in Ordnung, oder machen Sie einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>The local server cannot go on (%1).</source>
+        <translation>Der lokale Server kann nicht weitermachen (%1).</translation>
+    </message>
+</context>
+<context>
     <name>ServerForm</name>
     <message>
         <source>Address, such as 192.168.0.5:8000</source>
@@ -5252,6 +5930,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The way there is not encrypted: others in the same network may read the key and what is said.</source>
         <translation>Der Weg dorthin ist nicht verschlüsselt: Andere im selben Netz können den Schlüssel und das Gesagte mitlesen.</translation>
+    </message>
+    <message>
+        <source>A server of this name is there already. The two answer for each other where they have the same model: the one that has less to do, or the other when it cannot.</source>
+        <translation>Einen Server dieses Namens gibt es schon. Wo die beiden dasselbe Modell haben, antworten sie füreinander: der, der weniger zu tun hat, oder der andere, wenn jener nicht kann.</translation>
     </message>
 </context>
 <context>
@@ -5362,6 +6044,34 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Measured by the server, for all its clients.</source>
         <translation>Vom Server gemessen, für alle, die ihn nutzen.</translation>
     </message>
+    <message>
+        <source>over %1</source>
+        <translation>über %1</translation>
+    </message>
+    <message>
+        <source>From a request to its first token (TTFT): what half of all clients&apos; requests stayed below, and 99 %, since you have been looking.</source>
+        <translation>Von der Anfrage bis zum ersten Token (TTFT): worunter die Hälfte der Anfragen aller Programme blieb und 99 %, seit Sie hinsehen.</translation>
+    </message>
+    <message>
+        <source>Between two tokens of an answer: what half of them stayed below, and 99 %, since you have been looking.</source>
+        <translation>Zwischen zwei Token einer Antwort: worunter die Hälfte blieb und 99 %, seit Sie hinsehen.</translation>
+    </message>
+    <message>
+        <source>First token, half</source>
+        <translation>Erstes Token, Hälfte</translation>
+    </message>
+    <message>
+        <source>First token, 99 %</source>
+        <translation>Erstes Token, 99 %</translation>
+    </message>
+    <message>
+        <source>Per token, half</source>
+        <translation>Je Token, Hälfte</translation>
+    </message>
+    <message>
+        <source>Per token, 99 %</source>
+        <translation>Je Token, 99 %</translation>
+    </message>
 </context>
 <context>
     <name>Servers</name>
@@ -5380,6 +6090,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The list of servers could not be written; it holds for this run.</source>
         <translation>Die Liste der Server konnte nicht geschrieben werden; sie gilt für diesen Lauf.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n servers have this name and this model. The one that has the least to do answers; another one, when it cannot.</source>
+        <translation>
+            <numerusform>%n Server hat diesen Namen und dieses Modell. Es antwortet der, der am wenigsten zu tun hat; ein anderer, wenn er nicht kann.</numerusform>
+            <numerusform>%n Server haben diesen Namen und dieses Modell. Es antwortet der, der am wenigsten zu tun hat; ein anderer, wenn er nicht kann.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -5625,8 +6342,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Modelle finden und holen</translation>
     </message>
     <message>
-        <source>Contacts %1 and the servers that it names for the files.</source>
-        <translation>Fragt %1 und die Server, die dort für die Dateien genannt werden.</translation>
+        <source>Contacts %1 and the servers that it names for the files; another one only where you enter its address, or one of Ollama’s names.</source>
+        <translation>Fragt %1 und die Server, die dort für die Dateien genannt werden; einen anderen nur, wo Sie seine Adresse oder einen Namen von Ollama eingeben.</translation>
     </message>
     <message>
         <source>Not permitted</source>
@@ -5816,12 +6533,83 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Experiments</source>
         <translation>Experimente</translation>
     </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
 </context>
 <context>
     <name>SliderRow</name>
     <message>
         <source>%1: %2</source>
         <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
+    <name>SpeedHere</name>
+    <message>
+        <source>%1 of %2 layers on the device</source>
+        <translation>%1 von %2 Schichten auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>the first block leaves it at %1 tokens</source>
+        <translation>der erste Block verlässt es bei %1 Token</translation>
+    </message>
+    <message>
+        <source>finds no room</source>
+        <translation>findet keinen Platz</translation>
+    </message>
+    <message>
+        <source>beyond its context</source>
+        <translation>über seinem Kontext</translation>
+    </message>
+    <message>
+        <source>Foretold speed here</source>
+        <translation>Vorhergesagtes Tempo hier</translation>
+    </message>
+    <message>
+        <source>After %1 tokens</source>
+        <translation>Nach %1 Token</translation>
+    </message>
+    <message>
+        <source>Measuring this machine</source>
+        <translation>Dieser Rechner wird gemessen</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Anhalten</translation>
+    </message>
+    <message>
+        <source>Try its speed now</source>
+        <translation>Tempo jetzt ausprobieren</translation>
+    </message>
+    <message>
+        <source>A model of the same size is being made…</source>
+        <translation>Ein gleich großes Modell wird erzeugt …</translation>
+    </message>
+    <message>
+        <source>It runs…</source>
+        <translation>Es läuft …</translation>
+    </message>
+    <message>
+        <source>Measured here: %1</source>
+        <translation>Hier gemessen: %1</translation>
+    </message>
+    <message>
+        <source>Trying its speed</source>
+        <translation>Tempo wird ausprobiert</translation>
+    </message>
+    <message>
+        <source>Making a model</source>
+        <translation>Ein Modell wird erzeugt</translation>
+    </message>
+    <message>
+        <source>Fits on the device: attention and %1 of the experts</source>
+        <translation>Auf das Gerät passen: Attention und %1 der Experten</translation>
+    </message>
+    <message>
+        <source>A made model of the same size, %1, is written to the disk for it and runs here for some seconds. Nothing is fetched.</source>
+        <translation>Ein erzeugtes, gleich großes Modell, %1, wird dafür auf den Datenträger geschrieben und läuft hier einige Sekunden lang. Geholt wird nichts.</translation>
     </message>
 </context>
 <context>
@@ -5901,6 +6689,52 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Measured earlier</source>
         <translation>Früher gemessen</translation>
+    </message>
+    <message>
+        <source>Choose below what is drawn here</source>
+        <translation>Unten wählen, was hier gezeichnet wird</translation>
+    </message>
+    <message>
+        <source>The next answer draws its speed here</source>
+        <translation>Die nächste Antwort zeichnet hier ihr Tempo</translation>
+    </message>
+</context>
+<context>
+    <name>SpeedTrial</name>
+    <message>
+        <source>Something else is being computed. Try it when that has ended.</source>
+        <translation>Gerade wird etwas anderes gerechnet. Versuchen Sie es, wenn das zu Ende ist.</translation>
+    </message>
+    <message>
+        <source>It takes %1 of memory beside what is open, and %2 are free: it is not tried.</source>
+        <translation>Es braucht %1 Speicher neben dem, was offen ist, und %2 sind frei: Es wird nicht versucht.</translation>
+    </message>
+    <message>
+        <source>spillway-cli could not be started.</source>
+        <translation>spillway-cli konnte nicht gestartet werden.</translation>
+    </message>
+    <message>
+        <source>The process crashed.</source>
+        <translation>Der Prozess ist abgestürzt.</translation>
+    </message>
+    <message>
+        <source>It ended and gave no reason.</source>
+        <translation>Es endete ohne Angabe eines Grundes.</translation>
+    </message>
+    <message>
+        <source>It could not run: %1.</source>
+        <translation>Es konnte nicht laufen (%1).</translation>
+    </message>
+    <message>
+        <source>It printed something that is no measurement.</source>
+        <translation>Ausgegeben wurde etwas, das keine Messung ist.</translation>
+    </message>
+    <message numerus="yes">
+        <source>It was not loaded and measured within %n second(s), and was ended.</source>
+        <translation>
+            <numerusform>Es wurde binnen %n Sekunde nicht geladen und gemessen und deshalb beendet.</numerusform>
+            <numerusform>Es wurde binnen %n Sekunden nicht geladen und gemessen und deshalb beendet.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -6202,6 +7036,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Show memory pressure</source>
         <translation>Speicherdruck zeigen</translation>
+    </message>
+    <message>
+        <source>The local server answers a program at %1</source>
+        <translation>Der lokale Server antwortet einem Programm an %1</translation>
+    </message>
+    <message>
+        <source>The local server is on: programs reach it at %1</source>
+        <translation>Der lokale Server ist ein: Programme erreichen ihn an %1</translation>
     </message>
 </context>
 <context>

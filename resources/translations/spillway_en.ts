@@ -53,6 +53,16 @@
     </message>
 </context>
 <context>
+    <name>DeleteDialog</name>
+    <message numerus="yes">
+        <source>%n file(s) go for good, %1: %2.</source>
+        <translation>
+            <numerusform>%n file goes for good, %1: %2.</numerusform>
+            <numerusform>%n files go for good, %1: %2.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Doctor</name>
     <message numerus="yes">
         <source>RAM ends at %Ln token(s), and the context is set larger.</source>
@@ -145,6 +155,13 @@
             <numerusform>Keep the experts of %n layers in RAM</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on the device, which has room for %n of each layer.</source>
+        <translation>
+            <numerusform>For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on the device, which has room for %n of each layer.</numerusform>
+            <numerusform>For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on the device, which has room for %n of each layer.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExperimentsController</name>
@@ -153,6 +170,16 @@
         <translation>
             <numerusform>%1 and %n more</numerusform>
             <numerusform>%1 and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExpertCopiesRow</name>
+    <message numerus="yes">
+        <source>%n expert(s) of each layer, %1</source>
+        <translation>
+            <numerusform>%n expert of each layer, %1</numerusform>
+            <numerusform>%n experts of each layer, %1</numerusform>
         </translation>
     </message>
 </context>
@@ -241,6 +268,43 @@
         <translation>
             <numerusform>A preset&apos;s name has %n character at most.</numerusform>
             <numerusform>A preset&apos;s name has %n characters at most.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ServerCause</name>
+    <message numerus="yes">
+        <source>Its KV cache is full: within the last minute %n request(s) lost their place in it and are computed again. Fewer or shorter conversations at a time help, or more memory for KV there.</source>
+        <translation>
+            <numerusform>Its KV cache is full: within the last minute %n request lost its place in it and is computed again. Fewer or shorter conversations at a time help, or more memory for KV there.</numerusform>
+            <numerusform>Its KV cache is full: within the last minute %n requests lost their place in it and are computed again. Fewer or shorter conversations at a time help, or more memory for KV there.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n request(s) wait for their turn there, so that an answer begins late. It helps where the server answers more at a time, or another server takes some.</source>
+        <translation>
+            <numerusform>%n request waits for its turn there, so that an answer begins late. It helps where the server answers more at a time, or another server takes some.</numerusform>
+            <numerusform>%n requests wait for their turn there, so that an answer begins late. It helps where the server answers more at a time, or another server takes some.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Servers</name>
+    <message numerus="yes">
+        <source>%n servers have this name and this model. The one that has the least to do answers; another one, when it cannot.</source>
+        <translation>
+            <numerusform>%n server has this name and this model. It answers.</numerusform>
+            <numerusform>%n servers have this name and this model. The one that has the least to do answers; another one, when it cannot.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SpeedTrial</name>
+    <message numerus="yes">
+        <source>It was not loaded and measured within %n second(s), and was ended.</source>
+        <translation>
+            <numerusform>It was not loaded and measured within %n second, and was ended.</numerusform>
+            <numerusform>It was not loaded and measured within %n seconds, and was ended.</numerusform>
         </translation>
     </message>
 </context>

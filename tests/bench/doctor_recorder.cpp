@@ -1,15 +1,21 @@
 // Not a test: prints what the Doctor knows after the answers of one conversation, for tests/data/recordings.
-//   doctor_recorder MODEL [--device D] [--vram V] [--link R] [--layers N] [--kv-policy P] [--threads N] [--other BYTES]
-//                   [--answers N] [--tokens N] [--prompt-words N] [--last-words N] [--context N]
+//   doctor_recorder MODEL|shape:SHAPE [--device D] [--vram V] [--link R] [--layers N] [--kv-policy P] [--threads N]
+//   [--other BYTES]
+//                   [--experts-on-host N|all] [--answers N] [--tokens N] [--prompt-words N] [--last-words N] [--context
+//                   N]
 #include "app/pressure/core_watch.h"
 #include "app/pressure/doctor_facts.h"
 #include "engine/placement_text.h"
+#include "engine/shape_model.h"
 #include "tests/support/doctor_recording.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
+#include <optional>
+#include <string_view>
 
 namespace {
 
@@ -43,8 +49,16 @@ int main(int argc, char* argv[])
     placement.link = text("--link", "16GB/s");
     placement.layers = text("--layers", "auto");
     placement.kv_policy = text("--kv-policy", "auto");
+    placement.host_experts = text("--experts-on-host", "auto");
     engine::LoadRequest request;
     request.model = argv[1];
+    std::optional<engine::ShapeModel> shape;
+    if (const std::string_view model = argv[1]; model.starts_with("shape:")) {
+        auto made = engine::ShapeModel::make(model.substr(6), std::filesystem::temp_directory_path());
+        if (!made)
+            give_up(made.error());
+        request.model = shape.emplace(std::move(*made)).path();
+    }
     request.threads = number("--threads", 0);
     request.context_tokens = number("--context", 0);
     if (auto parsed = engine::parse_placement(placement))

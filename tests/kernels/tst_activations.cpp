@@ -1,5 +1,6 @@
 // Rounding activations to 8 bits: every table writes the same bytes, and they are the nearest that 8 bits allow.
 #include "kernels/cpu.h"
+#include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -22,7 +23,7 @@ class TestActivations : public QObject
     static void addTables()
     {
         QTest::addColumn<const CpuKernels*>("table");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : test_support::tested_tables())
             QTest::addRow("%s", table.name) << &table;
     }
 

@@ -1,6 +1,7 @@
 // Packed blocks to floats: bit for bit what ggml makes of the same bytes, in every table.
 #include "kernels/cpu.h"
 #include "kernels/half.h"
+#include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -32,7 +33,7 @@ private slots:
         QList<QByteArray> lines = file.readAll().split('\n');
         QVERIFY(lines.size() >= 3 * 34);
         for (qsizetype i = 0; i + 2 < lines.size(); i += 3)
-            for (const CpuKernels& table : kernels::all_cpu_kernels())
+            for (const CpuKernels& table : test_support::tested_tables())
                 for (const kernels::TypeTraits& traits : kernels::all_tensor_types())
                     if (lines[i].toUpper() == traits.name)
                         QTest::addRow("%s %s %d", table.name, traits.name, int(i / 3))
@@ -64,7 +65,7 @@ private slots:
     void everyHalfIsItself_data()
     {
         QTest::addColumn<const CpuKernels*>("table");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : test_support::tested_tables())
             QTest::addRow("%s", table.name) << &table;
     }
     void everyHalfIsItself()

@@ -1,5 +1,6 @@
 // Norms, sum, rotation and activations of every table against double precision.
 #include "kernels/cpu.h"
+#include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -46,7 +47,7 @@ class TestElementwise : public QObject
     static void addTables()
     {
         QTest::addColumn<const CpuKernels*>("table");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : test_support::tested_tables())
             QTest::addRow("%s", table.name) << &table;
     }
 
@@ -212,7 +213,7 @@ private slots:
     {
         QTest::addColumn<const CpuKernels*>("table");
         QTest::addColumn<bool>("neox");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : test_support::tested_tables())
             for (bool neox : {false, true})
                 QTest::addRow("%s %s", table.name, neox ? "halves" : "neighbours") << &table << neox;
     }

@@ -1,6 +1,7 @@
 // Products of every weight type in every table: right, and with the same bits however the work is divided.
 #include "kernels/cpu/amx/amx.h"
 #include "kernels/cuda/checks/random_rows.h"
+#include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -90,9 +91,8 @@ double tolerance(const Case& c, const Exact& exact)
 const std::vector<CpuKernels>& tablesToTest()
 {
     static const std::vector<CpuKernels> tables = [] {
-        const auto here = kernels::all_cpu_kernels();
-        std::vector<CpuKernels> all(here.begin(), here.end());
-        for (const CpuKernels& table : here)
+        std::vector<CpuKernels> all = test_support::tested_tables();
+        for (const CpuKernels& table : test_support::tested_tables())
             if (table.name == std::string_view("avx512")) {
                 all.push_back(kernels::amx::improve(table, kernels::amx::Tiles::Emulated));
                 all.back().name = "amx, emulated";
@@ -117,6 +117,13 @@ class TestMatMul : public QObject
         for (const CpuKernels& table : tablesToTest())
             for (const kernels::TypeTraits& traits : kernels::all_tensor_types())
                 QTest::addRow("%s %s", table.name, traits.name) << &table << traits.type;
+    }
+
+    /// The shortest with whole groups of blocks and a rest: all that the emulated processor has the time for.
+    static int oddLength(TensorType type)
+    {
+        const int block = kernels::type_traits(type).block_len;
+        return isFloat(type) ? 77 : block < 256 ? 13 * block : 3 * block;
     }
 
     void compareWithDoubles(const CpuKernels& table, const Case& c)
@@ -184,7 +191,9 @@ private slots:
         const int block = kernels::type_traits(type).block_len;
         const int shortest = isFloat(type) ? 1 : block;
         const int odd = isFloat(type) ? 77 : 13 * block;
-        for (int n : {shortest, odd, 1024})
+        const std::vector<int> lengths =
+            test_support::emulated_table() ? std::vector{oddLength(type)} : std::vector{shortest, odd, 1024};
+        for (int n : lengths)
             for (auto [rows, tokens] : {std::pair{1, 1}, {3, 2}, {35, 1}, {21, 5}, {33, 19}})
                 compareWithDoubles(*table, makeCase(type, n, rows, tokens, Fill::Random, rng));
     }
@@ -197,6 +206,8 @@ private slots:
         std::mt19937 rng(m_seed);
         for (Fill fill : {Fill::AllOnes, Fill::AllZeros, Fill::TopBits})
             for (int tokens : {1, 16}) {
+                if (test_support::emulated_table() && tokens == 1)
+                    continue;
                 Case c = makeCase(type, 512, 4, tokens, fill, rng);
                 for (float x : {1.0f, -1.0f}) {  // every activation at +-127
                     const std::vector<float> flat(std::size_t(c.n) * std::size_t(tokens), x);
@@ -250,6 +261,12 @@ private slots:
             return;
         std::mt19937 rng(m_seed);
         const int block = kernels::type_traits(type).block_len;
+        if (test_support::emulated_table()) {
+            for (int rows : {3, 75})
+                for (int tokens : {1, 2, 3, 8, 21, 32})
+                    compareWithInterleaved(*table, makeCase(type, oddLength(type), rows, tokens, Fill::Random, rng));
+            return;
+        }
         for (int n : {block, 3 * block, 13 * block, 1024})
             for (int rows : {3, 16, 32, 48, 75})
                 for (int tokens : {1, 2, 3, 8, 21, 32})

@@ -1,6 +1,7 @@
 // Linear attention and short convolutions of every table against double precision, and the same bits for any division
 // of tokens and columns.
 #include "kernels/cpu.h"
+#include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -229,7 +230,7 @@ class TestRecurrent : public QObject
     static void addTables()
     {
         QTest::addColumn<const CpuKernels*>("table");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : test_support::tested_tables())
             QTest::addRow("%s", table.name) << &table;
     }
 
@@ -237,7 +238,7 @@ class TestRecurrent : public QObject
     {
         QTest::addColumn<const CpuKernels*>("table");
         QTest::addColumn<bool>("deltaRule");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : test_support::tested_tables())
             for (bool deltaRule : {false, true})
                 QTest::addRow("%s, %s", table.name, deltaRule ? "delta rule" : "plain sum") << &table << deltaRule;
     }

@@ -111,6 +111,12 @@ inline constexpr auto kSharesFields = [](auto& io, auto& s) {
     io.field("kv_link_s", s.kv_link_s);
 };
 
+/// Not in the recordings before models with experts could have them on the host.
+inline constexpr auto kExpertFields = [](auto& io, auto& d) {
+    io.field("layers", d.expert_layers);
+    io.field("on_host", d.layers_without_experts);
+};
+
 inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
     io.field("id", d.id);
     io.field("layers", d.layers);
@@ -122,6 +128,7 @@ inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
     io.field("scratch_bytes", d.scratch_bytes);
     io.field("step_streamed_bytes", d.step_streamed_bytes);
     io.field("spilled_bytes", d.spilled_bytes);
+    io.part("experts", d, kExpertFields);
 };
 
 /// Not in the recordings before there were any.

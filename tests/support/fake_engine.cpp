@@ -96,6 +96,10 @@ engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
     info.parameters = 1'235'814'432;
     info.file_bytes = 807'694'464;
     info.weight_bytes = 799'862'912;
+    if (info.name.starts_with("half-")) {  // and less: for what takes a small model
+        info.file_bytes = 207'694'464;
+        info.weight_bytes = 199'862'912;
+    }
     info.context_tokens = now.context_tokens;
     info.layers = 16;
     info.heads = 32;
@@ -121,6 +125,7 @@ engine::Telemetry FakeEngine::placement_frame(const FakeScript::Settings& settin
     frame.context_limit = context_limit;
     frame.device = settings.device;
     frame.kv_map = settings.kv_map;
+    frame.expert_map = settings.expert_map;
     frame.threads = settings.threads;
     frame.cores = settings.cores;
     return frame;
@@ -275,6 +280,8 @@ void FakeEngine::carry_out(const engine::Command& command, const engine::Listene
         device->layers = device->layers_wanted = layers->layers.value_or(script_->settings_.layers_that_fit);
     else if (const auto* experts = std::get_if<engine::SetHostExperts>(placement))
         device->layers_without_experts = std::min(experts->layers.value_or(0), device->expert_layers);
+    else if (const auto* cache = std::get_if<engine::SetExpertCache>(placement))
+        device->expert_cache_bytes = cache->bytes.value_or(device->total_bytes / 4);
     else if (const auto* budget = std::get_if<engine::SetVramBudget>(placement))
         device->budget_bytes = budget->bytes > 0 ? budget->bytes : device->total_bytes;
 }
@@ -294,7 +301,8 @@ void FakeEngine::poll(const engine::Listener& listener)
             listener.on_event(answer);
         changed = changed || std::holds_alternative<engine::SetDevice>(command);
     }
-    if (loaded_ && !done.empty() && (changed || script_->settings().device) && listener.on_telemetry)
+    if (loaded_ && !done.empty() && (changed || script_->one_of(&FakeScript::Settings::device)) &&
+        listener.on_telemetry)
         listener.on_telemetry(placement_frame(script_->settings(), context_tokens_));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/expert_map.h"
 
 #include <chrono>
 #include <deque>
@@ -41,9 +42,17 @@ public:
         int threads = 0, cores = 0;                     // of every frame
         int layers_that_fit = 16;                       // what SetDeviceLayers without a number comes to
         std::shared_ptr<const engine::KvMap> kv_map;
+        std::shared_ptr<const engine::ExpertMap> expert_map;
     };
 
     Settings settings() const;
+    /// One of them, for what is asked with every token: a copy has all words of the answer.
+    template <class Setting>
+    Setting one_of(Setting Settings::*setting) const
+    {
+        const std::lock_guard lock(mutex_);
+        return settings_.*setting;
+    }
     template <class Change>
     void change(Change&& change_settings)
     {

@@ -143,7 +143,8 @@ void FakeEngine::advance(FakeTurn& t)
         return settle(t);
     }
     const std::string& word = t.settings.words[std::size_t(frame.generated_tokens)];
-    frame.device = script_->settings().device;
+    frame.device = script_->one_of(&FakeScript::Settings::device);
+    frame.expert_map = script_->one_of(&FakeScript::Settings::expert_map);
     ++frame.generated_tokens;
     ++frame.context_tokens;
     frame.time_us = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();

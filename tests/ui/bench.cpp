@@ -4,22 +4,49 @@
 #include "app/experiments/experiment_files.h"
 #include "app/system/remote_path.h"
 #include "tests/ui/accessible_tree.h"
+#include "tests/ui/memory_folder.h"
 
 #include <QClipboard>
 #include <QDir>
 #include <QDropEvent>
+#include <QEventLoop>
 #include <QFile>
 #include <QGuiApplication>
 #include <QMimeData>
+#include <QQmlEngine>
 #include <QQuickWindow>
 #include <QSet>
+#include <QTcpSocket>
 #include <QTest>
+#include <QTimer>
 
 namespace {
 
 std::chrono::microseconds milliseconds(const QVariant& value)
 {
     return std::chrono::milliseconds(value.toInt());
+}
+
+/// Nearest first: the children themselves, then what is in each of them.
+QQuickItem* visualChild(const QQuickItem* parent, const QString& name)
+{
+    const QList<QQuickItem*> children = parent->childItems();
+    for (QQuickItem* const child : children)
+        if (child->objectName() == name)
+            return child;
+    for (const QQuickItem* const child : children)
+        if (QQuickItem* const found = visualChild(child, name))
+            return found;
+    return nullptr;
+}
+
+/// What a function gives to QML without a parent would be QML's, to be deleted when nothing there names it any more.
+template <class Object>
+Object* kept(Object* object)
+{
+    if (object && QQmlEngine::objectOwnership(object) == QQmlEngine::CppOwnership)
+        QQmlEngine::setObjectOwnership(object, QQmlEngine::CppOwnership);
+    return object;
 }
 
 void apply(const QVariantMap& changes, FakeScript::Settings& settings)
@@ -56,6 +83,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         engine::StepShares shares;
         shares.steps = 10;
         shares.device_layers_s = map.value(QStringLiteral("deviceLayers")).toDouble();
+        shares.host_layers_s = map.value(QStringLiteral("hostLayers")).toDouble();
         shares.kv_link_s = map.value(QStringLiteral("link")).toDouble();
         settings.shares = shares;
     });
@@ -66,6 +94,9 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         device.id = "emulated";
         device.layers = map.value(QStringLiteral("layers"), 16).toInt();
         device.expert_layers = map.value(QStringLiteral("experts"), 0).toInt();
+        device.layers_without_experts = map.value(QStringLiteral("hostExperts"), 0).toInt();
+        device.expert_cache_bytes = bytes("copies");
+        device.cached_experts = map.value(QStringLiteral("copied"), 0).toInt();
         device.layers_wanted = map.value(QStringLiteral("wanted"), device.layers).toInt();
         device.total_bytes = bytes("total");
         device.budget_bytes = device.total_bytes;
@@ -90,6 +121,26 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
                 kv_map->cells[std::size_t(column) * 16 + std::size_t(l)] = std::uint8_t(engine::KvMap::Place::None);
         }
         settings.kv_map = kv_map;
+    });
+    with("expertMap", [&](const QVariant& value) {
+        const QVariantMap map = value.toMap();
+        auto experts = std::make_shared<engine::ExpertMap>();
+        experts->layers = map.value(QStringLiteral("layers")).toInt();
+        experts->experts = map.value(QStringLiteral("experts")).toInt();
+        const std::size_t cells = experts->at(experts->layers, 0);
+        for (std::size_t i = 0; i < cells; ++i) {
+            // The first layer is dense, of the next half of the experts have copies, and the last is on the device.
+            const int layer = int(i) / experts->experts, expert = int(i) % experts->experts;
+            using Place = engine::ExpertMap::Place;
+            experts->places.push_back(layer == 0                                    ? Place::None
+                                      : layer + 1 == experts->layers                ? Place::Device
+                                      : layer == 1 && expert < experts->experts / 2 ? Place::Copy
+                                                                                    : Place::Host);
+            experts->in_answer.push_back(std::uint32_t(expert % 3));
+            experts->in_conversation.push_back(std::uint32_t(10 * expert));
+        }
+        experts->counted_on_device = !map.value(QStringLiteral("gpu")).toBool();
+        settings.expert_map = experts;
     });
     with("recurrentLayers", [&](const QVariant& value) { settings.recurrent_layers = value.toInt(); });
     with("template", [&](const QVariant& value) { settings.has_chat_template = value.toBool(); });
@@ -135,15 +186,14 @@ void Bench::reset(const QVariantMap& changes)
     m_shownLog = std::make_unique<ShownLog>(*m_log);
     const bool real = changes.value(QStringLiteral("real")).toBool();
     m_door = remoteDoor();
-    m_thread = std::make_unique<EngineThread>([this, real]() -> std::unique_ptr<engine::Engine> {
-        std::unique_ptr<engine::Engine> here = real ? engine::make_engine() : std::make_unique<FakeEngine>(m_script);
-        return m_door ? m_door->engine(std::move(here)) : std::move(here);
-    });
+    std::unique_ptr<engine::Engine> here = real ? engine::make_engine() : std::make_unique<FakeEngine>(m_script);
+    m_shared = std::make_unique<server::SharedEngine>(m_door ? m_door->engine(std::move(here)) : std::move(here));
+    m_thread = std::make_unique<EngineThread>([this] { return m_shared->owner(); });
     engine::Request request;
     request.max_tokens = changes.value(QStringLiteral("maxTokens"), -1).toInt();
     engine::LoadRequest load;
     load.context_tokens = real ? changes.value(QStringLiteral("context")).toInt() : 0;
-    m_folder = std::make_unique<QTemporaryDir>();
+    m_folder = memoryFolder();
     m_store = std::make_unique<ConversationStore>(m_folder->path());
     m_open = std::make_unique<OpenConversations>(*m_store);
     m_turns = std::make_unique<TurnRunner>(*m_thread, *m_store, *m_open, request);
@@ -187,6 +237,9 @@ void Bench::reset(const QVariantMap& changes)
     world.inspect = [script = m_script](const auto& path, const auto&) { return inspect_fake(*script, path); };
     world.otherPlaces = [at = m_modelFolder->path()] { return QList<Place>{{Store::LmStudio, at}}; };
     world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
+    world.mayDraft = [](const auto&, const std::filesystem::path& draft) {
+        return draft.stem().string().find("other") == std::string::npos;
+    };
     m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
     connect(m_settings.get(), &SettingsController::modelFoldersChanged, m_catalogue.get(),
             [this] { m_catalogue->setFolders(m_settings->modelFolders()); });
@@ -232,6 +285,14 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_models.get(), &ModelController::currentChanged, m_serverLoad.get(),
             [this] { m_serverLoad->onModel(m_models->current().path, m_models->current().server); });
     m_fetching->contacts()->addSource([this] { return m_servers->connections(); });
+    m_settings->serverPort()->setValue(freePort());
+    m_localServer =
+        std::make_unique<ServerController>(*m_shared, *m_settings->serverPort(), *m_settings->serverAsksKey(),
+                                           m_folder->filePath(QStringLiteral("server-key")));
+    connect(m_models.get(), &ModelController::modelReady, m_localServer.get(), [this](const engine::ModelInfo& model) {
+        m_localServer->onModel(QString::fromStdU16String(model.path.u16string()));
+    });
+    connect(m_models.get(), &ModelController::modelGone, m_localServer.get(), [this] { m_localServer->onModel({}); });
     Q_EMIT changed();
 }
 
@@ -245,9 +306,51 @@ void Bench::restartFetching()
     world.listFile = m_folder->filePath(QStringLiteral("fetches.json"));
     world.request = [] { return engine::LoadRequest(); };
     world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
+    world.machine.program = QStringLiteral(FAKE_BENCH);
+    world.machine.folder = m_folder->filePath(QStringLiteral("made"));
     m_fetching = std::make_unique<Fetching>(std::move(world));
     connect(m_fetching->queue(), &FetchQueue::fetched, m_catalogue.get(), &CatalogueController::rescan);
     connect(m_fetching->queue(), &FetchQueue::openRequested, m_models.get(), &ModelController::openAndLoad);
+}
+
+QString Bench::ask(const QString& path, const QString& key, const QString& body) const
+{
+    QTcpSocket socket;
+    socket.connectToHost(QStringLiteral("127.0.0.1"), quint16(m_settings->serverPort()->value()));
+    if (!socket.waitForConnected(5000))
+        return {};
+    const QByteArray text = body.toUtf8();
+    QByteArray head =
+        (body.isEmpty() ? "GET " : "POST ") + path.toUtf8() + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+    if (!key.isEmpty())
+        head += "Authorization: Bearer " + key.toUtf8() + "\r\n";
+    if (!body.isEmpty())
+        head += "Content-Length: " + QByteArray::number(text.size()) + "\r\n";
+    socket.write(head + "\r\n" + text);
+    QByteArray heard;
+    while (socket.state() == QAbstractSocket::ConnectedState && socket.waitForReadyRead(60'000))
+        heard += socket.readAll();
+    heard += socket.readAll();
+    return QString::fromUtf8(heard.mid(9, 4) + heard.mid(heard.indexOf("\r\n\r\n") + 4));
+}
+
+int Bench::takePort()
+{
+    m_squatter = std::make_unique<QTcpServer>();
+    m_squatter->listen(QHostAddress::LocalHost);
+    return m_squatter->serverPort();
+}
+
+int Bench::freePort() const
+{
+    QTcpServer probe;
+    probe.listen(QHostAddress::LocalHost);
+    return probe.serverPort();
+}
+
+QString Bench::guide() const
+{
+    return QStringLiteral(SPILLWAY_SOURCE_DIR) + QStringLiteral("/resources/guide-model/guide.gguf");
 }
 
 void Bench::hub(int status, int answerMs, int pieceMs)
@@ -258,6 +361,8 @@ void Bench::hub(int status, int answerMs, int pieceMs)
 
 void Bench::clear()
 {
+    m_localServer.reset();
+    m_squatter.reset();
     m_serverLoad.reset();
     m_servers.reset();
     m_server.reset();
@@ -277,6 +382,7 @@ void Bench::clear()
     m_store.reset();
     m_folder.reset();
     m_thread.reset();
+    m_shared.reset();
     m_shownLog.reset();
     m_log.reset();
     m_program.reset();
@@ -292,6 +398,35 @@ void Bench::followSettings()
     };
     apply();
     connect(m_settings->contextTokens(), &Setting::changed, m_models.get(), apply);
+}
+
+QObject* Bench::child(QObject* parent, const QString& name) const
+{
+    auto* const item = qobject_cast<QQuickItem*>(parent);
+    QObject* const visual = item ? visualChild(item, name) : nullptr;
+    return kept(visual || !parent ? visual : parent->findChild<QObject*>(name));
+}
+
+QQuickItem* Bench::seen(QQuickItem* item, const QString& name) const
+{
+    if (item->objectName() == name)
+        return kept(item);
+    for (QQuickItem* const child : item->childItems())
+        if (QQuickItem* const found = seen(child, name))
+            return found;
+    return nullptr;
+}
+
+void Bench::nextFrame(QQuickItem* item) const
+{
+    QQuickWindow* const window = item->window();
+    if (!window)
+        return;
+    QEventLoop loop;
+    connect(window, &QQuickWindow::frameSwapped, &loop, &QEventLoop::quit);
+    QTimer::singleShot(1000, &loop, &QEventLoop::quit);  // a window that is hidden draws none
+    window->update();
+    loop.exec();
 }
 
 void Bench::logLine(int level, const QString& text)
@@ -330,6 +465,12 @@ int Bench::requestCount() const
     return int(m_script->requests().size());
 }
 
+QString Bench::lastDraftModel() const
+{
+    const auto loads = m_script->loads();
+    return loads.empty() ? QString() : QString::fromStdU16String(loads.back().draft_model.u16string());
+}
+
 QString Bench::lastPrompt() const
 {
     const auto requests = m_script->requests();
@@ -362,6 +503,8 @@ static QStringList nameOf(const engine::PlacementCommand& command)
         return {layers->layers ? QStringLiteral("layers %1").arg(*layers->layers) : QStringLiteral("layers auto")};
     if (const auto* experts = std::get_if<engine::SetHostExperts>(&command))
         return {experts->layers ? QStringLiteral("experts %1").arg(*experts->layers) : QStringLiteral("experts auto")};
+    if (const auto* cache = std::get_if<engine::SetExpertCache>(&command))
+        return {cache->bytes ? QStringLiteral("copies %1").arg(*cache->bytes) : QStringLiteral("copies auto")};
     if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
         return {QStringLiteral("budget %1").arg(budget->bytes)};
     if (const auto* mark = std::get_if<engine::SetWatermark>(&command))

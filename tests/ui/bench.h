@@ -13,6 +13,7 @@
 #include "app/pressure/pressure.h"
 #include "app/servers/server_load.h"
 #include "app/servers/servers.h"
+#include "app/serving/server_controller.h"
 #include "app/settings/settings_controller.h"
 #include "app/tuning/conversation_settings_controller.h"
 #include "app/worker/engine_thread.h"
@@ -22,6 +23,7 @@
 
 #include <QObject>
 #include <QQuickItem>
+#include <QTcpServer>
 #include <QTemporaryDir>
 #include <QUrl>
 #include <QVariantMap>
@@ -47,6 +49,7 @@ class Bench : public QObject
     Q_PROPERTY(Fetching* fetching READ fetching NOTIFY changed)
     Q_PROPERTY(Servers* servers READ servers NOTIFY changed)
     Q_PROPERTY(ServerLoad* serverLoad READ serverLoad NOTIFY changed)
+    Q_PROPERTY(ServerController* server READ server NOTIFY changed)
 
 public:
     Bench();
@@ -66,15 +69,24 @@ public:
     Fetching* fetching() const { return m_fetching.get(); }
     Servers* servers() const { return m_servers.get(); }
     ServerLoad* serverLoad() const { return m_serverLoad.get(); }
+    ServerController* server() const { return m_localServer.get(); }
 
     /// New controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
-    /// (layers, wanted, total, weights, kv in bytes), kvColumns, tokens, tokenMs, prefillMs, loadMs, context,
-    /// modelContext, error, errorAfter, experimentFiles, loadError, warning, template, arguments (of the chat
-    /// template), runnable, text (in one piece), stream (in pieces); maxTokens (of an answer); real (the program's own
-    /// engine, to which context and maxTokens apply); hub (there is one to find models on); server (one has a model).
+    /// (layers, wanted, hostExperts, copied, total, weights, kv, copies in bytes), kvColumns, expertMap, tokens,
+    /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, experimentFiles, loadError, warning,
+    /// template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces); maxTokens (of an
+    /// answer); real (the program's own engine, to which context and maxTokens apply); hub (there is one to find models
+    /// on); server (one has a model).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
+    /// Asks the local server, as another program would; the status and the body that came, in one text.
+    Q_INVOKABLE QString ask(const QString& path, const QString& key = {}, const QString& body = {}) const;
+    /// Another program listens there from now on. The port.
+    Q_INVOKABLE int takePort();
+    /// One that nobody listens on.
+    Q_INVOKABLE int freePort() const;
+    Q_INVOKABLE QString guide() const;
     /// Where the server is, and what it answers from now on: a text, which breaks off where `whole` is false.
     Q_INVOKABLE QString serverUrl() const { return m_server ? m_server->url() : QString(); }
     Q_INVOKABLE void serverSays(const QString& text, bool whole = true) { m_server->says(text, whole); }
@@ -94,6 +106,7 @@ public:
     Q_INVOKABLE void openAtOnce(const QString& path);
     Q_INVOKABLE int requestCount() const;
     Q_INVOKABLE QString lastPrompt() const;
+    Q_INVOKABLE QString lastDraftModel() const;  // that a model was loaded with; empty: none
     /// The placement commands the engine was given, in words: "layers 3".
     Q_INVOKABLE QStringList commands() const;
     /// Lets the panel hear of something that moved, as if the engine had said so.
@@ -118,6 +131,13 @@ public:
     /// accepted. `actions`: all that it can do.
     Q_INVOKABLE int dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const;
 
+    /// Waits until the item's window has drawn once more: whatever had to be put in its place before is there then.
+    Q_INVOKABLE void nextFrame(QQuickItem* item) const;
+    /// As Qt's findChild(), which walks the tree in JavaScript, and item by item: most of the time of some tests was
+    /// that.
+    Q_INVOKABLE QObject* child(QObject* parent, const QString& name) const;
+    /// What is below the item, a popup or made by a Repeater as well; the item itself where it is called so.
+    Q_INVOKABLE QQuickItem* seen(QQuickItem* item, const QString& name) const;
     Q_INVOKABLE QString clipboard() const;
     /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.
     Q_INVOKABLE QStringList controls(QQuickItem* root) const;
@@ -140,6 +160,7 @@ private:
     std::shared_ptr<LogFeed> m_feed;
     std::unique_ptr<LogModel> m_log;
     std::unique_ptr<ShownLog> m_shownLog;
+    std::unique_ptr<server::SharedEngine> m_shared;
     std::unique_ptr<EngineThread> m_thread;
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<ConversationStore> m_store;
@@ -161,5 +182,7 @@ private:
     std::unique_ptr<ServedModel> m_server;
     std::unique_ptr<Servers> m_servers;
     std::unique_ptr<ServerLoad> m_serverLoad;
+    std::unique_ptr<ServerController> m_localServer;
+    std::unique_ptr<QTcpServer> m_squatter;
     double m_availableBytes = 8e9;
 };

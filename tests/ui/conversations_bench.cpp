@@ -1,6 +1,7 @@
 #include "tests/ui/conversations_bench.h"
 
 #include "tests/support/conversations.h"
+#include "tests/ui/memory_folder.h"
 
 #include <QDateTime>
 #include <QUrl>
@@ -8,7 +9,7 @@
 void ConversationsBench::reset(const QVariantList& conversations)
 {
     clear();
-    m_folder = std::make_unique<QTemporaryDir>();
+    m_folder = memoryFolder();
     m_store = std::make_unique<ConversationStore>(m_folder->path());
     const QDateTime now = QDateTime::currentDateTime();
     for (qsizetype i = 0; i < conversations.size(); ++i) {

@@ -37,7 +37,10 @@ private:
     {
         std::vector<support::HubModel> models;
         models.push_back({"org/tiny",
-                          {{"tiny-Q4_K_M.gguf", &m_model}, {"tiny-Q8_0.gguf", &m_large}},
+                          {{"tiny-Q4_K_M.gguf", &m_model},
+                           {"tiny-Q8_0.gguf", &m_large},
+                           {"mmproj-F16.gguf", &m_model},
+                           {"MTP-tiny.gguf", &m_model}},
                           "---\nlicense: mit\n---\n# Tiny\n\nIt talks little.\n",
                           "mit",
                           123456});

@@ -142,6 +142,25 @@ Item {
             verify(!part("pasteNotice").visible);
         }
 
+        // With each key in it Qt lays the whole paragraph out anew.
+        function test_a_long_paragraph_becomes_a_file() {
+            makeWindow();
+            openModel();
+            Bench.copy("some words\n".repeat(800)); // as long, in lines
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            compare(part("composerField").length, 8800);
+            part("composerField").text = "";
+            Bench.copy("some words ".repeat(800));
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            tryCompare(Bench.composer.attachments, "count", 1);
+            compare(part("composerField").text, "");
+            tryCompare(part("pasteNotice"), "visible", true);
+            Bench.copy("some words ".repeat(4000));
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            tryCompare(Bench.composer.attachments, "count", 2);
+            tryCompare(part("pasteNotice"), "visible", false); // that would take too long with every key
+        }
+
         function test_a_huge_paste_does_not_hold_up_the_window() {
             makeWindow();
             openModel();

@@ -23,20 +23,6 @@ Item {
             const all = Bench.commands().filter(name => name.startsWith("device") || name.startsWith("layers"));
             return all.length > 0 ? all[all.length - 1] : "";
         }
-        function reveal(item) {
-            const view = part("panelView");
-            let before = -1; // what a device brings into the panel comes in several frames
-            tryVerify(() => {
-                const rests = view.contentHeight === before;
-                before = view.contentHeight;
-                if (!rests)
-                    wait(150);
-                return rests;
-            });
-            const y = item.mapToItem(view.contentItem, 0, 0).y;
-            view.contentY = Math.max(0, Math.min(view.contentHeight - view.height, y - view.height / 2));
-            waitForRendering(item);
-        }
         function takeFrom(box, place) {
             click(box);
             tryCompare(box.popup, "opened", true);

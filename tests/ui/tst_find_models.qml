@@ -121,6 +121,52 @@ Item {
             tryCompare(part("composerField"), "activeFocus", true);
         }
 
+        function test_what_is_named_is_opened() {
+            goThereAllowed();
+            type("org/tiny:Q4_K_M");
+            keyClick(Qt.Key_Return);
+            compare(Bench.fetching.finder.words, ""); // nothing is searched for
+            tryVerify(() => Bench.fetching.page.looked.known);
+            verify(part("quant0").chosen);
+            compare(part("findPage").title, "org/tiny");
+        }
+
+        function test_companions_are_ticked() {
+            goThereAllowed();
+            openTiny();
+            compare(Bench.fetching.page.companions.length, 2);
+            const first = part("companion1"), second = part("companion0");
+            verify(first.Accessible.name.startsWith("MTP-tiny.gguf") && first.purpose.startsWith("Guesses"));
+            verify(second.purpose.startsWith("Lets the model see"));
+            verify(!first.companion.wanted && !second.companion.wanted);
+            second.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            verify(second.companion.wanted && second.Accessible.checked);
+            verify(second.activeFocus); // it is the same row
+            keyClick(Qt.Key_Return);
+            verify(!second.companion.wanted);
+            keyClick(Qt.Key_Return);
+            compare(Bench.namelessControls(shell).join(), "");
+            Bench.fetching.page.fetch(1);
+            tryVerify(() => part("fetch0").fetchState === Fetch.Done, 15000);
+            tryVerify(() => Bench.catalogue.total === 2); // of which the bench does not know what they are
+        }
+
+        function test_speed_is_foretold_and_tried() {
+            goThereAllowed();
+            openTiny();
+            const row = part("quant1");
+            compare(seen(row, "foretold0").value, "–"); // nothing is known of this machine
+            compare(seen(row, "foretold32768").value, "beyond its context");
+            verify(seen(row, "trialWords").text.startsWith("A made model"));
+            compare(Bench.unspokenStops(shell).join(), "");
+            seen(row, "trySpeed").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            tryCompare(Bench.fetching.page.trial, "state", SpeedTrial.Done);
+            verify(seen(row, "trialWords").text.startsWith("Measured here: "), seen(row, "trialWords").text);
+            compare(seen(row, "trySpeed").text, "Try its speed now");
+        }
+
         function test_pause_quit_go_on_cancel() {
             goThereAllowed();
             openTiny();
@@ -170,6 +216,15 @@ Item {
             tryVerify(() => Bench.fetching.contacts.hosts.length >= 5);
             tryVerify(() => part("contact0").visible);
             verify(!part("noContacts").visible);
+            Bench.putModels(["kept/readme.txt"]);
+            Bench.settings.setFetchFolder(Bench.modelFolder("kept"));
+            verify(part("fetchFolderRow").effective.endsWith("/kept"));
+            compare(Bench.settings.modelFolders.length, 1); // it is looked into
+            part("usualFetchFolder").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            compare(Bench.settings.fetchFolder, "");
+            verify(part("fetchSpeedRow").visible);
+            compare(Bench.namelessControls(shell).join(), "");
             Bench.settings.findModels.value = 0;
             verify(!Bench.fetching.allowed);
             compare(Bench.fetching.page.modelId, "");

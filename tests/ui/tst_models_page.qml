@@ -48,9 +48,59 @@ Item {
             compare(titles(), "tiny broken");
             compare(row(0).Accessible.name,
                     "tiny, 1.24\u00a0B  ·  Q4_K_M  ·  808\u00a0MB  ·  2,048 tokens, Fits, LM Studio");
-            compare(findChild(row(1), "rowSummary").text, "The file ends inside the GGUF header.");
+            const sentence = findChild(row(1), "rowSummary");
+            compare(sentence.text, "The file ends inside the GGUF header.");
+            row(1).foldRequested(); // the details say it, and nobody reads it twice
+            tryCompare(sentence, "visible", false);
+            row(1).foldRequested();
+            tryCompare(sentence, "visible", true);
             verify(part("modelCount").text.indexOf("2 models") === 0, part("modelCount").text);
             compare(Bench.namelessControls(shell).join(), "");
+        }
+
+        // A small model of the same vocabulary is offered to guess for a large one, and what it takes is said.
+        function test_a_draft_model_is_chosen() {
+            showModels(["big.gguf", "half-small.gguf", "half-other.gguf"]);
+            const big = () => [0, 1, 2].map(row).find(one => one && one.entry.title === "big");
+            big().foldRequested();
+            tryVerify(() => findChild(big(), "draftChoice"));
+            const choice = findChild(big(), "draftChoice");
+            tryVerify(() => choice.visible);
+            compare(choice.model.length, 2); // none, and the one of the same vocabulary
+            verify(choice.model[1].startsWith("half-small"), choice.model[1]);
+            compare(choice.currentIndex, 0);
+            const words = findChild(big(), "draftWords");
+            verify(words.text.startsWith("A smaller model can guess"), words.text);
+            const before = big().fit.neededBytes;
+            choice.activated(1);
+            tryVerify(() => big().fit.draftBytes > 0);
+            compare(big().fit.neededBytes, before + big().fit.draftBytes);
+            compare(choice.currentIndex, 1);
+            verify(words.text.startsWith("It guesses what this model will say, and takes "), words.text);
+            compare(Bench.namelessControls(shell).join(), "");
+
+            big().openRequested();
+            tryVerify(() => Bench.models.current.known && Bench.models.phase === ModelController.Idle);
+            verify(Bench.lastDraftModel().endsWith("half-small.gguf"), Bench.lastDraftModel());
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => list() && big());
+            if (!big().unfolded)
+                big().foldRequested();
+            tryVerify(() => findChild(big(), "draftChoice"));
+            const again = () => findChild(big(), "draftReload");
+            verify(!again().visible);
+            findChild(big(), "draftChoice").activated(0);
+            tryVerify(() => again().visible);
+            click(again());
+            tryVerify(() => Bench.models.phase === ModelController.Idle && Bench.lastDraftModel() === "");
+        }
+
+        function test_nothing_is_offered_where_nothing_fits() {
+            showModels(["big.gguf", "half-other.gguf"]);
+            row(0).foldRequested();
+            tryVerify(() => findChild(row(0), "draftChoice"));
+            wait(50);
+            verify(!findChild(row(0), "draftChoice").visible);
         }
 
         // Equal names are told apart by their files.
@@ -165,6 +215,58 @@ Item {
             compare(list().currentIndex, 1);
         }
 
+        function test_a_name_is_shown_as_it_is_before_it_is_deleted() {
+            showModels(["a%1%2.gguf"]);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Delete);
+            const dialog = part("deleteDialog");
+            tryVerify(() => dialog.opened);
+            verify(dialog.detail.startsWith("a%1%2.gguf goes for good, "), dialog.detail);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !dialog.opened);
+        }
+
+        function test_a_model_is_deleted() {
+            showModels(["a.gguf", "b.gguf"]);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Delete);
+            const dialog = part("deleteDialog");
+            tryVerify(() => dialog.opened);
+            compare(dialog.question, "Delete “a” from disk?");
+            verify(dialog.detail.startsWith("a.gguf goes for good, "), dialog.detail);
+            verify(dialog.detail.endsWith("Conversations with it stay."));
+            compare(Bench.namelessControls(shell).join(), "");
+            keyClick(Qt.Key_Return); // does nothing but close it
+            tryVerify(() => !dialog.opened);
+            compare(list().count, 2);
+            tryCompare(list(), "activeFocus", true);
+
+            click(row(1));
+            tryVerify(() => findChild(row(1), "deleteModel"));
+            click(findChild(row(1), "deleteModel"));
+            tryVerify(() => dialog.opened);
+            compare(dialog.question, "Delete “b” from disk?");
+            keyClick(Qt.Key_Tab);
+            keyClick(Qt.Key_Space);
+            tryCompare(list(), "count", 1);
+            compare(titles(), "a");
+            tryVerify(() => !Bench.catalogue.scanning);
+            compare(titles(), "a");
+            compare(Bench.catalogue.error, "");
+
+            // What is open stays.
+            list().forceActiveFocus();
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.models.current.known);
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => row(0).isOpen);
+            list().forceActiveFocus();
+            keyClick(Qt.Key_Delete);
+            tryVerify(() => part("catalogueError").visible);
+            compare(Bench.catalogue.error, "“a” is open. Open another model first.");
+            verify(!dialog.opened);
+        }
+
         function test_layers_of_fixed_state_say_what_they_save_data() {
             return [
                 { tag: "none", layers: 0, context: 131072, words: "" },
@@ -189,8 +291,8 @@ Item {
             compare(part("modelCount").text.split(" ").slice(0, 3).join(" "), "2 of 3");
             type("zzz");
             compare(list().count, 0);
-            tryCompare(part("nothingFound"), "visible", true);
-            const sentence = part("nothingFound"), places = part("placesList");
+            tryCompare(part("noModelFound"), "visible", true);
+            const sentence = part("noModelFound"), places = part("placesList");
             tryVerify(() => sentence.mapToItem(shell, 0, sentence.height).y <= places.mapToItem(shell, 0, 0).y);
             click(findChild(part("modelSearch"), "clearSearch"));
             compare(list().count, 3);

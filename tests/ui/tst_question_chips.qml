@@ -35,12 +35,13 @@ Item {
             const chips = part("questionChips");
             const lines = new Map();
             tryVerify(() => {
+                waitForRendering(chips); // in which they are laid out
                 lines.clear();
                 for (let i = 0; i < 4; ++i) {
                     const chip = part("question" + i);
                     lines.set(chip.y, (lines.get(chip.y) || []).concat([chip]));
                 }
-                return lines.size > 1;
+                return lines.size > 1 && chips.height > 0;
             });
             let bottom = 0;
             for (const line of lines.values()) {

@@ -62,6 +62,21 @@ Item {
             compare(Bench.servers.all.length, 0);
             compare(Bench.catalogue.total, 1);
         }
+        function test_says_that_servers_of_one_name_answer_for_each_other() {
+            type(Bench.serverUrl());
+            click(part("serverName"));
+            type("cluster");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.servers.all.length === 1 && !Bench.servers.adding);
+            tryCompare(part("serverAddress"), "activeFocus", true); // for the next one
+            type("192.168.0.5:8000");
+            tryCompare(part("whatAddingMeans"), "visible", true);
+            verify(!part("sameName").visible);
+            click(part("serverName"));
+            type("cluster");
+            tryCompare(part("sameName"), "visible", true);
+            compare(Bench.namelessControls(shell).join(), "");
+        }
         function test_what_is_wrong_is_said() {
             type("no address at all");
             keyClick(Qt.Key_Return);
@@ -103,6 +118,16 @@ Item {
             compare(part("serverWaiting").value, "2");
             compare(part("serverHits").value, "–"); // it does not say
             verify(part("serverNote").sentence.indexOf("Measured by the server") === 0);
+            verify(!part("serverFirstToken").visible);
+            const times = fast => 'vllm:time_to_first_token_seconds_bucket{le="0.1"} ' + fast + '\n'
+                                + 'vllm:time_to_first_token_seconds_bucket{le="+Inf"} ' + fast + '\n';
+            Bench.serverCounts(times(4));
+            wait(250);
+            Bench.serverCounts(times(8));
+            tryVerify(() => part("serverFirstToken").visible);
+            compare(part("serverFirstToken").value, "50\u00a0ms");
+            compare(part("serverFirstTokenMost").value, "99\u00a0ms");
+            compare(part("serverTokenGap").value, "–");
             compare(Bench.namelessControls(shell).join(), "");
             Bench.settings.panelShown.value = 0;
             tryVerify(() => !Bench.serverLoad.shown);

@@ -53,6 +53,7 @@ TestCase {
             fetching: Bench.fetching
             servers: Bench.servers
             serverLoad: Bench.serverLoad
+            server: Bench.server
         }
     }
 }

@@ -10,6 +10,7 @@ Popup {
     property string question: ""
     property string detail: ""
     property string confirmText: ""
+    property bool careful: false // Enter alone must not confirm it
 
     signal confirmed
 
@@ -18,7 +19,7 @@ Popup {
     padding: Theme.gapLarge
     modal: true
     focus: true
-    onOpened: confirm.forceActiveFocus(Qt.PopupFocusReason)
+    onOpened: (root.careful ? cancel : confirm).forceActiveFocus(Qt.PopupFocusReason)
 
     background: Rectangle {
         color: Theme.raised
@@ -61,9 +62,12 @@ Popup {
             spacing: Theme.gapSmall
 
             ActionButton {
+                id: cancel
+
                 objectName: "confirmCancel"
                 text: qsTr("Cancel")
                 onClicked: root.close()
+                Keys.onReturnPressed: clicked()
             }
             ActionButton {
                 id: confirm

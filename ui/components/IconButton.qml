@@ -11,6 +11,7 @@ AbstractButton {
     property string tip: name
     property string shortcutText: ""
     property bool filled: false
+    property color ink: filled ? Theme.accentInk : Theme.textMuted
     property int size: Theme.controlHeight
     property int pictureSize: Theme.px(20)
 
@@ -53,7 +54,7 @@ AbstractButton {
             anchors.centerIn: parent
             source: root.source
             size: root.pictureSize
-            ink: root.filled ? Theme.accentInk : Theme.textMuted
+            ink: root.ink
         }
     }
 

@@ -9,6 +9,7 @@ SpinBox {
     required property string name // read aloud
     property string zeroText: ""
     property string suffix: ""
+    property bool plain: false // a number that counts nothing, such as a port
 
     implicitHeight: Theme.controlHeight
     implicitWidth: Theme.px(200)
@@ -21,7 +22,7 @@ SpinBox {
     Accessible.name: root.name
 
     textFromValue: (value, locale) => value === 0 && zeroText !== "" ? zeroText
-                                                                     : Number(value).toLocaleString(locale, "f", 0) + suffix
+                                                                     : plain ? String(value) : Number(value).toLocaleString(locale, "f", 0) + suffix
     valueFromText: (text, locale) => {
         const digits = text.replace(/[^0-9]/g, "");
         return digits === "" ? 0 : Math.min(Number(digits), root.to);

@@ -30,7 +30,7 @@ Rectangle {
         Text {
             objectName: "askFirstSentence"
             Layout.fillWidth: true
-            text: qsTr("Finding and fetching models contacts %1 and the servers that it names for the files. They see this computer's network address and what is searched and fetched, and nothing of your conversations.").arg(root.fetching.host)
+            text: qsTr("Finding and fetching models contacts %1 and the servers that it names for the files. Another one is contacted only where you enter its address, or one of Ollama’s names. They see this computer's network address and what is searched and fetched, and nothing of your conversations.").arg(root.fetching.host)
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeBody

@@ -15,6 +15,12 @@ Page {
 
     signal modelOpened
 
+    // What names one model is opened; other words are searched for.
+    function find(text: string) {
+        if (!root.fetching.openNamed(text))
+            root.fetching.finder.search(text);
+        root.toTop();
+    }
     function openModel(id: string) {
         root.fetching.page.open(id);
         root.toTop();
@@ -26,7 +32,7 @@ Page {
             root.takeBackFocus();
     }
 
-    title: root.inModel ? root.fetching.page.modelId : qsTr("Find models")
+    title: root.inModel ? root.fetching.page.title : qsTr("Find models")
     backName: root.inModel ? qsTr("Back to the search") : qsTr("Back to the models")
     backShortcut: ""
 
@@ -57,8 +63,8 @@ Page {
 
             objectName: "hubSearch"
             Layout.fillWidth: true
-            name: qsTr("Search %1 for models").arg(root.fetching.host)
-            onAccepted: root.fetching.finder.search(text)
+            name: qsTr("Search %1, or enter a model’s address").arg(root.fetching.host)
+            onAccepted: root.find(text)
             onTextChanged: {
                 if (text === "")
                     root.fetching.finder.search("");
@@ -68,7 +74,7 @@ Page {
             objectName: "hubSearchButton"
             text: qsTr("Search")
             enabled: search.text.trim() !== ""
-            onClicked: root.fetching.finder.search(search.text)
+            onClicked: root.find(search.text)
         }
     }
     FoundModels {

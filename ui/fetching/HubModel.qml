@@ -80,15 +80,21 @@ ColumnLayout {
             page: root.page
         }
     }
-    Text {
+    SectionHeading {
         objectName: "companions"
         Layout.fillWidth: true
         visible: root.page.companions.length > 0
-        text: qsTr("Beside it, and not fetched: %1").arg(Format.listed(root.page.companions))
-        textFormat: Text.PlainText
-        wrapMode: Text.Wrap
-        font.pixelSize: Theme.sizeSmall
-        color: Theme.textMuted
+        text: qsTr("Fetched with it where you tick them")
+    }
+    Repeater {
+        model: root.page.companions.length // the rows stay while one is ticked
+
+        CompanionRow {
+            objectName: "companion" + index
+            Layout.fillWidth: true
+            companion: root.page.companions[index] ?? none // they may just be going
+            onTicked: wanted => root.page.setWanted(index, wanted)
+        }
     }
     SectionHeading {
         Layout.fillWidth: true

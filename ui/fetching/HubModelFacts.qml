@@ -74,4 +74,11 @@ ColumnLayout {
             }
         }
     }
+    SpeedHere {
+        objectName: "speedHere"
+        Layout.fillWidth: true
+        visible: root.page.outlook.known
+        outlook: root.page.outlook
+        trial: root.page.trial
+    }
 }

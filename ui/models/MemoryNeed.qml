@@ -32,7 +32,8 @@ ColumnLayout {
         { name: qsTr("Weights"), bytes: fit.weightBytes, ink: Theme.accent },
         { name: qsTr("KV cache of %1 tokens").arg(Format.count(fit.contextTokens)), bytes: fit.kvBytes, ink: Theme.warning },
         ...(fit.stateBytes > 0 ? [{ name: qsTr("States of fixed size"), bytes: fit.stateBytes, ink: Theme.state }] : []),
-        { name: qsTr("Scratch"), bytes: fit.scratchBytes, ink: Theme.textMuted }
+        { name: qsTr("Scratch"), bytes: fit.scratchBytes, ink: Theme.textMuted },
+        ...(fit.draftBytes > 0 ? [{ name: qsTr("Draft model"), bytes: fit.draftBytes, ink: Theme.borderStrong }] : [])
     ]
 
     spacing: Theme.gapSmall

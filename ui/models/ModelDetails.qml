@@ -44,10 +44,28 @@ ColumnLayout {
 
     spacing: Theme.gap
 
+    Component.onCompleted: root.row.expertsRequested()
+
     MemoryNeed {
         Layout.fillWidth: true
         visible: root.entry.openable && root.facts.server === ""
         fit: root.fit
+    }
+    DraftChoice {
+        Layout.fillWidth: true
+        row: root.row
+    }
+    Text {
+        objectName: "expertsOnDevice"
+        Layout.fillWidth: true
+        visible: root.fit.expertsOnDevice !== undefined
+        text: !visible ? "" : root.fit.expertsOnDevice >= 1 ? qsTr("Fits on the device with all experts.")
+            : qsTr("Fits on the device: attention and %1 of the experts.").arg(Format.percent(root.fit.expertsOnDevice, 1))
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeBody
+        lineHeight: Theme.lineHeight
+        color: Theme.text
     }
     Text {
         objectName: "fixedState"
@@ -121,6 +139,13 @@ ColumnLayout {
             name: qsTr("Show in the file manager")
             source: "qrc:/icons/folder.svg"
             onClicked: root.row.revealRequested()
+        }
+        IconButton {
+            objectName: "deleteModel"
+            visible: root.facts.server === ""
+            name: qsTr("Delete from disk…")
+            source: "qrc:/icons/delete.svg"
+            onClicked: root.row.deleteRequested()
         }
     }
 }

@@ -44,6 +44,8 @@ ListView {
     Keys.onSpacePressed: root.fold(root.currentId())
     Keys.onRightPressed: root.unfolded = root.currentId()
     Keys.onLeftPressed: root.unfolded = ""
+    Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Delete
+    Keys.onDeletePressed: root.catalogue.remover.ask(root.currentId())
     Keys.onPressed: event => {
         root.byKeys = true;
         const page = Math.max(1, Math.floor(root.height / Theme.px(68)) - 1);
@@ -57,6 +59,7 @@ ListView {
 
     delegate: ModelRow {
         width: ListView.view.width - Theme.gap
+        drafts: root.catalogue.drafts
         current: ListView.isCurrentItem && root.activeFocus
         ringShown: root.activeFocus && root.byKeys
         unfolded: entry.id === root.unfolded
@@ -69,6 +72,8 @@ ListView {
         onOpenRequested: root.openRequested(entry.id)
         onRevealRequested: root.catalogue.reveal(entry.id)
         onCopyRequested: root.catalogue.copyPath(entry.id)
+        onExpertsRequested: root.catalogue.findExpertsOnDevice(entry.id)
+        onDeleteRequested: root.catalogue.remover.ask(entry.id)
     }
     bottomMargin: below.height
 
@@ -81,7 +86,7 @@ ListView {
         width: root.width - Theme.gap
 
         Text {
-            objectName: "nothingFound"
+            objectName: "noModelFound"
             width: parent.width
             topPadding: Theme.gapLarge
             bottomPadding: Theme.gapLarge

@@ -15,6 +15,7 @@ Item {
     required property bool isOpen
     required property string mark // what tells it from another of its name
 
+    property DraftModels drafts: null
     property bool current: false    // the keyboard is on it
     property bool unfolded: false
     property bool ringShown: false
@@ -50,6 +51,8 @@ Item {
     signal foldRequested
     signal revealRequested
     signal copyRequested
+    signal expertsRequested
+    signal deleteRequested
 
     // By address: a component in this file would not know the row once the list uses it for another model.
     onUnfoldedChanged: {

@@ -94,6 +94,12 @@ Page {
         onAccepted: root.settings.addModelFolder(selectedFolder)
     }
 
+    DeleteDialog {
+        objectName: "deleteDialog"
+        remover: root.catalogue.remover
+        onClosed: list.forceActiveFocus(Qt.PopupFocusReason)
+    }
+
     RowLayout {
         Layout.fillWidth: true
         visible: root.catalogue.total > 0

@@ -78,7 +78,7 @@ ColumnLayout {
         Layout.fillWidth: true
         Layout.topMargin: Theme.gapSmall
         Layout.bottomMargin: Theme.gapLarge
-        text: qsTr("Models of other programs are read where they are; nothing is copied or changed.")
+        text: qsTr("Models of other programs are read where they are; nothing is copied, and nothing changed unless you delete it.")
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall

@@ -12,6 +12,7 @@ ColumnLayout {
 
     readonly property string host: servers.hostOf(address.text)
     readonly property bool inClear: servers.inClear(address.text)
+    readonly property bool sameName: servers.hasNamed(nameField.text, address.text)
 
     function takeFocus() {
         address.forceActiveFocus(Qt.OtherFocusReason);
@@ -35,6 +36,8 @@ ColumnLayout {
         target: root.servers
 
         function onAdded() {
+            if (nameField.activeFocus || key.activeFocus)
+                root.takeFocus(); // for the next one
             address.clear();
             nameField.clear();
             key.clear();
@@ -109,6 +112,17 @@ ColumnLayout {
         Layout.fillWidth: true
         visible: root.host !== ""
         text: qsTr("Spillway then asks %1 which models it has. What you write to one of them goes there with the whole conversation, each time.").arg(root.host)
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        lineHeight: Theme.lineHeight
+        color: Theme.textMuted
+    }
+    Text {
+        objectName: "sameName"
+        Layout.fillWidth: true
+        visible: root.sameName
+        text: qsTr("A server of this name is there already. The two answer for each other where they have the same model: the one that has less to do, or the other when it cannot.")
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall

@@ -12,6 +12,7 @@ FocusScope {
     required property ChartItem chart // placed in here
     required property string name     // read aloud
     property string summary: ""       // what it shows, in words
+    property string emptyText: ""     // why it shows nothing
     property var readings: []         // { name, value, color, hollow } under the pointer
     default property alias content: slot.data
 
@@ -21,7 +22,7 @@ FocusScope {
 
     Accessible.role: Accessible.Chart
     Accessible.name: root.name
-    Accessible.description: root.summary
+    Accessible.description: chart.empty && root.emptyText !== "" ? root.emptyText : root.summary
     Accessible.focusable: true
 
     Keys.onPressed: event => {
@@ -46,6 +47,19 @@ FocusScope {
         id: slot
 
         anchors.fill: parent
+    }
+    Text {
+        objectName: "emptyText"
+        anchors.centerIn: parent
+        width: Math.min(implicitWidth, parent.width - 2 * Theme.gap)
+        visible: root.chart.empty && text !== ""
+        text: root.emptyText
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        horizontalAlignment: Text.AlignHCenter
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+        Accessible.ignored: true // the chart says it
     }
     FocusRing {
         visible: root.activeFocus && root.Window.window && root.Window.window.activeFocusItem === root

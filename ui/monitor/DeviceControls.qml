@@ -24,7 +24,11 @@ ColumnLayout {
     }
     ExpertsRow {
         Layout.fillWidth: true
-        visible: root.placement.hostExperts >= 0
+        visible: root.placement.experts.hostLayers >= 0
+        placement: root.placement
+    }
+    ExpertCopiesRow {
+        visible: root.placement.experts.takesCopies
         placement: root.placement
     }
     Text {

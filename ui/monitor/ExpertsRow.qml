@@ -17,7 +17,7 @@ RowLayout {
     SliderRow {
         objectName: "expertsRow"
         label: qsTr("Experts kept in RAM")
-        value: Math.max(0, root.placement.hostExperts)
+        value: Math.max(0, root.placement.experts.hostLayers)
         to: Math.max(1, root.placement.layers)
         step: 1
         function shown(layers: real): string {
@@ -27,7 +27,7 @@ RowLayout {
             const then = root.placement.forecast.previewHostExperts(layers);
             return then.known ? qsTr("%1 on the device, %2").arg(Format.bytes(then.deviceBytes)).arg(Format.tokensPerSecond(then.tokensPerSecond)) : "";
         }
-        onChosen: layers => root.placement.setHostExperts(layers)
+        onChosen: layers => root.placement.experts.setHostLayers(layers)
     }
     ActionButton {
         objectName: "expertsAuto"
@@ -37,12 +37,12 @@ RowLayout {
         rightPadding: Theme.gapSmall
         font.pixelSize: Theme.sizeSmall
         text: qsTr("Auto")
-        icon.source: root.placement.expertsAutomatic ? "qrc:/icons/check.svg" : ""
+        icon.source: root.placement.experts.automatic ? "qrc:/icons/check.svg" : ""
         icon.width: Theme.px(16)
         icon.height: Theme.px(16)
         spacing: Theme.px(4)
-        Accessible.name: root.placement.expertsAutomatic ? qsTr("Experts where they find room: chosen") : qsTr("Experts where they find room")
-        onClicked: root.placement.setHostExperts(-1)
+        Accessible.name: root.placement.experts.automatic ? qsTr("Experts where they find room: chosen") : qsTr("Experts where they find room")
+        onClicked: root.placement.experts.setHostLayers(-1)
         Keys.onReturnPressed: clicked()
     }
 }

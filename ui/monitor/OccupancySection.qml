@@ -18,6 +18,7 @@ ColumnLayout {
     readonly property memoryReading now: ofDevice ? monitor.device : monitor.host
     readonly property color kvColor: ofDevice ? Theme.kvOnDevice : Theme.kvOnHost
     readonly property bool hasStates: now.state > 0 // most models have no recurrent layer
+    readonly property bool hasCopies: now.experts > 0
     property var hidden: ofDevice ? [] : ["others"] // of the RAM, others would hide what is ours
 
     function entry(key: string, name: string, bytes: real, color: color): var {
@@ -30,9 +31,11 @@ ColumnLayout {
         if (at.x === undefined)
             return [];
         const place = root.axis === OccupancyChart.Time ? Format.seconds(at.x) : qsTr("%1 tokens").arg(Format.count(at.x));
+        const copies = at.experts > 0 ? [{ name: qsTr("Copies of experts"), value: Format.bytes(at.experts), color: Theme.experts }] : [];
         const states = at.state > 0 ? [{ name: qsTr("States"), value: Format.bytes(at.state), color: Theme.state }] : [];
         return [{ name: place, value: "", color: "transparent" },
                 { name: qsTr("Weights"), value: Format.bytes(at.weights), color: Theme.weights },
+                ...copies,
                 { name: qsTr("KV"), value: Format.bytes(at.kv), color: root.kvColor },
                 ...states,
                 { name: qsTr("Scratch"), value: Format.bytes(at.scratch), color: Theme.scratch },
@@ -62,6 +65,7 @@ ColumnLayout {
         summary: qsTr("Weights %1, KV %2, scratch %3, other programs %4, free %5")
             .arg(Format.bytes(root.now.weights)).arg(Format.bytes(root.now.kv)).arg(Format.bytes(root.now.scratch))
             .arg(Format.bytes(root.now.others)).arg(Format.bytes(root.now.free))
+            + (root.hasCopies ? ", " + qsTr("copies of experts %1").arg(Format.bytes(root.now.experts)) : "")
             + (root.hasStates ? ", " + qsTr("states of recurrent layers %1").arg(Format.bytes(root.now.state)) : "")
         readings: chart.draggedBytes === undefined ? root.readingsAt(chart.cursor) : root.chosenBy(chart.draggedBytes, chart.draggedBudget)
 
@@ -75,7 +79,7 @@ ColumnLayout {
             axis: root.axis
             hidden: root.hidden
             draggable: root.ofDevice && root.monitor.hasModel && !root.monitor.replaying
-            colors: [Theme.weights, root.kvColor, Theme.state, Theme.scratch, Theme.otherPrograms]
+            colors: [Theme.weights, Theme.experts, root.kvColor, Theme.state, Theme.scratch, Theme.otherPrograms]
             budgetColor: Theme.text
             watermarkColor: Theme.watermark
             ink: Theme.text
@@ -94,6 +98,7 @@ ColumnLayout {
         Layout.fillWidth: true
         hidden: root.hidden
         entries: [root.entry("weights", qsTr("Weights"), root.now.weights, Theme.weights),
+                  ...(root.hasCopies ? [root.entry("experts", qsTr("Copies of experts"), root.now.experts, Theme.experts)] : []),
                   root.entry("kv", qsTr("KV"), root.now.kv, root.kvColor),
                   ...(root.hasStates ? [root.entry("state", qsTr("States"), root.now.state, Theme.state)] : []),
                   root.entry("scratch", qsTr("Scratch"), root.now.scratch, Theme.scratch),

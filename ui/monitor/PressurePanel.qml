@@ -82,6 +82,7 @@ FocusScope {
             contentHeight: column.implicitHeight + Theme.gap
             onContentYChanged: {
                 kvMap.forgetPointer();
+                experts.forgetPointer();
                 root.chat.lit.pointAtMessage("");
             }
 
@@ -151,6 +152,18 @@ FocusScope {
                     }
                 }
                 PanelSection {
+                    visible: guesses.any && (root.monitor.hasModel || root.recorded)
+                    title: qsTr("Guessed ahead")
+                    note: guesses.share
+
+                    GuessSection {
+                        id: guesses
+
+                        Layout.fillWidth: true
+                        monitor: root.monitor
+                    }
+                }
+                PanelSection {
                     visible: root.monitor.hasModel && !root.monitor.replaying && !root.elsewhere
                     title: qsTr("Flow")
 
@@ -172,6 +185,30 @@ FocusScope {
                         Layout.fillWidth: true
                         monitor: root.monitor
                         chat: root.chat
+                    }
+                }
+                PanelSection {
+                    visible: experts.present && !root.monitor.replaying && !root.elsewhere
+                    title: qsTr("Experts")
+                    note: Format.count(experts.count)
+
+                    ExpertsSection {
+                        id: experts
+
+                        Layout.fillWidth: true
+                        monitor: root.monitor
+                    }
+                }
+                PanelSection {
+                    visible: hitRate.present && !root.elsewhere
+                    title: qsTr("Experts found on the device")
+                    note: root.recorded ? "" : hitRate.now
+
+                    HitRateSection {
+                        id: hitRate
+
+                        Layout.fillWidth: true
+                        monitor: root.monitor
                     }
                 }
                 PanelSection {

@@ -21,6 +21,9 @@ ColumnLayout {
         return parts;
     }
 
+    function time(ms: var, isMore: bool): string {
+        return isMore ? qsTr("over %1").arg(Format.milliseconds(ms)) : Format.milliseconds(ms);
+    }
     function count(value: var): string {
         return value === undefined ? "–" : Format.count(value);
     }
@@ -88,6 +91,46 @@ ColumnLayout {
             explanation: qsTr("Requests that lost their KV to others and were computed again, since you have been looking.")
         }
     }
+    GridLayout {
+        Layout.fillWidth: true
+        visible: root.load.firstToken.halfMs !== undefined || root.load.tokenGap.halfMs !== undefined
+        columns: 2
+        columnSpacing: Theme.gapSmall
+        rowSpacing: Theme.gapSmall
+
+        NumberTile {
+            objectName: "serverFirstToken"
+            Layout.fillWidth: true
+            Layout.preferredWidth: 1
+            label: qsTr("First token, half")
+            value: root.time(root.load.firstToken.halfMs, root.load.firstToken.halfIsMore)
+            explanation: qsTr("From a request to its first token (TTFT): what half of all clients' requests stayed below, and 99 %, since you have been looking.")
+        }
+        NumberTile {
+            objectName: "serverFirstTokenMost"
+            Layout.fillWidth: true
+            Layout.preferredWidth: 1
+            label: qsTr("First token, 99 %")
+            value: root.time(root.load.firstToken.mostMs, root.load.firstToken.mostIsMore)
+            explanation: qsTr("From a request to its first token (TTFT): what half of all clients' requests stayed below, and 99 %, since you have been looking.")
+        }
+        NumberTile {
+            objectName: "serverTokenGap"
+            Layout.fillWidth: true
+            Layout.preferredWidth: 1
+            label: qsTr("Per token, half")
+            value: root.time(root.load.tokenGap.halfMs, root.load.tokenGap.halfIsMore)
+            explanation: qsTr("Between two tokens of an answer: what half of them stayed below, and 99 %, since you have been looking.")
+        }
+        NumberTile {
+            objectName: "serverTokenGapMost"
+            Layout.fillWidth: true
+            Layout.preferredWidth: 1
+            label: qsTr("Per token, 99 %")
+            value: root.time(root.load.tokenGap.mostMs, root.load.tokenGap.mostIsMore)
+            explanation: qsTr("Between two tokens of an answer: what half of them stayed below, and 99 %, since you have been looking.")
+        }
+    }
     Text {
         objectName: "serverMoved"
         Layout.fillWidth: true
@@ -97,6 +140,12 @@ ColumnLayout {
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
+    }
+    PanelNote {
+        objectName: "serverCause"
+        Layout.fillWidth: true
+        visible: sentence !== ""
+        sentence: root.load.cause
     }
     PanelNote {
         objectName: "serverNote"

@@ -8,6 +8,7 @@ SettingRow {
     property string zeroText: ""
     property string suffix: ""
     property int step: 1
+    property bool plain: false
 
     NumberBox {
         id: box
@@ -16,6 +17,7 @@ SettingRow {
         name: root.title
         zeroText: root.zeroText
         suffix: root.suffix
+        plain: root.plain
         from: root.setting.lowest
         to: root.setting.highest
         stepSize: root.step

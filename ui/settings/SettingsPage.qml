@@ -108,9 +108,15 @@ Page {
         objectName: "findModelsRow"
         visible: root.fetching.available
         title: qsTr("Find and fetch models")
-        explanation: qsTr("Contacts %1 and the servers that it names for the files.").arg(root.fetching.host)
+        explanation: qsTr("Contacts %1 and the servers that it names for the files; another one only where you enter its address, or one of Ollama’s names.").arg(root.fetching.host)
         setting: root.settings.findModels
         choices: [qsTr("Not permitted"), qsTr("Permitted")]
+    }
+    FetchRows {
+        objectName: "fetchRows"
+        Layout.fillWidth: true
+        visible: root.fetching.available
+        settings: root.settings
     }
     ContactRows {
         objectName: "contactRows"

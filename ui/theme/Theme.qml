@@ -43,6 +43,7 @@ QtObject {
     readonly property color written: dark ? "#b79be0" : "#7a4fb5" // in charts: what is being written
     // Of the pressure panel. Told apart with every kind of colour vision: after Okabe and Ito (2008).
     readonly property color weights: dark ? "#4f9fdc" : "#0072b2"
+    readonly property color experts: dark ? "#8a5ae0" : "#5b2a86" // copies of them on the device
     readonly property color kvOnDevice: dark ? "#35c39a" : "#009e73"
     readonly property color kvOnHost: dark ? "#f0a830" : "#e69f00"
     readonly property color kvMoving: dark ? "#f4ec6a" : "#d1c400"

@@ -3,6 +3,7 @@
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/checks.h"
 #include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/checks/rounded.h"
 #include "kernels/half.h"
 
 #include <algorithm>
@@ -55,6 +56,29 @@ Checked check_few_rows(const Driver& driver, unsigned seed, const Shapes& cases)
     return checked;
 }
 
+/// Every other block is attended by the host, and the result is rounded besides.
+Checked check_few_rows_with_host(const Driver& driver, unsigned seed, const Shapes& cases)
+{
+    Checked checked;
+    for (const auto& [name, c] : cases) {
+        const AttentionSequence s = attention_sequence(c, seed);
+        std::vector<bool> here(std::size_t(s.blocks()), true);
+        for (std::size_t b = 1; b < here.size(); b += 2)
+            here[b] = false;
+        DeviceMemory on(driver);
+        const PlacedAttention p = place(on, s, here);
+        const DevicePtr of_host = on.put(host_partials(s, here));
+        const int n = s.heads() * c.layout.v_dim;
+        const DevicePtr out = on.room(s.out_floats() * sizeof(float));
+        RoundedCheck rounded(on, c.rows, n);
+        on.keep(attend_blocks(driver, on.queue(), p.attention));
+        on.keep(merge_partials(driver, on.queue(), p.attention, of_host, p.sinks, {out, n}, rounded.to()));
+        const std::vector<float> values = on.get<float>(out, s.out_floats());
+        note(checked, on, std::max(attention_error(s, values, kAttentionTolerance), rounded.error(values)), name);
+    }
+    return checked;
+}
+
 Checked check_many_rows(const Driver& driver, unsigned seed, const Shapes& cases)
 {
     Checked checked;
@@ -85,6 +109,12 @@ Shapes few_rows_of(KvType type)
     add_case(all, "groups of 7, odd sizes, cap", type, 80, 96, 32, {{}, 1, 7, 70, 2, 0, 5.0f, false});
     add_case(all, "groups of 16, sinks", type, 64, 64, 16, {{}, 1, 16, 40, 1, 0, 0, true});
     add_case(all, "small heads", type, 12, 24, 16, {{}, 3, 2, 33, 1, 0, 0, false});
+    add_case(all, "more pieces than are merged at a time", type, 12, 24, 16, {{}, 1, 1, 4200, 1, 0, 0, true});
+    add_case(all, "pieces of 64 and 128", type, 32, 40, 256, {{}, 2, 2, 258, 3, 0, 0, true, {}, 4});
+    add_case(all, "pieces of 128 and 256", type, 16, 24, 256, {{}, 1, 3, 514, 4, 0, 0, false, {}, 4});
+    add_case(all, "pieces of a whole block, cap", type, 64, 64, 256, {{}, 1, 8, 1500, 1, 0, 5.0f, false, {}, 4});
+    add_case(all, "blocks of three pieces", type, 16, 24, 192, {{}, 1, 2, 600, 2, 0, 0, false});
+    add_case(all, "long pieces in a window", type, 16, 24, 256, {{}, 1, 2, 1700, 2, 700, 0, false, {}, 4});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 20, 1, 0, 0, false});
     add_case(all, "heads of 512", type, 512, 512, 32, {{}, 1, 8, 50, 2, 0, 0, false});
     add_case(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 2, 0, 0, false});
@@ -106,9 +136,21 @@ Shapes many_rows_of(KvType type)
     add_case(all, "groups of 3, chunks", type, 64, 64, 16, {{}, 1, 3, 200, 90, 40, 0, false, WindowKind::Chunks});
     add_case(all, "small heads", type, 12, 24, 16, {{}, 2, 2, 33, 5, 0, 0, false});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 70, 10, 0, 0, false});
+    add_case(all, "heads of 192 and 128", type, 192, 128, 16, {{}, 1, 3, 130, 70, 0, 0, false});
     add_case(all, "heads of 512", type, 512, 512, 32, {{}, 2, 4, 70, 20, 0, 0, false});
     add_case(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 12, 0, 0, false});
     add_case(all, "heads of 320 and 264, sinks", type, 320, 264, 16, {{}, 1, 3, 40, 9, 12, 0, true});
+    return all;
+}
+
+// With the host's part; numbers of heads that are not multiples of 4 move what lies behind them.
+Shapes shared_shapes()
+{
+    Shapes all;
+    add_case(all, "9 heads over 3", KvType::F16, 64, 64, 16, {{}, 3, 3, 90, 1, 0, 0, false});
+    add_case(all, "15 heads over 5, rows", KvType::F16, 64, 64, 16, {{}, 5, 3, 70, 3, 0, 0, false});
+    add_case(all, "71 heads over 1, sinks", KvType::Q8_0, 64, 64, 32, {{}, 1, 71, 70, 2, 0, 0, true});
+    add_case(all, "2 heads, window", KvType::F16, 64, 96, 16, {{}, 1, 2, 90, 2, 40, 0, false});
     return all;
 }
 
@@ -171,6 +213,28 @@ void join(AttentionPartial& into, const AttentionPartial& other)
                            into.out.data());
 }
 
+std::vector<float> host_partials(const AttentionSequence& s, const std::vector<bool>& here)
+{
+    const HostPartialsLayout layout{s.heads(), s.c.layout.v_dim};
+    std::vector<float> all;
+    for (int row = 0; row < s.c.rows; ++row) {
+        // What lies between the parts is nobody's.
+        std::vector<float> of_row(std::size_t(layout.floats()), std::numeric_limits<float>::quiet_NaN());
+        for (int h = 0; h < s.heads(); ++h) {
+            AttentionPartial joint;
+            joint.out.resize(std::size_t(layout.v_dim));
+            for (int b = 0; b < s.blocks(); ++b)
+                if (!here[std::size_t(b)])
+                    join(joint, reference_partial(s, row, h, b));
+            of_row[std::size_t(h)] = joint.max;
+            of_row[std::size_t(layout.sum() + h)] = joint.sum;
+            std::copy(joint.out.begin(), joint.out.end(), of_row.begin() + layout.out() + h * layout.v_dim);
+        }
+        all.insert(all.end(), of_row.begin(), of_row.end());
+    }
+    return all;
+}
+
 double attention_error(const AttentionSequence& s, const std::vector<float>& actual, double tolerance)
 {
     const auto v_dim = std::size_t(s.c.layout.v_dim);
@@ -189,7 +253,8 @@ PlacedAttention place(DeviceMemory& on, const AttentionSequence& s, const std::v
 {
     const AttentionCase& c = s.c;
     const int max_blocks = s.blocks() + 2;
-    PlacedAttention p{{}, 0, PartialsLayout(c.rows, max_blocks, s.heads(), c.layout.v_dim)};
+    PlacedAttention p{
+        {}, 0, PartialsLayout(c.rows, max_blocks, c.layout.tokens, s.heads(), c.layout.v_dim, c.many_pieces)};
     std::vector<std::uint64_t> table(std::size_t(max_blocks), 0);
     for (int b = 0; b < s.blocks(); ++b)
         if (here.empty() || here[std::size_t(b)])
@@ -204,6 +269,7 @@ PlacedAttention place(DeviceMemory& on, const AttentionSequence& s, const std::v
                    .q = {on.put(s.q), s.heads() * c.layout.k_dim},
                    .q_scale = on.put(s.q_scale),
                    .max_blocks = max_blocks,
+                   .many_pieces = c.many_pieces,
                    .partials = on.room(p.partials.bytes)};
     if (c.sinks)
         p.sinks = on.put(s.sinks);
@@ -230,6 +296,9 @@ void add_attention_checks(std::vector<KernelCheck>& checks)
     }
     few("mixed types", {{"groups of 2", {mixed, 2, 2, 50, 1, 0, 0, false}}});
     many("mixed types", {{"groups of 2", {mixed, 1, 2, 50, 17, 0, 0, false}}});
+    checks.push_back({"attention shared with the host", [shapes = shared_shapes()](const Driver& d, unsigned s) {
+                          return check_few_rows_with_host(d, s, shapes);
+                      }});
 }
 
 }  // namespace kernels::cuda

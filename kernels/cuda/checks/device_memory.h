@@ -54,10 +54,11 @@ public:
             keep(driver_.copy_to_device(at, values.data(), values.size() * sizeof(T), queue_));
         return at;
     }
-    /// Memory whose contents are undefined.
+    /// Memory whose contents are undefined. Weights are read by aligned 16 bytes, of which one at least is theirs;
+    /// tools that watch each access would take the others for a fault, which no device does.
     DevicePtr room(std::size_t bytes)
     {
-        const DevicePtr at = ok() ? keep(driver_.alloc(bytes ? bytes : 1)) : 0;
+        const DevicePtr at = ok() ? keep(driver_.alloc(bytes > 0 ? (bytes + 15) / 16 * 16 : 16)) : 0;
         if (at)
             allocations_.push_back(at);
         return at;

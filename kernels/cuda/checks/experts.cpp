@@ -132,6 +132,78 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
     return checked;
 }
 
+// Experts that lie by themselves, in another order and with gaps, beside those in stacks; one is left out.
+Checked check_copies(const Driver& driver, unsigned seed, TensorType type)
+{
+    constexpr int kN = 256, kRows = 6, kUsed = 2, kExperts = 4, kLeftOut = 2;
+    constexpr float kBefore = 3.0f;
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int rows : {1, 3}) {
+        const RoutingShape s{rows, kUsed, kExperts};
+        const int pairs = rows * kUsed;
+        const ProductCase c = product_case(type, kN, kRows * kExperts, rows, kernel_rows::Fill::Random, random);
+        const auto ups = weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random);
+        DeviceMemory on(driver);
+        const std::size_t bytes = kRows * row_bytes(type, kN), gap = 256, up_at = (bytes + gap - 1) / gap * gap;
+        std::vector<std::byte> copies(kExperts * (2 * up_at + gap));
+        const DevicePtr copies_at = on.room(copies.size());
+        std::vector<std::uint64_t> places;
+        for (std::size_t e = 0; e < kExperts; ++e) {
+            const std::size_t at = (kExperts - 1 - e) * (2 * up_at + gap);
+            std::copy_n(c.weights.begin() + std::ptrdiff_t(e * bytes), bytes, copies.begin() + std::ptrdiff_t(at));
+            std::copy_n(ups.begin() + std::ptrdiff_t(e * bytes), bytes, copies.begin() + std::ptrdiff_t(at + up_at));
+            places.push_back(e == kLeftOut ? 0 : copies_at + at);
+        }
+        on.keep(driver.copy_to_device(copies_at, copies.data(), copies.size(), on.queue()));
+        Routing stacked = room_for_routing(on, s);
+        const std::vector<float> logits = random_logits(s, random);
+        on.keep(route(driver, on.queue(), {on.put(logits), kExperts}, {}, stacked));
+        Routing scattered = stacked;
+        scattered.places = on.put(places);
+        const std::vector<float> bias(std::size_t(kRows * kExperts), 0.5f);
+        const std::vector<float> before(std::size_t(pairs * kRows), kBefore);
+        Product product{.type = type,
+                        .n = kN,
+                        .rows = kRows,
+                        .weights = on.put(c.weights),
+                        .bias = on.put(bias),
+                        .tokens = pairs,
+                        .x = on.put(c.x.bytes),
+                        .x_stride = c.x.stride};
+        GatedProduct gated{product, on.put(ups), 0, 0, all_gatings().front().gating};
+        // What each launcher makes of them; left-out pairs stay as they were.
+        const auto results = [&](const Routing& routing) {
+            const bool is_scattered = routing.places != 0;
+            std::vector<float> all;
+            const auto keep = [&](auto& p, Product& inner, DevicePtr& up_weights, auto launcher) {
+                const DevicePtr weights = inner.weights, up = up_weights;
+                if (is_scattered) {
+                    inner.weights = 0;
+                    up_weights = up_at;
+                }
+                inner.out = {on.put(before), kRows};
+                on.keep(launcher(driver, on.queue(), p, routing, kUsed));
+                inner.weights = weights;
+                up_weights = up;
+                const auto out = on.get<float>(inner.out.at, before.size());
+                all.insert(all.end(), out.begin(), out.end());
+            };
+            DevicePtr none = 0;
+            keep(product, product, none, expert_matmul);
+            keep(gated, gated.gate, gated.up_weights, gated_expert_matvec);
+            return all;
+        };
+        std::vector<float> expected = results(stacked);
+        const std::vector<int> best = best_of_each_row(logits, s);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            if (best[i / kRows % std::size_t(pairs)] == kLeftOut)
+                expected[i] = kBefore;
+        note(checked, on, share_of_same(results(scattered), expected), name_of(s));
+    }
+    return checked;
+}
+
 // Small whole numbers, whose sums are exact.
 Checked check_sum(const Driver& driver, unsigned)
 {
@@ -170,6 +242,20 @@ Checked check_sum(const Driver& driver, unsigned)
             expected[i / kN / std::size_t(s.used) * kN + i % kN] += y[i];
         on.keep(sum_experts(driver, on.queue(), {pairs, kN}, routing, kN, {out, kN}));
         note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s) + ", plain");
+
+        // Added to what was there, but for an expert that is left out.
+        std::vector<int> chosen;
+        for (int i = 0; i < s.rows * s.used; ++i)
+            chosen.push_back(i % s.experts);
+        std::vector<std::uint64_t> places(std::size_t(s.experts), 1);
+        places[1] = 0;
+        routing.chosen = on.put(chosen);
+        routing.places = on.put(places);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            if (chosen[i / kN] != 1)
+                expected[i / kN / std::size_t(s.used) * kN + i % kN] += y[i];
+        on.keep(sum_experts(driver, on.queue(), {pairs, kN}, routing, kN, {out, kN}));
+        note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s) + ", some");
     }
     return checked;
 }
@@ -179,6 +265,9 @@ Checked check_sum(const Driver& driver, unsigned)
 void add_expert_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"sum of experts", check_sum});
+    for (const TensorType type : {TensorType::F16, TensorType::Q4_K, TensorType::MXFP4})
+        checks.push_back({std::string("copies of experts ") + type_traits(type).name,
+                          [=](const Driver& driver, unsigned seed) { return check_copies(driver, seed, type); }});
     for (const TensorType type : {TensorType::F16, TensorType::MXFP4, TensorType::NVFP4})
         checks.push_back(
             {std::string("gated product of experts ") + type_traits(type).name,

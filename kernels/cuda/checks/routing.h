@@ -26,13 +26,13 @@ inline std::string name_of(const RoutingShape& s)
 inline Routing room_for_routing(DeviceMemory& on, const RoutingShape& s)
 {
     const auto pairs = std::size_t(s.rows * s.used);
-    return {s.rows,
-            s.used,
-            s.experts,
-            on.room(pairs * sizeof(int)),
-            on.room(pairs * sizeof(float)),
-            on.room(pairs * sizeof(int)),
-            on.room(std::size_t(s.experts + 1) * sizeof(int))};
+    return {.rows = s.rows,
+            .used = s.used,
+            .experts = s.experts,
+            .chosen = on.room(pairs * sizeof(int)),
+            .weights = on.room(pairs * sizeof(float)),
+            .sorted = on.room(pairs * sizeof(int)),
+            .begin = on.room(std::size_t(s.experts + 1) * sizeof(int))};
 }
 
 /// (rows, experts), some of them equal.

@@ -3,6 +3,7 @@
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/cuda/checks/gates.h"
+#include "kernels/cuda/checks/rounded.h"
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ double error_of(const Rectangle& actual, const Rectangle& expected, double round
 
 // Squares are all positive, so each rounding of the sum is at most a relative half epsilon: as many in a row as a
 // thread or lane adds, and ten for the tree. The square root halves them; the quotient, root and two products add four
-// more.
+// more. A thread of RMSNorm has quads.
 double norm_error(const Rectangle& actual, const Rectangle& expected, int added_by_a_thread)
 {
     return error_of(actual, expected, (added_by_a_thread + 10) / 2.0 + 4,
@@ -87,7 +88,33 @@ Checked check_rms_norm(const Driver& driver, unsigned seed)
         Rectangle expected = x;
         for (int r = 0; r < x.rows; ++r)
             scalar().rms_norm(dim, expected.row(r), weight.row(0), 1e-5f, expected.row(r));
-        note(checked, on, norm_error(get(on, at, x), expected, (dim + 511) / 512), std::to_string(dim) + " values");
+        const int added = std::max(4, (dim + 511) / 512);
+        note(checked, on, norm_error(get(on, at, x), expected, added), std::to_string(dim) + " values");
+    }
+    return checked;
+}
+
+// Its result in 8 bits besides; the norms are what they are without that.
+Checked check_rounded_norm(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int dim : {32, 96, 576, 4096, 9216}) {
+        const Rectangle x = random_rectangle(random, 2, dim, dim + 4);
+        const Rectangle weight = random_rectangle(random, 1, dim, dim);
+        DeviceMemory on(driver);
+        RoundedCheck rounded(on, x.rows, dim);
+        const DevicePtr at = on.put(x.values), out = on.room(x.values.size() * sizeof(float));
+        const DevicePtr weights = on.put(weight.values);
+        on.keep(rms_norm(driver, on.queue(), {at, x.stride}, weights, 1e-5f, x.rows, dim, {out, dim}, rounded.to()));
+        on.keep(rms_norm(driver, on.queue(), {at, x.stride}, weights, 1e-5f, x.rows, dim, {at, x.stride}));
+        const Rectangle plain = get(on, at, x);
+        const std::vector<float> norms = on.get<float>(out, std::size_t(x.rows * dim));
+        double worst = rounded.error(norms);
+        for (int r = 0; r < x.rows; ++r)
+            for (int i = 0; i < dim; ++i)
+                worst = std::max(worst, share_of(0, double(norms[std::size_t(r * dim + i)]), double(plain.row(r)[i])));
+        note(checked, on, worst, std::to_string(dim) + " values");
     }
     return checked;
 }
@@ -379,6 +406,7 @@ Checked check_quantize(const Driver& driver, unsigned seed)
 void add_row_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"norm of rows", check_rms_norm});
+    checks.push_back({"norm of rows, rounded", check_rounded_norm});
     checks.push_back({"norm of heads", check_norm_heads});
     checks.push_back({"norm of rows less their mean", check_layer_norm});
     checks.push_back({"gates of heads", check_gate_heads});

@@ -15,8 +15,7 @@ std::vector<int> words_after(DeviceMemory& on, int step, const std::vector<int>&
     const DevicePtr at = on.put(words), step_at = on.put(std::vector<int>{step});
     const auto word = [&](Word w) { return at + DevicePtr(w) * sizeof(int); };
     on.keep(raise_flag(on.driver(), on.queue(), step_at, word(Raised)));
-    on.keep(wait_for_host(on.driver(), on.queue(),
-                          {step_at, word(Come), word(GivenUp), word(Late), word(Passed), /*most_ms*/ 2}));
+    on.keep(wait_for_host(on.driver(), on.queue(), {step_at, word(Come), word(Late), word(Passed), /*most_ms*/ 2}));
     return on.get<int>(at, Words);
 }
 

@@ -4,6 +4,7 @@
 #include "app/catalogue/tell_apart.h"
 #include "tests/app/catalogue/catalogue_case.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
@@ -97,6 +98,45 @@ class TestModelList : public QObject
     }
 
 private Q_SLOTS:
+    // The planner knows, soon after the page has asked, and anew for another device.
+    void aRowSaysWhatShareOfTheExpertsADeviceHolds()
+    {
+        makeCatalogue();
+        const QString folder = m_folder->path("m");
+        QVERIFY(QDir().mkpath(folder));
+        QVERIFY(QFile::copy(own_models_folder() + "/gpt-oss.gguf", folder + "/mixture.gguf"));
+        QVERIFY(QFile::copy(own_models_folder() + "/llama.gguf", folder + "/dense.gguf"));
+        m_catalogue->setFolders({folder});
+        scan();
+        const ShownModels& shown = *m_catalogue->models();
+        QCOMPARE(shown.rowCount(), 2);
+        const auto shares = [&] {
+            QVariantList found;
+            for (int row = 0; row < shown.rowCount(); ++row) {
+                const QModelIndex at = shown.index(row, 0);
+                m_catalogue->findExpertsOnDevice(at.data(ModelListModel::EntryRole).value<ModelEntry>().id);
+                const QVariant share = at.data(ModelListModel::FitRole).value<ModelFit>().expertsOnDevice;
+                if (share.isValid())
+                    found.append(share);
+            }
+            return found;
+        };
+        QCOMPARE(shares(), QVariantList());  // there is no device
+        engine::LoadRequest request;
+        request.context_tokens = 512;
+        request.prefill_chunk_tokens = 32;
+        request.placement.device = engine::PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = 256;
+        m_catalogue->setLoadRequest(request);
+        QTRY_COMPARE(shares(), QVariantList{1.0});  // none for the dense model
+        request.placement.host_expert_layers = 1;
+        m_catalogue->setLoadRequest(request);
+        QTRY_COMPARE(shares(), QVariantList{0.5});
+        request.placement = {};
+        m_catalogue->setLoadRequest(request);
+        QTRY_COMPARE(shares(), QVariantList());
+    }
+
     void namesakesAreToldApart()
     {
         QCOMPARE(tellApart({{"a", "/x/a.gguf"}, {"b", "/x/b.gguf"}}), QStringList({"", ""}));

@@ -10,8 +10,8 @@
 
 namespace charts_case {
 
-inline const QColor kWeights("#0072b2"), kKv("#009e73"), kState("#56b4e9"), kScratch("#cc79a7"), kOthers("#999999"),
-    kGround("#ffffff");
+inline const QColor kWeights("#0072b2"), kKv("#009e73"), kExperts("#5b2a86"), kState("#56b4e9"), kScratch("#cc79a7"),
+    kOthers("#999999"), kGround("#ffffff");
 
 inline engine::Telemetry frameAt(double seconds, int contextTokens, std::int64_t kvBytes)
 {

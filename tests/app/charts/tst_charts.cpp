@@ -1,4 +1,5 @@
 // The charts draw the engine's own numbers, at the places where they belong.
+#include "app/charts/guess_chart.h"
 #include "app/charts/occupancy_chart.h"
 #include "app/charts/speed_chart.h"
 #include "tests/app/charts/charts_case.h"
@@ -18,7 +19,8 @@ private:
     static void style(OccupancyChart& chart)
     {
         chart.setProperty("ground", kGround);
-        chart.setProperty("colors", QVariant::fromValue(QList<QColor>{kWeights, kKv, kState, kScratch, kOthers}));
+        chart.setProperty("colors",
+                          QVariant::fromValue(QList<QColor>{kWeights, kExperts, kKv, kState, kScratch, kOthers}));
         chart.setProperty("budgetColor", QColor(Qt::black));
         chart.setProperty("watermarkColor", QColor(Qt::red));
         chart.setProperty("draggable", true);
@@ -66,6 +68,31 @@ private Q_SLOTS:
         QCOMPARE(shown.item.at(500)["free"].toDouble(), 900.0 - 300 - 200 - 150 - 100);
         shown.item.setProperty("hidden", QStringList{"state"});
         QCOMPARE(pixelsOf(shown.picture(), kState), 0);
+    }
+
+    void copiesOfExpertsAreNoneOfTheWeights()
+    {
+        Shown<OccupancyChart> shown;
+        style(shown.item);
+        shown.monitor.onFrame(1, frameAt(0, 0, 200));
+        QCOMPARE(pixelsOf(shown.picture(), kExperts), 0);  // not even a line
+        engine::Telemetry frame = frameAt(0, 0, 200);
+        frame.device->weight_bytes = 450;  // as the engine counts them, with the copies
+        frame.device->expert_cache_bytes = 150;
+        for (int i = 1; i <= 10; ++i) {
+            frame.time_us = std::int64_t(i) * 1'000'000;
+            frame.context_tokens = 100 * i;
+            shown.monitor.onFrame(1, frame);
+        }
+        QCOMPARE(shown.item.at(500)["weights"].toDouble(), 300.0);
+        QCOMPARE(shown.item.at(500)["experts"].toDouble(), 150.0);
+        QCOMPARE(shown.item.at(500)["free"].toDouble(), 900.0 - 300 - 150 - 200 - 100);
+        const QImage picture = shown.picture();
+        const double weights = pixelsOf(picture, kWeights);
+        QVERIFY(weights > 1000);
+        QVERIFY(std::abs(pixelsOf(picture, kExperts) / weights - 150.0 / 300) < 0.08);
+        shown.item.setProperty("hidden", QStringList{"experts"});
+        QCOMPARE(pixelsOf(shown.picture(), kExperts), 0);
     }
 
     void valuesAreTheEngines()
@@ -159,6 +186,31 @@ private Q_SLOTS:
         shown.picture();
     }
 
+    /// An axis from 0 to 1 of nothing means nothing.
+    void withoutASpeedThereAreNoNumbersOfOne()
+    {
+        Shown<SpeedChart> shown;
+        shown.item.setProperty("ground", kGround);
+        const auto beside = [&] {  // what is drawn where the numbers of the y axis stand
+            const QImage strip = shown.picture().copy(0, 0, 12, 150);
+            return strip.width() * strip.height() - pixelsOf(strip, kGround);
+        };
+        QCOMPARE(beside(), 0);
+        QVERIFY(shown.item.empty());
+        engine::Telemetry frame = frameAt(1, 1000, 0);
+        for (int i = 1; i <= 20; ++i) {
+            frame.time_us = 1'000'000 * i;
+            frame.generated_tokens = 10 * i;
+            frame.context_tokens = 1000 + 10 * i;
+            shown.monitor.onFrame(1, frame);
+        }
+        QVERIFY(beside() > 0);
+        QVERIFY(!shown.item.empty());
+        shown.item.setProperty("hidden", QStringList{"measured"});
+        QCOMPARE(beside(), 0);
+        QVERIFY(shown.item.empty());
+    }
+
     /// The card is of the point beside the pointer, whichever answer it is of.
     void theNearestPointOfAnySeriesIsRead()
     {
@@ -236,6 +288,49 @@ private Q_SLOTS:
         model("small");
         answer(3, 200, 10);
         QCOMPARE(speed.monitor.history().firstRun(), std::size_t(1));  // it is the same
+    }
+
+    void guessesThatStoodAreDrawn()
+    {
+        Shown<GuessChart> shown;
+        const QColor dots("#123456");
+        shown.item.setProperty("ground", kGround);
+        shown.item.setProperty("guessedColor", dots);
+        engine::Telemetry frame = frameAt(1, 100, 0);
+        frame.generated_tokens = 10;
+        shown.monitor.onFrame(1, frame);
+        QCOMPARE(pixelsOf(shown.picture(), dots), 0);
+        QVERIFY(shown.item.empty());
+        QCOMPARE(shown.item.drafted(), 0);
+        QVERIFY(shown.item.at(100).isEmpty());
+
+        frame.decode_tokens_per_s = 30;
+        frame.plain_steps = {20, 2};
+        for (const auto& [context, drafted, accepted] : {std::tuple(200, 40, 10), {300, 80, 50}}) {
+            frame.time_us += 1'000'000;
+            frame.context_tokens = context;
+            frame.generated_tokens += 100;
+            frame.drafted_tokens = drafted;
+            frame.accepted_tokens = accepted;
+            frame.draft_model = engine::DraftModelTelemetry{drafted / 2, accepted / 2, 1000, 200, 30};
+            shown.monitor.onFrame(1, frame);
+        }
+        QVERIFY(pixelsOf(shown.picture(), dots) > 0);
+        QVERIFY(!shown.item.empty());
+        QCOMPARE(shown.item.drafted(), 80);
+        QCOMPARE(shown.item.accepted(), 50);
+        QCOMPARE(shown.item.byModel(), 40);
+        QCOMPARE(shown.item.acceptedOfModel(), 25);
+        QCOMPARE(shown.item.modelBytes(), 1230.0);
+        QCOMPARE(shown.item.gain().toDouble(), 3.0);  // 30 tokens a second, and 10 steps without drafts
+        const QVariantMap at = shown.item.at(290);
+        QCOMPARE(at["contextTokens"].toInt(), 300);
+        QCOMPARE(at["drafted"].toInt(), 40);
+        QCOMPARE(at["accepted"].toInt(), 40);
+        QCOMPARE(at["earlier"].toBool(), false);
+        shown.item.setProperty("hidden", QStringList{"guessed"});
+        QCOMPARE(pixelsOf(shown.picture(), dots), 0);
+        QVERIFY(shown.item.at(290).isEmpty());  // what is not drawn is not read
     }
 
     /// Over the older part of the chart the line is where the budget was then.

@@ -25,6 +25,7 @@ inline Outcome run_cli(const QStringList& arguments, const QByteArray& input = {
     auto environment = QProcessEnvironment::systemEnvironment();
     environment.insert("XDG_DATA_HOME", data);
     environment.insert("LOCALAPPDATA", data);
+    environment.insert("SPILLWAY_MEASURE_SMALL_SETS", "1");
     if (!kernels.isEmpty())
         environment.insert("SPILLWAY_CPU", kernels);
     process.setProcessEnvironment(environment);

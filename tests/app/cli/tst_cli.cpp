@@ -289,6 +289,12 @@ private Q_SLOTS:
         QVERIFY(q8_bytes > 0 && q8_bytes < f16_bytes);
         // On the host alone there is nothing to choose; other threads were not measured.
         QCOMPARE(inspect({"--json"}).json()["predictions"].toObject()["plans"].toArray().size(), 3);
+        const Outcome both = inspect({"-md", model("qwen2")});
+        QVERIFY(both.out.contains("draft model, on the host"));
+        QVERIFY(!inspect({}).out.contains("draft model"));
+        const Outcome other = inspect({"-md", QStringLiteral(SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf")});
+        QCOMPARE(other.code, 1);
+        QVERIFY(other.err.contains("another vocabulary"));
         QVERIFY(inspect({"--json"}, "2").json()["predictions"].toObject()["rates_known"] == false);
     }
 

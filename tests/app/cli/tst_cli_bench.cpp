@@ -41,8 +41,29 @@ private Q_SLOTS:
         QVERIFY(decode["depth_ms"].toDouble() > 0);
         QVERIFY(rows[1].toObject()["depth_ms"].isNull());
         QVERIFY(decode["device_peak_bytes"].isNull());
+        QVERIFY(decode["expert_cache_bytes"].isNull());
+        QVERIFY(decode["expert_hits"].isNull());
         QVERIFY(decode["host_peak_bytes"].toInteger() > 1'000'000);
         QCOMPARE(run_cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
+    }
+
+    /// A step reads two of the four experts of its one layer; the run that warms up does not count. So many steps
+    /// that copies come also on a machine that is busy.
+    void benchCountsExpertsThatHaveACopy()
+    {
+        const Outcome bench = run_cli({"bench",    "-m",        model("qwen3moe"),
+                                       "--device", "emulated",  "--vram",
+                                       "fit:512",  "--cpu-moe", "--expert-cache",
+                                       "100KiB",   "-p",        "0",
+                                       "-n",       "400",       "-r",
+                                       "5",        "-t",        "1",
+                                       "-o",       "json"});
+        QCOMPARE(bench.code, 0);
+        const auto row = bench.json()["rows"].toArray()[0].toObject();
+        QVERIFY(row["expert_cache_bytes"].toInteger() > 0);
+        QVERIFY(row["expert_cache_bytes"].toInteger() <= 100 * 1024);
+        QVERIFY(row["expert_hits"].toInteger() > 0);
+        QCOMPARE(row["expert_hits"].toInteger() + row["expert_misses"].toInteger(), 2 * 400 * 5);
     }
 
     void benchTimesStepsOfSeveralRows()
@@ -108,6 +129,70 @@ private Q_SLOTS:
         QCOMPARE(drafted({"--draft-max", "0"}), 0);
         QVERIFY(drafted({"--draft", "ngram"}) > 0);
         QVERIFY(drafted({}) > 0);
+    }
+
+    void aDraftModelGuesses()
+    {
+        const QStringList text = {"--raw", "--temp", "0", "-n", "40", "-p", "how are the weights kept?"};
+        const auto run = [&](const QStringList& more) {
+            return run_cli(QStringList{"run", "-m", model("llama"), "--json"} + text + more);
+        };
+        const Outcome without = run({"--no-draft"});
+        QVERIFY(without.json()["draft_model"].isNull());
+        for (const char* const flag : {"-md", "--md", "--model-draft"}) {
+            const Outcome with = run({flag, model("llama"), "--draft", "model"});
+            QVERIFY2(with.code == 0, qPrintable(with.err));
+            QCOMPARE(with.json()["text"].toString(), without.json()["text"].toString());
+            const auto guessed = with.json()["draft_model"].toObject();
+            QVERIFY(guessed["weight_bytes"].toInt() > 0);
+            QVERIFY(guessed["accepted_tokens"].toInt() > 0);
+            QCOMPARE(guessed["drafted_tokens"].toInt(), with.json()["drafted_tokens"].toInt());
+        }
+        QVERIFY(run({"-md", model("llama"), "--draft", "off"}).json()["draft_model"].isNull());
+        QVERIFY(run({"-md", model("llama"), "--draft", "ngram"}).json()["draft_model"].isNull());
+        const Outcome none = run({"--draft", "model"});
+        QCOMPARE(none.code, 1);
+        QVERIFY(none.err.contains("-md FILE"));
+        const QString guide = QStringLiteral(SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf");
+        const Outcome other = run({"-md", guide});
+        QCOMPARE(other.code, 1);
+        QVERIFY2(other.err.contains("another vocabulary"), qPrintable(other.err));
+    }
+
+    void benchSaysWhatADraftModelBrings()
+    {
+        QTemporaryFile text;
+        QVERIFY(text.open());
+        text.write("how are the weights kept?");
+        text.close();
+        const Outcome bench = run_cli({"bench",
+                                       "-m",
+                                       model("llama"),
+                                       "-md",
+                                       model("llama"),
+                                       "--draft",
+                                       "model",
+                                       "--draft-max",
+                                       "4",
+                                       "--draft-fixed",
+                                       "-f",
+                                       text.fileName(),
+                                       "-n",
+                                       "40",
+                                       "-r",
+                                       "2",
+                                       "-t",
+                                       "1",
+                                       "-o",
+                                       "json"});
+        QVERIFY2(bench.code == 0, qPrintable(bench.err));
+        QVERIFY(!bench.json()["draft_model"].toString().isEmpty());
+        for (const auto& entry : bench.json()["rows"].toArray()) {
+            const auto row = entry.toObject();
+            QCOMPARE(row["model_drafted_tokens"].toInt(), row["drafted_tokens"].toInt());
+            QVERIFY(row["model_accepted_tokens"].toInt() > 0);
+            QVERIFY(row["steps"].toInt() < row["tokens"].toInt() / 3);  // five tokens each, since the two are the same
+        }
     }
 
     void benchTimesOneKernel()

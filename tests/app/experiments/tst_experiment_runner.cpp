@@ -79,6 +79,9 @@ private Q_SLOTS:
             QCOMPARE(*row.readMs, double(row.cell.contextTokens));
             QCOMPARE(*row.hostBytes, 1000.0 * row.cell.contextTokens);
             QCOMPARE(row.deviceBytes.has_value(), !onCpu);
+            QCOMPARE(row.copyBytes.value_or(0), onCpu ? 0.0 : 7000.0);
+            QCOMPARE(row.expertHits, std::optional(30.0));
+            QCOMPARE(row.expertMisses, std::optional(10.0));
             QCOMPARE(row.device, QString(onCpu ? "cpu" : "emulated"));
         }
     }

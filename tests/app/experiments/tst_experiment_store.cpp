@@ -41,8 +41,12 @@ ExperimentRun someRun(const QString& id = {})
             row.readMs = 1000;
             row.p99Ms = 90.125;
             row.hostBytes = 3e9;
-            if (i % 2 == 1)
+            if (i % 2 == 1) {
                 row.deviceBytes = 1e9;
+                row.copyBytes = 5e8;
+                row.expertHits = 41;
+                row.expertMisses = 9;
+            }
         }
         run.rows.append(row);
     }
@@ -130,13 +134,14 @@ private Q_SLOTS:
         run.plan.models[0].title = QStringLiteral("a \"b\", c");
         const QList<QByteArray> lines = ExperimentExports::csv(run, Strategy::CpuOnly).trimmed().split('\n');
         QCOMPARE(lines.size(), 5);
-        QCOMPARE(lines[0].count(','), 17);
+        QCOMPARE(lines[0].count(','), 20);
         QVERIFY2(lines[1].startsWith("\"a \"\"b\"\", c\",512,cpu,\"emulated\",\"fit:1024\",3,32,measured,12.5,12,19.25,"
-                                     "90.125,1000,,3000000000,1,cpu,\"\""),
+                                     "90.125,1000,,3000000000,,,,1,cpu,\"\""),
                  lines[1].constData());
-        QVERIFY2(lines[2].contains(",1000000000,3000000000,1.08,cpu,"), lines[2].constData());  // 13.5 of 12.5
-        QVERIFY(lines[3].endsWith(",crashed,,,,,,,,,cpu,\"The process crashed.\""));
-        QVERIFY(lines[4].contains(",3000000000,,cpu,"));  // of nothing there is no ratio
+        QVERIFY2(lines[2].contains(",1000000000,3000000000,500000000,41,9,1.08,cpu,"),
+                 lines[2].constData());  // 13.5 of 12.5
+        QVERIFY(lines[3].endsWith(",crashed,,,,,,,,,,,,cpu,\"The process crashed.\""));
+        QVERIFY(lines[4].contains(",3000000000,500000000,41,9,,cpu,"));  // of nothing there is no ratio
         ExperimentRun before = run;
         before.rows.removeLast();
         before.rows[0].tokensPerSecond = 99;

@@ -56,12 +56,15 @@ public:
         fetching = std::make_unique<Fetching>(
             Fetching::World{.source = hubSource(std::filesystem::path(folder.path().toStdU16String())),
                             .permission = settings->findModels(),
+                            .megabytesPerS = settings->fetchMegabytesPerS(),
+                            .folder = [this] { return settings->fetchFolder(); },
                             .listFile = folder.filePath("data/fetches.json"),
                             .request = [] { return engine::LoadRequest(); },
                             .memory =
-                                [] {
-                                    return engine::MachineMemory{std::int64_t(16e9), std::int64_t(8e9)};
-                                }});
+                                [this] {
+                                    return engine::MachineMemory{std::int64_t(16e9), availableBytes};
+                                },
+                            .machine = machine});
     }
     void startAllowed()
     {
@@ -86,6 +89,8 @@ public:
         return QDir(folder.filePath("hf/hub/models--org--tiny/blobs")).entryList({"*.spillway-part*"}, QDir::Files);
     }
 
+    std::int64_t availableBytes = std::int64_t(8e9);
+    ThisMachine machine;
     const std::string m_model = bytesOf(own_models_folder() + "/llama.gguf").toStdString();
     const std::string m_large = m_model + std::string(3 << 20, 'x');  // a model with something behind it
     const std::string m_other = "no model at all";

@@ -58,6 +58,100 @@ private Q_SLOTS:
         QCOMPARE(queue().count(), 0);
     }
 
+    void fetchesCompanionsThatAreTicked()
+    {
+        m_case->startAllowed();
+        ModelPage& page = *m_case->fetching->page();
+        page.open("org/tiny");
+        QTRY_VERIFY(page.ready() && !page.looking());
+        const QSignalSpy fetched(&queue(), &FetchQueue::fetched);
+        page.fetch(0);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(!QFile::exists(m_case->inCache("mmproj-F16.gguf")));
+        // Ticked later, it comes by itself: the model is there.
+        page.setWanted(0, true);
+        page.setWanted(7, true);  // no such
+        QVERIFY(page.companions().first().wanted);
+        const auto before = m_case->hub->server().body_bytes();
+        page.fetch(0);
+        QCOMPARE(queue().count(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QCOMPARE(fetched.size(), 2);
+        QVERIFY(test_support::bytesOf(m_case->inCache("mmproj-F16.gguf")).toStdString() == m_case->m_other);
+        QVERIFY(m_case->hub->server().body_bytes() - before < std::int64_t(m_case->m_model.size()) / 2);
+        page.fetch(0);  // nothing is new
+        QCOMPARE(m_case->state(), Fetch::Done);
+        page.open("org/tiny");
+        QVERIFY(page.companions().isEmpty());
+    }
+
+    // A companion that is ticked while its model is on its way, and the next start.
+    void companionsAreRemembered()
+    {
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        addLarge();
+        QVERIFY(meetOnItsWay());
+        queue().add("org/tiny", "sub/tiny-Q8_0.gguf", "Q8_0", double(m_case->m_large.size() + m_case->m_other.size()),
+                    {"mmproj-F16.gguf"});
+        QCOMPARE(queue().count(), 1);
+        QCOMPARE(m_case->state(), Fetch::Fetching);
+        queue().pause(0);
+        m_case->start();
+        QCOMPARE(m_case->state(), Fetch::Paused);
+        m_case->hub->pause_ms = 0;
+        queue().resume(0);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(QFile::exists(m_case->inCache("sub/tiny-Q8_0.gguf")));
+        QVERIFY(QFile::exists(m_case->inCache("mmproj-F16.gguf")));
+        QVERIFY(m_case->leftovers().isEmpty());
+        // One that is gone from the hub is a sentence.
+        queue().add("org/tiny", "tiny-F16.gguf", "F16", 10, {"mmproj-Q2.gguf"});
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(1), Fetch::Failed, 10000);
+        QVERIFY2(note(1).contains("no mmproj-Q2.gguf beside it"), qPrintable(note(1)));
+    }
+
+    // Before it is known where its files will lie, it needs all of its repository.
+    void needsWhatItMayNeed()
+    {
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        addLarge();  // the other waits for its turn
+        const auto addOther = [this] { queue().add("org/other", "sub/b-Q8_0.gguf", "Q8_0", 10); };
+        addOther();
+        QCOMPARE(queue().count(), 2);
+        QVERIFY(queue().needs({"/hub/models--org--other/blobs/abc"}));
+        QVERIFY(!queue().needs({"/hub/models--org--other-2/blobs/abc", "/own/b-Q8_0.gguf"}));
+        queue().cancel(1);
+        QVERIFY(!queue().needs({"/hub/models--org--other/blobs/abc"}));
+        m_case->settings->setFetchFolder(QUrl::fromLocalFile(m_case->folder.path()));
+        addOther();
+        QCOMPARE(m_case->state(1), Fetch::Waiting);
+        QVERIFY(queue().needs({m_case->folder.filePath("b-Q8_0.gguf")}));
+        QVERIFY(!queue().needs({m_case->folder.filePath("other.gguf"), "/elsewhere/b-Q8_0.gguf"}));
+    }
+
+    void knowsWhichFilesItNeeds()
+    {
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        addLarge();
+        QVERIFY(meetOnItsWay());
+        const QDir blobs(m_case->folder.filePath("hf/hub/models--org--tiny/blobs"));
+        const QString part = blobs.entryList({"*.spillway-part"}, QDir::Files).value(0);
+        QVERIFY(!part.isEmpty());
+        QVERIFY(queue().needs({"/elsewhere", blobs.filePath(part.section('.', 0, 0))}));
+        QVERIFY(!queue().needs({"/elsewhere"}));
+        m_case->hub->pause_ms = 0;
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(!queue().needs({blobs.filePath(part.section('.', 0, 0))}));
+        queue().forgetDeleted();
+        QCOMPARE(queue().count(), 1);
+        QVERIFY(QFile::remove(m_case->inCache("sub/tiny-Q8_0.gguf")));
+        queue().forgetDeleted();
+        QCOMPARE(queue().count(), 0);
+    }
+
     void pausesAndGoesOn()
     {
         m_case->startAllowed();

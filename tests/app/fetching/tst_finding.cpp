@@ -115,7 +115,10 @@ private Q_SLOTS:
         QVERIFY(page().busy());
         QVERIFY(waitForPage());
         QCOMPARE(page().licence(), "mit");
-        QCOMPARE(page().companions(), QStringList{"mmproj-F16.gguf"});
+        QCOMPARE(page().companions().size(), 1);
+        QCOMPARE(page().companions().first().name, "mmproj-F16.gguf");
+        QCOMPARE(page().companions().first().kind, Companion::Projector);
+        QVERIFY(!page().companions().first().wanted);
         QVERIFY(!page().gated());
         QVERIFY(page().card());
         QString text;

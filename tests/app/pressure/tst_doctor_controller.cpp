@@ -89,6 +89,55 @@ private Q_SLOTS:
         QCOMPARE(std::get<engine::SetThreads>(script->commands().front()).threads, 4);
     }
 
+    /// The engine counts since the model was loaded.
+    void whatAnAnswerReadOfExpertsIsItsOwn()
+    {
+        const auto counted = [&](std::int64_t hits, std::int64_t misses) {
+            script->change([&](auto& settings) {
+                engine::DeviceTelemetry device{.id = "emulated", .layers = 16};
+                device.layers_without_experts = device.expert_layers = 16;
+                device.total_bytes = device.budget_bytes = device.watermark_bytes = 1'000'000'000;
+                device.weight_bytes = 200'000'000;
+                device.expert_cache_bytes = 100'000'000;
+                device.cached_experts = 4;
+                device.expert_hits = hits;
+                device.expert_misses = misses;
+                settings.device = device;
+                settings.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.2, .host_layers_s = 0.8};
+            });
+        };
+        present.request.placement.device = engine::PlacementOptions::Device::Emulated;
+        present.request.placement.expert_cache_bytes = 100'000'000;
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy room(&doctor, &DoctorController::roomForCopiesRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        using Kind = Diagnosis::Kind;
+        counted(5000, 100);
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::HostExperts), 5000);
+        counted(5100, 1000);  // this answer found 100 of 1000
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::TooFewCopies), 5000);
+        QCOMPARE(doctor.diagnosis().hits, 0.1);
+        Heard between(thread->worker(), &EngineWorker::placementReady);
+        counted(9000, 1500);  // another program was answered meanwhile
+        thread->worker()->post(engine::SetThreads{2});
+        QTRY_VERIFY_WITH_TIMEOUT(between.size() > 0, 5000);
+        counted(9200, 2300);
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(doctor.diagnosis().hits, 0.2, 5000);
+        counted(20, 580);  // another device, which counts from nothing
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(doctor.diagnosis().hits, 20.0 / 600, 5000);
+
+        doctor.apply();
+        QCOMPARE(room.size(), 1);
+        QCOMPARE(room[0][0].toDouble(), 2e8);
+        doctor.undo();
+        QCOMPARE(room.size(), 2);
+        QCOMPARE(room[1][0].toDouble(), 1e8);
+    }
+
     void aChangeSaysWhatItBroughtAndIsUndone()
     {
         waitsForTheLink();

@@ -65,6 +65,9 @@ private:
     }
 
 private Q_SLOTS:
+    /// Whether it is measured is asked here, not how well.
+    void initTestCase() { qputenv("SPILLWAY_MEASURE_SMALL_SETS", "1"); }
+
     /// So that the Doctor can say what keeping KV in half the room would bring, before it is done.
     void whereADeviceSpillsQ8IsMeasuredToo_data()
     {
@@ -156,6 +159,33 @@ private Q_SLOTS:
         QCOMPARE(changed.size(), 0);
         QTRY_COMPARE_WITH_TIMEOUT(changed.size(), 1, 5000);
         QCOMPARE(asked.load(), 2);
+    }
+
+    void whileOthersComputeNothingIsMeasured()
+    {
+        bool others = true;
+        MachineSpeed speed(*thread, folder->path(), measure(500ms), 10);
+        speed.setOthers([&] { return others; });
+        QSignalSpy changed(&speed, &MachineSpeed::changed);
+        speed.onModelReady(oneThread());
+        QTest::qWait(100);
+        QCOMPARE(asked.load(), 0);
+        others = false;
+        QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 1, 5000);
+        others = true;
+        speed.onOthers();
+        QTRY_COMPARE_WITH_TIMEOUT(gaveUp.load(), 1, 5000);
+        QTest::qWait(50);
+        QCOMPARE(asked.load(), 1);
+        QVERIFY(!speed.rates(1));
+        others = false;
+        QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 2, 5000);
+        others = true;  // of which nobody told it yet
+        QTest::qWait(700);
+        QCOMPARE(changed.size(), 0);
+        others = false;
+        QTRY_COMPARE_WITH_TIMEOUT(changed.size(), 1, 5000);
+        QVERIFY(speed.rates(1));
     }
 
     void whatAnAnswerHasOutrunIsMeasuredAnewAndOnce()

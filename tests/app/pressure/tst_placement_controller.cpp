@@ -74,6 +74,9 @@ class TestPlacementController : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    /// Whether it is measured is asked here, not how well.
+    void initTestCase() { qputenv("SPILLWAY_MEASURE_SMALL_SETS", "1"); }
+
     void knowsNothingWithoutADevice()
     {
         auto script = std::make_shared<FakeScript>();
@@ -178,15 +181,15 @@ private Q_SLOTS:
         Panel panel(0, test_support::own_models_folder() + "/qwen3moe.gguf");
         QTRY_VERIFY(panel.ready());
         PlacementController& placement = panel.placement();
-        QVERIFY(placement.expertsAutomatic());
-        QCOMPARE(placement.hostExperts(), 0);
+        QVERIFY(placement.experts()->automatic());
+        QCOMPARE(placement.experts()->hostLayers(), 0);
         double last = panel.monitor().device().used();
         for (int layers = 1; layers <= placement.layers(); ++layers) {
             const PlacementPreview then = placement.forecast()->previewHostExperts(layers);
             QVERIFY(then.known);
             QCOMPARE(then.hostExperts, layers);
-            placement.setHostExperts(layers);
-            QCOMPARE(placement.hostExperts(), layers);
+            placement.experts()->setHostLayers(layers);
+            QCOMPARE(placement.experts()->hostLayers(), layers);
             QTRY_VERIFY2(std::abs(panel.monitor().device().used() / then.deviceBytes - 1) < 0.01,
                          qPrintable(QString("%1 layers: %2 were foretold, %3 are taken")
                                         .arg(layers)
@@ -195,18 +198,61 @@ private Q_SLOTS:
             QVERIFY(then.deviceBytes < last);
             last = then.deviceBytes;
         }
-        QVERIFY(!placement.expertsAutomatic());
+        QVERIFY(!placement.experts()->automatic());
         QCOMPARE(placement.asChanged({}).host_expert_layers, std::optional(placement.layers()));
-        placement.setHostExperts(-1);
-        QTRY_COMPARE(placement.hostExperts(), 0);
+        placement.experts()->setHostLayers(-1);
+        QTRY_COMPARE(placement.experts()->hostLayers(), 0);
         QCOMPARE(placement.forecast()->preview(-1).hostExperts, 0);
+    }
+
+    void roomForCopiesIsAskedForWhereTheyPay()
+    {
+        Panel panel(0, test_support::own_models_folder() + "/qwen3moe.gguf");
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        ExpertPlacement& experts = *placement.experts();
+        QVERIFY(!experts.takesCopies());  // all of them are on the device
+        experts.setHostLayers(placement.layers());
+        QTRY_VERIFY(experts.takesCopies());
+        QCOMPARE(experts.roomForCopies(), 0.0);
+        QCOMPARE(experts.copies(), 0);
+        QVERIFY(experts.mostRoom() > 0);
+
+        const double room = std::floor(panel.monitor().device().weights / 4);
+        const PlacementPreview then = placement.forecast()->previewRoomForCopies(room);
+        QVERIFY(then.known);
+        experts.setRoomForCopies(room);
+        QCOMPARE(experts.roomForCopies(), room);
+        QTRY_VERIFY(experts.copies() > 0);
+        QVERIFY(experts.copyBytes() > 0);
+        QVERIFY(experts.copyBytes() <= room);
+        QTRY_COMPARE(panel.monitor().device().experts, experts.copyBytes());
+        QTRY_VERIFY2(
+            std::abs(panel.monitor().device().used() / then.deviceBytes - 1) < 0.01,
+            qPrintable(
+                QString("%1 were foretold, %2 are taken").arg(then.deviceBytes).arg(panel.monitor().device().used())));
+        // It goes into the next load, and with another device it is that one's.
+        QVERIFY(placement.asChanged({}).expert_cache_bytes == std::int64_t(room));
+        experts.setRoomForCopies(1e18);
+        QCOMPARE(experts.roomForCopies(), experts.mostRoom());
+        experts.setRoomForCopies(0);
+        QCOMPARE(experts.roomForCopies(), 0.0);
+        QTRY_COMPARE(experts.copies(), 0);
+        experts.setRoomForCopies(-1);
+        QVERIFY(experts.copiesAutomatic());
+        QTRY_VERIFY(experts.copies() > 0);
+        QCOMPARE(experts.roomForCopies(), experts.copyBytes());
+        QTRY_VERIFY(placement.forecast()->now().expertBytes >= experts.copyBytes());
+        experts.setRoomForCopies(0);
+        QVERIFY(!experts.copiesAutomatic());
+        QVERIFY(placement.trouble().isEmpty());
     }
 
     void aModelWithoutExpertsHasNoneToPlace()
     {
         Panel panel;
         QTRY_VERIFY(panel.ready());
-        QCOMPARE(panel.placement().hostExperts(), -1);
+        QCOMPARE(panel.placement().experts()->hostLayers(), -1);
         QCOMPARE(panel.placement().forecast()->preview(-1).hostExperts, -1);
     }
 

@@ -29,6 +29,7 @@ engine::DeviceTelemetry device()
     device.kv_bytes = 200;
     device.ring_bytes = 20;
     device.scratch_bytes = 30;
+    device.kv_ahead_bytes = 7;
     return device;
 }
 
@@ -48,15 +49,28 @@ private Q_SLOTS:
         QVERIFY(reading.known);
         QCOMPARE(reading.weights, 300.0);
         QCOMPARE(reading.kv, 200.0);
-        QCOMPARE(reading.scratch, 50.0);
+        QCOMPARE(reading.scratch, 57.0);
         QCOMPARE(reading.others, 150.0);
-        QCOMPARE(reading.free, 250.0);  // of the budget; 300 of the whole
+        QCOMPARE(reading.free, 243.0);  // of the budget; 293 of the whole
         frame.device->budget_bytes = 0;
         const MemoryReading without = MemoryReading::ofDevice(frame);
         QCOMPARE(without.used() + without.others + without.free, without.total);
         QCOMPARE(reading.used(), double(frame.device->used_bytes()));
         QCOMPARE(reading.budget, 800.0);
         QCOMPARE(reading.watermark, 760.0);
+    }
+
+    void copiesOfExpertsAreNotWeights()
+    {
+        engine::Telemetry frame;
+        frame.device = device();
+        frame.device->weight_bytes = 380;
+        frame.device->expert_cache_bytes = 80;
+        const MemoryReading reading = MemoryReading::ofDevice(frame);
+        QCOMPARE(reading.weights, 300.0);
+        QCOMPARE(reading.experts, 80.0);
+        QCOMPARE(reading.free, 163.0);
+        QCOMPARE(reading.used(), double(frame.device->used_bytes()));
     }
 
     void statesAreNotKv()
@@ -71,7 +85,7 @@ private Q_SLOTS:
         const MemoryReading there = MemoryReading::ofDevice(frame), here = MemoryReading::ofHost(frame);
         QCOMPARE(there.kv, 200.0);
         QCOMPARE(there.state, 40.0);
-        QCOMPARE(there.free, 210.0);
+        QCOMPARE(there.free, 203.0);
         QCOMPARE(there.used(), double(frame.device->used_bytes()));
         QCOMPARE(here.kv, 60.0);
         QCOMPARE(here.state, 70.0);
@@ -91,6 +105,19 @@ private Q_SLOTS:
         QVERIFY(reading.known);
         QCOMPARE(reading.others, 350.0);  // 600 are taken, 250 of them by this program
         QCOMPARE(reading.free, 490.0);
+    }
+
+    void aDraftModelIsAmongOurs()
+    {
+        engine::Telemetry frame;
+        frame.ram_total_bytes = 1000;
+        frame.ram_available_bytes = 400;
+        frame.weight_bytes_host = 100;
+        frame.draft_model = engine::DraftModelTelemetry{0, 0, 20, 5, 3};
+        const MemoryReading reading = MemoryReading::ofHost(frame);
+        QCOMPARE(reading.weights, 120.0);
+        QCOMPARE(reading.kv, 5.0);
+        QCOMPARE(reading.scratch, 3.0);
     }
 
     void aSpeedIsThatOfTheTokensSinceThePointBefore()
@@ -143,6 +170,143 @@ private Q_SLOTS:
         frame.plain_steps = {2, 0.005};
         history.finish(2, frame);
         QCOMPARE(history.runs().back().points.back().tokensPerSecond, 400.0);
+    }
+
+    void aHitRateIsOfTheTokensSinceThePointBefore()
+    {
+        PressureHistory history;
+        const auto add = [&](quint64 turn, int generated, std::int64_t hits, std::int64_t misses) {
+            engine::Telemetry frame = historyFrame(generated, 100 + generated, generated);
+            frame.device = device();
+            frame.device->cached_experts = 4;
+            frame.device->expert_hits = hits;
+            frame.device->expert_misses = misses;
+            history.add(turn, frame);
+            return frame;
+        };
+        // What the prompt read, and what was read since the model was loaded, is no point.
+        add(1, 0, 500, 500);
+        add(1, 1, 900, 700);
+        QVERIFY(history.runs().back().experts.empty());
+        add(1, 5, 910, 720);  // too few tokens
+        QVERIFY(history.runs().back().experts.empty());
+        add(1, 9, 930, 710 + 20);
+        add(1, 17, 930, 730);  // nothing was read of them
+        add(1, 25, 990, 750);
+        const auto& points = history.runs().back().experts;
+        QCOMPARE(points.size(), size_t(2));
+        QCOMPARE(points[0].contextTokens, 109);
+        QCOMPARE(points[0].hits, 30.0);
+        QCOMPARE(points[0].misses, 30.0);
+        QCOMPARE(points[0].share(), 0.5);
+        QCOMPARE(points[1].contextTokens, 125);
+        QCOMPARE(points[1].share(), 0.75);
+
+        // Another device counts from nothing.
+        add(1, 33, 3, 5);
+        QCOMPARE(points.size(), size_t(2));
+        add(1, 41, 5, 11);
+        QCOMPARE(points.size(), size_t(3));
+        QCOMPARE(points[2].share(), 0.25);
+
+        // The next answer begins with its own first token.
+        add(2, 1, 100, 100);
+        QVERIFY(history.runs().back().experts.empty());
+        // A short one has one point.
+        const engine::Telemetry last = add(2, 4, 103, 101);
+        QVERIFY(history.runs().back().experts.empty());
+        history.finish(2, last);
+        QCOMPARE(history.runs().back().experts.size(), size_t(1));
+        QCOMPARE(history.runs().back().experts[0].share(), 0.75);
+    }
+
+    void withoutCopiesThereIsNoHitRate()
+    {
+        PressureHistory history;
+        for (int i = 0; i < 40; ++i) {
+            engine::Telemetry frame = historyFrame(i, 100 + i, i);
+            frame.device = device();
+            frame.device->expert_misses = 8 * i;  // as where all of them are in RAM
+            history.add(1, frame);
+        }
+        QVERIFY(history.runs().back().experts.empty());
+        engine::Telemetry host = historyFrame(50, 150, 50);  // on no device
+        history.finish(1, host);
+        QVERIFY(history.runs().back().experts.empty());
+    }
+
+    void manyHitRatesBecomeFewerAndNothingIsLost()
+    {
+        PressureHistory history;
+        engine::Telemetry frame = historyFrame(0, 0, 1);
+        frame.device = device();
+        frame.device->cached_experts = 4;
+        constexpr int kPoints = PressureHistory::kMostPoints + 100;
+        for (int i = 0; i <= kPoints; ++i) {
+            frame.generated_tokens = 1 + 8 * i;
+            frame.context_tokens = 8 * i;
+            frame.time_us += 1'000'000;
+            frame.device->expert_hits = 3 * i;
+            frame.device->expert_misses = i;
+            history.add(1, frame);
+        }
+        const auto read = [](const PressureHistory& of) {
+            double all = 0;
+            for (const PressureHistory::ExpertPoint& point : of.runs().back().experts)
+                all += point.hits + point.misses;
+            return all;
+        };
+        QVERIFY(history.runs().back().experts.size() <= size_t(PressureHistory::kMostPoints));
+        QCOMPARE(read(history), 4.0 * kPoints);
+        const PressureHistory kept = history.thinned();
+        QVERIFY(kept.runs().back().experts.size() <= 128);
+        QCOMPARE(read(kept), 4.0 * kPoints);
+        QCOMPARE(kept.runs().back().experts.back().contextTokens, 8 * kPoints);
+        QCOMPARE(kept.runs().back().experts.front().share(), 0.75);
+    }
+
+    void guessesAreCountedInPointsOfAFewDrafts()
+    {
+        PressureHistory history;
+        const auto frame = [](int context, int drafted, int accepted) {
+            engine::Telemetry frame = historyFrame(context / 10.0, context, context);
+            frame.drafted_tokens = drafted;
+            frame.accepted_tokens = accepted;
+            return frame;
+        };
+        history.add(1, frame(1, 0, 0));
+        history.add(1, frame(20, 15, 15));  // too few yet
+        history.add(1, frame(40, 40, 20));
+        history.add(1, frame(60, 60, 21));
+        history.add(1, frame(80, 72, 33));
+        history.add(1, frame(90, 80, 33));
+        QCOMPARE(history.runs().back().guesses.size(), size_t(2));
+        history.finish(1, frame(95, 80, 33));
+        const auto& points = history.runs().back().guesses;
+        QCOMPARE(points.size(), size_t(3));
+        QCOMPARE(points[0].contextTokens, 40);
+        QCOMPARE(points[0].drafted, 40);
+        QCOMPARE(points[0].accepted, 20);
+        QCOMPARE(points[1].contextTokens, 80);
+        QCOMPARE(points[1].drafted, 32);
+        QCOMPARE(points[1].accepted, 13);
+        QCOMPARE(points[2].drafted, 8);
+        QCOMPARE(points[2].accepted, 0);
+        history.finish(2, frame(200, 4, 4));  // the next answer counts from nothing
+        QCOMPARE(history.runs().back().guesses.size(), size_t(1));
+        QCOMPARE(history.runs().back().guesses[0].drafted, 4);
+        history.finish(3, frame(210, 0, 0));
+        QVERIFY(history.runs().back().guesses.empty());
+
+        int drafted = 0;
+        for (int i = 1; i <= 10'000; ++i)
+            history.add(4, frame(300 + i, i * 32, i * 16));
+        QVERIFY(history.runs().back().guesses.size() <= size_t(PressureHistory::kMostPoints));
+        const PressureHistory kept = history.thinned();
+        QVERIFY(kept.runs().back().guesses.size() <= 128);
+        for (const auto& point : kept.runs().back().guesses)
+            drafted += point.drafted;
+        QCOMPARE(drafted, 320'000);  // thinned, and none is lost
     }
 
     void aShortAnswerHasOnePoint()

@@ -65,6 +65,32 @@ class TestRecording : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void guessesAreReadBack()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        QVERIFY(!flown.recording().toJson().contains("guesses"));
+        engine::Telemetry frame;
+        frame.time_us = 60'000'000;
+        for (frame.generated_tokens = 1; frame.generated_tokens < 100; ++frame.generated_tokens) {
+            frame.time_us += 10'000;
+            frame.context_tokens = 200 + frame.generated_tokens;
+            frame.drafted_tokens = 2 * frame.generated_tokens;
+            frame.accepted_tokens = frame.generated_tokens;
+            flown.onFrame(9, frame);
+        }
+        const auto read = Recording::parse(flown.recording().toJson());
+        QVERIFY(read);
+        QVERIFY(read->history.runs().front().guesses.empty());
+        const auto& before = flown.history().runs().back().guesses;
+        const auto& after = read->history.runs().back().guesses;
+        QVERIFY(before.size() > 3);
+        QCOMPARE(after.size(), before.size());
+        QCOMPARE(after[1].contextTokens, before[1].contextTokens);
+        QCOMPARE(after[1].drafted, 32);
+        QCOMPARE(after[1].accepted, 16);
+    }
+
     void whatIsWrittenIsReadBack()
     {
         PressureMonitor flown;
@@ -141,12 +167,72 @@ private Q_SLOTS:
         QVERIFY(Recording::parse(old));
         QJsonArray samples = samplesOf(json);
         QJsonArray row = samples.last().toArray();
+        row.append(1);  // copies of experts
         row.append(1);
         samples.append(row);
         QVERIFY(!Recording::parse(changed(json, "samples", samples)));  // longer than any version writes
         row = samples.first().toArray();
         row.append(1);
         QVERIFY(!Recording::parse(changed(json, "samples", QJsonArray{row})));
+    }
+
+    /// They come after the states in a row, whether there are any or not.
+    void copiesOfExpertsAreRecorded()
+    {
+        for (const std::int64_t states : {0, 70}) {
+            PressureMonitor monitor;
+            fly(monitor);
+            engine::Telemetry frame = monitor.frame();
+            frame.device->weight_bytes += 90;
+            frame.device->expert_cache_bytes = 90;
+            frame.device->state_bytes = states;
+            frame.time_us += 1'000'000;
+            monitor.onFrame(3, frame);
+            const auto again = Recording::parse(monitor.recording().toJson());
+            QVERIFY(again);
+            const MemoryReading device = again->history.samples().last().device;
+            QCOMPARE(device, monitor.device());
+            QCOMPARE(device.experts, 90.0);
+            QCOMPARE(device.state, double(states));
+            QCOMPARE(again->history.samples()[0].device.experts, 0.0);
+        }
+    }
+
+    /// Older files know nothing of them.
+    void hitRatesAreRecorded()
+    {
+        PressureMonitor monitor;
+        fly(monitor);
+        QVERIFY(!QJsonDocument::fromJson(monitor.recording().toJson()).object().contains("experts"));
+        engine::Telemetry frame = monitor.frame();
+        frame.device->cached_experts = 2;
+        for (int i = 0; i < 3; ++i) {
+            frame.time_us += 1'000'000;
+            frame.generated_tokens = 1 + 8 * i;
+            frame.context_tokens += 8;
+            frame.device->expert_hits += 6;
+            frame.device->expert_misses += 2;
+            monitor.onFrame(77, frame);
+        }
+        const QByteArray json = monitor.recording().toJson();
+        const auto again = Recording::parse(json);
+        QVERIFY(again);
+        const auto& runs = again->history.runs();
+        QCOMPARE(runs.size(), monitor.history().runs().size());
+        QVERIFY(runs.front().experts.empty());
+        QCOMPARE(runs.back().experts.size(), size_t(2));
+        QCOMPARE(runs.back().experts[1].contextTokens, frame.context_tokens);
+        QCOMPARE(runs.back().experts[1].hits, 6.0);
+        QCOMPARE(runs.back().experts[1].misses, 2.0);
+
+        const QJsonArray experts = QJsonDocument::fromJson(json).object()["experts"].toArray();
+        QJsonArray fewer = experts;
+        fewer.removeFirst();
+        QVERIFY(!Recording::parse(changed(json, "experts", fewer)));  // whose are they?
+        QJsonArray wrong = experts;
+        wrong[wrong.size() - 1] = QJsonArray{QJsonArray{1, -2, 3}};
+        QVERIFY(!Recording::parse(changed(json, "experts", wrong)));
+        QVERIFY(Recording::parse(changed(json, "experts", QJsonArray())));
     }
 
     void whatHappensGoesOnBehindIt()
@@ -177,6 +263,10 @@ private Q_SLOTS:
         const QByteArray json = flown.recording().toJson();
         QVERIFY(Recording::parse(json));
         QVERIFY(Recording::parse(changed(json, "moves", QJsonArray{move(4, 0, "because")})));
+        const auto guesses = [](const QJsonArray& one) {  // of three answers
+            return QJsonArray{QJsonArray{one}, QJsonArray(), QJsonArray()};
+        };
+        QVERIFY(Recording::parse(changed(json, "guesses", guesses({1, 2, 2}))));
         QTest::addColumn<QByteArray>("json");
         QTest::addRow("empty") << QByteArray();
         QTest::addRow("no JSON") << QByteArray("GGUF");
@@ -187,6 +277,9 @@ private Q_SLOTS:
         QTest::addRow("a point of words") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{"a", "b"}}});
         QTest::addRow("a negative speed") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{5, -1}}});
         QTest::addRow("a huge count") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{1e12, 1}}});
+        QTest::addRow("guesses of no answer") << changed(json, "guesses", QJsonArray{QJsonArray{QJsonArray{1, 2, 1}}});
+        QTest::addRow("more right than were guessed") << changed(json, "guesses", guesses({1, 2, 3}));
+        QTest::addRow("a guess too short") << changed(json, "guesses", guesses({1, 2}));
         QTest::addRow("an unknown kind") << changed(json, "marks", QJsonArray{QJsonArray{1, 2, 99}});
         QJsonArray many;
         for (int i = 0; i <= PressureHistory::kMostMarks; ++i)

@@ -5,6 +5,10 @@
 #include <QFile>
 #include <QtTest>
 
+#include <limits>
+#include <utility>
+#include <vector>
+
 using remote::read_numbers;
 using remote::ServerNumbers;
 
@@ -91,6 +95,63 @@ private Q_SLOTS:
                  3.0);
         QCOMPARE(read_numbers("  vllm:num_requests_running \t +4e0").running.value_or(-1), 4.0);
         QVERIFY(!read_numbers("vllm:kv_cache_usage_perc 37\n").kv_share);  // no share is above one
+    }
+
+    void timesAreReadFromHistograms_data()
+    {
+        QTest::addColumn<QByteArray>("name");
+        QTest::addColumn<bool>("first");
+        QTest::newRow("vLLM, first") << QByteArray("vllm:time_to_first_token_seconds") << true;
+        QTest::newRow("vLLM, gap") << QByteArray("vllm:inter_token_latency_seconds") << false;
+        QTest::newRow("SGLang, first") << QByteArray("sglang:time_to_first_token_seconds") << true;
+        QTest::newRow("SGLang, gap") << QByteArray("sglang:inter_token_latency_seconds") << false;
+        QTest::newRow("TGI") << QByteArray("tgi_request_mean_time_per_token_duration") << false;
+        QTest::newRow("ours, first") << QByteArray("spillway_time_to_first_token_seconds") << true;
+        QTest::newRow("ours, gap") << QByteArray("spillway_inter_token_seconds") << false;
+    }
+    void timesAreReadFromHistograms()
+    {
+        QFETCH(QByteArray, name);
+        QFETCH(bool, first);
+        // Two engines; a label whose name ends alike; the sum and the count are no bounds.
+        const std::string n = name.toStdString();
+        const ServerNumbers numbers = read_numbers(
+            n + "_bucket{engine=\"0\",le=\"0.1\"} 2\n" + n + "_bucket{engine=\"0\",le=\"+Inf\"} 4\n" + n +
+            "_bucket{le=\"0.1\",engine=\"1\"} 1\n" + n + "_bucket{scale=\"9\", le=\"+Inf\"} 4\n" + n +
+            "_bucket{scale=\"0.5\"} 90\n" + n + "_bucket{le=\"many\"} 7\n" + n + "_sum 12\n" + n + "_count 8\n");
+        const remote::LatencyHistogram& times = first ? numbers.first_token : numbers.token_gap;
+        QVERIFY((first ? numbers.token_gap : numbers.first_token).empty());
+        QCOMPARE(times.count(), 8.0);
+        QCOMPARE(times.quantile(3.0 / 8).value().seconds, 0.1);
+    }
+
+    void sharesOfTimes()
+    {
+        remote::LatencyHistogram times;
+        QVERIFY(times.empty() && !times.quantile(0.5));
+        const std::vector<std::pair<double, double>> counted = {
+            {0.1, 0}, {0.2, 50}, {0.4, 100}, {std::numeric_limits<double>::infinity(), 100}};
+        for (const auto& [bound, below] : counted)
+            times.add(bound, below);
+        QCOMPARE(times.quantile(0.25)->seconds, 0.15);
+        QCOMPARE(times.quantile(0.5)->seconds, 0.2);
+        QCOMPARE(times.quantile(0.99)->seconds, 0.396);
+        QVERIFY(!times.quantile(0.99)->more);
+        remote::LatencyHistogram later = times;
+        later.add(std::numeric_limits<double>::infinity(), 10);  // slower than all that it counts
+        QCOMPARE(later.quantile(0.99)->seconds, 0.4);
+        QVERIFY(later.quantile(0.99)->more);
+        const auto rise = later.since(times);
+        QCOMPARE(rise->count(), 10.0);
+        QVERIFY(rise->quantile(0.5)->more);
+        QVERIFY(!times.since(later));  // it was started anew
+        QVERIFY(!times.since(remote::LatencyHistogram()));
+        QCOMPARE(times.since(times)->count(), 0.0);
+        QVERIFY(!times.since(times)->quantile(0.5));
+        // What is endless alone has no number.
+        remote::LatencyHistogram endless;
+        endless.add(std::numeric_limits<double>::infinity(), 3);
+        QVERIFY(endless.quantile(0.5)->more);
     }
 
     void aCounterThatFallsIsARestart()

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <random>
+#include <unordered_map>
 
 using engine::Grammar;
 using engine::GrammarStates;
@@ -103,31 +104,33 @@ public:
     }
 
 private:
+    /// What leads from there to an end: what is known of states on the way is used again.
     std::string way_to_end(GrammarStates::State from)
     {
-        std::map<GrammarStates::State, std::pair<GrammarStates::State, char>> before;
+        std::unordered_map<GrammarStates::State, std::pair<GrammarStates::State, char>> before;
         std::vector<GrammarStates::State> queue = {from};
-        for (std::size_t next = 0; next < queue.size(); ++next) {
-            const auto at = queue[next];
-            if (states_->may_end(at)) {
-                std::string way;
-                for (auto step = at; step != from; step = before[step].first)
-                    way.insert(way.begin(), before[step].second);
-                return way;
-            }
+        const auto is_known = [&](GrammarStates::State at) { return states_->may_end(at) || next_.contains(at); };
+        std::size_t next = 0;
+        for (; next < queue.size() && !is_known(queue[next]); ++next)
             for (int byte = 0; byte < 256; ++byte) {
-                const auto after = states_->after(at, std::uint8_t(byte));
-                if (after != GrammarStates::kDead && after != from && !before.contains(after)) {
-                    before[after] = {at, char(byte)};
+                const auto after = states_->after(queue[next], std::uint8_t(byte));
+                if (after != GrammarStates::kDead && after != from &&
+                    before.try_emplace(after, queue[next], char(byte)).second)
                     queue.push_back(after);
-                }
             }
-        }
-        return {};
+        if (next == queue.size())
+            return {};
+        for (auto step = queue[next]; step != from; step = before[step].first)
+            next_[before[step].first] = before[step].second;
+        std::string way;
+        for (auto at = from; !states_->may_end(at); at = states_->after(at, std::uint8_t(way.back())))
+            way += next_.at(at);
+        return way;
     }
 
     engine::Result<Grammar> grammar_;
     std::unique_ptr<GrammarStates> states_;
+    std::unordered_map<GrammarStates::State, char> next_;  // the byte that leads from a state towards an end
 };
 
 struct Said {
@@ -236,8 +239,8 @@ private Q_SLOTS:
         QCOMPARE(&server::form_of_calls(template_of(*form)), &*form);
         Ask ask = two_tools();
         ask.must_call = true;
-        const std::string text = answer.toStdString();
-        QVERIFY2(Rules(rules_of(ask, template_of(*form))).allow(text), rules_of(ask, template_of(*form)).c_str());
+        const std::string text = answer.toStdString(), gbnf = rules_of(ask, template_of(*form));
+        QVERIFY2(Rules(gbnf).allow(text), gbnf.c_str());
 
         // Where a call is no must, words may come first, and an answer may be nothing but words.
         Rules free(rules_of(two_tools(true), template_of(*form)));

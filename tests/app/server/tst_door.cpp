@@ -74,6 +74,20 @@ private Q_SLOTS:
         QCOMPARE(!door.headers_for(request).empty(), known);
     }
 
+    /// Who runs a server in the window has no options to give.
+    void whatCanBeDoneIsSaidToWhoCanDoIt()
+    {
+        for (const bool by_command : {false, true}) {
+            const Door door({{}, {}, {}, by_command});
+            for (const auto& request : {request_with({{"host", "evil.example"}}),
+                                        request_with({{"host", "localhost"}, {"origin", "https://evil.example"}})}) {
+                const auto refusal = door.refusal(request);
+                QVERIFY(refusal && !refusal->sentence.empty());
+                QCOMPARE(refusal->sentence.find("--allow-") != std::string::npos, by_command);
+            }
+        }
+    }
+
     void keyIsAskedFor_data()
     {
         QTest::addColumn<QString>("name");

@@ -178,6 +178,20 @@ private Q_SLOTS:
         QVERIFY(gone.wait_for(std::chrono::milliseconds(server_test::kPatience_ms)) == std::future_status::ready);
     }
 
+    void clientsThatDoNotReadDoNotHoldUpTheEnd()
+    {
+        auto port = std::make_unique<Port>();  // which gives each of them 20 s
+        Client client(port->number());
+        client.socket().setReadBufferSize(1);
+        client.say(Client::request("GET", "/flood"));
+        QVERIFY(!client.heard_until("200").isEmpty());
+        QTest::qWait(300);  // until what the system keeps is full
+        QElapsedTimer timer;
+        timer.start();
+        port.reset();
+        QVERIFY2(timer.elapsed() < 3500, qPrintable(QString::number(timer.elapsed())));
+    }
+
     void tooManyConnectionsAreTurnedAway()
     {
         HttpOptions options;

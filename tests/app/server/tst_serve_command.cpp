@@ -100,6 +100,23 @@ private Q_SLOTS:
         }
     }
 
+    /// It guesses for the model that it was named with, and leaves others alone, whose vocabulary is another one.
+    void aDraftModelIsThatOfItsModel()
+    {
+        const QString llama = QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf");
+        const QStringList folder{"--models", QFileInfo(server_test::guide_model().c_str()).path()};
+        Serving serving({"-m", llama, "-md", llama}, folder);
+        QVERIFY2(serving.out.startsWith("listening on "), serving.out.constData());
+        Client client(serving.port());
+        for (const char* const name : {"llama", "guide", "llama"}) {
+            const QByteArray body = "{\"model\": \"" + QByteArray(name) + "\", \"prompt\": \"A\", \"max_tokens\": 1}";
+            const auto reply = client.ask("POST", "/v1/completions", body);
+            QVERIFY2(reply.status == 200, name);
+            const bool guessed_for = client.ask("GET", "/metrics").body.contains("tenant=\"draft_model\"");
+            QCOMPARE(guessed_for, name == QByteArray("llama"));
+        }
+    }
+
     // As systemd does: it listens, and the program is started when somebody asks.
     void theSystemsSocketIsTaken()
     {

@@ -1,5 +1,7 @@
 // How busy a server is: read once in a while, only while somebody looks; gaps, restarts, and what is not said.
 #include "app/servers/server_load.h"
+#include "app/system/remote_path.h"
+#include "tests/support/fake_engine.h"
 #include "tests/support/net/look_alike.h"
 #include "tests/support/test_program.h"
 
@@ -33,6 +35,8 @@ struct Followed {
 
 }  // namespace
 
+Q_DECLARE_METATYPE(ServerFacts)
+
 class TestServerLoad : public QObject
 {
     Q_OBJECT
@@ -64,6 +68,107 @@ private Q_SLOTS:
         QTRY_VERIFY(f.asked() > before);
         f.load.onModel("/here.gguf", {});
         QVERIFY(!f.load.measured() && f.load.runningHistory().isEmpty());
+    }
+
+    void anotherOfTheSameNameHasCountersOfItsOwn()
+    {
+        Followed f;
+        LookAlike other;
+        f.door->setServers(
+            {{{f.server.url(), {}}, "cluster", {}}, {{other.url(), {}}, "cluster", {{}, {}, {{"org/model"}}}}});
+        f.server.counts("vllm:num_requests_running 1\nvllm:generation_tokens_total 5000\n");
+        other.counts("vllm:num_requests_running 0\nvllm:generation_tokens_total 10\n");
+        const auto engine = f.door->engine(std::make_unique<FakeEngine>(std::make_shared<FakeScript>()));
+        f.follow();
+        QTRY_VERIFY(f.load.measured());
+        QCOMPARE(f.load.server(), hostOf(QString::fromStdString(f.server.url())));
+
+        engine::LoadRequest open;
+        open.model = f.door->pathOf(f.server.url(), "org/model");
+        QVERIFY(engine->load(open, {}, {}));
+        engine::Request request;
+        request.messages = {{"user", "Hello", {}, {}}};
+        QVERIFY(engine->generate(*engine->create_sequence(), request, {}, {}));  // by the one with nothing to do
+        QTRY_COMPARE(f.load.server(), hostOf(QString::fromStdString(other.url())));
+        QCOMPARE(f.load.restarts(), 0);
+        QCOMPARE(f.load.running().toInt(), 0);
+        QCOMPARE(f.load.runningHistory().count(1), 0);
+    }
+
+    void timesOfTheRequestsSinceOneLooks()
+    {
+        const auto page = [](int fast, int all) {
+            std::string text;
+            for (const char* name : {"vllm:time_to_first_token_seconds", "vllm:inter_token_latency_seconds"})
+                text += std::string(name) + "_bucket{le=\"0.1\"} " + std::to_string(fast) + '\n' + name +
+                        "_bucket{le=\"1.0\"} " + std::to_string(all) + '\n' + name + "_bucket{le=\"+Inf\"} " +
+                        std::to_string(all) + '\n';
+            return text;
+        };
+        Followed f;
+        f.server.counts(page(1000, 5000));
+        f.follow();
+        QTRY_VERIFY(f.load.measured());
+        f.read();
+        QVERIFY(!f.load.firstToken().halfMs.isValid());  // nobody has asked anything since
+        f.server.counts(page(1010, 5010));
+        QTRY_VERIFY(f.load.firstToken().halfMs.isValid());
+        QCOMPARE(f.load.firstToken().halfMs.toDouble(), 50.0);
+        QCOMPARE(f.load.tokenGap().mostMs.toDouble(), 99.0);
+        QVERIFY(!f.load.tokenGap().mostIsMore);
+        f.server.counts(page(2, 3));  // started anew
+        QTRY_COMPARE(f.load.restarts(), 1);
+        QCOMPARE(f.load.firstToken().halfMs.toDouble(), 50.0);
+        f.server.counts(page(2, 13));
+        QTRY_VERIFY(f.load.firstToken().halfMs.toDouble() > 50.0);
+        f.load.onModel("/here.gguf", {});
+        QVERIFY(!f.load.firstToken().halfMs.isValid());
+    }
+
+    void namesWhatHoldsAnswersBack_data()
+    {
+        QTest::addColumn<ServerFacts>("facts");
+        QTest::addColumn<int>("cause");
+        const auto row = [](const char* name, const ServerFacts& facts, ServerCause::Kind kind) {
+            QTest::newRow(name) << facts << int(kind);
+        };
+        using Kind = ServerCause::Kind;
+        row("nothing is known", {}, Kind::None);
+        row("all is well", {.kvShare = 0.99, .pushedOut = 0, .waiting = 0}, Kind::None);
+        row("pushed out of a full cache", {.kvShare = 0.97, .pushedOut = 4, .waiting = 3}, Kind::KvFull);
+        row("it does not say how full", {.pushedOut = 1}, Kind::KvFull);
+        row("one was pushed out, and there is room again", {.kvShare = 0.4, .pushedOut = 1}, Kind::None);
+        row("a queue", {.kvShare = 0.5, .pushedOut = 0, .waiting = 2}, Kind::Queue);
+        row("a long way", {.waiting = 0, .firstTokenMs = 2400, .serverFirstTokenMs = 300}, Kind::SlowLink);
+        row("slow, and so is the server", {.firstTokenMs = 2400, .serverFirstTokenMs = 1800}, Kind::None);
+        row("twice of little", {.firstTokenMs = 90, .serverFirstTokenMs = 20}, Kind::None);
+        row("the server does not count", {.firstTokenMs = 9000}, Kind::None);
+    }
+    void namesWhatHoldsAnswersBack()
+    {
+        QFETCH(ServerFacts, facts);
+        QFETCH(int, cause);
+        QCOMPARE(int(findServerCause(facts).kind), cause);
+        const QString sentence = serverCauseSentence(facts);
+        QCOMPARE(sentence.isEmpty(), cause == int(ServerCause::Kind::None));
+        QVERIFY(sentence.isEmpty() || sentence.endsWith('.'));
+    }
+
+    void gathersWhatHoldsAnswersBack()
+    {
+        Followed f;
+        f.server.counts("vllm:num_preemptions_total 5\nvllm:kv_cache_usage_perc 0.98\nvllm:num_requests_waiting 2\n");
+        f.follow();
+        QTRY_VERIFY(f.load.cause().startsWith("2 request(s) wait"));  // after some readings
+        f.server.counts("vllm:num_preemptions_total 8\nvllm:kv_cache_usage_perc 0.98\nvllm:num_requests_waiting 2\n");
+        QTRY_VERIFY2(f.load.cause().contains("3 request(s) lost"), qPrintable(f.load.cause()));
+        f.server.counts("vllm:num_preemptions_total 8\nvllm:kv_cache_usage_perc 0.2\nvllm:num_requests_waiting 0\n");
+        QTRY_COMPARE(f.load.cause(), "");
+        f.load.onAnswer(3000);
+        QCOMPARE(f.load.cause(), "");
+        f.load.onModel("/here.gguf", {});
+        f.load.onAnswer(9000);
+        QVERIFY(!f.load.facts().firstTokenMs);
     }
 
     void countersAreRatesAndARestartIsAGap()

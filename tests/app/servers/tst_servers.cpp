@@ -434,6 +434,36 @@ private Q_SLOTS:
         }
     }
 
+    void severalOfOneNameAreOneRow()
+    {
+        LookAlike first,
+            second({"{\"data\":[{\"id\":\"org/model\",\"owned_by\":\"vllm\"},{\"id\":\"org/more\"}]}", "/version",
+                    "{\"version\":\"1\"}"}),
+            other;
+        List list;
+        list.add("cluster", urlOf(first));
+        QVERIFY(list.servers->hasNamed(" cluster ", urlOf(second)));
+        QVERIFY(!list.servers->hasNamed("cluster", urlOf(first)));  // it is that one
+        QVERIFY(!list.servers->hasNamed({}, urlOf(second)) && !list.servers->hasNamed("cluster", "no address at all"));
+        list.add("cluster", urlOf(second));
+        list.add("tower", urlOf(other));
+        QStringList rows;
+        for (const ModelEntry& entry : list.servers->models())
+            rows.append(entry.origin + ' ' + entry.facts.name + (entry.notes.isEmpty() ? "" : " *"));
+        QCOMPARE(rows, (QStringList{"cluster org/model *", "cluster org/more", "tower org/model"}));
+        // The second one knows more of them than the first; either may answer.
+        QCOMPARE(list.servers->unknown(list.path(), {"top_k", "temperature"}), QStringList{"top_k"});
+
+        first.says({503, {}, {}});
+        second.says(LookAlike::stream({LookAlike::content("from the second")}));
+        Talk talk(list);
+        talk.open(list.path());
+        talk.say("Hello");
+        QCOMPARE(talk.lastText(), QString("from the second"));
+        list.servers->remove(urlOf(second));
+        QCOMPARE(list.servers->models().size(), 2);
+    }
+
     void theyAreOnTheListOfContacts()
     {
         LookAlike server;

@@ -75,6 +75,21 @@ private Q_SLOTS:
         QCOMPARE(again.folderOf(Files::Models), home);
         QCOMPARE(again.folderOf(Files::Attachments), QUrl::fromLocalFile(file("notes")));
 
+        // A model was opened without a dialog, or its folder is all that is known.
+        SettingsController fresh(file("without-dialogs.ini"));
+        QVERIFY(QDir(folder.path()).mkpath("added") && QDir(folder.path()).mkpath("listed"));
+        QVERIFY(fresh.addModelFolder(QUrl::fromLocalFile(file("added"))));
+        QCOMPARE(fresh.folderOf(Files::Models), QUrl::fromLocalFile(file("added")));
+        QCOMPARE(fresh.folderOf(Files::Attachments), home);
+        fresh.setLastModel(file("listed/a.gguf"));
+        QCOMPARE(fresh.folderOf(Files::Models), QUrl::fromLocalFile(file("listed")));
+        fresh.setLastModel(file("listed/sha256-0123"));  // of Ollama
+        QCOMPARE(fresh.folderOf(Files::Models), QUrl::fromLocalFile(file("added")));
+        fresh.setLastModel(QStringLiteral("http://127.0.0.1:8000/#org%2Fmodel.gguf"));
+        QCOMPARE(fresh.folderOf(Files::Models), QUrl::fromLocalFile(file("added")));
+        fresh.rememberFolderOf(Files::Models, QUrl::fromLocalFile(file("notes/b.gguf")));
+        QCOMPARE(fresh.folderOf(Files::Models), QUrl::fromLocalFile(file("notes")));
+
         write(file("hostile.ini"), "[models]\ndialog_folder=models\n[attachments]\ndialog_folder=@Variant(x)\n");
         SettingsController hostile(file("hostile.ini"));
         QCOMPARE(hostile.folderOf(Files::Models), home);

@@ -58,13 +58,6 @@ private Q_SLOTS:
             QCOMPARE(shown, VisibleText::of(text));
         }
     }
-
-    void sentences()
-    {
-        QCOMPARE(asSentence("the file ends early"), "The file ends early.");
-        QCOMPARE(asSentence("Is it?"), "Is it?");
-        QCOMPARE(asSentence(""), "");
-    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestVisibleText)

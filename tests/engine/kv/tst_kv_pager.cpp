@@ -36,9 +36,10 @@ EmulatedDeviceOptions link(int lose_at_call = 0, int refuse_allocation = 0)
 /// reads all that its layers see.
 struct Paged {
     explicit Paged(int columns, const EmulatedDeviceOptions& options = link(),
-                   std::vector<KvLayerShape> layers = {kFull, kFull})
+                   std::vector<KvLayerShape> layers = {kFull, kFull}, std::size_t slab_bytes = 0)
         : cache(std::move(layers), kTokens, kPages)
         , device(options, std::int64_t(columns) * kColumnBytes)
+        , kv(vram, cache.layers(), cache.page_limit(), slab_bytes)
     {
         vram.set_watermark(1.0);
         cache.set_device(&kv, &stream);
@@ -163,7 +164,7 @@ struct Paged {
     KvCache cache;
     EmulatedDevice device;
     Vram vram{device};
-    DeviceKv kv{vram, cache.layers(), cache.page_limit()};
+    DeviceKv kv;
     KvStream stream{vram, std::size_t(kPages) * 4};
     KvPager pager{cache, vram, kv, stream};
     int device_layers = 0;
@@ -174,8 +175,9 @@ struct Paged {
 
 /// Three conversations, and whatever may happen to them between steps.
 struct Chance {
-    explicit Chance(std::mt19937& random)
+    Chance(std::mt19937& random, std::size_t slab_bytes)
         : random(random)
+        , here(14, link(), {kFull, kSliding, kFull}, slab_bytes)
     {
         here.stream.set_slots(below(4), kBlockBytes);
         here.pager.set_stream_choice([](int, int on_host, int) { return on_host / 2; });
@@ -279,7 +281,7 @@ struct Chance {
     }
 
     std::mt19937& random;
-    Paged here{14, link(), {kFull, kSliding, kFull}};
+    Paged here;
     std::array<KvSequence, 3> conversations;
     KvSequence* newest = &conversations[0];
 };
@@ -532,10 +534,11 @@ private Q_SLOTS:
         qInfo("SPILLWAY_SEED=%u", seed);
         std::mt19937 random(seed);
         for (int round = 0; round < 40; ++round) {
-            Chance chance(random);
+            Chance chance(random, std::size_t(round % 2 * 5 * kBlockBytes));  // blocks by themselves, and in slabs
             for (int i = 0; i < 100; ++i) {
                 chance.act();
                 QVERIFY2(chance.here.right, qPrintable(QString("round %1, act %2").arg(round).arg(i)));
+                QCOMPARE(chance.here.vram.used(Vram::Use::Kv), chance.here.kv.blocks() * std::int64_t(kBlockBytes));
             }
             QVERIFY2(chance.all_intact(), qPrintable(QString("round %1").arg(round)));
         }

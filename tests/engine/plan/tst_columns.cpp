@@ -40,6 +40,7 @@ DeviceShare random_share(std::mt19937& random)
     share.high_mark_bytes = whole * std::int64_t(random() % 110) / 100;
     share.budget_bytes = share.high_mark_bytes * 20 / 19;
     share.layers = layers_on_device(share, {});
+    limit_expert_cache(share);
     return share;
 }
 
@@ -75,6 +76,30 @@ private Q_SLOTS:
                 last = with.expert_cache;
             }
         }
+    }
+
+    void layersComeBeforeCopiesOfExperts()
+    {
+        std::mt19937 random(m_random_seed);
+        int cut = 0;
+        for (int i = 0; i < 2000; ++i) {
+            DeviceShare share = random_share(random);
+            share.layout.set_expert_cache_bytes(0);
+            const int layers = layers_on_device(share, {});
+            const std::int64_t asked = 1 + std::int64_t(random() % 20000);
+            share.layout.set_expert_cache_bytes(asked);
+            QCOMPARE(layers_on_device(share, {}), layers);
+            limit_expert_cache(share);
+            const std::int64_t left = share.layout.expert_cache_bytes();
+            QVERIFY(left >= 0 && left <= asked);
+            const std::int64_t used = share.layout
+                                          .needed(layers, share.host_expert_layers.value_or(share.layout.num_layers()),
+                                                  DeviceLayout::kFewestColumns)
+                                          .total();
+            QVERIFY(left == 0 || used <= share.high_mark_bytes);
+            cut += left > 0 && left < asked;
+        }
+        QVERIFY(cut > 0);
     }
 
     void whatIsPlannedFits()

@@ -1,6 +1,10 @@
 // What is planned for a GPU is what a loaded model then takes of it; what is measured of it, and what comes of that. On
 // the emulated GPU.
+#include "engine/exec/cuda_memory.h"
+#include "engine/gguf/gguf_file.h"
 #include "engine/plan/device_bytes.h"
+#include "engine/plan/measure_joins.h"
+#include "engine/plan/prefill_chunk.h"
 #include "engine/planner.h"
 #include "engine/tools/selftest_cuda.h"
 #include "tests/support/cuda_run.h"
@@ -50,6 +54,7 @@ MachineRates some_rates(const std::string& gpu)
     rates.devices["cuda:0"] = {.name = gpu,
                                .copy_bytes_per_s = 2000e9,
                                .weights_bytes_per_s = 1000e9,
+                               .small_kernels_s = 2e-6,
                                .attention_bytes_per_s = 800e9,
                                .attention_q8_0_bytes_per_s = 400e9,
                                .to_device_bytes_per_s = 25e9,
@@ -123,6 +128,43 @@ private Q_SLOTS:
         model->cache().truncate(kv, 0);
     }
 
+    // Steps of a prompt are as long as a GPU is large, where there is memory.
+    void aLargeGpuHasLongPrefillSteps_data()
+    {
+        QTest::addColumn<int>("multiprocessors");
+        QTest::addColumn<int>("mebibytes");
+        QTest::addColumn<int>("asked");
+        QTest::addColumn<int>("context");
+        QTest::addColumn<int>("tokens");
+        QTest::addRow("small") << 28 << 4096 << 0 << 32768 << 512;
+        QTest::addRow("middling") << 70 << 4096 << 0 << 32768 << 1024;
+        QTest::addRow("large") << 132 << 4096 << 0 << 32768 << 2048;
+        QTest::addRow("large, with little memory") << 132 << 16 << 0 << 32768 << 512;
+        QTest::addRow("large, short conversations") << 132 << 4096 << 0 << 300 << 512;
+        QTest::addRow("as the user wants") << 132 << 4096 << 300 << 32768 << 300;
+    }
+    void aLargeGpuHasLongPrefillSteps()
+    {
+        QFETCH(int, multiprocessors);
+        QFETCH(int, mebibytes);
+        QFETCH(int, asked);
+        QFETCH(int, context);
+        QFETCH(int, tokens);
+        emulator::GpuFacts facts = small_gpu(mebibytes);
+        facts.multiprocessors = multiprocessors;
+        const Gpu gpu(facts);
+        LoadRequest request = on_cuda(request_for("llama"));
+        request.prefill_chunk_tokens = asked;
+        const auto file = GgufFile::open(request.model);
+        QVERIFY(file);
+        const auto h = read_hyperparameters(*file);
+        QVERIFY(h);
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") != "cuda" || asked > 0)
+            QCOMPARE(with_prefill_chunk(request, *h, context).prefill_chunk_tokens, tokens);
+        request.placement.device = PlacementOptions::Device::Cpu;
+        QCOMPARE(with_prefill_chunk(request, *h, context).prefill_chunk_tokens, asked > 0 ? asked : 512);
+    }
+
     void aBudgetThatFitsTokensSpillsThere()
     {
         Gpu gpu;
@@ -159,15 +201,53 @@ private Q_SLOTS:
         QVERIFY(relative_difference(here.logits, alone) < kCpuAndCudaApart);
     }
 
+    // Of attention's partials fewer rows are kept at a time where they are many and large.
+    void partialsOfALongContextAreBounded_data()
+    {
+        QTest::addColumn<int>("heads");
+        QTest::addColumn<int>("valueLength");
+        QTest::addColumn<int>("tokens");
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<int>("mebibytes");
+        QTest::newRow("7B") << 32 << 128 << 32768 << 4 << 34;
+        QTest::newRow("7B, 128K") << 32 << 128 << 131072 << 4 << 35;
+        QTest::newRow("DeepSeek, 128K") << 128 << 512 << 131072 << 1 << 132;
+        QTest::newRow("one row is more than all may be") << 128 << 512 << (1 << 20) << 1 << 1040;
+    }
+    void partialsOfALongContextAreBounded()
+    {
+        QFETCH(int, heads);
+        QFETCH(int, valueLength);
+        QFETCH(int, tokens);
+        QFETCH(int, rows);
+        QFETCH(int, mebibytes);
+        const auto file = GgufFile::open(request_for("llama").model);
+        QVERIFY(file);
+        auto read = read_hyperparameters(*file);
+        QVERIFY(read);
+        Hyperparameters& h = *read;
+        for (LayerParameters& layer : h.layers) {
+            layer.heads = heads;
+            layer.value_length = valueLength;
+        }
+        const KvLayerShape kv{1, {kernels::KvType::F16, kernels::KvType::F16, valueLength, valueLength, 256}};
+        const KvCache cache(std::vector<KvLayerShape>(h.layers.size(), kv), 256, 1);
+        const CudaSizes sizes(h, cache, 16, tokens);
+        QCOMPARE(sizes.few_rows, rows);
+        QVERIFY2(sizes.partials >> 20 <= std::size_t(mebibytes), qPrintable(QString::number(sizes.partials >> 20)));
+        QVERIFY(sizes.partials >> 20 >= std::size_t(mebibytes) * 9 / 10);
+    }
+
     void aDeviceIsMeasured()
     {
         Gpu gpu(small_gpu(16));
         const auto rates = measure_cuda_rates(0);
         QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
         QVERIFY(!rates->name.empty());
-        for (const auto rate : {rates->copy_bytes_per_s, rates->weights_bytes_per_s, rates->attention_bytes_per_s,
-                                rates->attention_q8_0_bytes_per_s, rates->to_device_bytes_per_s,
-                                rates->to_host_bytes_per_s, rates->hand_off_s, rates->flag_hand_off_s})
+        for (const auto rate :
+             {rates->copy_bytes_per_s, rates->weights_bytes_per_s, rates->small_kernels_s, rates->attention_bytes_per_s,
+              rates->attention_q8_0_bytes_per_s, rates->to_device_bytes_per_s, rates->to_host_bytes_per_s,
+              rates->stream_bytes_per_s, rates->hand_off_s, rates->flag_hand_off_s})
             QVERIFY(rate && *rate > 0);
         QVERIFY(*rates->hand_off_s < 1);
         QCOMPARE(gpu.complaints(), std::string());
@@ -179,7 +259,24 @@ private Q_SLOTS:
         QCOMPARE(again->devices.at("cuda:0").name, rates->name);
         QCOMPARE(again->devices.at("cuda:0").attention_q8_0_bytes_per_s, rates->attention_q8_0_bytes_per_s);
         QCOMPARE(again->devices.at("cuda:0").copy_bytes_per_s, rates->copy_bytes_per_s);
+        QCOMPARE(again->devices.at("cuda:0").small_kernels_s, rates->small_kernels_s);
         QCOMPARE(again->devices.at("cuda:0").flag_hand_off_s, rates->flag_hand_off_s);
+        QCOMPARE(again->devices.at("cuda:0").stream_bytes_per_s, rates->stream_bytes_per_s);
+    }
+
+    // Under Windows nothing of a launch begins before somebody asks the driver.
+    void flagsAreSeenWhereWorkIsCollected()
+    {
+        emulator::GpuFacts facts = small_gpu(16);
+        facts.collects_work = true;
+        Gpu gpu(facts);
+        const auto device = CudaDevice::open(0);
+        QVERIFY(device);
+        const auto meter = DeviceMeter::make(**device);
+        QVERIFY(meter);
+        const auto hand_off_s = measure_flag_hand_off_s(*meter);
+        QVERIFY2(hand_off_s, hand_off_s ? "" : hand_off_s.error().what.c_str());
+        QVERIFY(*hand_off_s > 0);
     }
 
     void aModelsOwnRatesAreMeasured()

@@ -36,6 +36,7 @@ MachineRates some_rates()
                        {KvType::F16, KvType::F16, 64, 4, flat(10e9)},
                        {KvType::Q8_0, KvType::Q8_0, 128, 1, flat(8e9)}};
     rates.devices["cuda:0"].weights_bytes_per_s = 800e9;
+    rates.devices["cuda:0"].small_kernels_s = 2e-6;
     return rates;
 }
 
@@ -96,6 +97,7 @@ private Q_SLOTS:
         QCOMPARE(to_json(*again), to_json(rates));
         QVERIFY(!again->values_per_s);
         QCOMPARE(again->devices.at("cuda:0").weights_bytes_per_s, std::optional(800e9));
+        QCOMPARE(again->devices.at("cuda:0").small_kernels_s, std::optional(2e-6));
         QVERIFY(!again->devices.at("cuda:0").attention_bytes_per_s);
         QVERIFY(!hold_here(rates, 1));
     }
@@ -114,7 +116,7 @@ private Q_SLOTS:
         QTest::newRow("cut") << whole.substr(0, whole.size() / 2);
         QTest::newRow("a list") << std::string("[]");
         QTest::newRow("deep") << std::string(500'000, '[');
-        QTest::newRow("another version") << with("\"version\": 7", "\"version\": 5");
+        QTest::newRow("another version") << with("\"version\": 8", "\"version\": 7");
         QTest::newRow("a negative rate") << with("40000000000.0", "-1.0");
         QTest::newRow("a rate of zero") << with("40000000000.0", "0.0");
         QTest::newRow("beyond numbers") << with("40000000000.0", "1e400");

@@ -106,8 +106,8 @@ private Q_SLOTS:
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("k_type");
         QTest::addColumn<int>("v_type");
-        QTest::addColumn<int>("layers");  // -1: as many as fit
-        QTest::addColumn<int>("expert_cache");
+        QTest::addColumn<int>("layers");        // -1: as many as fit
+        QTest::addColumn<int>("expert_cache");  // -1: as the plan chooses
         const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0), f32 = int(KvType::F32);
         // gemma2, gemma3 and gpt-oss have sliding windows, the last and qwen3moe experts, phi3 fused tensors, glm4moe
         // and hunyuan-moe a shared expert, muse-glimmer gates, olmo3 no norms before its matrices; llama4 weighs its
@@ -123,6 +123,8 @@ private Q_SLOTS:
         for (const char* name : {"gpt-oss", "qwen3moe", "deepseek2"}) {
             QTest::addRow("%s, copies of experts", name) << QString(name) << f16 << f16 << -1 << 100000;
             QTest::addRow("%s, copies of one layer's experts", name) << QString(name) << f16 << f16 << 2 << 100000;
+            QTest::addRow("%s, experts as the plan chooses", name) << QString(name) << f16 << f16 << -1 << -1;
+            QTest::addRow("%s, two layers' experts as it chooses", name) << QString(name) << f16 << f16 << 2 << -1;
         }
     }
 
@@ -135,7 +137,7 @@ private Q_SLOTS:
         QFETCH(int, expert_cache);
         LoadRequest request = request_for(name, KvType(k_type), KvType(v_type));
         request.placement.emulated.fit_tokens = 96;
-        request.placement.expert_cache_bytes = expert_cache;
+        request.placement.expert_cache_bytes = expert_cache < 0 ? std::nullopt : std::optional(expert_cache);
         if (expert_cache > 0)
             request.placement.host_expert_layers = PlacementOptions::kAllLayers;
         if (layers >= 0)
@@ -153,10 +155,14 @@ private Q_SLOTS:
         Growing conversation(*model);
         for (const PlanRow& row : plan.rows) {
             QVERIFY(conversation.to(row.context_tokens));
+            while (expert_cache < 0 && model->placement().advance()) {
+            }
             const auto device = model->placement().telemetry();
             QVERIFY(device && row.device);
             QCOMPARE(row.device->weight_bytes, device->weight_bytes);
-            QCOMPARE(device->expert_cache_bytes > 0, expert_cache > 0);
+            if (expert_cache >= 0)
+                QCOMPARE(device->expert_cache_bytes > 0, expert_cache > 0);
+            QCOMPARE(row.expert_cache_bytes, device->expert_cache_bytes);
             QCOMPARE(row.device->ring_bytes, device->ring_bytes);
             QCOMPARE(row.device->scratch_bytes, device->scratch_bytes);
             QVERIFY2(within_a_percent(row.device->kv_bytes, device->kv_bytes),

@@ -60,6 +60,7 @@ DeviceLayout layout_of(const ModelCosts& costs)
 DeviceRates device_rates(double weights, double attention, double link, double hand_off_s)
 {
     return {.weights_bytes_per_s = weights,
+            .small_kernels_s = 0,
             .attention_bytes_per_s = attention,
             .to_device_bytes_per_s = link,
             .to_host_bytes_per_s = link,
@@ -196,6 +197,55 @@ private Q_SLOTS:
         QCOMPARE(step_seconds(costs, placement, rates, 4096), step_seconds(costs, kOnHost, rates, 4096));
     }
 
+    // Blocks that are streamed get less of a link than one long copy, where that was measured.
+    void streamingHasARateOfItsOwn()
+    {
+        const ModelCosts costs = mistral();
+        const MachineRates rates = machine(40e9, 20e9, 60e9);
+        for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Auto}) {
+            PlannedPlacement placement = on_device(costs, 16, policy);
+            const auto by_copies = step_seconds(costs, placement, rates, 20000);
+            placement.device->rates.stream_bytes_per_s = 8e9;
+            const auto streamed = step_seconds(costs, placement, rates, 20000);
+            placement.device->rates.stream_bytes_per_s.reset();
+            placement.device->rates.to_device_bytes_per_s = 8e9;
+            QVERIFY(by_copies && streamed);
+            QVERIFY(*streamed > 1.1 * *by_copies);
+            QCOMPARE(streamed, step_seconds(costs, placement, rates, 20000));
+        }
+    }
+
+    // A quarter of the experts has copies: the device reads so many of a token's while the host reads the others.
+    void copiesOfExpertsAreReadMeanwhile()
+    {
+        constexpr double kExperts = 100e6, kShare = 0.25;  // bytes of a token's in a layer
+        ModelCosts costs = mistral();
+        LayerWork experts;
+        experts.reads = {{kernels::TensorType::Q4_K, 4096, std::int64_t(kExperts)}};
+        costs.experts.assign(32, experts);
+        std::vector<LayerBytes> layers;
+        for (int l = 0; l < 32; ++l)
+            layers.push_back({.weights = 1 << 20, .experts = 64 << 10, .expert = 1 << 10, .kv_block = 1 << 10});
+        PlannedPlacement placement = on_device(costs, 16, KvPolicy::Merge);
+        DeviceShare& share = placement.device->share;
+        share.layout = {std::move(layers), kBlockTokens, 0, DeviceLayout::Transport::Copies};
+        share.budget_bytes = share.high_mark_bytes = std::int64_t(1) << 40;
+        share.host_expert_layers = 32;
+        const MachineRates rates = machine(40e9, 20e9, 60e9);
+        const auto seconds = [&](double of_all, double device_rate) {
+            placement.device->rates.weights_bytes_per_s = device_rate;
+            share.layout.set_expert_cache_bytes(std::int64_t(of_all * 64 * 1024 * 32));
+            return step_seconds(costs, placement, rates, 100).value_or(0);
+        };
+        const double host = 32 * kExperts / 40e9;
+        QVERIFY(std::abs(seconds(0, 256e9) - seconds(kShare, 256e9) - kShare * host) < 1e-6);
+        // All are there: nothing of them is left to the host.
+        QVERIFY(std::abs(seconds(0, 256e9) - seconds(1, 256e9) - (host - 32 * kExperts / 256e9)) < 1e-6);
+        // With half of them there, a device that reads no faster than the host takes as long.
+        QVERIFY(std::abs(seconds(0, 40e9) - seconds(0.5, 40e9) - host / 2) < 1e-6);
+        QVERIFY(std::abs(seconds(0, 40e9) - seconds(0.75, 40e9) - host / 4) < 1e-6);
+    }
+
     void oneBlockMoreSpills()
     {
         const ModelCosts costs = mistral();
@@ -228,8 +278,28 @@ private Q_SLOTS:
         placement.device->rates.hand_off_s.reset();
         QVERIFY(step_seconds(costs, placement, known, 100));
         QVERIFY(!step_seconds(costs, placement, known, 10000));
+        placement.device->rates.small_kernels_s.reset();
+        QVERIFY(!step_seconds(costs, placement, known, 100));
+        placement.device->rates.small_kernels_s = 0;
+        QVERIFY(step_seconds(costs, placement, known, 100));
         placement.device->rates.weights_bytes_per_s.reset();
         QVERIFY(!step_seconds(costs, placement, known, 100));
+    }
+
+    // What a fast device spends between its products.
+    void smallKernelsCountForEachLayerOfAGpu()
+    {
+        const ModelCosts costs = mistral();
+        const MachineRates rates = machine(40e9, 20e9, 60e9);
+        PlannedPlacement placement = on_device(costs, 16, KvPolicy::Merge);
+        const auto seconds = [&](double small_kernels_s, int layers) {
+            placement.device->rates.small_kernels_s = small_kernels_s;
+            placement.device->share.layers = layers;
+            return step_seconds(costs, placement, rates, 100).value_or(0);
+        };
+        const double of_layer = seconds(2e-6, 1) - seconds(0, 1);
+        QVERIFY(std::abs(of_layer - 2e-6) < 1e-12);
+        QVERIFY(std::abs(seconds(2e-6, 32) - seconds(0, 32) - 32 * of_layer) < 1e-9);
     }
 
     void autoIsNeverSlowerThanStreamOrMerge()

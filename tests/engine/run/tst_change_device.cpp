@@ -49,7 +49,7 @@ private Q_SLOTS:
         const auto model = load(emulated(name, 4000));
         QVERIFY(model);
         QCOMPARE(model->placement().layers(), model->info().layers);
-        const Telemetry frame = Frames().make(*model, {}, Phase::Idle);
+        const Telemetry frame = Frames().make(*model, {}, nullptr, Phase::Idle);
         QVERIFY(frame.device);
         for (const std::int64_t bytes :
              {frame.weight_bytes_host, frame.weight_bytes_device, frame.kv_bytes_host, frame.kv_bytes_device,

@@ -59,6 +59,33 @@ private Q_SLOTS:
         QCOMPARE(gpu.emulated()->graphs_made() - before, graphs);
     }
 
+    // Once an answer is in its stride, nothing of the driver's is taken or given back, also where blocks leave.
+    void anAnswerTakesNothingOfTheDriver_data()
+    {
+        QTest::addColumn<int>("room");
+        QTest::newRow("all resident") << 0;
+        QTest::newRow("blocks leave") << 96;
+    }
+    void anAnswerTakesNothingOfTheDriver()
+    {
+        QFETCH(int, room);
+        Gpu gpu;
+        const auto model = load(room ? leaving_after(room) : never_leaving());
+        QVERIFY(model);
+        emulator::MemoryCalls calls;
+        int events = 0;
+        const auto between = [&](int token) {
+            if (token != kLengths.prefill + 5)
+                return;
+            calls = gpu.emulated()->memory_calls();
+            events = gpu.emulated()->events();
+        };
+        QVERIFY(run(*model, between, kLengths).status);
+        QVERIFY(events > 0);
+        QVERIFY(gpu.emulated()->memory_calls() == calls);
+        QVERIFY(gpu.emulated()->events() <= events + 8);
+    }
+
     // Under `auto`, with rates: a part is resident, a part streamed, and a part attended by the CPU.
     void threeWaysAtOnce()
     {

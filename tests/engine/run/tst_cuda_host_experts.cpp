@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include <chrono>
+#include <random>
 #include <thread>
 
 using namespace test_support;
@@ -13,11 +14,27 @@ using namespace test_support;
 namespace {
 
 constexpr Lengths kTurn = {20, 40};
+constexpr Lengths kShortPrompt = {12, 40};  // whose rows are few enough for copies of experts
 
 LoadRequest with_host_experts(const QString& name, std::optional<int> layers)
 {
     LoadRequest request = on_cuda(request_for(name));
     request.placement.host_expert_layers = layers;
+    return request;
+}
+
+/// Room on the device for so many of the experts, all of which lie on the host.
+LoadRequest with_copies(const QString& name, double share)
+{
+    LoadRequest request = with_host_experts(name, PlacementOptions::kAllLayers);
+    LoadRequest all = request;
+    all.placement.expert_cache_bytes = std::int64_t(1) << 40;
+    if (const auto model = load(all)) {
+        while (model->placement().advance()) {
+        }
+        request.placement.expert_cache_bytes =
+            std::int64_t(share * double(model->placement().telemetry()->expert_cache_bytes));
+    }
     return request;
 }
 
@@ -40,6 +57,8 @@ class TestCudaHostExperts : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void initTestCase() { qInfo("seed %u", m_seed); }
+
     void theHostsPartIsRight_data()
     {
         QTest::addColumn<QString>("name");
@@ -67,6 +86,85 @@ private Q_SLOTS:
         QVERIFY2(distance(here, truth) <= 1.2 * distance(there, truth) + 1e-3,
                  qPrintable(QString("%1 %2").arg(distance(here, truth)).arg(distance(there, truth))));
         QCOMPARE(first_difference(logits(PlacementOptions::kAllLayers), here), -1);
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    // Gates apart and fused, biases, scales, weights on what experts read, experts without gates.
+    void copiesAreRight_data()
+    {
+        QTest::addColumn<QString>("name");
+#ifdef SPILLWAY_SANITIZED  // minutes for all of them
+        for (const char* const name : {"gpt-oss-mxfp4", "granitemoe"})
+            QTest::addRow("%s", name) << QString(name);
+        return;
+#endif
+        for (const char* const name : {"qwen3moe", "gpt-oss", "gpt-oss-mxfp4", "deepseek2", "qwen3next", "granitemoe",
+                                       "gemma4-moe", "nemotron_h_moe", "llama4"})
+            QTest::addRow("%s", name) << QString(name);
+    }
+    void copiesAreRight()
+    {
+        QFETCH(QString, name);
+        Gpu gpu;
+        const auto cpu = load(request_for(name));
+        QVERIFY(cpu);
+        const Logits truth = run(*cpu, {}, kShortPrompt).logits;
+        auto on_gpu = load(with_host_experts(name, 0));
+        QVERIFY(on_gpu);
+        const Logits there = run(*on_gpu, {}, kShortPrompt).logits;
+        on_gpu.reset();
+        auto model = load(with_copies(name, 0.5));
+        QVERIFY(model);
+        const Run here = run(
+            *model, [&](int) { model->placement().settle(); }, kShortPrompt);
+        QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+        const DeviceTelemetry device = *model->placement().telemetry();
+        QVERIFY(device.cached_experts > 0 && device.expert_cache_bytes > 0);
+        QVERIFY2(device.expert_hits > 0 && device.expert_misses > 0,
+                 qPrintable(QString("%1 hits, %2 misses").arg(device.expert_hits).arg(device.expert_misses)));
+        QVERIFY(device.used_bytes() <= device.budget_bytes);
+        QVERIFY2(distance(here.logits, truth) <= 1.2 * distance(there, truth) + 1e-3,
+                 qPrintable(QString("%1 %2").arg(distance(here.logits, truth)).arg(distance(there, truth))));
+        model.reset();
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    void copiesComeAndGoWhileTheModelTalks()
+    {
+        Gpu gpu;
+        auto model = load(with_copies("gpt-oss", 0.75));
+        const auto cpu = load(request_for("gpt-oss"));
+        QVERIFY(model && cpu);
+        while (model->placement().advance()) {
+        }
+        const std::int64_t room = model->placement().telemetry()->expert_cache_bytes;
+        QVERIFY(room > 0);
+        std::mt19937 random(m_seed);
+        bool had_copies = false, had_none = false;
+        const Run here = run(*model,
+                             [&](int) {
+                                 ModelPlacement& placement = model->placement();
+                                 switch (random() % 6) {
+                                 case 0:
+                                     QVERIFY(placement.apply(SetExpertCache{room * std::int64_t(random() % 4) / 3}));
+                                     break;
+                                 case 1:
+                                     QVERIFY(placement.apply(SetHostExperts{int(random() % 3)}));
+                                     break;
+                                 case 2:
+                                     QVERIFY(placement.apply(SetDeviceLayers{int(random() % 3)}));
+                                     break;
+                                 default:
+                                     QVERIFY(placement.apply(SetDeviceLayers{PlacementOptions::kAllLayers}));
+                                     placement.settle();
+                                 }
+                                 (placement.telemetry()->expert_cache_bytes > 0 ? had_copies : had_none) = true;
+                             },
+                             {20, 80});
+        QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+        QVERIFY(had_copies && had_none);
+        QVERIFY(distance(here.logits, run(*cpu, {}, {20, 80}).logits) < 0.05);
+        model.reset();
         QCOMPARE(gpu.complaints(), std::string());
     }
 
@@ -136,14 +234,18 @@ private Q_SLOTS:
     void bothPartsOfTheHostGoTogether_data()
     {
         QTest::addColumn<bool>("flags");
-        QTest::addRow("cut graphs") << false;
-        QTest::addRow("flags") << true;
+        QTest::addColumn<bool>("copies");
+        QTest::addRow("cut graphs") << false << false;
+        QTest::addRow("flags") << true << false;
+        QTest::addRow("flags, copies of experts") << true << true;
     }
     void bothPartsOfTheHostGoTogether()
     {
         QFETCH(bool, flags);
         Gpu gpu;
-        LoadRequest request = with_host_experts("qwen3moe", PlacementOptions::kAllLayers);
+        QFETCH(bool, copies);
+        LoadRequest request =
+            copies ? with_copies("qwen3moe", 0.5) : with_host_experts("qwen3moe", PlacementOptions::kAllLayers);
         request.placement.kv_policy = KvPolicy::Merge;
         request.placement.kv_offload_share = 0.5;
         if (flags)
@@ -152,12 +254,17 @@ private Q_SLOTS:
         const auto cpu = load(request_for("qwen3moe"));
         QVERIFY(model && cpu);
         const Lengths lengths = {80, 100};
-        const Run here = run(*model, {}, lengths);
+        const Run here = run(
+            *model, [&](int) { model->placement().settle(); }, lengths);
         QVERIFY(here.status);
+        QCOMPARE(model->placement().telemetry()->expert_hits > 0, copies);
         QVERIFY(distance(here.logits, run(*cpu, {}, lengths).logits) < 0.05);
         model.reset();
         QCOMPARE(gpu.complaints(), std::string());
     }
+
+private:
+    const unsigned m_seed = std::random_device{}();
 };
 
 SPILLWAY_TEST(QCoreApplication, TestCudaHostExperts)

@@ -5,6 +5,8 @@
 
 #include <QtTest>
 
+#include <cmath>
+
 #include <atomic>
 #include <thread>
 
@@ -85,6 +87,56 @@ private Q_SLOTS:
         QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
     }
 
+    // Under Windows a graph begins when somebody asks the driver: the host does while it waits for a flag.
+    void flagsJoinWhereWorkIsCollected()
+    {
+        const LoadRequest request = [&] {
+            Gpu gpu;
+            return leaving_after(96);
+        }();
+        const auto logits = [&](bool collects) {
+            emulator::GpuFacts facts;
+            facts.collects_work = collects;
+            Gpu gpu(facts);
+            const Run here = run(
+                *load(collects ? joining_by_flags(request) : request), [](int) {}, kShort);
+            return here.status ? here.logits : Logits();
+        };
+        const Logits at_once = logits(false);
+        QVERIFY(!at_once.empty());
+        QCOMPARE(first_difference(logits(true), at_once), -1);
+    }
+
+    // Page locks and allocations of other threads wait for the device there, and the host's next call for them: they do
+    // not come in between while the device waits for the host.
+    void memoryIsTakenBetweenStepsThatWait()
+    {
+        const LoadRequest request = [] {
+            Gpu gpu;
+            return joining_by_flags(leaving_after(96));
+        }();
+        const auto run_on = [&](bool waits) {
+            emulator::GpuFacts facts;
+            facts.memory_calls_wait = waits;
+            Gpu gpu(facts);
+            const auto model = load(request);
+            return model ? run(
+                               *model, [](int) {}, kLengths)
+                         : Run();
+        };
+        const Run at_once = run_on(false);
+        int late = 0;
+        for (int attempt = 0; attempt < 3; ++attempt) {  // on a busy machine the host may really be late
+            const Run waiting = run_on(true);
+            QVERIFY(at_once.status && waiting.status && !waiting.logits.empty());
+            QCOMPARE(first_difference(waiting.logits, at_once.logits), -1);
+            late = count(waiting.events, Event::Kind::Warning);
+            if (late == 0)
+                break;
+        }
+        QVERIFY2(late == 0, qPrintable(QString("%1 steps were late").arg(late)));
+    }
+
     // Measured while the model talks: from then on it is one graph.
     void ratesThatAreLearnedChangeTheJoin()
     {
@@ -142,6 +194,50 @@ private Q_SLOTS:
         // After the third, graphs are cut: one ends in each layer, and one is what follows.
         QCOMPARE(gpu.emulated()->graphs_made() - before, late < 3 ? 1 : 1 + 3);
         QCOMPARE(first_difference(here.logits, in_time), -1);
+        model.reset();
+        QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
+    }
+
+    // The step that is computed again is told anew where experts lie, also those that a copy took the place of
+    // meanwhile.
+    void aHostThatIsLateMixesUpNoExperts()
+    {
+        Gpu gpu;
+        constexpr Lengths kTurn{80, 120};
+        LoadRequest request = on_cuda(request_for("qwen3moe"));
+        request.placement.host_expert_layers = PlacementOptions::kAllLayers;
+        request.placement.expert_cache_bytes = 48 << 10;
+        request.placement.kv_policy = KvPolicy::Merge;
+        request.placement.kv_offload_share = 0.5;
+        const auto cpu = load(request_for("qwen3moe"));
+        QVERIFY(cpu);
+        const Logits truth = run(*cpu, {}, kTurn).logits;
+        const cuda::DriverTable table = tableThatHoldsUp();
+        cuda::set_platform({&table, emulator::EmulatedGpu::images(), {}});
+        auto model = load(joining_by_flags(request));
+        QVERIFY(model);
+        const Run here = run(
+            *model,
+            [&](int token) {
+                model->placement().settle();
+                if (token == 90 || token == 100)
+                    stepsToHoldUp = 1;
+            },
+            kTurn);
+        QVERIFY(here.status);
+        QVERIFY(count(here.events, Event::Kind::Warning) >= 2);
+        const DeviceTelemetry device = *model->placement().telemetry();
+        QVERIFY(device.cached_experts > 0 && device.expert_hits > 0 && device.expert_misses > 0);
+        QCOMPARE(here.logits.size(), truth.size());
+        for (std::size_t t = 0; t < truth.size(); ++t) {
+            double apart = 0, all = 0;
+            for (std::size_t i = 0; i < truth[t].size(); ++i) {
+                apart += std::pow(double(here.logits[t][i]) - double(truth[t][i]), 2);
+                all += std::pow(double(truth[t][i]), 2);
+            }
+            QVERIFY2(std::sqrt(apart / all) < 1e-2,
+                     qPrintable(QString("token %1: %2").arg(t).arg(std::sqrt(apart / all))));
+        }
         model.reset();
         QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
     }

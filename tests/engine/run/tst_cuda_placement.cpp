@@ -14,7 +14,7 @@ namespace cuda = kernels::cuda;
 
 namespace {
 
-constexpr int kFewTokens = 24;  // of an answer
+constexpr int kFewTokens = 12;  // of an answer: the prompt of 150 ends in one block, and it in the next
 
 /// The prompt, and the ids that follow it, of a reference.
 std::vector<int> tokens_of(const Reference& r)

@@ -72,6 +72,23 @@ private Q_SLOTS:
         rowBytes = std::size_t(load(request_for("llama"))->info().vocabulary) * sizeof(float);
     }
 
+    // A GPU computes behind the host's back: a prompt's time is over when it was computed, not when it was queued.
+    void aPromptsTimeIsTheDevices()
+    {
+        emulator::GpuFacts facts;
+        facts.delay = std::chrono::milliseconds(300);
+        Gpu gpu(facts);
+        const std::unique_ptr<Engine> engine = make_engine();
+        QVERIFY(engine->load(on_cuda(request_for("llama")), {}, {}));
+        Request request;
+        request.raw_prompt = "the quick brown fox";
+        request.max_tokens = 1;
+        const auto turn = engine->generate(engine->create_sequence().value(), request, {}, {});
+        QVERIFY(turn && turn->telemetry.shares);
+        QVERIFY2(turn->telemetry.shares->prefill_s >= 0.3,
+                 qPrintable(QString::number(turn->telemetry.shares->prefill_s)));
+    }
+
     void theLargestLogitsGiveTheSameAnswer_data()
     {
         QTest::addColumn<float>("temperature");

@@ -76,6 +76,30 @@ private Q_SLOTS:
         QCOMPARE(DraftLength(-5).next(), 0);
     }
 
+    void aFixedLengthIsKept()
+    {
+        DraftLength length(5, engine::DraftDepth::Fixed);
+        QCOMPARE(length.next(), 5);
+        for (int i = 0; i < 5; ++i)
+            length.note(5, 0, 9000);
+        QCOMPARE(length.next(), 5);
+    }
+
+    /// What has not been tried promises most; then what brings more tokens in the same time does.
+    void theBetterOnePromisesMore()
+    {
+        DraftLength good(DraftLength::kMost), bad(DraftLength::kMost);
+        for (DraftLength* const length : {&good, &bad})
+            length->note(0, 0, 10000);
+        const double untried = good.promised();
+        for (int i = 0; i < 20; ++i) {
+            good.note(4, 4, 12000);
+            bad.note(4, 1, 12000);
+        }
+        QVERIFY(untried > good.promised());
+        QVERIFY(good.promised() > bad.promised());
+    }
+
     void itTriesAgainAfterAPause()
     {
         DraftLength length(DraftLength::kMost);

@@ -133,6 +133,10 @@ public:
     Journey(LoadRequest load, std::filesystem::path folder)
         : load_(std::move(load))
     {
+        for (Request* const request : {&first_, &second_}) {
+            request->most_drafted = load_.draft_model.empty() ? 0 : 4;
+            request->draft_depth = DraftDepth::Fixed;
+        }
         engine_ = make_engine();
         engine_->post(SetSavedKv{std::move(folder), 1 << 30});
         listener_.on_text = [this](std::string_view text) { heard_ += text; };
@@ -258,14 +262,20 @@ private Q_SLOTS:
         QTest::addColumn<QString>("model");
         QTest::addColumn<bool>("emulated");
         QTest::addColumn<QString>("phase");
+        QTest::addColumn<QString>("draft");
         for (const bool emulated : {false, true}) {
             for (const char* phase : kPhases)
-                QTest::addRow("%s, %s", emulated ? "emulated" : "cpu", phase) << "llama" << emulated << QString(phase);
+                QTest::addRow("%s, %s", emulated ? "emulated" : "cpu", phase)
+                    << "llama" << emulated << QString(phase) << QString();
             // A state that a step has half changed cannot be computed on.
             for (const char* phase : {"turn", "branch"})
                 QTest::addRow("recurrent, %s, %s", emulated ? "emulated" : "cpu", phase)
-                    << "qwen35" << emulated << QString(phase);
+                    << "qwen35" << emulated << QString(phase) << QString();
         }
+        // What a draft model lacks costs guesses.
+        for (const char* phase : {"load", "turn", "branch"})
+            for (const char* draft : {"qwen2", "qwen35"})
+                QTest::addRow("%s guesses, %s", draft, phase) << "llama" << false << QString(phase) << QString(draft);
     }
 
     void oneAllocationFails()
@@ -273,8 +283,11 @@ private Q_SLOTS:
         QFETCH(QString, model);
         QFETCH(bool, emulated);
         QFETCH(QString, phase);
+        QFETCH(QString, draft);
         LoadRequest load = emulated ? test_support::emulated(model, 48) : test_support::request_for(model);
         load.threads = 2;
+        if (!draft.isEmpty())
+            load.draft_model = test_support::request_for(draft).model;
 
         // How many there are, and what comes of it when none fails.
         std::vector<std::string> expected;

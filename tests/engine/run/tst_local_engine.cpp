@@ -11,6 +11,15 @@
 using namespace engine;
 using namespace test_support;
 
+/// An answer that was stopped within a character ends with the sign for one that cannot be read.
+static std::string_view without_cut_character(std::string_view text)
+{
+    constexpr std::string_view kCut = "\xEF\xBF\xBD";
+    if (text.ends_with(kCut))
+        text.remove_suffix(kCut.size());
+    return text;
+}
+
 class TestLocalEngine : public QObject
 {
     Q_OBJECT
@@ -123,7 +132,7 @@ private Q_SLOTS:
             if (over)
                 QCOMPARE(turn->text, expected);
             else
-                QVERIFY(expected.starts_with(turn->text));
+                QVERIFY(expected.starts_with(without_cut_character(turn->text)));
         }
     }
 

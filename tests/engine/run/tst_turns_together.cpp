@@ -17,7 +17,7 @@ const QString kWords =
     QStringLiteral("the cat sat on the mat and the dog sat on the cat and the cat sat on the mat while rain fell ");
 
 /// A turn to be run, and what is done to it.
-struct Plan {
+struct TurnPlan {
     Request request;
     int stop_at = -1;  // the piece of text at which it is stopped
     std::uint64_t seed = 0;
@@ -39,11 +39,11 @@ bool operator==(const Said& a, const Said& b)
            std::memcmp(a.logits.data(), b.logits.data(), a.logits.size() * sizeof(float)) == 0;
 }
 
-std::vector<Plan> plans(std::mt19937& random, int count)
+std::vector<TurnPlan> plans(std::mt19937& random, int count)
 {
-    std::vector<Plan> out(static_cast<std::size_t>(count));
+    std::vector<TurnPlan> out(static_cast<std::size_t>(count));
     const std::string words = kWords.toStdString();
-    for (Plan& plan : out) {
+    for (TurnPlan& plan : out) {
         for (std::size_t length = random() % 4; plan.request.raw_prompt.size() < 20 + length * words.size() / 2;)
             plan.request.raw_prompt += words.substr(random() % (words.size() / 2));
         plan.request.max_tokens = int(random() % 40);
@@ -63,7 +63,7 @@ struct Running {
     std::vector<int> frames_of;
     TurnId id = 0;
 
-    std::unique_ptr<TurnRunner> make(LoadedModel& model, const Plan& plan, int number)
+    std::unique_ptr<TurnRunner> make(LoadedModel& model, const TurnPlan& plan, int number)
     {
         Listener listener;
         listener.on_text = [this, at = plan.stop_at](std::string_view) {
@@ -96,7 +96,7 @@ Said said_of(LoadedModel& model, const Result<Turn>& turn, KvSequence& kv)
     return said;
 }
 
-Said alone(LoadedModel& model, const Plan& plan)
+Said alone(LoadedModel& model, const TurnPlan& plan)
 {
     Running running;
     model.placement().begin_turn();
@@ -146,9 +146,9 @@ private Q_SLOTS:
         // More rounds where somebody wants to look longer.
         const int rounds = std::max(1, qEnvironmentVariableIntValue("SPILLWAY_ROUNDS"));
         for (int round = 0; round < rounds; ++round) {
-            const std::vector<Plan> all = plans(random, 9);
+            const std::vector<TurnPlan> all = plans(random, 9);
             std::vector<Said> expected;
-            for (const Plan& plan : all)
+            for (const TurnPlan& plan : all)
                 expected.push_back(alone(*model, plan));
 
             RunningTurns turns;
@@ -202,15 +202,15 @@ private Q_SLOTS:
     {
         const auto model = load(emulated("llama", 160, KvPolicy::Resident));
         QVERIFY(model);
-        std::vector<Plan> both(2);
-        for (Plan& plan : both) {
+        std::vector<TurnPlan> both(2);
+        for (TurnPlan& plan : both) {
             plan.request.raw_prompt = kWords.left(60).toStdString();
             plan.request.sampling.temperature = 0;
             plan.request.max_tokens = 90;
         }
         both[1].request.raw_prompt += "and";
         std::vector<Said> expected;
-        for (const Plan& plan : both) {
+        for (const TurnPlan& plan : both) {
             expected.push_back(alone(*model, plan));
             QVERIFY(expected.back().ids.size() > 80 && expected.back().ids.size() < 160);
         }

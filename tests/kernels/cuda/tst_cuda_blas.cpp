@@ -86,6 +86,35 @@ private slots:
             QCOMPARE(result[std::size_t(i)] != 1000.0f, i % kRows < kDone);
     }
 
+    // What cuBLAS writes is aligned then.
+    void slicesAreWholeTiles()
+    {
+        constexpr int kTokens = 17, kRows = 300, kLength = 32;
+        static std::vector<int> rows_of_slices;
+        rows_of_slices.clear();
+        BlasTable table = *emulator::EmulatedGpu::blas().table;
+        table.multiply = [](BlasHandle, BlasOp, BlasOp, int m, int, int, const void*, const void*, BlasType, int,
+                            const void*, BlasType, int, const void*, void*, BlasType, int, int, int) {
+            rows_of_slices.push_back(m);
+            return BlasStatus::Ok;
+        };
+        OnDevice on;
+        const auto blas = Blas::open(table, on.queue(), on.room(256), 256);
+        QVERIFY(blas);
+        const Product product{.type = kernels::TensorType::Q8_0,
+                              .n = kLength,
+                              .rows = kRows,
+                              .weights = on.room(kRows * kernels::row_bytes(kernels::TensorType::Q8_0, kLength)),
+                              .tokens = kTokens,
+                              .out = {on.room(std::size_t(kTokens * kRows) * sizeof(float)), kRows}};
+        const HalfRows halves{0, on.room(sizeof(HalfScalars))};
+        for (const std::size_t most : {200, 270, 300}) {
+            const HalfRoom room{on.room(most * kLength * 2), most * kLength * 2};
+            QCOMPARE(matmul_by_blas(on.driver(), on.queue(), *blas, product, halves, room).rows, kRows);
+        }
+        QCOMPARE(rows_of_slices, (std::vector<int>{128, 128, 44, 256, 44, 300}));
+    }
+
     void whatDoesNotStartIsNotUsed_data()
     {
         QTest::addColumn<int>("call");

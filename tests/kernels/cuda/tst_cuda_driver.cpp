@@ -1,16 +1,20 @@
 // The driver's front door on the emulated GPU: what is refused and how it is said, the order of queues, events, graphs,
 // memory, and that every call may fail.
 #include "kernels/cuda/ops.h"
-#include "tests/support/cuda/emulated_gpu.h"
+#include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <chrono>
+#include <cmath>
 #include <functional>
+#include <thread>
 #include <vector>
 
 using namespace kernels::cuda;
 using emulator::EmulatedGpu;
+using namespace std::chrono_literals;
 
 class TestCudaDriver : public QObject
 {
@@ -89,7 +93,8 @@ private slots:
         };
         {
             const EmulatedGpu gpu({.driver_version = 12040});
-            says(problem(gpu.images()), "supports CUDA 12.4, and CUDA 13.0 or newer is needed");
+            says(problem(gpu.images()), "NVIDIA driver 580 or newer is needed, which supports CUDA 13.0; the one here "
+                                        "supports CUDA 12.4: please update it");
         }
         {
             const EmulatedGpu gpu({.name = "Old", .compute_major = 7, .compute_minor = 0});
@@ -130,6 +135,21 @@ private slots:
         }
         QCOMPARE(out, std::vector<float>(64, 1.0f));
         QCOMPARE(gpu.leaks(), std::string());
+    }
+
+    // A kernel that reads what was never written computes no numbers of it, whatever has been in that memory before.
+    void memoryBeginsUnwritten()
+    {
+        EmulatedGpu gpu;
+        for (int round = 0; round < 3; ++round) {
+            OnDevice on(gpu);
+            std::vector<float> weights(64, 1.0f);
+            const DevicePtr written = on.put(weights);
+            const DevicePtr unwritten = on.room(256);
+            on.must(rms_norm(on.driver(), on.queue(), {unwritten, 64}, written, 0.0f, 1, 64, {written, 64}));
+            for (float value : on.get<float>(written, 64))
+                QVERIFY(std::isnan(value));
+        }
     }
 
     // Each call once with each kind of failure: the session says so, and nothing hangs or is lost.
@@ -260,6 +280,64 @@ private slots:
         QVERIFY(driver->destroy(graph.value) == Status::Ok);
     }
 
+    // What may begin while the kernel before it ends is told so only where device, driver and the compiled kernels do
+    // that; all else waits, as ever.
+    void kernelsBeginEarlyWhereTheyCan_data()
+    {
+        QTest::addColumn<int>("major");
+        QTest::addColumn<int>("driver");
+        QTest::addColumn<int>("compiledFor");
+        QTest::addColumn<bool>("hasCall");
+        QTest::addColumn<int>("early");
+        QTest::newRow("they can") << 9 << 13000 << 90 << true << 1;
+        QTest::newRow("the kernels are older than the device") << 10 << 13000 << 80 << true << 0;
+        QTest::newRow("the device is older") << 8 << 13000 << 86 << true << 0;
+        QTest::newRow("the driver makes no such graphs") << 9 << 12020 << 90 << true << 0;
+        QTest::newRow("the driver has no such call") << 9 << 13000 << 90 << false << 0;
+    }
+    void kernelsBeginEarlyWhereTheyCan()
+    {
+        QFETCH(int, major);
+        QFETCH(int, driver);
+        QFETCH(int, compiledFor);
+        QFETCH(bool, hasCall);
+        QFETCH(int, early);
+        static int launchedEarly, compiled;
+        launchedEarly = 0;
+        compiled = compiledFor;
+        const EmulatedGpu gpu({.compute_major = major, .driver_version = driver});
+        DriverTable table = EmulatedGpu::table();
+        table.function_attribute = [](int* value, int, Function) {
+            *value = compiled;
+            return Status::Ok;
+        };
+        table.launch_kernel_ex = [](const LaunchConfig* config, Function function, void** arguments, void** extra) {
+            ++launchedEarly;
+            return EmulatedGpu::table().launch_kernel_ex(config, function, arguments, extra);
+        };
+        if (!hasCall)
+            table.launch_kernel_ex = nullptr;
+        KernelImages images = EmulatedGpu::images();
+        images.cuda_version = 12000;
+        const Driver::Opened opened = Driver::open(table, images, 0);
+        QVERIFY2(opened.driver, opened.problem.c_str());
+        std::vector<float> out(64);
+        QVERIFY(session(*opened.driver, out) == Status::Ok);
+        QCOMPARE(launchedEarly, early);
+    }
+
+    // One that does not wait for what is before it would read what is not there yet.
+    void aKernelThatBeginsEarlyHasToWait()
+    {
+        const EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const DevicePtr x = driver->alloc(256).value;
+        QVERIFY(driver->launch_early(Kernel::keep_above, {1}, {64}, 0, queue, 2.0f, 64, x, 64) == Status::Ok);
+        QVERIFY(driver->synchronize(queue) == Status::LaunchFailed);
+        QVERIFY2(gpu.fault().find("begins early") != std::string::npos, gpu.fault().c_str());
+    }
+
     void waitingSpoilsACapture()
     {
         const EmulatedGpu gpu;
@@ -269,6 +347,117 @@ private slots:
         QVERIFY(driver->synchronize(queue) == Status::CaptureUnsupported);
         QVERIFY(driver->end_capture(queue).status == Status::CaptureInvalidated);
         QVERIFY(driver->synchronize(queue) == Status::Ok);
+    }
+
+    // What a thread may not call while it captures, others may.
+    void onlyTheCapturingThreadIsHeldBack()
+    {
+        EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const Event event = driver->make_event().value;
+        QVERIFY(driver->begin_capture(queue) == Status::Ok);
+        std::thread([&] {
+            QVERIFY(driver->make_current() == Status::Ok);
+            const auto memory = driver->alloc(256);
+            QVERIFY(memory.status == Status::Ok);
+            QVERIFY(driver->query(event) == Status::Ok);
+            QVERIFY(driver->free(memory.value) == Status::Ok);
+        }).join();
+        const auto graph = driver->end_capture(queue);
+        QVERIFY(graph.status == Status::Ok);
+        QVERIFY(driver->destroy(graph.value) == Status::Ok);
+        std::vector<std::byte> memory(64);
+        const std::vector<std::function<Status()>> calls = {
+            [&] { return driver->alloc(256).status; },
+            [&] { return driver->alloc_pinned(256).status; },
+            [&] { return driver->pin(memory.data(), memory.size()); },
+            [&] { return driver->query(event); },
+            [&] { return driver->synchronize(event); },
+        };
+        for (const auto& call : calls) {
+            QVERIFY(driver->begin_capture(queue) == Status::Ok);
+            QVERIFY(call() == Status::CaptureUnsupported);
+            QVERIFY(driver->end_capture(queue).status == Status::CaptureInvalidated);
+        }
+    }
+
+    // As under Windows: a launch that nobody asks after does not begin.
+    void whatIsCollectedBeginsWhenItIsAskedAfter()
+    {
+        EmulatedGpu gpu({.collects_work = true});
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const Event event = driver->make_event().value;
+        const DevicePtr x = driver->alloc(256).value;
+        QVERIFY(norm(*driver, queue, x, x) == Status::Ok);
+        QVERIFY(driver->record(event, queue) == Status::Ok);
+        std::this_thread::sleep_for(20ms);
+        QCOMPARE(gpu.kernels_run(), 0);
+        while (driver->query(event) == Status::NotReady)
+            std::this_thread::yield();
+        QCOMPARE(gpu.kernels_run(), 1);
+    }
+
+    void workBeginsLate()
+    {
+        EmulatedGpu gpu({.delay = 30ms});
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const DevicePtr x = driver->alloc(256).value;
+        const auto begin = std::chrono::steady_clock::now();
+        QVERIFY(norm(*driver, queue, x, x) == Status::Ok);
+        QVERIFY(driver->synchronize(queue) == Status::Ok);
+        QVERIFY(std::chrono::steady_clock::now() - begin >= 30ms);
+    }
+
+    void memoryIsTakenInPieces()
+    {
+        EmulatedGpu gpu({.memory_bytes = 8 << 20, .granularity_bytes = 2 << 20});
+        const auto driver = open();
+        const auto first = driver->alloc(1);
+        QVERIFY(first.status == Status::Ok);
+        QCOMPARE(gpu.used_bytes(), std::size_t(2 << 20));
+        QVERIFY(driver->alloc((6 << 20) + 1).status == Status::OutOfMemory);
+        QVERIFY(driver->free(first.value) == Status::Ok);
+        QCOMPARE(gpu.used_bytes(), std::size_t(0));
+    }
+
+    // Some errors go with the context; after others the driver wants another process.
+    void aLostDeviceComesBackByResetOrNotAtAll()
+    {
+        for (const bool by_reset : {true, false}) {
+            EmulatedGpu gpu({.returns_by_reset = by_reset});
+            auto driver = open();
+            gpu.fail_call(1, Status::IllegalAddress);
+            QVERIFY(driver->alloc(1).status == Status::IllegalAddress);
+            driver.reset();
+            Driver::Opened again = Driver::open(gpu.table(), gpu.images(), 0);
+            QCOMPARE(again.driver != nullptr, by_reset);
+            QCOMPARE(again.problem.find("a program that is started again") != std::string::npos, !by_reset);
+            again.driver.reset();
+            QVERIFY(gpu.leaks().find("context") == std::string::npos);
+        }
+    }
+
+    // Its context is one for all of the process: as long as another has memory there, it is not taken away.
+    void aLostDeviceComesBackWhenAllHaveLetItGo()
+    {
+        EmulatedGpu gpu({.returns_by_reset = true});
+        auto driver = open(), other = open();
+        const DevicePtr memory = other->alloc(256).value;
+        gpu.fail_call(1, Status::IllegalAddress);
+        QVERIFY(driver->alloc(1).status == Status::IllegalAddress);
+        driver.reset();
+        Driver::Opened again = Driver::open(gpu.table(), gpu.images(), 0);
+        QVERIFY(!again.driver);
+        QVERIFY2(again.problem.find("still holds it") != std::string::npos, again.problem.c_str());
+        QVERIFY(other->free(memory) == Status::IllegalAddress);
+        other.reset();
+        again = Driver::open(gpu.table(), gpu.images(), 0);
+        QVERIFY2(again.driver, again.problem.c_str());
+        QVERIFY(again.driver->alloc(1).status == Status::Ok);
+        QVERIFY2(gpu.fault().empty(), gpu.fault().c_str());
     }
 
     void aLostDeviceStaysLost()

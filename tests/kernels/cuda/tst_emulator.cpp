@@ -3,10 +3,13 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/reduce.cuh"
 #include "tests/support/cuda/grid.h"
+#include "tests/support/cuda/static_shared.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <algorithm>
+#include <atomic>
 #include <numeric>
 
 using namespace kernels::cuda;
@@ -74,6 +77,98 @@ static void copy_and_wait(const int* from, int* to, int groups_left)
 }
 EMULATED(copy_and_wait);
 
+// ---- kernels with accesses that a GPU does not take ----
+
+static void load_four_words(const std::byte* from, unsigned* to)
+{
+    const uint4 words = *reinterpret_cast<const uint4*>(from);
+    to[threadIdx.x] = words.x + words.w;
+}
+EMULATED(load_four_words);
+
+static void load_by_a_function(const std::byte* from, float* to)
+{
+    const auto part = [&](int i) { return reinterpret_cast<const float4*>(from) + i; };
+    to[threadIdx.x] = part(1)[0].y;
+}
+EMULATED(load_by_a_function);
+
+static void store_two_words(std::byte* to)
+{
+    reinterpret_cast<uint2*>(to)[threadIdx.x] = make_uint2(1, 2);
+}
+EMULATED(store_two_words);
+
+static void load_half(const std::byte* from, unsigned* to)
+{
+    to[threadIdx.x] = *reinterpret_cast<const std::uint16_t*>(from);
+}
+EMULATED(load_half);
+
+static void copy_sixteen_bytes(const std::byte* from, unsigned*)
+{
+    host::copy_async(dynamic_shared(), from, 16);
+}
+EMULATED(copy_sixteen_bytes);
+
+static void load_rows_of_halves(const std::byte* from, unsigned* to)
+{
+    std::uint32_t columns[2][2];
+    load_columns(columns, reinterpret_cast<const std::uint16_t*>(from));
+    to[threadIdx.x] = columns[0][0];
+}
+EMULATED(load_rows_of_halves);
+
+static void load_rows_of_bytes(const std::byte* from, unsigned* to)
+{
+    std::uint32_t words[4];
+    load_matrices(words, from);
+    to[threadIdx.x] = words[0];
+}
+EMULATED(load_rows_of_bytes);
+
+// ---- kernels whose blocks are not by themselves ----
+
+static void count_up_from_the_block_before(int* values)
+{
+    if (threadIdx.x == 0)
+        values[blockIdx.x + 1] = values[blockIdx.x] + 1;
+}
+EMULATED(count_up_from_the_block_before);
+
+static void note_block(int* runs)
+{
+    if (threadIdx.x == 0)
+        ++std::atomic_ref(runs[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)]);
+}
+EMULATED(note_block);
+
+static void wait_for_another_block(int* arrived, int* met)
+{
+    if (threadIdx.x != 0)
+        return;
+    ++std::atomic_ref(*arrived);
+    const std::uint64_t start = host::now_ns();
+    while (std::atomic_ref(*arrived).load() < 2 && host::now_ns() - start < 60'000'000'000)
+        host::yield();
+    met[blockIdx.x] = std::atomic_ref(*arrived).load() >= 2;
+}
+EMULATED(wait_for_another_block);
+
+namespace kernels::cuda {
+
+// What one block wrote is only by chance there for the others.
+static void keep_for_other_blocks(int* values)
+{
+    __shared__ int kept[32];
+    if (blockIdx.x == 5)
+        kept[threadIdx.x] = 7;
+    values[blockIdx.x * 32 + threadIdx.x] = kept[threadIdx.x];
+}
+EMULATED(keep_for_other_blocks);
+
+}  // namespace kernels::cuda
+
 class TestEmulator : public QObject
 {
     Q_OBJECT
@@ -134,6 +229,70 @@ private slots:
         QVERIFY2(QByteArray::fromStdString(fault).contains(words), fault.c_str());
         std::vector<float> sums(64);  // the fibers were left where they stood
         QCOMPARE(run("sum_of_places", {1}, {64}, 0, sums.data()), std::string());
+    }
+
+    void misalignedAccessesAreNamed_data()
+    {
+        QTest::addColumn<QByteArray>("kernel");
+        QTest::addColumn<int>("alignment");
+        QTest::addColumn<QByteArray>("words");
+        QTest::newRow("four words") << QByteArray("load_four_words") << 16 << QByteArray("uint4");
+        QTest::newRow("by a function") << QByteArray("load_by_a_function") << 16 << QByteArray("float4");
+        QTest::newRow("store") << QByteArray("store_two_words") << 8 << QByteArray("store");
+        QTest::newRow("half") << QByteArray("load_half") << 2 << QByteArray("multiple of 2");
+        QTest::newRow("copy") << QByteArray("copy_sixteen_bytes") << 16 << QByteArray("multiple of 16");
+        QTest::newRow("rows of halves") << QByteArray("load_rows_of_halves") << 16 << QByteArray("multiple of 16");
+        QTest::newRow("rows of bytes") << QByteArray("load_rows_of_bytes") << 16 << QByteArray("multiple of 16");
+    }
+    void misalignedAccessesAreNamed()
+    {
+        QFETCH(QByteArray, kernel);
+        QFETCH(int, alignment);
+        QFETCH(QByteArray, words);
+        alignas(16) static std::byte bytes[1024];
+        std::vector<unsigned> out(32);
+        QCOMPARE(run(kernel, {1}, {32}, 64, &bytes[0], out.data()), std::string());
+        const std::string fault = run(kernel, {1}, {32}, 64, &bytes[alignment / 2], out.data());
+        QVERIFY2(QByteArray::fromStdString(fault).startsWith(kernel + ", block (0, 0, 0)"), fault.c_str());
+        QVERIFY2(QByteArray::fromStdString(fault).contains(words), fault.c_str());
+        QCOMPARE(run(kernel, {1}, {32}, 64, &bytes[0], out.data()), std::string());
+    }
+
+    void aBlockThatNeedsTheOneBeforeShows()
+    {
+#ifdef __SANITIZE_THREAD__
+        QSKIP("the race that it is about would end the program");
+#endif
+        std::vector<int> values(257);
+        QCOMPARE(run("count_up_from_the_block_before", {256}, {32}, 0, values.data()), std::string());
+        QVERIFY(values[256] != 256);
+    }
+
+    void blocksRunAtOnce()
+    {
+        int arrived = 0;
+        std::vector<int> met(2);
+        QCOMPARE(run("wait_for_another_block", {2}, {32}, 0, &arrived, met.data()), std::string());
+        QCOMPARE(met, std::vector<int>(2, 1));
+    }
+
+    // All blocks run, in every shape of grid, each once.
+    void everyBlockRunsOnce()
+    {
+        for (const emulator::GridDim grid : {emulator::GridDim{5, 3, 2}, emulator::GridDim{1000}}) {
+            std::vector<int> runs(std::size_t(grid.x) * grid.y * grid.z);
+            QCOMPARE(run("note_block", grid, {32}, 0, runs.data()), std::string());
+            QCOMPARE(runs, std::vector<int>(runs.size(), 1));
+        }
+    }
+
+    void sharedVariablesBeginUnwritten()
+    {
+        QVERIFY(emulator::StaticShared::count() >= 20);  // of the program's own kernels
+        std::vector<int> values(std::size_t(64) * 32);
+        QCOMPARE(run("keep_for_other_blocks", {64}, {32}, 0, values.data()), std::string());
+        QCOMPARE(std::count(values.begin(), values.end(), 7), 32);
+        QCOMPARE(std::count(values.begin(), values.end(), -1), 63 * 32);
     }
 
     void wrongShapesAreRefused()

@@ -107,6 +107,20 @@ Status context_release(DeviceId)
     return call.status;
 }
 
+Status context_reset(DeviceId)
+{
+    const Call call(Call::Needs::Nothing);
+    if (gpu && gpu->context_uses > 0 && gpu->fault.empty())
+        gpu->fault = "a context was reset that somebody uses";
+    if (gpu && gpu->lost != Status::Ok && gpu->facts.returns_by_reset) {
+        gpu->lost = Status::Ok;
+        gpu->device.clear();
+        gpu->used = 0;
+        return Status::Ok;
+    }
+    return call.status;
+}
+
 Status context_set_current(Context context)
 {
     const Call call(Call::Needs::Nothing);
@@ -120,6 +134,8 @@ Status module_load(Module* module, const void* image)
     const Call call;
     if (call.refused())
         return call.status;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
     *module = *gpu->modules.insert(new ModuleTag{static_cast<const char*>(image)}).first;
     return Status::Ok;
 }
@@ -144,6 +160,17 @@ Status module_function(Function* function, Module module, const char* name)
     return Status::Ok;
 }
 
+Status function_attribute(int* value, int attribute, Function function)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!function || attribute != kCompiledFor)
+        return Status::InvalidValue;
+    *value = 10 * gpu->facts.compute_major + gpu->facts.compute_minor;
+    return Status::Ok;
+}
+
 }  // namespace
 
 void add_device_functions(DriverTable& table)
@@ -158,10 +185,12 @@ void add_device_functions(DriverTable& table)
     table.device_attribute = device_attribute;
     table.context_retain = context_retain;
     table.context_release = context_release;
+    table.context_reset = context_reset;
     table.context_set_current = context_set_current;
     table.module_load = module_load;
     table.module_unload = module_unload;
     table.module_function = module_function;
+    table.function_attribute = function_attribute;
 }
 
 }  // namespace emulator

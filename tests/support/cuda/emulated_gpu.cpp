@@ -86,6 +86,45 @@ std::size_t EmulatedGpu::peak_bytes() const
     return state_->peak;
 }
 
+int EmulatedGpu::allocations() const
+{
+    const Lock lock(state_->mutex);
+    return int(state_->device.size());
+}
+
+int EmulatedGpu::events() const
+{
+    const Lock lock(state_->mutex);
+    return int(state_->events.size());
+}
+
+std::size_t EmulatedGpu::locked_bytes() const
+{
+    const Lock lock(state_->mutex);
+    std::size_t bytes = 0;
+    for (const auto& [at, length] : state_->registered)
+        bytes += length;
+    return bytes;
+}
+
+MemoryCalls EmulatedGpu::memory_calls() const
+{
+    const Lock lock(state_->mutex);
+    return calls_of_this_thread();
+}
+
+void EmulatedGpu::refuse_page_locks()
+{
+    const Lock lock(state_->mutex);
+    state_->refuses_page_locks = true;
+}
+
+void EmulatedGpu::delay_page_locks(std::chrono::microseconds time)
+{
+    const Lock lock(state_->mutex);
+    state_->page_lock_delay = time;
+}
+
 std::string EmulatedGpu::fault() const
 {
     const Lock lock(state_->mutex);

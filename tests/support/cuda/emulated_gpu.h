@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/blas.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,22 @@ struct GpuFacts {
     int compute_major = 9, compute_minor = 0;
     int driver_version = 13000;
     int multiprocessors = 4;
+    std::size_t granularity_bytes = 1;  // allocations of the device's memory take a multiple of it
+    /// What is given to a queue begins so much later at the earliest.
+    std::chrono::microseconds delay{0};
+    /// Windows' display driver model: what is given to a queue is collected, and begins only when the program asks or
+    /// waits for something, or when very much was collected.
+    bool collects_work = false;
+    bool returns_by_reset = false;  // after it was lost
+    /// Whoever takes or page-locks memory waits until all that was given is done, and every other call waits for that:
+    /// what Windows' display driver model allows.
+    bool memory_calls_wait = false;
+};
+
+/// Calls of the driver that a program in its stride does without.
+struct MemoryCalls {
+    int allocations = 0, frees = 0, fills = 0, page_locks = 0;
+    bool operator==(const MemoryCalls&) const = default;
 };
 
 /// The machine's GPU as long as the object lives: one at a time. The functions may be called from any thread.
@@ -45,6 +62,15 @@ public:
     void hold_memory(std::size_t bytes);
     std::size_t used_bytes() const;
     std::size_t peak_bytes() const;
+    int allocations() const;  // of the device's memory that are there now
+    int events() const;       // that are there now
+    std::size_t locked_bytes() const;
+    /// Made by the calling thread so far.
+    MemoryCalls memory_calls() const;
+    /// From now on no more of the host's memory is page-locked.
+    void refuse_page_locks();
+    /// From now on page-locking takes so long.
+    void delay_page_locks(std::chrono::microseconds time);
 
     std::string fault() const;  // what the first kernel that failed did wrong; else empty
     std::string leaks() const;  // what was made and not given back; else empty

@@ -10,7 +10,7 @@ namespace {
 // The bytes of never written memory: not a number as a float or a half.
 Allocation poisoned(std::size_t bytes)
 {
-    Allocation allocation{decltype(Allocation::memory)(new (std::align_val_t{256}) std::byte[bytes]), bytes};
+    Allocation allocation{decltype(Allocation::memory)(new (std::align_val_t{256}) std::byte[bytes]), bytes, bytes};
     std::memset(allocation.memory.get(), 0xff, bytes);
     return allocation;
 }
@@ -57,19 +57,23 @@ Status memory_info(std::size_t* free_bytes, std::size_t* total_bytes)
 
 Status memory_alloc(DevicePtr* ptr, std::size_t bytes)
 {
-    const Call call;
+    Call call;
     if (call.refused())
         return call.status;
+    ++calls_of_this_thread().allocations;
     if (spoils_capture())
         return Status::CaptureUnsupported;
+    call.wait_for_all();
     if (bytes == 0)
         return Status::InvalidValue;
-    if (gpu->used + gpu->held + bytes > gpu->facts.memory_bytes)
+    const std::size_t grain = gpu->facts.granularity_bytes, taken = (bytes + grain - 1) / grain * grain;
+    if (gpu->used + gpu->held + taken > gpu->facts.memory_bytes)
         return Status::OutOfMemory;
     Allocation allocation = poisoned(bytes);
+    allocation.taken_bytes = taken;
     const auto at = reinterpret_cast<std::uintptr_t>(allocation.memory.get());
     gpu->device.emplace(at, std::move(allocation));
-    gpu->used += bytes;
+    gpu->used += taken;
     gpu->peak = std::max(gpu->peak, gpu->used);
     *ptr = at;
     return Status::Ok;
@@ -81,6 +85,10 @@ Status memory_free(DevicePtr ptr)
     Call call;
     if (!gpu)
         return call.status;
+    ++calls_of_this_thread().frees;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
+    submit_all();
     gpu->changed.wait(call.lock, [] {
         for (Queue queue : gpu->queues)
             if (queue->busy || (gpu->lost == Status::Ok && !queue->tasks.empty()))
@@ -92,7 +100,7 @@ Status memory_free(DevicePtr ptr)
         return call.refused() ? call.status : Status::InvalidValue;
     if (call.refused() && gpu->lost == Status::Ok)
         return call.status;
-    gpu->used -= found->second.bytes;
+    gpu->used -= found->second.taken_bytes;
     gpu->device.erase(found);
     return call.status;
 }
@@ -110,22 +118,33 @@ Status pinned_alloc(void** ptr, std::size_t bytes, unsigned)
     return Status::Ok;
 }
 
+// Waits for what is under way, as the real one does.
 Status pinned_free(void* ptr)
 {
-    const Call call;
+    Call call;
     if (call.refused() && (!gpu || gpu->lost == Status::Ok))
         return call.status;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
+    gpu->changed.wait(call.lock, [] { return std::ranges::none_of(gpu->queues, [](Queue q) { return q->busy; }); });
     const bool found = gpu->pinned.erase(reinterpret_cast<std::uintptr_t>(ptr));
     return found ? call.status : Status::InvalidValue;
 }
 
 Status host_register(void* ptr, std::size_t bytes, unsigned)
 {
-    const Call call;
+    Call call;
     if (call.refused())
         return call.status;
+    ++calls_of_this_thread().page_locks;
     if (spoils_capture())
         return Status::CaptureUnsupported;
+    if (gpu->refuses_page_locks)
+        return Status::OutOfMemory;
+    call.wait_for_all();
+    call.lock.unlock();
+    std::this_thread::sleep_for(gpu->page_lock_delay);
+    call.lock.lock();
     if (!ptr || bytes == 0 || !gpu->registered.emplace(reinterpret_cast<std::uintptr_t>(ptr), bytes).second)
         return Status::InvalidValue;
     return Status::Ok;
@@ -136,6 +155,8 @@ Status host_unregister(void* ptr)
     const Call call;
     if (call.refused() && (!gpu || gpu->lost == Status::Ok))
         return call.status;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
     const bool found = gpu->registered.erase(reinterpret_cast<std::uintptr_t>(ptr));
     return found ? call.status : Status::InvalidValue;
 }
@@ -166,6 +187,8 @@ Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
     if (waits && queue && queue->capture)
         return Status::CaptureUnsupported;
     const Status queued = enqueue(queue, [=] { copy_bytes(to, address(from), bytes); });
+    if (waits)
+        submit_all();
     if (waits && queued == Status::Ok)
         gpu->changed.wait(call.lock, [&] { return idle(queue) && !queue->busy; });
     return queued != Status::Ok ? queued : gpu->lost;
@@ -192,6 +215,8 @@ Status copy_rectangle(const RectangleCopy* copy, Queue queue)
                         static_cast<const std::byte*>(address(c.from.device)) + run * c.from.pitch_bytes,
                         c.width_bytes);
     });
+    if (waits)
+        submit_all();
     if (waits && queued == Status::Ok)
         gpu->changed.wait(call.lock, [&] { return idle(queue) && !queue->busy; });
     return queued != Status::Ok ? queued : gpu->lost;
@@ -214,6 +239,7 @@ Status fill(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue)
     const Call call;
     if (call.refused())
         return call.status;
+    ++calls_of_this_thread().fills;
     if (!on_device(to, bytes))
         return Status::InvalidValue;
     return enqueue(queue, [=] { std::memset(address(to), value, bytes); });

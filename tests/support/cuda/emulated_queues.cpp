@@ -10,14 +10,16 @@ static void run_queue(Queue queue)
 {
     Lock lock(gpu->mutex);
     for (;;) {
-        gpu->changed.wait(lock, [&] { return queue->closing || !queue->tasks.empty(); });
+        gpu->changed.wait(lock, [&] { return queue->closing || queue->submitted > 0; });
         if (queue->tasks.empty())
             return;
-        const Task task = std::move(queue->tasks.front());
+        const GivenTask given = std::move(queue->tasks.front());
         queue->tasks.pop_front();
+        queue->submitted -= queue->submitted > 0 ? 1 : 0;
         queue->busy = true;
         lock.unlock();
-        task();
+        std::this_thread::sleep_until(given.not_before);
+        given.task();
         lock.lock();
         queue->busy = false;
         gpu->changed.notify_all();
@@ -34,15 +36,53 @@ Status enqueue(Queue queue, Task task)
 {
     if (!gpu->queues.count(queue))
         return kInvalidHandle;
-    if (queue->capture)
+    if (queue->capture) {
         queue->capture->tasks.push_back(std::move(task));
-    else
-        queue->tasks.push_back([task = std::move(task)] {
-            if (!lost())
-                task();
-        });
-    gpu->changed.notify_all();
+        return Status::Ok;
+    }
+    const auto guarded = [task = std::move(task)] {
+        if (!lost())
+            task();
+    };
+    queue->tasks.push_back({guarded, gpu->facts.delay.count() > 0 ? std::chrono::steady_clock::now() + gpu->facts.delay
+                                                                  : std::chrono::steady_clock::time_point{}});
+    constexpr std::size_t kMostCollected = 1024;
+    if (!gpu->facts.collects_work || queue->tasks.size() >= kMostCollected)
+        submit(queue);
     return Status::Ok;
+}
+
+void submit(Queue queue)
+{
+    queue->submitted = queue->tasks.size();
+    gpu->changed.notify_all();
+}
+
+void submit_all()
+{
+    for (Queue queue : gpu->queues)
+        submit(queue);
+}
+
+void Call::wait_for_all()
+{
+    if (!gpu->facts.memory_calls_wait)
+        return;
+    gpu->waits_for_all = true;
+    submit_all();
+    gpu->changed.wait(lock, [] {
+        for (Queue queue : gpu->queues)
+            if (!idle(queue))
+                return false;
+        return true;
+    });
+    gpu->waits_for_all = false;
+    gpu->changed.notify_all();
+}
+
+MemoryCalls& calls_of_this_thread()
+{
+    return gpu->memory_calls[std::this_thread::get_id()];
 }
 
 bool idle(Queue queue)
@@ -52,9 +92,11 @@ bool idle(Queue queue)
 
 bool spoils_capture()
 {
+    if (gpu->lost != Status::Ok)
+        return false;  // with the device its captures have ended
     bool spoilt = false;
     for (Queue queue : gpu->queues)
-        if (queue->capture) {
+        if (queue->capture && queue->capture->thread == std::this_thread::get_id()) {
             queue->capture->invalid = true;
             spoilt = true;
         }
@@ -108,6 +150,9 @@ Status queue_synchronize(Queue queue)
         queue->capture->invalid = true;
         return Status::CaptureUnsupported;
     }
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
+    submit_all();
     gpu->changed.wait(call.lock, [&] { return idle(queue); });
     return gpu->lost;
 }
@@ -142,6 +187,7 @@ Status queue_begin_capture(Queue queue, int)
         return kInvalidHandle;
     queue->capture = std::make_shared<Capture>();
     queue->capture->origin = queue;
+    queue->capture->thread = std::this_thread::get_id();
     return Status::Ok;
 }
 
@@ -152,6 +198,8 @@ Status queue_end_capture(Queue queue, Graph* graph)
         return call.status;
     if (!gpu->queues.count(queue) || !queue->capture || queue->capture->origin != queue)
         return kInvalidHandle;
+    if (queue->capture->thread != std::this_thread::get_id())
+        return kWrongThread;
     const std::shared_ptr<Capture> capture = queue->capture;
     for (Queue joined : gpu->queues)
         if (joined->capture == capture)
@@ -207,6 +255,9 @@ Status event_query(Event event)
         return call.status;
     if (!gpu->events.count(event))
         return kInvalidHandle;
+    if (spoils_capture() || event->capture)
+        return Status::CaptureUnsupported;
+    submit_all();
     return event->moment->reached ? Status::Ok : Status::NotReady;
 }
 
@@ -217,8 +268,9 @@ Status event_synchronize(Event event)
         return call.status;
     if (!gpu->events.count(event))
         return kInvalidHandle;
-    if (event->capture)
+    if (spoils_capture() || event->capture)
         return Status::CaptureUnsupported;
+    submit_all();
     gpu->changed.wait(call.lock, [moment = event->moment] { return moment->reached || gpu->lost != Status::Ok; });
     return gpu->lost;
 }
@@ -280,13 +332,14 @@ Status graph_exec_destroy(GraphExec exec)
     return call.status;
 }
 
-Status launch_kernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                     unsigned block_y, unsigned block_z, unsigned shared_bytes, Queue queue, void** arguments, void**)
+// A kernel that begins early finds what those before it leave, as here they have ended: but it has to wait for them.
+Status launch_any_kernel(const LaunchConfig& launch, bool early, Function function, void** arguments)
 {
     const Call call;
     if (call.refused())
         return call.status;
-    if (!function || grid_x == 0 || grid_y == 0 || grid_z == 0 || grid_y > 65535 || grid_z > 65535)
+    if (!function || launch.grid_x == 0 || launch.grid_y == 0 || launch.grid_z == 0 || launch.grid_y > 65535 ||
+        launch.grid_z > 65535)
         return Status::InvalidValue;
     const host::HostKernel& kernel = *function->kernel;
     std::vector<std::vector<std::byte>> kept;  // the caller's own do not outlive the call
@@ -294,13 +347,19 @@ Status launch_kernel(Function function, unsigned grid_x, unsigned grid_y, unsign
         const auto* bytes = static_cast<const std::byte*>(arguments[i]);
         kept.emplace_back(bytes, bytes + kernel.argument_bytes[i]);
     }
-    const GridDim grid{grid_x, grid_y, grid_z};
-    const GridDim block{block_x, block_y, block_z};
-    return enqueue(queue, [&kernel, kept = std::move(kept), grid, block, shared_bytes]() mutable {
+    const GridDim grid{launch.grid_x, launch.grid_y, launch.grid_z};
+    const GridDim block{launch.block_x, launch.block_y, launch.block_z};
+    const std::size_t shared_bytes = launch.shared_bytes;
+    return enqueue(launch.queue, [&kernel, kept = std::move(kept), grid, block, shared_bytes, early]() mutable {
         std::vector<void*> pointers;
         for (std::vector<std::byte>& argument : kept)
             pointers.push_back(argument.data());
-        const std::string fault = run_grid(kernel, pointers.data(), grid, block, shared_bytes);
+        const std::uint64_t waited = host::waits;
+        std::string fault = run_grid(kernel, pointers.data(), grid, block, shared_bytes);
+        const std::uint64_t threads =
+            std::uint64_t(grid.x) * grid.y * grid.z * std::uint64_t(block.x * block.y * block.z);
+        if (fault.empty() && early && host::waits - waited < threads)
+            fault = std::string(kernel.name) + ": begins early, and not all its threads wait for what was before";
         const Lock lock(gpu->mutex);
         ++gpu->kernels_run;
         if (!fault.empty() && gpu->lost == Status::Ok) {
@@ -308,6 +367,22 @@ Status launch_kernel(Function function, unsigned grid_x, unsigned grid_y, unsign
             gpu->lost = Status::LaunchFailed;
         }
     });
+}
+
+Status launch_kernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                     unsigned block_y, unsigned block_z, unsigned shared_bytes, Queue queue, void** arguments, void**)
+{
+    return launch_any_kernel({grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, queue, nullptr, 0},
+                             false, function, arguments);
+}
+
+Status launch_kernel_ex(const LaunchConfig* config, Function function, void** arguments, void**)
+{
+    const bool early = config->attribute_count == 1 && config->attributes->id == kMayBeginEarly &&
+                       config->attributes->value == 1 && gpu->facts.compute_major >= 9;
+    if (!early && config->attribute_count > 0)
+        return Status::InvalidValue;
+    return launch_any_kernel(*config, early, function, arguments);
 }
 
 }  // namespace
@@ -331,6 +406,7 @@ void add_queue_functions(DriverTable& table)
     table.graph_destroy = graph_destroy;
     table.graph_exec_destroy = graph_exec_destroy;
     table.launch_kernel = launch_kernel;
+    table.launch_kernel_ex = launch_kernel_ex;
 }
 
 }  // namespace emulator

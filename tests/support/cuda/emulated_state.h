@@ -29,9 +29,15 @@ struct Moment {
 
 using Task = std::function<void()>;
 
+struct GivenTask {
+    Task task;
+    std::chrono::steady_clock::time_point not_before{};
+};
+
 /// What a queue, and those that joined it, record instead of doing.
 struct Capture {
     Queue origin = nullptr;
+    std::thread::id thread;  // that began it
     std::vector<Task> tasks;
     bool invalid = false;
 };
@@ -60,7 +66,8 @@ struct GraphExecTag {
     std::shared_ptr<std::vector<emulator::Task>> tasks;
 };
 struct QueueTag {
-    std::deque<emulator::Task> tasks;
+    std::deque<emulator::GivenTask> tasks;
+    std::size_t submitted = 0;  // of them: the others wait until somebody asks
     bool busy = false;
     bool closing = false;
     std::shared_ptr<emulator::Capture> capture;
@@ -72,6 +79,7 @@ struct QueueTag {
 namespace emulator {
 
 constexpr Status kInvalidHandle{400};
+constexpr Status kWrongThread{908};
 
 struct FreeAligned {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }
@@ -80,6 +88,7 @@ struct FreeAligned {
 struct Allocation {
     std::unique_ptr<std::byte[], FreeAligned> memory;
     std::size_t bytes;
+    std::size_t taken_bytes = 0;  // of the device's memory
 };
 
 struct EmulatedGpu::State {
@@ -96,6 +105,10 @@ struct EmulatedGpu::State {
     int context_uses = 0;
     std::map<std::uintptr_t, Allocation> device, pinned;
     std::map<std::uintptr_t, std::size_t> registered;  // memory of the host's own that was page-locked: bytes
+    std::map<std::thread::id, MemoryCalls> memory_calls;
+    bool refuses_page_locks = false;
+    bool waits_for_all = false;  // a call; no other one goes on until then
+    std::chrono::microseconds page_lock_delay{0};
     std::size_t used = 0, peak = 0, held = 0;
     std::set<Module> modules;
     std::map<std::string, FunctionTag> functions;
@@ -129,8 +142,9 @@ struct Call {
             return;
         }
         lock = Lock(gpu->mutex);
+        gpu->changed.wait(lock, [] { return !gpu->waits_for_all; });
         ++gpu->calls;
-        if (gpu->lost != Status::Ok) {
+        if (gpu->lost != Status::Ok && needs == Needs::Context) {  // what asks no context goes on
             status = gpu->lost;
         } else if (gpu->calls == gpu->fail_at) {
             status = gpu->fail_with;
@@ -142,6 +156,8 @@ struct Call {
         }
     }
     bool refused() const { return status != Status::Ok; }
+    /// Where memory calls do that: until all that was given is done, or the device is lost.
+    void wait_for_all();
 };
 
 /// Whether so many bytes from there on belong to one allocation of the device's.
@@ -154,8 +170,12 @@ bool lost();
 /// Lets the queue do the task after what it has, or record it where it captures.
 Status enqueue(Queue queue, Task task);
 bool idle(Queue queue);
-/// What may not be called while a queue captures makes the capture useless.
+/// What a thread may not call while it captures makes its capture useless; other threads may.
 bool spoils_capture();
+/// Lets queues begin what was collected: the program asks, or waits.
+void submit(Queue queue);
+void submit_all();
+MemoryCalls& calls_of_this_thread();
 /// Ends the queue's thread, once it has done what is queued.
 void close(Queue queue, Lock& lock);
 

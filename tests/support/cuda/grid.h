@@ -1,11 +1,9 @@
-// Runs a kernel as a GPU would: blocks of threads with barriers, warps that exchange values, shared memory. Blocks run
-// one after the other on the calling thread; within a block the order of the threads is shuffled, so that a barrier
-// that is missing shows.
+// Runs a kernel as a GPU would. Blocks run in shuffled order and on several threads of the host, so that a block that
+// counts on another one shows; multiprocessor.h has what happens within a block.
 #pragma once
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 namespace kernels::cuda::host {
 struct HostKernel;

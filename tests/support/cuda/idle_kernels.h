@@ -30,6 +30,7 @@ public:
             kernels::cuda::DriverTable t = EmulatedGpu::table();
             t.module_function = find;
             t.launch_kernel = launch;
+            t.launch_kernel_ex = nullptr;  // none begins early
             return t;
         }();
         return one;

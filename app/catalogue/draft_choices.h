@@ -1,0 +1,24 @@
+// DraftChoices remembers which small model guesses for which large one.
+#pragma once
+
+#include <QHash>
+#include <QString>
+
+/// Kept in one JSON file, each choice at once; a damaged file counts as empty. Lives on the UI thread; owned by
+/// DraftModels.
+class DraftChoices
+{
+public:
+    /// `file`: empty, and nothing is kept.
+    explicit DraftChoices(QString file);
+
+    /// The path of the one that guesses for this one; empty: none does.
+    QString of(const QString& path) const { return m_draftOf.value(path); }
+    void choose(const QString& path, const QString& draft);
+
+private:
+    void save() const;
+
+    QString m_file;
+    QHash<QString, QString> m_draftOf;  // by the path of the model
+};

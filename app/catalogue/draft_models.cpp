@@ -1,0 +1,165 @@
+#include "app/catalogue/draft_models.h"
+
+#include "app/catalogue/model_controller.h"
+#include "app/system/background.h"
+
+#include <QFileInfo>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace {
+
+// A guess costs what the small model takes for a token: one of half the size can hardly win.
+constexpr int kTimesSmaller = 2;
+// By so many tokens vocabularies of one family differ, as engine/tokenizer/same_vocabulary.h says.
+constexpr int kMostOtherTokens = 128;
+
+QString bothIds(const ModelEntry& model, const ModelEntry& draft)
+{
+    return model.id + QLatin1Char('\n') + draft.id;
+}
+
+}  // namespace
+
+DraftModels::DraftModels(ModelListModel& models, ModelController& opener, MayDraft mayDraft, const QString& choicesFile,
+                         QObject* parent)
+    : QObject(parent)
+    , m_models(models)
+    , m_opener(opener)
+    , m_mayDraft(std::move(mayDraft))
+    , m_choices(choicesFile)
+{
+    m_models.setDraftOf([this](const ModelEntry& entry) -> const engine::ModelInfo* {
+        const QString draft = m_choices.of(entry.path);
+        const ModelEntry* const found = draft.isEmpty() ? nullptr : entryOf(draft);
+        return found ? &found->info : nullptr;
+    });
+    m_opener.setDraftOf([this](const QString& path) { return draftOf(path); });
+    for (const auto listed : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+        connect(&m_models, listed, this, &DraftModels::noteChange);
+    connect(&m_opener, &ModelController::currentChanged, this, &DraftModels::noteChange);
+}
+
+DraftModels::~DraftModels()
+{
+    m_opener.setDraftOf([](const QString&) { return QString(); });
+}
+
+QString DraftModels::draftOf(const QString& path) const
+{
+    const QString draft = m_choices.of(path);
+    return QFileInfo(draft).isFile() ? draft : QString();
+}
+
+/// What a look at the headers leaves.
+QList<ModelEntry> DraftModels::candidates(const ModelEntry& entry) const
+{
+    QList<ModelEntry> found;
+    if (!entry.openable() || entry.store == Store::Server)
+        return found;
+    for (int row = 0; row < m_models.rowCount(); ++row) {
+        const ModelEntry& other = m_models.entry(row);
+        const bool writes = other.kind == ModelKind::Chat || other.kind == ModelKind::Base;
+        if (writes && other.openable() && other.store != Store::Server &&
+            other.info.weight_bytes <= entry.info.weight_bytes / kTimesSmaller &&
+            other.info.tokenizer == entry.info.tokenizer &&
+            std::abs(other.info.vocabulary - entry.info.vocabulary) <= kMostOtherTokens)
+            found.append(other);
+    }
+    std::ranges::sort(found, {}, [](const ModelEntry& e) { return e.info.weight_bytes; });
+    return found;
+}
+
+void DraftModels::look(const QString& id)
+{
+    const int row = m_models.rowOf(id);
+    if (row < 0)
+        return;
+    const ModelEntry entry = m_models.entry(row);
+    QList<ModelEntry> unknown;
+    for (const ModelEntry& other : candidates(entry))
+        if (!m_may.contains(bothIds(entry, other)))
+            unknown.append(other);
+    if (unknown.isEmpty())
+        return;
+    for (const ModelEntry& other : unknown)
+        m_may.insert(bothIds(entry, other), false);  // until it is known; nobody need ask again
+    const auto compare = [entry, unknown, mayDraft = m_mayDraft] {
+        std::vector<bool> may;
+        for (const ModelEntry& other : unknown)
+            may.push_back(mayDraft(std::filesystem::path(entry.path.toStdU16String()),
+                                   std::filesystem::path(other.path.toStdU16String())));
+        return may;
+    };
+    inBackground(this, compare, [this, entry, unknown](const std::vector<bool>& may) {
+        for (qsizetype i = 0; i < unknown.size(); ++i)
+            m_may.insert(bothIds(entry, unknown[i]), may[std::size_t(i)]);
+        noteChange();
+    });
+}
+
+QList<ModelEntry> DraftModels::offered(const ModelEntry& entry) const
+{
+    QList<ModelEntry> may;
+    const QString draft = m_choices.of(entry.path);
+    for (const ModelEntry& other : candidates(entry))
+        if (m_may.value(bothIds(entry, other)) || other.path == draft)
+            may.append(other);
+    return may;
+}
+
+QStringList DraftModels::offers(const QString& id) const
+{
+    QStringList titles;
+    if (const int row = m_models.rowOf(id); row >= 0)
+        for (const ModelEntry& other : offered(m_models.entry(row)))
+            titles.append(other.facts.quantization.isEmpty()
+                              ? other.title
+                              : other.title + QStringLiteral(" · ") + other.facts.quantization);
+    return titles;
+}
+
+int DraftModels::chosen(const QString& id) const
+{
+    const int row = m_models.rowOf(id);
+    if (row < 0)
+        return -1;
+    const ModelEntry& entry = m_models.entry(row);
+    const QList<ModelEntry> may = offered(entry);
+    const auto found = std::ranges::find(may, m_choices.of(entry.path), &ModelEntry::path);
+    return found == may.end() ? -1 : int(found - may.begin());
+}
+
+void DraftModels::choose(const QString& id, int offer)
+{
+    const int row = m_models.rowOf(id);
+    if (row < 0)
+        return;
+    const ModelEntry& entry = m_models.entry(row);
+    const QList<ModelEntry> may = offered(entry);
+    m_choices.choose(entry.path, offer >= 0 && offer < may.size() ? may[offer].path : QString());
+    noteChange();
+    Q_EMIT chose();
+}
+
+bool DraftModels::opensOtherwise() const
+{
+    return m_opener.current().known() && m_opener.draftChanged();
+}
+
+const ModelEntry* DraftModels::entryOf(const QString& path) const
+{
+    for (int row = 0; row < m_models.rowCount(); ++row)
+        if (m_models.entry(row).path == path)
+            return &m_models.entry(row);
+    return nullptr;
+}
+
+void DraftModels::noteChange()
+{
+    ++m_changes;
+    Q_EMIT changed();
+}

@@ -1,0 +1,48 @@
+// planRemoval() says what deleting a model takes from the disk and what else uses that; removeModel() does it.
+#pragma once
+
+#include "app/catalogue/folder_walk.h"
+#include "app/catalogue/model_entry.h"
+
+#include <QList>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+/// What deleting a model takes from the disk, as a value for the pages. What is shown has been made safe to show.
+class ModelRemoval
+{
+    Q_GADGET
+    QML_VALUE_TYPE(modelRemoval)
+    Q_PROPERTY(QString id MEMBER id CONSTANT)
+    Q_PROPERTY(QString title MEMBER title CONSTANT)
+    Q_PROPERTY(int fileCount READ fileCount CONSTANT)
+    Q_PROPERTY(QStringList shownFiles READ shownFiles CONSTANT)
+    Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
+    Q_PROPERTY(QStringList notes MEMBER notes CONSTANT)
+
+public:
+    bool operator==(const ModelRemoval&) const = default;
+    int fileCount() const { return int(files.size()); }
+    /// By name, the first few of them.
+    QStringList shownFiles() const;
+
+    QString id;  // of its row; empty: nothing is to be deleted
+    QString title;
+    QString path;       // as it is opened
+    QStringList files;  // whose bytes go: each the file itself, no link
+    QStringList names;  // links that go
+    double bytes = 0;   // of the files
+    QStringList notes;  // what else uses it, a sentence each
+    QString obstacle;   // why nothing may be deleted, one sentence; empty: it may
+};
+Q_DECLARE_METATYPE(ModelRemoval)
+
+/// All parts of a split model, and in a Hugging Face cache the bytes with all the names that lead to them; of a link
+/// from elsewhere the link alone. `folders`: where other links may lie. Reads the disk only; any thread.
+ModelRemoval planRemoval(const ModelEntry& entry, const QStringList& folders, const WalkLimits& limits);
+
+/// Deletes those files and links, and nothing besides. One sentence where one of them resists: what comes after it
+/// stays. Empty: all are gone. Any thread.
+QString removeModel(const ModelRemoval& removal);

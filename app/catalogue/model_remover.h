@@ -1,0 +1,59 @@
+// ModelRemover deletes a model from the disk when the user has confirmed it.
+#pragma once
+
+#include "app/catalogue/model_controller.h"
+#include "app/catalogue/model_list_model.h"
+#include "app/catalogue/model_removal.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+#include <functional>
+
+/// Looks what would go, has it asked about, and deletes it, the disk's work on a pool thread. What is open, is being
+/// opened or is in use elsewhere in the program is refused, also when it came to that after the question. Lives on the
+/// UI thread; owned by CatalogueController.
+class ModelRemover : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the catalogue")
+    Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
+
+public:
+    /// Why these files have to stay for now, one sentence; empty: nobody needs them.
+    using InUse = std::function<QString(const QStringList& files)>;
+
+    /// `folders`: in which links to a model may lie.
+    ModelRemover(const ModelListModel& models, const ModelController& opener, std::function<QStringList()> folders,
+                 QObject* parent = nullptr);
+
+    bool busy() const { return m_busy; }
+    void setInUse(InUse inUse) { m_inUse = std::move(inUse); }
+
+    /// The user wants a row's model gone: question() comes, or refused().
+    Q_INVOKABLE void ask(const QString& id);
+    /// The user agrees to the question that was asked last: the files are deleted.
+    Q_INVOKABLE void confirm();
+
+Q_SIGNALS:
+    void busyChanged();
+    void question(const ModelRemoval& removal);
+    void refused(const QString& sentence);
+    /// All of it is gone, or, where refused() came before, some.
+    void removed(const ModelRemoval& removal);
+
+private:
+    QString whyNot(const ModelRemoval& removal) const;
+    void onPlanned(const ModelRemoval& removal);
+    void onRemoved(const ModelRemoval& removal, const QString& trouble);
+    void setBusy(bool busy);
+
+    const ModelListModel& m_models;
+    const ModelController& m_opener;
+    std::function<QStringList()> m_folders;
+    InUse m_inUse;
+    ModelEntry m_entry;    // of `m_asked`
+    ModelRemoval m_asked;  // the newest question, until it is answered
+    bool m_busy = false;
+};

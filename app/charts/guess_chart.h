@@ -1,0 +1,54 @@
+// GuessChart draws how many of the tokens that were guessed ahead the answer took.
+#pragma once
+
+#include "app/charts/chart_item.h"
+#include "app/charts/nearest_point.h"
+
+/// A dot for every few drafts: the percentage of their tokens that stood, over the length of the context; those of the
+/// newest answer and, fainter, of those before it, of one model. Series: guessed, earlier. The sums are of the newest
+/// answer that has any.
+class GuessChart : public ChartItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+    Q_PROPERTY(QColor guessedColor MEMBER m_guessedColor NOTIFY looksChanged)
+    Q_PROPERTY(int drafted READ drafted NOTIFY sumsChanged)
+    Q_PROPERTY(int accepted READ accepted NOTIFY sumsChanged)
+    Q_PROPERTY(int byModel READ byModel NOTIFY sumsChanged)
+    Q_PROPERTY(int acceptedOfModel READ acceptedOfModel NOTIFY sumsChanged)
+    Q_PROPERTY(double modelBytes READ modelBytes NOTIFY sumsChanged)
+    Q_PROPERTY(QVariant gain READ gain NOTIFY sumsChanged)
+
+public:
+    using ChartItem::ChartItem;
+
+    int drafted() const { return m_drafted; }  // 0: nothing has been guessed
+    int accepted() const { return m_accepted; }
+    int byModel() const { return m_byModel; }  // of the answer that is shown: what the draft model guessed
+    int acceptedOfModel() const { return m_acceptedOfModel; }
+    double modelBytes() const { return m_modelBytes; }  // that it takes; 0: there is none
+    QVariant gain() const { return m_gain; }  // how many times as fast as the steps without; undefined: not known
+
+    /// The nearest point of any series that is shown: contextTokens, drafted, accepted, `earlier`; empty: there is
+    /// none.
+    Q_INVOKABLE QVariantMap at(double x) const;
+
+Q_SIGNALS:
+    void sumsChanged();
+
+protected:
+    void fill(QCustomPlot& plot) override;
+    std::optional<QPointF> pointNear(double x) const override;
+    void onMeasured() override;
+
+private:
+    using Near = NearPoint<PressureHistory::GuessPoint>;
+    Near nearest(double x) const;
+    bool isNewest(const PressureHistory::Run& run) const { return ::isNewest(monitor()->history(), run); }
+
+    QColor m_guessedColor;
+    int m_drafted = 0, m_accepted = 0;
+    int m_byModel = 0, m_acceptedOfModel = 0;
+    double m_modelBytes = 0;
+    QVariant m_gain;
+};

@@ -1,0 +1,84 @@
+// SpeedTrial runs a made model of a looked-at model's very shapes for some seconds, before the real one is fetched.
+#pragma once
+
+#include "app/fetching/fetching_world.h"
+#include "app/fetching/model_source.h"
+#include "engine/shape_model.h"
+
+#include <QByteArray>
+#include <QObject>
+#include <QProcess>
+#include <QThreadPool>
+#include <QTimer>
+#include <QVariant>
+#include <QtQml/qqmlregistration.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+/// Random weights of the model's types and sizes are written to a file, on a thread of its own, and `spillway-cli
+/// bench` runs them in a process of its own, so that nothing it does can hurt the window. Both end at any moment, and
+/// nothing is left. What finds no room in memory is refused before anything is made. Lives on the UI thread; owned by
+/// ModelPage.
+class SpeedTrial : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(State state READ state NOTIFY changed)
+    Q_PROPERTY(bool possible READ possible NOTIFY changed)
+    Q_PROPERTY(double bytes READ bytes NOTIFY changed)
+    Q_PROPERTY(double share READ share NOTIFY progressed)
+    Q_PROPERTY(double tokensPerSecond READ tokensPerSecond NOTIFY changed)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY changed)
+
+public:
+    enum State { Idle, Making, Running, Done, Failed };
+    Q_ENUM(State)
+
+    explicit SpeedTrial(const FetchingWorld& world, QObject* parent = nullptr);
+    ~SpeedTrial() override;
+
+    State state() const { return m_state; }
+    bool possible() const { return m_subject.has_value() && !m_world.machine.program.isEmpty(); }
+    double bytes() const;                                               // that are written for it
+    double share() const { return m_work ? m_work->share.load() : 0; }  // of the file that is being made
+    double tokensPerSecond() const { return m_tokensPerSecond; }        // once it is done
+    QString trouble() const { return m_trouble; }                       // why it failed, one sentence
+
+    /// Another model is looked at; without a header, none that could be tried. What runs ends.
+    void show(const LookedAt& subject);
+
+    /// `expected`: tokens a second that were foretold; negative: nothing was.
+    Q_INVOKABLE void start(double expected);
+    Q_INVOKABLE void stop();
+
+Q_SIGNALS:
+    void changed();
+    void progressed();
+
+private:
+    struct Work {
+        std::atomic<bool> givenUp = false;
+        std::atomic<double> share = 0;
+    };
+    QString whyNot() const;
+    void onMade(engine::Result<engine::ShapeModel>& made);
+    void run();
+    void onFinished(int exitCode, QProcess::ExitStatus status);
+    void end(State state, const QString& trouble = {});
+    void drop();
+
+    const FetchingWorld& m_world;
+    std::optional<LookedAt> m_subject;
+    State m_state = Idle;
+    int m_tokens = 0;  // that are measured
+    double m_tokensPerSecond = 0;
+    QString m_trouble;
+    std::shared_ptr<Work> m_work;  // while the file is made
+    std::optional<engine::ShapeModel> m_model;
+    std::unique_ptr<QProcess> m_process;
+    QTimer m_progress, m_limit;
+    QThreadPool m_thread;  // goes first, and with it what would come back here
+};

@@ -1,0 +1,17 @@
+// Asks several servers at once how many requests each of them has.
+#pragma once
+
+#include "app/net/http_client.h"
+#include "app/remote/server.h"
+#include "app/remote/server_choice.h"
+
+#include <stop_token>
+#include <vector>
+
+namespace remote {
+
+/// In the order of `servers`, within a second. Who cannot be reached rests from now on; who rests already is not asked.
+std::vector<Occupancy> ask_occupancy(net::HttpClient& client, const std::vector<ListedServer>& servers,
+                                     ServerChoice& choice, const std::stop_token& stop);
+
+}  // namespace remote

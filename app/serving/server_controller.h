@@ -1,0 +1,136 @@
+// ServerController switches on and off the port at which other programs use the model in the window.
+#pragma once
+
+#include "app/server/server.h"
+#include "app/serving/request_model.h"
+#include "app/serving/server_key.h"
+#include "app/settings/setting.h"
+
+#include <QList>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+#include <thread>
+
+/// A program that is connected, as a value for the page.
+class ConnectedProgram
+{
+    Q_GADGET
+    QML_VALUE_TYPE(connectedProgram)
+    Q_PROPERTY(QString client MEMBER client CONSTANT)
+    Q_PROPERTY(double sinceMs MEMBER sinceMs CONSTANT)
+    Q_PROPERTY(int requests MEMBER requests CONSTANT)
+    Q_PROPERTY(bool answered MEMBER answered CONSTANT)
+
+public:
+    bool operator==(const ConnectedProgram&) const = default;
+
+    QString client;  // its address and port
+    double sinceMs = 0;
+    int requests = 0;
+    bool answered = false;  // now
+};
+Q_DECLARE_METATYPE(ConnectedProgram)
+
+/// It is off until it is switched on, in each run anew; then it listens on 127.0.0.1 and nowhere else, on a thread of
+/// its own. Off means that there is no socket and no thread. Lives on the UI thread, which never waits for it but at
+/// the end; owned by Program.
+class ServerController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(State state READ state NOTIFY stateChanged)
+    Q_PROPERTY(bool on READ on WRITE setOn NOTIFY stateChanged)
+    Q_PROPERTY(QString host READ host NOTIFY stateChanged)
+    Q_PROPERTY(QString address READ address NOTIFY stateChanged)
+    Q_PROPERTY(Setting* port READ port CONSTANT)
+    Q_PROPERTY(Setting* asksKey READ asksKey CONSTANT)
+    Q_PROPERTY(QString key READ key NOTIFY keyChanged)
+    Q_PROPERTY(bool keyUseless READ keyUseless NOTIFY keyChanged)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+    Q_PROPERTY(QString model READ model NOTIFY modelChanged)
+    Q_PROPERTY(bool elsewhere READ elsewhere NOTIFY modelChanged)
+    Q_PROPERTY(QList<ConnectedProgram> clients READ clients NOTIFY trafficChanged)
+    Q_PROPERTY(bool answers READ answers NOTIFY trafficChanged)
+    Q_PROPERTY(RequestModel* requests READ requests CONSTANT)
+
+public:
+    enum State { Off, Starting, On, Stopping };
+    Q_ENUM(State)
+
+    static constexpr int kTurns = 8;  // side by side; the window has a place of its own besides
+
+    /// `shared` outlives it. `keyFile`: where the key is kept; empty: nowhere.
+    ServerController(server::SharedEngine& shared, Setting& port, Setting& asksKey, const QString& keyFile,
+                     QObject* parent = nullptr);
+    ~ServerController() override;
+
+    State state() const { return m_state; }
+    bool on() const { return m_wanted; }
+    void setOn(bool on);
+    QString host() const;     // "127.0.0.1:8080"
+    QString address() const;  // what clients are pointed at, "http://127.0.0.1:8080/v1"
+    Setting* port() const { return &m_port; }
+    Setting* asksKey() const { return &m_asksKey; }
+    QString key() const { return m_key; }  // empty: it was never switched on
+    /// What is kept as the key is none. It stays as it is, and the server off, until a new key is made.
+    bool keyUseless() const { return m_keyUseless; }
+    QString trouble() const { return m_trouble; }
+    QString model() const { return m_model; }       // as clients call what is open; empty: nothing that they may use
+    bool elsewhere() const { return m_elsewhere; }  // what is open is a server's, which they have to ask themselves
+    QList<ConnectedProgram> clients() const { return m_clients; }
+    bool answers() const;  // one of them, now
+    RequestModel* requests() { return &m_requests; }
+
+    /// What the window has open: a model's path; empty: nothing.
+    void onModel(const QString& path);
+
+    /// Whoever has the old one is refused from then on.
+    Q_INVOKABLE void makeKey();
+    Q_INVOKABLE void copyAddress() const;
+    Q_INVOKABLE void copyKey() const;
+    Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
+
+Q_SIGNALS:
+    void stateChanged();
+    void keyChanged();
+    void troubleChanged();
+    void modelChanged();
+    void trafficChanged();
+
+private:
+    class Running;
+    void start();
+    void restart();
+    bool hasKey();
+    void onOpened(quint64 run, const QString& url);
+    void onEnded(quint64 run, const QString& failure, bool ofPort);
+    void showTraffic();
+    void setState(State state);
+    void setTrouble(const QString& sentence);
+
+    server::SharedEngine& m_shared;
+    Setting& m_port;
+    Setting& m_asksKey;
+    ServerKey m_keyFile;
+    QString m_key;
+    bool m_keyUseless = false;
+    State m_state = Off;
+    bool m_wanted = false;
+    bool m_again = false;  // what runs ends only for another port or key
+    QString m_host;        // where it listens; empty: nowhere
+    QString m_trouble;
+    QString m_model;
+    bool m_elsewhere = false;
+    QList<ConnectedProgram> m_clients;
+    RequestModel m_requests;
+    QTimer m_trafficSoon;
+    std::shared_ptr<server::RequestLog> m_log;
+    quint64 m_run = 0;
+    std::stop_source m_stop;
+    std::thread m_thread;
+};

@@ -1,0 +1,69 @@
+#include "app/text/engine_words.h"
+
+#include "app/text/visible_text.h"
+
+#include <QLocale>
+#include <QRegularExpression>
+
+#include <algorithm>
+
+namespace {
+
+constexpr qint64 kFewBytes = 100'000;  // an alignment or a length: its digits matter
+
+/// Three digits that count, as everywhere in the window.
+QString sizeText(double bytes)
+{
+    double shown = bytes;
+    while (shown >= 999.5)
+        shown /= 1000;
+    const int decimals = shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
+    return QLocale().formattedDataSize(qint64(bytes), decimals, QLocale::DataSizeSIFormat).replace(u' ', QChar::Nbsp);
+}
+
+double unitBytes(QStringView unit)
+{
+    return unit == QLatin1String("KiB") ? 1024.0 : unit == QLatin1String("MiB") ? 1048576.0 : 1073741824.0;
+}
+
+QString numberText(const QRegularExpressionMatch& number)
+{
+    if (number.hasCaptured(QStringLiteral("unit")))
+        return sizeText(number.captured(QStringLiteral("size")).toDouble() *
+                        unitBytes(number.capturedView(QStringLiteral("unit"))));
+    const qint64 value = number.captured(QStringLiteral("count")).toLongLong();
+    const QString bytes = number.captured(QStringLiteral("bytes"));
+    return !bytes.isEmpty() && value >= kFewBytes ? sizeText(double(value)) : QLocale().toString(value) + bytes;
+}
+
+}  // namespace
+
+QString engineWords(QStringView words)
+{
+    // A number stands by itself: what has letters, dots, slashes or colons at it is a part of a name.
+    static const QRegularExpression numbers(
+        QStringLiteral(R"((?<![^\s(])(?:(?<size>\d{1,9}) (?<unit>[KMG]iB)|(?<count>\d{4,15})(?<bytes> bytes\b)?))"
+                       R"((?=[\s,;:)]|\.(?:\s|$)|$))"));
+    static const QRegularExpression path(QStringLiteral(R"(^(?:/|[A-Za-z]:\\).*?: )"));
+    const QString visible = VisibleText::of(words);
+    qsizetype done = std::max<qsizetype>(0, path.match(visible).capturedEnd());
+    QString shown = visible.left(done);
+    for (auto found = numbers.globalMatch(visible, done); found.hasNext();) {
+        const QRegularExpressionMatch number = found.next();
+        shown += QStringView(visible).mid(done, number.capturedStart() - done);
+        shown += numberText(number);
+        done = number.capturedEnd();
+    }
+    return shown.append(QStringView(visible).mid(done));
+}
+
+QString asSentence(const QString& words)
+{
+    QString sentence = engineWords(words).trimmed();
+    if (sentence.isEmpty())
+        return sentence;
+    sentence[0] = sentence[0].toUpper();
+    if (!QStringLiteral(".!?").contains(sentence.back()))
+        sentence += QLatin1Char('.');
+    return sentence;
+}

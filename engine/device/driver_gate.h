@@ -1,0 +1,56 @@
+// DriverGate keeps driver calls that may wait for the device apart from steps in which the device waits for the host:
+// one would wait for the other. An allocation or a page lock may wait until all that runs is done, and until then no
+// other thread's call goes on; Windows' display driver model allows it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace engine {
+
+class DriverGate
+{
+public:
+    /// That of a GPU: one for all of the process, since another model's calls wait for it as well.
+    static DriverGate& of(int ordinal)
+    {
+        static std::array<DriverGate, 64> all;
+        return all[std::size_t(ordinal) % all.size()];
+    }
+
+    /// Such a call, as long as the object lives. Waits for another thread's step that is under way, and the next one
+    /// leaves it the gate.
+    class Call
+    {
+    public:
+        explicit Call(DriverGate& gate)
+            : gate_(gate)
+        {
+            ++gate_.calls_;
+            gate_.mutex_.lock();
+        }
+        ~Call()
+        {
+            gate_.mutex_.unlock();
+            --gate_.calls_;
+        }
+        Call(const Call&) = delete;
+        Call& operator=(const Call&) = delete;
+
+    private:
+        DriverGate& gate_;
+    };
+
+    /// A step in which the device waits for the host. False: there is such a call, so that this step is to be done in
+    /// another way. Never waits.
+    bool begin_step() { return calls_ == 0 && mutex_.try_lock(); }
+    void end_step() { mutex_.unlock(); }
+
+private:
+    std::recursive_mutex mutex_;
+    std::atomic<int> calls_ = 0;  // under way, or waiting to be
+};
+
+}  // namespace engine

@@ -1,0 +1,63 @@
+// PageLocks page-locks memory of the host's for a GPU, on a thread of its own: the driver takes milliseconds for some
+// megabytes, since it has the system give each page first.
+#pragma once
+
+#include "engine/device/driver_gate.h"
+#include "kernels/cuda/driver.h"
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace engine {
+
+/// Owned by a CudaDevice, on its thread.
+class PageLocks
+{
+public:
+    /// Locks so many bytes at most: such memory is taken from everybody.
+    PageLocks(const kernels::cuda::Driver& driver, DriverGate& gate, std::int64_t most_bytes)
+        : driver_(driver)
+        , gate_(gate)
+        , most_bytes_(most_bytes)
+    {
+    }
+    ~PageLocks();  // unlocks all
+    PageLocks(const PageLocks&) = delete;
+    PageLocks& operator=(const PageLocks&) = delete;
+
+    /// The memory is locked soon, or stays as it is where the driver refuses: copies are slower then, and right all the
+    /// same.
+    void lock(std::byte* memory, std::size_t bytes);
+    /// It is not locked when this returns, and will not be. Nothing may be copied from or to it.
+    void unlock(std::byte* memory);
+    /// Waits until all is locked that shall be.
+    void settle();
+
+private:
+    struct Piece {
+        std::byte* memory = nullptr;
+        std::size_t bytes = 0;
+    };
+    bool start();
+    bool lock_now(const Piece& piece);
+    void work();
+
+    const kernels::cuda::Driver& driver_;
+    DriverGate& gate_;
+    const std::int64_t most_bytes_;
+    std::int64_t bytes_ = 0;  // locked, or about to be
+    std::mutex mutex_;
+    std::condition_variable given_, done_;
+    std::deque<Piece> waiting_;
+    std::byte* under_way_ = nullptr;
+    std::vector<Piece> locked_;
+    bool quit_ = false;
+    std::thread thread_;  // none until the first piece
+};
+
+}  // namespace engine

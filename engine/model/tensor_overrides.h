@@ -1,0 +1,19 @@
+// Finds which layers' routed experts a list of tensor overrides (llama.cpp's -ot) leaves on the host.
+#pragma once
+
+#include "engine/gguf/gguf_file.h"
+#include "engine/placement_options.h"
+#include "engine/result.h"
+
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// The options with what their tensor overrides come to: which layers leave their experts first, and, where that is not
+/// chosen otherwise, how many do. The first pattern that is found in a tensor's name says where it is to lie; experts
+/// that none names lie with their layer. BadRequest: a pattern that is none, or takes too long; a tensor that cannot
+/// lie where it was asked to, with what would be possible.
+Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const GgufFile& file);
+
+}  // namespace engine

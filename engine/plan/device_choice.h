@@ -1,0 +1,43 @@
+// DeviceChoice says what a device holds beside a conversation's KV: how many layers, of which of them the experts, and
+// how many copies of the others' experts, by the time of a token that their bytes save.
+//
+// Ways to divide the memory are compared by what predict.h says of each. Of every number of layers that fits: no
+// experts but those of whole layers that KV leaves room for, all of its experts, as many copies as find room beside KV.
+// Of the best of these, and of as many layers as fit, all sixteenths of copies while all layers, three quarters, half
+// or a quarter of them leave their experts on the host. So layers alone, and experts on the host alone, are never
+// faster. Where the machine's rates are not known, or the device shares the host's cores, layers come first, then KV,
+// then what finds most experts.
+#pragma once
+
+#include "engine/plan/predict.h"
+#include "engine/planner.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace engine {
+
+struct DeviceChoice {
+    int layers = 0;
+    int host_expert_layers = 0;           // the first so many of them leave their experts on the host
+    std::int64_t expert_cache_bytes = 0;  // for copies of these
+};
+
+/// What somebody has chosen already.
+struct ChoiceBounds {
+    bool layers_are_chosen = false;                                       // those of the placement
+    std::int64_t most_copies = std::numeric_limits<std::int64_t>::max();  // bytes
+};
+
+/// For a conversation of so many block columns and as many more as columns_with_room() says, so that not every new
+/// column moves something. The placement's share has as many layers as fit, the policy, and the layers that leave their
+/// experts on the host, where that is chosen. Precondition: it has a device.
+DeviceChoice choose_tenants(const ModelCosts& costs, const PlannedPlacement& placement, const MachineRates* rates,
+                            int columns, const ChoiceBounds& bounds = {});
+
+DeviceShare with_choice(DeviceShare share, const DeviceChoice& choice);
+
+/// Of a placement whose experts were chosen, for a conversation of so many block columns.
+ExpertsGain gain_of(const ModelCosts& costs, const PlannedPlacement& chosen, const MachineRates* rates, int columns);
+
+}  // namespace engine

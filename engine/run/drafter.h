@@ -1,0 +1,25 @@
+// Drafter guesses what an answer says next.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace engine {
+
+enum class DraftedBy { Repetition, Model };
+
+/// Owned by a turn, on its thread.
+class Drafter
+{
+public:
+    virtual ~Drafter() = default;
+
+    virtual DraftedBy kind() const = 0;
+    /// What may follow `tokens`, prompt and answer so far, `most` at most; valid until the next call. Empty: it has no
+    /// guess. `tokens` only grows from call to call.
+    virtual std::span<const int> next(std::span<const int> tokens, int most) = 0;
+    /// Of the last call: time for what it had missed before, which other guesses do not cost.
+    virtual std::int64_t aside_us() const { return 0; }
+};
+
+}  // namespace engine

@@ -1,0 +1,16 @@
+// Compares the vocabularies of two models, one of which is to guess the tokens of the other.
+#pragma once
+
+#include "engine/result.h"
+#include "engine/tokenizer/vocabulary.h"
+
+namespace engine {
+
+/// Tokens by which two vocabularies of one family may differ in length: models of one family fill theirs up to sizes
+/// that suit their matrices. llama.cpp allows as many.
+inline constexpr int kMostPadding = 128;
+
+/// Whether the same ids mean the same texts, of the same kinds, as far as both go. BadRequest: the first difference.
+Status same_vocabulary(const Vocabulary& model, const Vocabulary& draft);
+
+}  // namespace engine

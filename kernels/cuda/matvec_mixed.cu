@@ -1,0 +1,35 @@
+// Products of matrices of two types with the same token: what files mix in one layer goes in one launch.
+#include "kernels/cuda/matvec.cuh"
+
+using namespace kernels::cuda;
+
+namespace {
+
+template <class First, class Second>
+__device__ void matvec_mixed(const PartOfLaunch& of)
+{
+    using TurnsOfFirst = Turns<First, 1>;
+    using TurnsOfSecond = Turns<Second, 1>;
+    constexpr std::size_t kBytes =
+        sizeof(TurnsOfFirst) > sizeof(TurnsOfSecond) ? sizeof(TurnsOfFirst) : sizeof(TurnsOfSecond);
+    __shared__ uint4 turns[kMatvecWarps * kBytes / sizeof(uint4)];  // a thread block needs one of both
+    if (of.is_second_type)
+        matvec<Second>(of.a, of.block, reinterpret_cast<TurnsOfSecond*>(turns));
+    else
+        matvec<First>(of.a, of.block, reinterpret_cast<TurnsOfFirst*>(turns));
+}
+
+}  // namespace
+
+#define MATVEC_MIXED(name, First, Second)                                                                              \
+    extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp, PackedWeights<kernels::Block##First>::kBlocks)   \
+        name(const MatvecArguments a, const MatvecParts parts)                                                         \
+    {                                                                                                                  \
+        matvec_mixed<PackedWeights<kernels::Block##First>, PackedWeights<kernels::Block##Second>>(part_of(a, parts));  \
+    }                                                                                                                  \
+    EMULATED(name)
+
+MATVEC_MIXED(matvec_q3_k_q5_k, Q3_K, Q5_K);
+MATVEC_MIXED(matvec_q4_k_q5_k, Q4_K, Q5_K);
+MATVEC_MIXED(matvec_q4_k_q6_k, Q4_K, Q6_K);
+MATVEC_MIXED(matvec_q5_k_q6_k, Q5_K, Q6_K);

@@ -1,0 +1,16 @@
+// Declares where kernels put rows of 8-bit activations besides, for them and their launchers.
+#pragma once
+
+#include <cstddef>
+
+namespace kernels::cuda {
+
+/// (rows,) rows of 8-bit activations, each `stride` bytes after the one before, and at the same stride what rounding
+/// lost, rounded in its turn. Null: it is not wanted.
+struct RoundedRows {
+    std::byte* at;
+    std::byte* residual;
+    std::size_t stride;
+};
+
+}  // namespace kernels::cuda

@@ -1,0 +1,138 @@
+// Which small models are offered to guess for a large one, which is chosen, and that it is loaded with it.
+#include "app/catalogue/draft_models.h"
+#include "app/catalogue/model_controller.h"
+#include "tests/app/catalogue/catalogue_case.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/test_program.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <atomic>
+
+using namespace test_support;
+
+class TestDraftModels : public QObject
+{
+    Q_OBJECT
+
+    std::unique_ptr<ModelFolder> m_folder;
+    std::shared_ptr<FakeScript> m_script;
+    std::unique_ptr<EngineThread> m_thread;
+    std::unique_ptr<ModelController> m_opener;
+    ModelListModel* m_list = nullptr;
+    std::unique_ptr<DraftModels> m_drafts;
+    std::atomic<int> m_asked = 0;
+
+    ModelEntry entry(const QString& id, std::int64_t bytes, int vocabulary = 1000,
+                     const std::string& tokenizer = "gpt2") const
+    {
+        ModelEntry e;
+        e.id = e.title = id;
+        e.path = m_folder->put(id + ".gguf", QByteArray("x"));
+        e.kind = ModelKind::Chat;
+        e.info.weight_bytes = bytes;
+        e.info.vocabulary = vocabulary;
+        e.info.tokenizer = tokenizer;
+        return e;
+    }
+    void makeDrafts()
+    {
+        m_drafts.reset();
+        const auto may = [this](const std::filesystem::path&, const std::filesystem::path& draft) {
+            ++m_asked;
+            return draft.stem() != "stranger";
+        };
+        m_drafts = std::make_unique<DraftModels>(*m_list, *m_opener, may, m_folder->path("drafts.json"));
+    }
+    QStringList offersAfterALook(const QString& id)
+    {
+        QSignalSpy changed(m_drafts.get(), &DraftModels::changed);
+        m_drafts->look(id);
+        if (changed.isEmpty() && !changed.wait())
+            return {"nothing came"};
+        return m_drafts->offers(id);
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        m_asked = 0;
+        m_folder = std::make_unique<ModelFolder>();
+        m_script = std::make_shared<FakeScript>();
+        m_thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(m_script); });
+        m_opener = std::make_unique<ModelController>(
+            *m_thread, [this](const auto& path, const auto&) { return inspect_fake(*m_script, path); },
+            engine::LoadRequest());
+        m_list = new ModelListModel(m_opener.get());
+        makeDrafts();
+        ModelEntry server = entry("server", 1);
+        server.store = Store::Server;
+        ModelEntry embedding = entry("embedding", 1);
+        embedding.kind = ModelKind::Embedding;
+        m_list->add({entry("large", 1000), entry("half", 501), entry("small", 100), entry("tiny", 50, 900),
+                     entry("stranger", 100), entry("few", 100, 500), entry("spm", 100, 1000, "llama"), server,
+                     embedding});
+    }
+    void cleanup()
+    {
+        m_drafts.reset();
+        m_opener.reset();
+        m_thread.reset();
+    }
+
+    /// Much smaller, of the same kind of vocabulary, which is then compared, once.
+    void siblingsAreOffered()
+    {
+        QVERIFY(m_drafts->offers("large").isEmpty());
+        QCOMPARE(offersAfterALook("large"), QStringList({"tiny", "small"}));
+        QCOMPARE(m_asked, 3);
+        m_drafts->look("large");
+        QCOMPARE(m_drafts->offers("large").size(), 2);
+        QTest::qWait(20);
+        QCOMPARE(m_asked, 3);
+        m_drafts->look("tiny");
+        QVERIFY(m_drafts->offers("tiny").isEmpty());
+        QVERIFY(m_drafts->offers("nobody").isEmpty());
+    }
+
+    void theChoiceIsKept()
+    {
+        offersAfterALook("large");
+        QCOMPARE(m_drafts->chosen("large"), -1);
+        QSignalSpy chose(m_drafts.get(), &DraftModels::chose);
+        m_drafts->choose("large", 1);
+        QCOMPARE(chose.count(), 1);
+        QCOMPARE(m_drafts->chosen("large"), 1);
+        QCOMPARE(m_drafts->draftOf(m_folder->path("large.gguf")), m_folder->path("small.gguf"));
+
+        makeDrafts();  // the program is started again: nothing is compared yet
+        QCOMPARE(m_drafts->offers("large"), QStringList{"small"});
+        QCOMPARE(m_drafts->chosen("large"), 0);
+        QVERIFY(QFile::remove(m_folder->path("small.gguf")));
+        QCOMPARE(m_drafts->draftOf(m_folder->path("large.gguf")), QString());
+        m_drafts->choose("large", -1);
+        makeDrafts();
+        QCOMPARE(m_drafts->chosen("large"), -1);
+    }
+
+    void aModelIsLoadedWithIt()
+    {
+        offersAfterALook("large");
+        m_drafts->choose("large", 0);
+        m_opener->openAndLoad(m_folder->path("large.gguf"));
+        QTRY_VERIFY(m_opener->current().known());
+        QCOMPARE(m_script->loads().back().draft_model,
+                 std::filesystem::path(m_folder->path("tiny.gguf").toStdString()));
+        QVERIFY(!m_drafts->opensOtherwise());
+        m_drafts->choose("large", -1);
+        QVERIFY(m_drafts->opensOtherwise());
+        m_opener->reload();
+        QTRY_VERIFY(m_script->loads().size() == 2 && m_opener->current().known());
+        QVERIFY(m_script->loads().back().draft_model.empty());
+        QVERIFY(!m_drafts->opensOtherwise());
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestDraftModels)
+#include "tst_draft_models.moc"

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""How fast the 7B shape in Q4_K_M should run on a card, from what its kernels read and execute.
+
+    gpu_model.py                 what is expected of six cards, beside the review's table, and how it was checked
+    gpu_model.py --expected      the same for packaging/gpu-bundle/expected.tsv
+    gpu_model.py --check         whether that file is what --expected prints
+
+What is assumed:
+- A product of one row (matvec) keeps so many copies of weights under way that the memory is never idle: it takes what
+  a copy within the device would for its bytes, or what its instructions take, and a start of two latencies and a launch.
+- A copy reaches 86 % of the nominal rate of HBM, 91 % of GDDR: measured on an H200 (4,130 of 4,800 GB/s), taken from
+  others' published measurements for the rest. A product reaches 91 % of a copy (measured: 87 to 93 %).
+- A scheduler issues 0.75 instructions a cycle where all warps have something to do.
+- The latency of memory is 650 cycles, at the clock of the card under load.
+- Products of many rows are bound by instructions, not by tensor cores: 597 operations a cycle and multiprocessor, as
+  measured on an H200 (138 Tops/s), at most 70 % of what the tensor cores do. Attention over many rows likewise, 424
+  (q8_0 KV, 98 TFLOP/s). cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
+- Attention of a decode step waits 13 latencies, however short it is, and takes 3.6 bytes of KV a cycle and
+  multiprocessor (measured: what 4,096 tokens added to a step), at most what a product reads.
+- Of a layer's 10 launches, those that are no products take the times of SMALL, scaled by the clock.
+- What happens on the host between two tokens is hidden, but for 15 us.
+- Merging the partials of a layer's attention waited for memory ten times, and once more for each eight pieces of 64
+  tokens, since its loads stood behind branches (machine code of fbdae1c; 14 us at 8,192 tokens on an H200, by ncu). Now
+  all that up to 256 pieces need is asked for at once: two waits of the ten are gone, and all of the others. Decode above
+  still counts it as it was measured."""
+
+import argparse
+import pathlib
+import sys
+from dataclasses import dataclass
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent.parent
+EXPECTED = ROOT / "packaging/gpu-bundle/expected.tsv"
+MEASURED = HERE / "measured.tsv"
+
+LATENCY_CYCLES = 650
+LAUNCH_S = 1.8e-6
+ISSUE = 0.75
+OF_A_COPY = 0.91
+HOST_S = 15e-6
+
+# Mistral 7B: rows and columns of a layer's matrices, of which the two last are Q6_K in half of the layers.
+LAYERS, EMBEDDING, FEED_FORWARD, KV, VOCABULARY = 32, 4096, 14336, 1024, 32768
+BYTES = {"q4_k": 144 / 256, "q6_k": 210 / 256}
+KV_BYTES = 2 * KV * 34 / 32  # of a token and layer, q8_0
+
+
+@dataclass(frozen=True)
+class Card:
+    name: str
+    multiprocessors: int
+    ghz: float
+    nominal_gb_s: float
+    copy_share: float
+    bytes_ops: int  # products and additions of 8-bit integers by a multiprocessor's tensor cores in a cycle
+    halves_ops: int  # of halves, added up in floats
+
+    @property
+    def copy(self):
+        return self.nominal_gb_s * 1e9 * self.copy_share
+
+    @property
+    def hz(self):
+        return self.ghz * 1e9
+
+
+CARDS = [
+    Card("RTX 3060", 28, 1.78, 360, 0.91, 2048, 512),
+    Card("RTX 4060", 24, 2.46, 272, 0.91, 2048, 512),
+    Card("RTX 4090", 128, 2.52, 1008, 0.91, 2048, 512),
+    Card("RTX 5070 Ti", 70, 2.45, 896, 0.91, 2048, 512),
+    Card("A100", 108, 1.41, 1555, 0.88, 4096, 2048),
+    Card("H100", 132, 1.755, 3350, 0.86, 8192, 4096),
+    Card("H200", 132, 1.755, 4800, 0.86, 8192, 4096),
+]  # fmt: skip
+
+# What the review of 2026-11-24 expected of the kernels of then: decode and prefill, tok/s.
+REVIEW = {
+    "RTX 3060": ((55, 62), (900, 1300)), "RTX 4060": ((50, 54), (1100, 1600)),
+    "RTX 5070 Ti": ((140, 160), (3500, 5000)), "H100": ((230, 300), (3500, 6000)),
+}  # fmt: skip
+
+# Seconds of a layer's small kernels on an H200, by ncu.
+SMALL = {"norm and quantise": 4.3e-6, "prepare heads": 3.9e-6, "merge and quantise": 5.5e-6,
+         "norm and quantise, 2": 4.3e-6, "quantise": 2.8e-6}  # fmt: skip
+RANK_S = 20e-6
+
+
+# ---- the kernels as they were, 5e3cf48: one slice of weights under way a warp ----
+
+@dataclass(frozen=True)
+class OldProduct:
+    """All warps of a multiprocessor wait for their slice, then all compute it: the times add up."""
+
+    instructions: int  # of a turn of the inner loop
+    slices: int  # in a turn, each with a wait for memory
+    weights: int  # to a slice and lane
+    warps: int  # a multiprocessor has room for
+
+    def seconds(self, card, rows, n, weight_bytes, matrices=1):
+        resident = card.multiprocessors * self.warps
+        waves = max(1.0, rows / resident)
+        turns = n / self.weights / 32 / self.slices
+        of_scheduler = self.warps * min(1.0, rows / resident) / 4
+        turn = self.instructions * of_scheduler + self.slices * LATENCY_CYCLES
+        cycles = waves * (2 * LATENCY_CYCLES + turns * turn)
+        return LAUNCH_S + max(cycles / card.hz, matrices * rows * n * weight_bytes / card.copy)
+
+
+# From the machine code for compute capability 9.0; slices and weights from the source.
+OLD = {
+    "q4_k": OldProduct(754, 4, 32, 16),
+    "q6_k": OldProduct(508, 4, 16, 16),
+    "gated q4_k": OldProduct(741, 2, 32, 20),  # a slice of both matrices
+}
+
+
+def old_layer(card, tokens):
+    small = 4.9e-6 + 4 * 2.9e-6 + 2 * 6.2e-6 + 2.3e-6 + 3.4e-6  # merge, quantise, norms of one block, rope, store
+    attend = LAUNCH_S + max(10e-6, tokens * KV_BYTES / (0.21 * card.copy))
+    q = OLD["q4_k"].seconds(card, EMBEDDING, EMBEDDING, BYTES["q4_k"])
+    kv = OLD["q4_k"].seconds(card, KV, EMBEDDING, BYTES["q4_k"])
+    gated = OLD["gated q4_k"].seconds(card, FEED_FORWARD, EMBEDDING, BYTES["q4_k"], 2)
+    down = [OLD[t].seconds(card, EMBEDDING, FEED_FORWARD, BYTES[t]) for t in ("q4_k", "q6_k")]
+    return small + attend + 2 * q + 2 * kv + gated + sum(down) / 2, {
+        "matvec_q4_k 4096 x 4096": q, "matvec_q4_k 1024 x 4096": kv, "gated_matvec_q4_k": gated,
+        "matvec_q4_k 4096 x 14336": down[0], "matvec_q6_k 4096 x 14336": down[1],
+        "matvec_q6_k 32768 x 4096": OLD["q6_k"].seconds(card, VOCABULARY, EMBEDDING, BYTES["q6_k"]),
+    }  # fmt: skip
+
+
+# ---- the kernels as they are ----
+
+# Of a warp for 1,024 weights; counted in the machine code for 9.0, of which the others differ by a tenth.
+INSTRUCTIONS = {"matvec_q4_k": 68, "gated_matvec_q4_k": 98, "matvec_q6_k": 82}
+
+
+def product(card, kind, rows, n, weight_bytes, matrices=1):
+    read = matrices * rows * n * weight_bytes / (OF_A_COPY * card.copy)
+    warps = matrices * rows * n / 1024 * INSTRUCTIONS[kind]
+    issued = warps / (card.multiprocessors * 4 * ISSUE * card.hz)
+    return LAUNCH_S + 2 * LATENCY_CYCLES / card.hz + max(read, issued)
+
+
+def layer(card, tokens):
+    clock = 1.755 / card.ghz
+    small = sum(SMALL.values()) * clock
+    kv_rate = min(OF_A_COPY * card.copy, 3.6 * card.multiprocessors * card.hz)
+    attend = LAUNCH_S + 13 * LATENCY_CYCLES / card.hz + tokens * KV_BYTES / kv_rate
+    qkv = product(card, "matvec_q4_k", EMBEDDING + 2 * KV, EMBEDDING, BYTES["q4_k"])
+    o = product(card, "matvec_q4_k", EMBEDDING, EMBEDDING, BYTES["q4_k"])
+    gated = product(card, "gated_matvec_q4_k", FEED_FORWARD, EMBEDDING, BYTES["q4_k"], 2)
+    down = [product(card, f"matvec_{t}", EMBEDDING, FEED_FORWARD, BYTES[t]) for t in ("q4_k", "q6_k")]
+    return small + attend + qkv + o + gated + sum(down) / 2, {
+        "matvec_q4_k 6144 x 4096": qkv, "matvec_q4_k 4096 x 4096": o, "gated_matvec_q4_k": gated,
+        "matvec_q4_k 4096 x 14336": down[0], "matvec_q6_k 4096 x 14336": down[1],
+        "matvec_q6_k 32768 x 4096": product(card, "matvec_q6_k", VOCABULARY, EMBEDDING, BYTES["q6_k"]),
+    }  # fmt: skip
+
+
+def merge_of_fbdae1c(card, tokens):
+    return LAUNCH_S + (10 + tokens / 64 / 8) * LATENCY_CYCLES / card.hz
+
+
+def merge(card, tokens):
+    """Pieces become longer where there are more than 512."""
+    pieces = min(512, tokens / 64)
+    return LAUNCH_S + (8 + pieces // 257) * LATENCY_CYCLES / card.hz
+
+
+def decode(card, tokens, of_layer=layer, rank=RANK_S):
+    seconds, kernels = of_layer(card, tokens)
+    return 1 / (LAYERS * seconds + kernels["matvec_q6_k 32768 x 4096"] + rank + HOST_S)
+
+
+def step_bytes():
+    matrices = 2 * EMBEDDING * EMBEDDING + 2 * KV * EMBEDDING + 2 * FEED_FORWARD * EMBEDDING
+    down = FEED_FORWARD * EMBEDDING * (BYTES["q4_k"] + BYTES["q6_k"]) / 2
+    return LAYERS * (matrices * BYTES["q4_k"] + down) + VOCABULARY * EMBEDDING * BYTES["q6_k"]
+
+
+def prefill(card, tokens, products_per_s):
+    """Products and attention, and 40 bytes of activations read and written a value and layer."""
+    weights = 2 * EMBEDDING * EMBEDDING + 2 * KV * EMBEDDING + 3 * FEED_FORWARD * EMBEDDING
+    per_cycle = min(424, 0.7 * card.halves_ops)
+    attention = 2 * tokens * EMBEDDING / (per_cycle * card.multiprocessors * card.hz)  # half of the pairs, twice
+    rows = 40 * (EMBEDDING + FEED_FORWARD) / card.copy
+    return 1 / (LAYERS * (2 * weights / products_per_s + attention + rows))
+
+
+def own_products(card):
+    return min(597, 0.7 * card.bytes_ops) * card.multiprocessors * card.hz
+
+
+def blas_products(card, rows=2048):
+    """Weights become halves first: 0.56 bytes read, two written, two read again, for all rows of a step."""
+    multiplied = 0.6 * card.halves_ops * card.multiprocessors * card.hz
+    return 1 / (1 / multiplied + 4.6 / (2 * rows) / card.copy)
+
+
+# ---- what is printed ----
+
+def expectations(card):
+    return {
+        "copy_gb_s": card.copy / 1e9, "decode_0": decode(card, 0), "decode_4096": decode(card, 4096),
+        "prefill_own": prefill(card, 4096, own_products(card)),
+        "prefill_blas": prefill(card, 4096, max(own_products(card), blas_products(card))),
+    }  # fmt: skip
+
+
+def expected_file():
+    lines = ["# What tests/bench/gpu_model expects: Mistral 7B shape, Q4_K_M, q8_0 KV; tok/s, and GB/s read and written."]
+    for n, card in enumerate(sorted(CARDS, key=lambda c: -len(c.name))):  # the longest name that fits is taken
+        row = expectations(card)
+        if n == 0:
+            lines.append("\t".join(["card", *row]))
+        lines.append("\t".join([card.name, *(f"{value:.0f}" for value in row.values())]))
+    return "\n".join(lines) + "\n"
+
+
+def measured():
+    for line in MEASURED.read_text().splitlines():
+        if line and not line.startswith("#"):
+            card, code, what, value, unit = line.split("\t")
+            yield next(c for c in CARDS if c.name == card), code, what, float(value), unit
+
+
+def modelled(card, code, what):
+    of_layer = layer if code == "now" else old_layer
+    kernels = of_layer(card, 0)[1]
+    if what in kernels:
+        return kernels[what] * 1e6
+    assert what in ("copy_gb_s", "decode_0", "decode_4096") or code == "now", what
+    return {
+        "decode_0": lambda: decode(card, 0, of_layer, RANK_S if code == "now" else 50e-6),
+        "decode_4096": lambda: decode(card, 4096, of_layer, RANK_S if code == "now" else 50e-6),
+        "copy_gb_s": lambda: card.copy / 1e9,
+        "prefill_own": lambda: expectations(card)["prefill_own"],
+        "prefill_blas": lambda: expectations(card)["prefill_blas"],
+    }[what]()  # fmt: skip
+
+
+def text(pair):
+    return f"{pair[0]} - {pair[1]}" if pair else ""
+
+
+def print_report():
+    print("| card | decode, empty | share of a copy | at 4,096 | review, kernels of then | prefill 4,096, own | with cuBLAS | review |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for card in CARDS:
+        e = expectations(card)
+        review = REVIEW.get(card.name, (None, None))
+        share = 100 * e["decode_0"] * step_bytes() / card.copy
+        print(f"| {card.name} | {e['decode_0']:.0f} | {share:.0f} % | {e['decode_4096']:.0f} | {text(review[0])} | "
+              f"{e['prefill_own']:.0f} | {e['prefill_blas']:.0f} | {text(review[1])} |")
+    print("\n| card | merge of a layer at 8,192, us, fbdae1c | now | at 32,768, fbdae1c | now |")
+    print("| --- | --- | --- | --- | --- |")
+    for card in CARDS:
+        print(f"| {card.name} | " + " | ".join(
+            f"{1e6 * of(card, tokens):.1f}" for tokens in (8192, 32768) for of in (merge_of_fbdae1c, merge)) + " |")
+    print("\n| card | code | what | measured | model | model / measured |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    ratios = {}
+    for card, code, what, value, unit in measured():
+        model = modelled(card, code, what)
+        ratios.setdefault(code, []).append(max(model / value, value / model) - 1)
+        print(f"| {card.name} | {code} | {what} | {value:g} {unit} | {model:.4g} | {model / value:.2f} |")
+    for code, off in ratios.items():
+        off.sort()
+        print(f"\nOff by {100 * off[len(off) // 2]:.0f} % at the median and {100 * off[-1]:.0f} % at most, {code}.")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--expected", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    if given.expected:
+        print(expected_file(), end="")
+    elif given.check:
+        if EXPECTED.read_text() != expected_file():
+            sys.exit(f"{EXPECTED} is not what the model says: `gpu_model.py --expected` makes it")
+    else:
+        print_report()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,460 @@
+// A GPU's memory as a long conversation uses it, without a model: the pager on the emulated driver, which counts what
+// it is asked for. A driver's allocations, frees and page locks take milliseconds or wait for all that is computed.
+#include "engine/device/cuda_device.h"
+#include "engine/kv/kv_pager.h"
+#include "tests/support/cuda/emulated_gpu.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+using namespace engine;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int kTokens = 16, kLayers = 4, kHeads = 2;
+constexpr kernels::KvBlockLayout kBlock{kernels::KvType::F16, kernels::KvType::F16, 8, 8, kTokens};
+constexpr int kMostHeads = 6;
+constexpr std::int64_t kBlockBytes = std::int64_t(kHeads * kBlock.bytes());
+constexpr std::int64_t kColumnBytes = kLayers * kBlockBytes;
+
+emulator::GpuFacts gpu_of(std::size_t mebibytes, std::size_t granularity = 1)
+{
+    emulator::GpuFacts facts;
+    facts.memory_bytes = mebibytes << 20;
+    facts.granularity_bytes = granularity;
+    return facts;
+}
+
+/// A driver that gives 2.5 KiB for the 2 KiB of two blocks: a fifth of the 256 KiB is lost, and nobody knows that
+/// before it is full.
+emulator::GpuFacts rounding_gpu()
+{
+    emulator::GpuFacts facts = gpu_of(0, 5 << 9);
+    facts.memory_bytes = std::size_t(256) << 10;
+    return facts;
+}
+
+std::vector<KvLayerShape> all_alike()
+{
+    return std::vector<KvLayerShape>(kLayers, KvLayerShape{kHeads, kBlock});
+}
+
+/// Two layers that see everything, with large blocks, and two with small ones and windows.
+std::vector<KvLayerShape> large_and_small()
+{
+    const KvLayerShape large{kMostHeads, kBlock}, small{1, kBlock, 2 * kTokens};
+    return {large, small, large, small};
+}
+
+/// What the device computes is bytes that tell page, layer and token.
+class OnGpu
+{
+public:
+    explicit OnGpu(const emulator::GpuFacts& facts, int pages, int longest_step = 1,
+                   const std::vector<KvLayerShape>& layers = all_alike())
+        : gpu(facts)
+        , cache(layers, kTokens, pages)
+    {
+        kernels::cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
+        auto opened = CudaDevice::open(0);
+        if (!opened)
+            qFatal("%s", opened.error().what.c_str());
+        device = std::move(*opened);
+        vram = std::make_unique<Vram>(*device);
+        kv = std::make_unique<DeviceKv>(*vram, cache.layers(), pages, KvSlabs::slab_bytes_for(*vram));
+        stream = std::make_unique<KvStream>(*vram, std::size_t(pages) * kLayers);
+        pager = std::make_unique<KvPager>(cache, *vram, *kv, *stream);
+        pager->set_longest_step(longest_step);
+        pager->set_layers(kLayers);
+        cache.set_device(kv.get(), stream.get());
+        cache.make_ahead(longest_step / kTokens + 1);
+        pager->bring_back(Event::Cause::User);
+        settle();
+    }
+    ~OnGpu()
+    {
+        cache.truncate(sequence, 0);
+        cache.truncate(earlier, 0);
+        cache.set_device(nullptr, nullptr);
+        pager.reset();
+        stream.reset();
+        kv.reset();
+        vram.reset();
+        device.reset();
+        kernels::cuda::set_platform({});
+    }
+
+    /// What the threads of their own do is done.
+    void settle()
+    {
+        pager->settle();
+        device->settle_pins();
+    }
+
+    Status step(int tokens = 1)
+    {
+        const int first = sequence.length();
+        if (Status ok = cache.reserve(sequence, first + tokens); !ok)
+            return ok;
+        if (Status ok = pager->prepare(sequence, first, tokens); !ok)
+            return ok;
+        for (int i = first; i < first + tokens; ++i)
+            for (int l = 0; l < kLayers; ++l)
+                write(i, l);
+        sequence.ids.resize(std::size_t(first + tokens));
+        if (Status ok = pager->finish(sequence, first, tokens); !ok)
+            return ok;
+        return device->finish_work();  // its logits are read
+    }
+    /// Another conversation is begun; this one stays.
+    void begin_another()
+    {
+        earlier = std::exchange(sequence, KvSequence());
+        pager->begin_turn({});
+    }
+    bool steps(int count, int tokens = 1)
+    {
+        for (int i = 0; i < count; ++i)
+            if (const Status done = step(tokens); !done) {
+                qWarning("%s", done.error().what.c_str());
+                return false;
+            }
+        return true;
+    }
+
+    /// Whether all values are where they belong, on the device and in the mirror.
+    bool intact()
+    {
+        bool whole = cache.wait_mirrored(sequence).has_value();
+        for (int i = 0; i < sequence.length(); ++i)
+            for (int l = 0; l < kLayers; ++l) {
+                const PageId page = sequence.pages[std::size_t(i / kTokens)];
+                whole = whole && holds(cache.host_block(page, l), i, l);
+                const DevicePtr block = cache.device_block(page, l);
+                if (!block)
+                    continue;
+                std::vector<std::byte> there(cache.layer(l).bytes());
+                const auto& driver = device->driver();
+                whole = whole && driver.copy_to_host(there.data(), address(block), there.size(), device->compute()) ==
+                                     kernels::cuda::Status::Ok;
+                whole = whole && holds(there.data(), i, l);
+            }
+        return whole;
+    }
+    int columns_here() const
+    {
+        return int(std::ranges::count_if(sequence.pages, [&](PageId page) { return kv->holds(page, 0); }));
+    }
+
+    emulator::EmulatedGpu gpu;
+    KvCache cache;
+    std::unique_ptr<CudaDevice> device;
+    std::unique_ptr<Vram> vram;
+    std::unique_ptr<DeviceKv> kv;
+    std::unique_ptr<KvStream> stream;
+    std::unique_ptr<KvPager> pager;
+    KvSequence sequence, earlier;
+
+private:
+    static kernels::cuda::DevicePtr address(DevicePtr at) { return reinterpret_cast<std::uintptr_t>(at); }
+    static std::byte value(int token, int l, int head) { return std::byte(1 + (token * 31 + l * 7 + head) % 250); }
+
+    /// Values of a token, one after another.
+    void write(int token, int l)
+    {
+        std::array<std::byte, 2 * kBlock.v_dim> row{};
+        for (int head = 0; head < cache.layer(l).kv_heads; ++head) {
+            row.fill(value(token, l, head));
+            const auto at = address(cache.device_block(sequence.pages[std::size_t(token / kTokens)], l)) +
+                            std::size_t(head) * kBlock.bytes() + kBlock.v_offset() +
+                            std::size_t(token % kTokens) * row.size();
+            if (device->driver().copy_to_device(at, row.data(), row.size(), device->compute()) !=
+                kernels::cuda::Status::Ok)
+                qFatal("a row was not written");
+        }
+    }
+    bool holds(const std::byte* block, int token, int l) const
+    {
+        for (int head = 0; head < cache.layer(l).kv_heads; ++head)
+            for (int d = 0; d < 2 * kBlock.v_dim; ++d)
+                if (block[std::size_t(head) * kBlock.bytes() + kBlock.v_offset() +
+                          std::size_t(token % kTokens * 2 * kBlock.v_dim + d)] != value(token, l, head))
+                    return false;
+        return true;
+    }
+};
+
+}  // namespace
+
+class TestCudaMemory : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    /// Nobody asks for what has ended, and the same events serve again and again: there are as many as steps are on
+    /// their way to the mirror, which on a busy machine may lag.
+    void aLongAnswerTakesNothingOfTheDriver()
+    {
+        OnGpu here(gpu_of(2), 260);
+        QVERIFY(here.steps(100));
+        here.settle();
+        const int events = here.gpu.events(), slabs = here.gpu.allocations();
+        const emulator::MemoryCalls calls = here.gpu.memory_calls();
+        QVERIFY(here.steps(4000));
+        QVERIFY2(here.gpu.events() <= events + 1000, qPrintable(QString::number(here.gpu.events())));
+        QVERIFY(here.gpu.allocations() > slabs + 8);  // it grew
+        QVERIFY(here.gpu.memory_calls() == calls);    // elsewhere
+        QCOMPARE(here.columns_here(), int(here.sequence.pages.size()));
+        QVERIFY(here.intact());
+    }
+
+    /// Blocks that leave make room for those that come.
+    void evictionTakesNothingOfTheDriver()
+    {
+        OnGpu here(gpu_of(2), 200);
+        here.vram->set_limit(40 * kColumnBytes);
+        QVERIFY(here.steps(60 * kTokens));
+        QVERIFY(here.columns_here() <= 38);
+        here.settle();
+        const emulator::MemoryCalls calls = here.gpu.memory_calls();
+        const int events = here.gpu.events();
+        QVERIFY(here.steps(100 * kTokens));
+        QVERIFY(here.gpu.memory_calls() == calls);
+        QVERIFY(here.gpu.events() <= events + 1000);
+        QVERIFY(here.columns_here() >= 35);
+        QVERIFY(here.vram->held() <= here.vram->budget());
+        QVERIFY(here.intact());
+    }
+
+    void aPromptTakesNothingOfTheDriver()
+    {
+        OnGpu here(gpu_of(4), 200, 4 * kTokens);
+        QVERIFY(here.steps(2, 4 * kTokens));
+        here.settle();
+        const emulator::MemoryCalls calls = here.gpu.memory_calls();
+        for (int chunk = 0; chunk < 40; ++chunk) {
+            QVERIFY(here.steps(1, 4 * kTokens));
+            here.settle();  // it computes for long
+        }
+        QVERIFY(here.gpu.memory_calls() == calls);
+        QVERIFY(here.intact());
+    }
+
+    /// Drivers round allocations up: what is lost by that would seem to be other programs'.
+    void littleIsLostToRounding()
+    {
+        OnGpu here(gpu_of(2048, std::size_t(2) << 20), 300);
+        QVERIFY(here.steps(50, 5 * kTokens));
+        here.settle();
+        QVERIFY(here.kv->blocks() >= 50 * 5 * kLayers);
+        QCOMPARE(std::int64_t(here.gpu.used_bytes()), here.vram->held());
+    }
+
+    /// A layer or a copy of an expert comes: what was taken ahead is theirs, and blocks move together.
+    void othersHaveWhatWasTakenAhead()
+    {
+        OnGpu here(gpu_of(2), 200, 8 * kTokens);
+        QVERIFY(here.steps(20, 8 * kTokens));
+        here.settle();
+        QVERIFY(here.vram->used(Vram::Use::KvAhead) > 0);
+        const std::int64_t budget = here.vram->budget();
+        // Most of each slab's blocks go.
+        here.cache.truncate(here.sequence, 100 * kTokens);
+        const std::int64_t left = budget - here.vram->used() - budget / 50;
+        const auto memory = here.vram->take(Vram::Use::Weights, std::size_t(left));
+        QVERIFY2(memory, memory ? "" : memory.error().what.c_str());
+        QVERIFY(here.vram->held() <= budget);
+        QVERIFY(here.intact());
+        here.vram->give_back(Vram::Use::Weights, *memory, std::size_t(left));
+        QVERIFY(here.steps(40, kTokens));
+        QVERIFY(here.intact());
+    }
+
+    void lessIsHeldWhenOtherProgramsHoldMore()
+    {
+        OnGpu here(gpu_of(2), 200, 8 * kTokens);
+        QVERIFY(here.steps(15, 8 * kTokens));
+        here.settle();
+        here.gpu.hold_memory(std::size_t(2 << 20) - here.gpu.used_bytes());
+        std::this_thread::sleep_for(110ms);  // it is asked ten times a second
+        const std::int64_t before = here.vram->held();
+        QVERIFY(here.steps(1));
+        QVERIFY(here.vram->held() < before);
+        QVERIFY(here.vram->held() <= here.vram->budget());
+        QVERIFY(here.steps(100));
+        QVERIFY(here.vram->held() <= here.vram->budget());
+        QVERIFY(here.intact());
+    }
+
+    /// The budget says that there is room up to its last byte, and there is none: the oldest columns leave.
+    void columnsLeaveWhereTheDriverIsFull()
+    {
+        OnGpu here(rounding_gpu(), 100);
+        here.vram->set_watermark(1.0);
+        QVERIFY(here.steps(80, kTokens));
+        QVERIFY2(here.columns_here() >= 40, qPrintable(QString::number(here.columns_here())));
+        QVERIFY(here.intact());
+        // It is known from then on.
+        const int columns = here.columns_here();
+        QVERIFY(here.pager->take_events().size() > 20);
+        const int calls = here.gpu.memory_calls().allocations;
+        QVERIFY(here.steps(10, kTokens));
+        QVERIFY(here.gpu.memory_calls().allocations - calls <= 8);
+        QVERIFY(std::abs(here.columns_here() - columns) <= 2);
+    }
+
+    /// Under `resident` nothing of this conversation leaves, but all of another one.
+    void anotherConversationLeavesWhereTheDriverIsFull()
+    {
+        OnGpu here(rounding_gpu(), 120);
+        here.pager->set_policy(KvPolicy::Resident);
+        QVERIFY(here.steps(30, kTokens));
+        here.begin_another();
+        QVERIFY(here.steps(40, kTokens));
+        QCOMPARE(here.columns_here(), 40);
+        QVERIFY(here.intact());
+        Status full;
+        while (full && here.sequence.pages.size() < 80)
+            full = here.step(kTokens);
+        QVERIFY(!full);
+        QVERIFY2(here.sequence.pages.size() >= 48, qPrintable(QString::number(here.sequence.pages.size())));
+    }
+
+    /// Blocks of windows come and go between those that stay; what they leave is room for larger ones, too.
+    void holesOfSmallBlocksAreRoomForLargeOnes()
+    {
+        OnGpu here(gpu_of(1), 700, 8 * kTokens, large_and_small());
+        here.vram->set_watermark(1.0);
+        here.vram->set_limit(512 << 10);
+        QVERIFY(here.steps(20, 8 * kTokens));
+        QVERIFY(here.steps(20, kTokens));
+        QVERIFY(here.intact());
+        const std::int64_t used = here.vram->used(), held = here.vram->held();
+        QVERIFY2(10 * used >= 9 * held, qPrintable(QString("%1 of %2").arg(used).arg(held)));
+        QVERIFY(held <= here.vram->budget());
+    }
+
+    /// A block that is streamed is one call of the driver's; what else there is to do is done once for each run. What
+    /// is computed sees all blocks of its run.
+    void streamingIsOneCallForEachBlock()
+    {
+        emulator::GpuFacts facts = gpu_of(2);
+        facts.delay = 200us;
+        OnGpu here(facts, 100);
+        constexpr int kColumns = 40, kSlots = 24;
+        QVERIFY(here.steps(kColumns, kTokens));
+        QVERIFY(here.pager->leave(0) && here.pager->leave(1));
+        QCOMPARE(here.stream->set_slots(kSlots, std::size_t(kBlockBytes)), kSlots);
+        here.settle();
+        const auto& driver = here.device->driver();
+        std::vector<std::byte> seen(std::size_t(kColumns) * std::size_t(kBlockBytes));
+        here.stream->clear();
+        for (int l : {0, 1})
+            for (int b = 0; b < kColumns; ++b)
+                here.stream->add(
+                    {l, b, here.cache.host_block(here.sequence.pages[std::size_t(b)], l), std::size_t(kBlockBytes)});
+        int calls = -here.gpu.calls(), runs = 0, copies = 0;
+        here.stream->start();
+        for (int l : {0, 1}) {
+            KvBlocks blocks = here.cache.open(here.sequence, l, LayerOn::Device, 0, kColumns);
+            for (; blocks.next(); ++runs)
+                for (int b = blocks.first(); b < blocks.last(); ++b, ++copies)
+                    QVERIFY(driver.copy_to_host(&seen[std::size_t(b) * std::size_t(kBlockBytes)],
+                                                std::uint64_t(reinterpret_cast<std::uintptr_t>(blocks.block(b))),
+                                                std::size_t(kBlockBytes),
+                                                here.device->compute()) == kernels::cuda::Status::Ok);
+            QVERIFY(driver.synchronize(here.device->compute()) == kernels::cuda::Status::Ok);
+            for (int b = 0; b < kColumns; ++b)
+                QVERIFY(std::memcmp(&seen[std::size_t(b) * std::size_t(kBlockBytes)],
+                                    here.cache.host_block(here.sequence.pages[std::size_t(b)], l),
+                                    std::size_t(kBlockBytes)) == 0);
+        }
+        calls += here.gpu.calls();
+        QCOMPARE(copies, 2 * kColumns);
+        QVERIFY2(runs <= 8, qPrintable(QString::number(runs)));
+        const int others = calls - 2 * copies;  // a block's copy, and this test's
+        QVERIFY2(others <= 24 * runs, qPrintable(QString("%1 calls for %2 runs").arg(others).arg(runs)));
+    }
+
+    /// Where the driver takes its time, nobody waits for it; where it refuses, all goes on.
+    void pagesAreLockedAhead()
+    {
+        OnGpu here(gpu_of(2), 100);
+        QVERIFY(here.steps(3));
+        here.settle();
+        here.gpu.delay_page_locks(500ms);
+        const int locks = here.gpu.memory_calls().page_locks;
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(here.steps(kTokens));  // a page is begun, and the next one made
+        QVERIFY(timer.elapsed() < 500);
+        here.settle();
+        QCOMPARE(here.gpu.memory_calls().page_locks, locks);
+        QCOMPARE(here.gpu.locked_bytes(), 3 * here.cache.page_bytes());
+        here.gpu.refuse_page_locks();
+        here.gpu.delay_page_locks(0us);
+        QVERIFY(here.steps(10 * kTokens));
+        here.settle();
+        QCOMPARE(here.gpu.locked_bytes(), 3 * here.cache.page_bytes());
+        QVERIFY(here.intact());
+    }
+
+    /// A step in which the device waits for the host is not disturbed: neither by this model's threads nor by another
+    /// one's, nor by one that is opened meanwhile.
+    void memoryIsNotTakenWhileTheDeviceWaits()
+    {
+        OnGpu here(gpu_of(2), 100);
+        auto other = CudaDevice::open(0);
+        QVERIFY(other);
+        DriverGate& gate = here.device->gate();
+        QVERIFY(gate.begin_step());
+        std::atomic<int> done = 0;
+        std::vector<std::thread> threads;
+        threads.emplace_back([&] {
+            const auto memory = (*other)->allocate(1024);
+            ++done;
+            if (memory)
+                (*other)->release(*memory, 1024);
+        });
+        threads.emplace_back([&] { done += CudaDevice::open(0) ? 1 : 100; });
+        std::vector<std::byte> page(4096);
+        here.device->pin(page.data(), page.size());
+        std::this_thread::sleep_for(50ms);
+        const int early = done;
+        const std::size_t locked = here.gpu.locked_bytes();
+        gate.end_step();
+        for (std::thread& thread : threads)
+            thread.join();
+        QCOMPARE(early, 0);
+        QCOMPARE(locked, here.cache.page_bytes());
+        here.settle();
+        QCOMPARE(done.load(), 2);
+        QCOMPARE(here.gpu.locked_bytes(), here.cache.page_bytes() + page.size());
+        here.device->unpin(page.data(), page.size());
+        QVERIFY(gate.begin_step());
+        gate.end_step();
+    }
+
+    void aPageIsFreedWhileItIsBeingLocked()
+    {
+        OnGpu here(gpu_of(2), 100);
+        here.gpu.delay_page_locks(5ms);
+        for (int i = 0; i < 4; ++i) {
+            std::vector<std::byte> page(4096);
+            here.device->pin(page.data(), page.size());
+            if (i % 2 == 0)
+                std::this_thread::sleep_for(1ms);
+            here.device->unpin(page.data(), page.size());
+        }
+        here.settle();
+        QCOMPARE(here.gpu.locked_bytes(), here.cache.page_bytes());
+    }
+};
+
+SPILLWAY_TEST(test_support::NoApplication, TestCudaMemory)
+#include "tst_cuda_memory.moc"

@@ -1,0 +1,110 @@
+// A dense layer on a GPU: how many kernels it takes, and shapes that no model of the project's own has.
+#include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/dense_model.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <set>
+
+using namespace test_support;
+
+class TestCudaLayers : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    LoadRequest request(const support::DenseModel& model) const
+    {
+        const std::filesystem::path path = m_folder.filePath("dense.gguf").toStdString();
+        model.save(path);
+        LoadRequest request = request_for("llama");
+        request.model = path.string();
+        return request;
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            QSKIP("a real driver does not count");
+    }
+
+    // Each launch costs a decode step more than its arithmetic does. What grew here by one costs 1 us a layer and
+    // token.
+    void aLayerTakesFewLaunches_data()
+    {
+        using enum kernels::TensorType;
+        QTest::addColumn<int>("type");
+        QTest::addColumn<int>("vType");
+        QTest::addColumn<int>("launches");
+        // Norm, q + k + v, heads, attention, its merge, output; norm, gate + up, rounding, down.
+        QTest::newRow("Q4_K_M") << int(Q4_K) << int(Q6_K) << 10;
+        QTest::newRow("Q5_K_M") << int(Q5_K) << int(Q6_K) << 10;
+        QTest::newRow("Q8_0") << int(Q8_0) << int(Q8_0) << 10;
+        QTest::newRow("F16, which rounds nothing") << int(F16) << int(F16) << 9;
+        QTest::newRow("types that are not multiplied together") << int(Q8_0) << int(Q4_K) << 11;
+    }
+    void aLayerTakesFewLaunches()
+    {
+        QFETCH(int, type);
+        QFETCH(int, vType);
+        QFETCH(int, launches);
+        Gpu gpu;
+        support::DenseModel dense;
+        dense.layers = 2;
+        dense.type = kernels::TensorType(type);
+        dense.v_type = kernels::TensorType(vType);
+        const auto model = load(on_cuda(request(dense), 1));  // the other layer and the head are the host's
+        QVERIFY(model);
+        std::set<int> taken;
+        int before = 0;
+        const Run here = run(*model,
+                             [&](int token) {
+                                 const int now = gpu.emulated()->kernels_run();
+                                 if (token > 18)
+                                     taken.insert(now - before);
+                                 before = now;
+                             },
+                             {16, 24});
+        QVERIFY(here.status);
+        QCOMPARE(taken, std::set<int>{launches});
+    }
+
+    // SmolLM has 9 and 15 query heads: what the host attends of a sequence lies behind as many numbers.
+    void oddHeadCountsAreSharedWithTheHost()
+    {
+        Gpu gpu;
+        support::DenseModel dense;
+        dense.heads = 9;
+        dense.kv_heads = 3;
+        dense.layers = 2;
+        dense.type = dense.v_type = kernels::TensorType::Q8_0;
+        LoadRequest placed = on_cuda(request(dense));
+        const auto cpu = load(request(dense));
+        QVERIFY(cpu);
+        const Logits truth = run(*cpu, {}, kShort).logits;
+        placed.placement.kv_policy = KvPolicy::Merge;
+        placed.placement.kv_offload_share = 0.5;
+        auto model = load(placed);
+        QVERIFY(model);
+        std::int64_t on_cpu = 0;
+        const Run here = run(
+            *model,
+            [&](int) {
+                const auto t = model->placement().telemetry();
+                on_cpu += t ? t->step_attended_on_host_bytes : 0;
+            },
+            kShort);
+        QVERIFY(here.status);
+        QVERIFY(on_cpu > 0);
+        QVERIFY2(relative_difference(here.logits, truth) < 0.02,
+                 qPrintable(QString::number(relative_difference(here.logits, truth))));
+        model.reset();
+        QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestCudaLayers)
+#include "tst_cuda_layers.moc"

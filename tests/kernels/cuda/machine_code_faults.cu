@@ -1,0 +1,74 @@
+// Kernels that break the rules of machine_code.py, each one of them, and some that break none.
+#include <cstddef>
+#include <cstdint>
+
+extern "C" __global__ void __launch_bounds__(128) matvec_without_fault(const uint4* weights, unsigned* out, int n)
+{
+    unsigned sum = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        const uint4 w = weights[i];
+        sum += w.x ^ w.y ^ w.z ^ w.w;
+    }
+    out[threadIdx.x] = sum;
+}
+
+// An array whose place is known only as it runs.
+extern "C" __global__ void __launch_bounds__(128) matvec_local(const uint4* weights, unsigned* out, int n, int which)
+{
+    unsigned sums[64] = {};
+    for (int i = threadIdx.x; i < n; i += 32) {
+        const uint4 w = weights[i];
+        sums[w.x & 63] += w.y;
+        sums[w.z & 63] += w.w;
+    }
+    out[threadIdx.x] = sums[which & 63];
+}
+
+// Sums that are all alive to the end.
+extern "C" __global__ void __launch_bounds__(128) matvec_greedy(const uint4* weights, unsigned* out, int n)
+{
+    unsigned sums[96] = {};
+    for (int i = threadIdx.x; i < n; i += 32) {
+        const uint4 w = weights[i];
+#pragma unroll
+        for (int s = 0; s < 96; ++s)
+            sums[s] = sums[s] * w.x + (s % 3 == 0 ? w.y : s % 3 == 1 ? w.z : w.w);
+    }
+#pragma unroll
+    for (int s = 0; s < 96; ++s)
+        out[s * 32 + threadIdx.x] = sums[s];
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    matvec_narrow(const std::uint8_t* weights, const std::uint16_t* scales, unsigned* out, int n)
+{
+    unsigned sum = 0;
+    for (int i = threadIdx.x; i < n; i += 32)
+        sum += weights[i] * scales[i];
+    out[threadIdx.x] = sum;
+}
+
+// A sum of numbers says nothing of which memory it is in.
+struct Place {
+    const std::byte* weights;
+};
+extern "C" __global__ void __launch_bounds__(128)
+    matvec_generic(const Place place, const std::size_t* offsets, unsigned* out, int n)
+{
+    const std::size_t at = reinterpret_cast<std::size_t>(place.weights) + offsets[blockIdx.x];
+    const auto* weights = reinterpret_cast<const uint4*>(at);
+    unsigned sum = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        const uint4 w = weights[i];
+        sum += w.x ^ w.y ^ w.z ^ w.w;
+    }
+    out[threadIdx.x] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(128) diverging(const int* values, int* out, int n)
+{
+    for (int i = threadIdx.x; i < n; i += 32)
+        if (values[i] & 1)
+            for (int k = 0; k < 8; ++k)
+                atomicAdd(&out[values[i] >> k & 255], k + values[i]);
+}

@@ -1,0 +1,293 @@
+#include "tests/support/cuda/multiprocessor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <span>
+#include <thread>
+
+namespace host = kernels::cuda::host;
+
+constinit thread_local uint3 threadIdx{};
+constinit thread_local uint3 blockIdx{};
+constinit thread_local uint3 blockDim{};
+constinit thread_local uint3 gridDim{};
+
+namespace emulator {
+
+static std::string text(uint3 p)
+{
+    return "(" + std::to_string(p.x) + ", " + std::to_string(p.y) + ", " + std::to_string(p.z) + ")";
+}
+
+static std::string name_of(const std::string& file)
+{
+    return file.substr(file.rfind('/') + 1);
+}
+
+static constinit thread_local Multiprocessor* running = nullptr;  // of this thread: whose blocks run
+
+Multiprocessor::Multiprocessor(unsigned seed)
+    : random_(seed | 1)
+{
+}
+
+unsigned Multiprocessor::random()
+{
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 17;
+    random_ ^= random_ << 5;
+    return random_;
+}
+
+void Multiprocessor::begin(const Launch& launch)
+{
+    running = this;
+    kernel_ = &launch.kernel;
+    arguments_ = launch.arguments;
+    count_ = launch.block.x * launch.block.y * launch.block.z;
+    shared_bytes_ = launch.shared_bytes;
+    while (threads_.size() < count_)
+        threads_.push_back(std::make_unique<Thread>());
+    standings_.resize(threads_.size());
+    warps_.resize(std::max(warps_.size(), std::size_t(count_ / kWarpLanes)));
+    blockDim = {launch.block.x, launch.block.y, launch.block.z};
+    gridDim = {launch.grid.x, launch.grid.y, launch.grid.z};
+}
+
+std::string Multiprocessor::run_block(uint3 block)
+{
+    fault_.clear();
+    blockIdx = block;
+    shared_.reset(new std::byte[shared_bytes_]);  // its exact size, so that ASan sees what goes beyond
+    std::fill_n(shared_.get(), shared_bytes_, kNeverWritten);
+    run_threads();
+    static_shared_.clean();
+    return fault_.empty() ? fault_ : std::string(kernel_->name) + ", block " + text(blockIdx) + ": " + fault_;
+}
+
+void Multiprocessor::run_threads()
+{
+    for (unsigned i = 0; i < count_; ++i) {
+        Thread& t = *threads_[i];
+        t.place = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
+        standings_[i].state = Standing::State::Ready;
+        t.exchanges = 0;
+        t.copies.clear();
+        t.uncommitted.clear();
+        t.fiber.start(body, this);
+    }
+    const unsigned warps = std::max(1u, count_ / kWarpLanes);
+    do {
+        const unsigned first = random() % warps;
+        for (unsigned w = 0; w < warps && fault_.empty(); ++w)
+            run_warp((first + w) % warps);
+    } while (fault_.empty() && release_barrier());
+}
+
+// Until every lane has ended or waits for the block. A lane that stops hands over to the next one.
+void Multiprocessor::run_warp(unsigned w)
+{
+    const auto lanes = std::span(standings_).subspan(std::size_t(w) * kWarpLanes, kWarpLanes);
+    const auto exchanges = [](const Standing& lane) { return lane.state == Standing::State::AtWarpExchange; };
+    warp_ = w;
+    for (;;) {
+        flip_ = random() % kWarpLanes;
+        lanes_taken_ = 0;
+        if (take_next_lane())
+            current_->fiber.resume();
+        if (!fault_.empty() || std::none_of(lanes.begin(), lanes.end(), exchanges))
+            return;
+        for (const Standing& lane : lanes)
+            if (lane != lanes.front())
+                return fault("a warp's lanes part ways:" + standing());
+        for (Standing& lane : lanes)
+            lane.state = Standing::State::Ready;
+    }
+}
+
+bool Multiprocessor::take_next_lane()
+{
+    while (lanes_taken_ < kWarpLanes && fault_.empty()) {
+        index_ = warp_ * kWarpLanes + (lanes_taken_++ ^ flip_);
+        if (standings_[index_].state == Standing::State::Ready) {
+            current_ = threads_[index_].get();
+            threadIdx = current_->place;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the block goes on: all its threads wait at one barrier. Otherwise all have ended, or it is at fault.
+bool Multiprocessor::release_barrier()
+{
+    const std::span all = std::span(standings_).first(count_);
+    const bool ended = all.front().state == Standing::State::Ended;
+    for (const Standing& s : all)
+        if (s.state != all.front().state || (!ended && !(s.where == all.front().where))) {
+            fault("not all threads come to the barrier:" + standing());
+            return false;
+        }
+    if (ended)
+        return false;
+    for (Standing& s : all)
+        s.state = Standing::State::Ready;
+    return true;
+}
+
+// Where the threads are: "thread 0 at rms_norm.cu:12, thread 32 has ended, ..."; one for each place.
+std::string Multiprocessor::standing() const
+{
+    std::map<std::string, unsigned> places;
+    for (unsigned i = count_; i-- > 0;) {
+        const Standing& s = standings_[i];
+        places[s.state == Standing::State::Ended ? "has ended"
+                                                 : "at " + name_of(s.where.file) + ":" + std::to_string(s.where.line)] =
+            i;
+    }
+    std::string all;
+    for (const auto& [place, thread] : places)
+        all += " thread " + std::to_string(thread) + " " + place + ";";
+    return all;
+}
+
+void Multiprocessor::body(void* self)
+{
+    auto& m = *static_cast<Multiprocessor*>(self);
+    m.kernel_->call(m.kernel_->function, m.arguments_);
+    m.wait({Standing::State::Ended, {}});
+}
+
+void Multiprocessor::wait(Standing standing)
+{
+    standings_[index_] = standing;
+    Fiber& here = current_->fiber;
+    if (take_next_lane())
+        here.switch_to(current_->fiber);
+    else
+        here.suspend();
+}
+
+void Multiprocessor::fault(const std::string& what)
+{
+    if (fault_.empty())
+        fault_ = what;
+}
+
+void Multiprocessor::end_here()
+{
+    wait({Standing::State::Ended, {}});
+    std::abort();  // it was resumed after its end
+}
+
+}  // namespace emulator
+
+// ---- what device_on_host.h declares ----
+
+namespace kernels::cuda::host {
+
+using emulator::running;
+using emulator::Standing;
+using emulator::Thread;
+
+void block_barrier(Where where)
+{
+    running->wait({Standing::State::AtBlockBarrier, where});
+}
+
+// The two places alternate: a lane can be at most one exchange ahead of another that still reads.
+const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t bytes, Where where)
+{
+    Thread& thread = running->current();
+    auto& all = running->warp().brought[thread.exchanges++ % 2];
+    if (mask != ~0u || bytes > kExchangeBytes)
+        running->fault("an exchange among a part of a warp");
+    else if (bytes > 0)
+        std::memcpy(all[threadIdx.x % emulator::kWarpLanes], mine, bytes);
+    running->wait({Standing::State::AtWarpExchange, where});
+    return all[0];
+}
+
+std::byte* dynamic_shared()
+{
+    return running->shared();
+}
+
+std::uint64_t now_ns()
+{
+    return std::uint64_t(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+void yield()
+{
+    std::this_thread::yield();
+}
+
+void must_be_aligned(const void* at, std::size_t bytes, Where where)
+{
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(at) % bytes;
+    if (beyond == 0)
+        return;
+    running->fault("at " + emulator::name_of(where.file) + ":" + std::to_string(where.line) + " an address is " +
+                   std::to_string(beyond) + " bytes beyond a multiple of " + std::to_string(bytes));
+    running->end_here();
+}
+
+void copy_async(void* to, const void* from, std::size_t bytes, Where where)
+{
+    must_be_aligned(to, bytes, where);
+    must_be_aligned(from, bytes, where);
+    running->current().uncommitted.push_back({to, from, bytes});
+}
+
+void commit_copies()
+{
+    Thread& t = running->current();
+    t.copies.push_back(std::move(t.uncommitted));
+    t.uncommitted.clear();
+}
+
+void wait_for_copies(int groups_still_under_way)
+{
+    auto& groups = running->current().copies;
+    while (groups.size() > std::size_t(groups_still_under_way)) {
+        for (const emulator::Copy& copy : groups.front())
+            std::memcpy(copy.to, copy.from, copy.bytes);
+        groups.erase(groups.begin());
+    }
+}
+
+}  // namespace kernels::cuda::host
+
+// ---- what the compiler calls before an access whose address does not suit its type ----
+
+namespace emulator {
+
+/// The compiler's note of such an access, as its own library of sanitizers reads it.
+struct AccessNote {
+    const char* file;
+    std::uint32_t line, column;
+    const struct TypeNote* type;
+    std::uint8_t log2_alignment;
+    std::uint8_t kind;  // 0: a load, 1: a store, others: a reference, a member
+};
+
+struct TypeNote {
+    std::uint16_t kind, info;
+    char name[1];  // and more: 'const struct float4'
+};
+
+}  // namespace emulator
+
+extern "C" void __ubsan_handle_type_mismatch_v1(const emulator::AccessNote* note, std::uintptr_t address)
+{
+    const std::size_t alignment = std::size_t(1) << note->log2_alignment;
+    emulator::running->fault(std::string("a misaligned ") + (note->kind == 1 ? "store" : "load") + " at " +
+                             emulator::name_of(note->file) + ":" + std::to_string(note->line) + ": " +
+                             note->type->name + " is at a multiple of " + std::to_string(alignment) +
+                             " bytes, and this address is " + std::to_string(address % alignment) + " beyond one");
+    emulator::running->end_here();
+}

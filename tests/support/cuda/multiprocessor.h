@@ -1,0 +1,104 @@
+// Runs blocks of a kernel, one after the other, on the thread that calls it: threads as fibers with barriers, warps
+// that exchange values, shared memory. Within a block the order of the threads is shuffled, so that a barrier that is
+// missing shows.
+#pragma once
+
+#include "kernels/cuda/device_on_host.h"
+#include "tests/support/cuda/fiber.h"
+#include "tests/support/cuda/grid.h"
+#include "tests/support/cuda/static_shared.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace emulator {
+
+constexpr unsigned kWarpLanes = 32;
+constexpr unsigned kMostThreads = 1024;
+constexpr std::size_t kMostSharedBytes = 48 << 10;  // what a launch may ask for without further ado
+
+struct Copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+};
+
+/// How far a thread of the block has come.
+struct Standing {
+    enum class State { Ready, AtBlockBarrier, AtWarpExchange, Ended };
+
+    State state = State::Ended;
+    kernels::cuda::host::Where where;  // of the barrier it waits at
+    bool operator==(const Standing&) const = default;
+};
+
+/// One thread of the block, and the copies it has under way.
+struct Thread {
+    Fiber fiber;
+    uint3 place{};
+    unsigned exchanges = 0;  // done so far: they alternate between two places
+    std::vector<std::vector<Copy>> copies;
+    std::vector<Copy> uncommitted;
+};
+
+struct Warp {
+    alignas(64) std::byte brought[2][kWarpLanes][kernels::cuda::host::kExchangeBytes];
+};
+
+/// What is launched. The arguments may be read by several threads.
+struct Launch {
+    const kernels::cuda::host::HostKernel& kernel;
+    void** arguments;
+    GridDim grid, block;
+    std::size_t shared_bytes;
+};
+
+/// One for each thread of the host; its fibers are kept from launch to launch.
+class Multiprocessor
+{
+public:
+    explicit Multiprocessor(unsigned seed);
+
+    /// The calling thread's.
+    static Multiprocessor& of_this_thread();
+
+    void begin(const Launch& launch);
+    /// Empty, or what the block did that no GPU would take.
+    std::string run_block(uint3 block);
+
+    // From the running fiber.
+    void wait(Standing standing);
+    Thread& current() { return *current_; }
+    Warp& warp() { return warps_[index_ / kWarpLanes]; }
+    std::byte* shared() { return shared_.get(); }
+    void fault(const std::string& what);
+    /// After a fault that this thread of the block cannot go on from. What is on its stack is left as it is.
+    [[noreturn]] void end_here();
+
+private:
+    static void body(void* self);
+    void run_threads();
+    void run_warp(unsigned w);
+    bool take_next_lane();
+    bool release_barrier();
+    std::string standing() const;
+    unsigned random();
+
+    const kernels::cuda::host::HostKernel* kernel_ = nullptr;
+    void** arguments_ = nullptr;
+    std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<Standing> standings_;  // of the threads
+    std::vector<Warp> warps_;
+    std::unique_ptr<std::byte[]> shared_;
+    std::size_t shared_bytes_ = 0;
+    StaticShared static_shared_;
+    unsigned count_ = 0;  // threads in a block
+    Thread* current_ = nullptr;
+    unsigned index_ = 0;                              // of current_
+    unsigned warp_ = 0, flip_ = 0, lanes_taken_ = 0;  // of the warp that runs, and the order of its lanes
+    std::string fault_;
+    unsigned random_;
+};
+
+}  // namespace emulator

@@ -1,0 +1,33 @@
+// The key with which programs are let in: it is shown when it is asked for, copied, and made anew.
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Components
+
+CopyRow {
+    id: root
+
+    required property ServerController server
+
+    property bool shown: false
+
+    title: qsTr("Key")
+    copyName: qsTr("Copy the key")
+    line: shown ? root.server.key : "••••••••••••••••"
+    onCopyRequested: root.server.copyKey()
+    onVisibleChanged: shown = false
+
+    ActionButton {
+        objectName: "showKey"
+        text: root.shown ? qsTr("Hide") : qsTr("Show")
+        Accessible.name: root.shown ? qsTr("Hide the key") : qsTr("Show the key")
+        onClicked: root.shown = !root.shown
+        Keys.onReturnPressed: clicked()
+    }
+    IconButton {
+        objectName: "newKey"
+        name: qsTr("Make a new key")
+        tip: qsTr("Make a new key: programs with the old one are no longer let in")
+        source: "qrc:/icons/retry.svg"
+        onClicked: root.server.makeKey()
+    }
+}

@@ -1,0 +1,94 @@
+// The newest requests: what was asked for, by whom it was answered, and what it took. Not what was said.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property RequestModel requests
+
+    spacing: 2
+
+    SectionHeading {
+        Layout.fillWidth: true
+        text: qsTr("Requests")
+    }
+    Text {
+        objectName: "noRequests"
+        Layout.fillWidth: true
+        visible: root.requests.count === 0
+        text: qsTr("None since Spillway was started. What is asked and answered is not kept, only when and how much.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeBody
+        color: Theme.text
+    }
+    Repeater {
+        model: root.requests
+
+        RowLayout {
+            id: line
+
+            required property int index
+            required property double time
+            required property string route
+            required property string model
+            required property int promptTokens
+            required property int answerTokens
+            required property double duration
+            required property int status
+
+            readonly property bool good: status >= 200 && status < 300
+            readonly property string clock: new Date(time).toLocaleTimeString(Format.locale, "HH:mm:ss")
+            readonly property string outcome: good ? "" : status === 499 ? qsTr("gave up waiting") : qsTr("refused with %1").arg(status)
+            readonly property string tokens: promptTokens + answerTokens === 0 ? "" : qsTr("%1 tokens in, %2 out").arg(Format.count(promptTokens)).arg(Format.count(answerTokens))
+
+            objectName: "request" + index
+            Layout.fillWidth: true
+            Layout.minimumHeight: Theme.px(28)
+            spacing: Theme.gap
+
+            Accessible.role: Accessible.ListItem
+            Accessible.name: Format.listed([clock, route, model, outcome, tokens, Format.milliseconds(duration)])
+
+            Text {
+                text: line.clock
+                textFormat: Text.PlainText
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.textMuted
+                Accessible.ignored: true
+            }
+            Text {
+                Layout.fillWidth: true
+                text: line.model === "" ? line.route : Format.also(line.route, line.model)
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeBody
+                color: Theme.text
+                Accessible.ignored: true
+            }
+            Text {
+                objectName: "outcome"
+                text: line.good ? line.tokens : line.outcome
+                textFormat: Text.PlainText
+                font.pixelSize: Theme.sizeSmall
+                color: line.good ? Theme.textMuted : Theme.danger
+                Accessible.ignored: true
+            }
+            Text {
+                Layout.minimumWidth: Theme.px(64)
+                horizontalAlignment: Text.AlignRight
+                text: Format.milliseconds(line.duration)
+                textFormat: Text.PlainText
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.textMuted
+                Accessible.ignored: true
+            }
+        }
+    }
+}
