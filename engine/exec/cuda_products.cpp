@@ -102,13 +102,13 @@ void CudaProducts::multiply(Rows& x, std::span<const Product> products, Rows& ou
     for (const Product& p : products)
         out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
     out.set_shape(x.count(), out_cols);
-    if (x.count() == 1)
+    if (x.count() <= cuda::kFewTokens)
         multiply_together(x, products, out);
     else
         multiply_into(x, products, out, cuda::Into::Place);
 }
 
-/// One token's: those whose types can be are multiplied in one launch.
+/// Of few tokens: those whose types can be are multiplied in one launch.
 void CudaProducts::multiply_together(Rows& x, std::span<const Product> products, Rows& out)
 {
     std::array<bool, cuda::kMostTogether> done{};
@@ -219,12 +219,12 @@ void CudaProducts::gated_by(Gate gate, const Rows& x, const Rows& up, int col, R
 void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
 {
     const GateAndUp both = gate_and_up_of(gate_and_up);
-    if (x.count() != 1 || both.gate.type != both.up.type) {
+    if (x.count() > cuda::kFewTokens || both.gate.type != both.up.type) {
         multiply(x, gate_and_up, gate_up);
         gated(gate, gate_up, out);
         return;
     }
-    out.set_shape(1, both.gate.rows);
+    out.set_shape(x.count(), both.gate.rows);
     const cuda::GatedProduct product{
         .gate = operands(x, both.gate, both.gate_bias, cuda_rows(out)),
         .up_weights = cuda_address(both.up.data),

@@ -105,15 +105,7 @@ public:
             return;
         const int all = share_.layout.all_leave(layers);
         comparison.take({layers, 0, 0});
-        for (int step = kSteps; step > 0; --step) {
-            const DeviceChoice copies = with_copies(layers, all, step);
-            const DeviceShare share = with_choice(share_, copies);
-            if (copies.expert_cache_bytes <= most_copies_ &&
-                share.layout.needed(layers, all, columns_).total() <= share.high_mark_bytes) {
-                comparison.take(copies);
-                break;
-            }
-        }
+        take_copies(comparison, layers, all);
     }
 
     void try_all(Comparison& comparison, int layers)
@@ -122,18 +114,24 @@ public:
         for (int quarters = 0; quarters <= 4; ++quarters) {
             const int on_host =
                 share_.host_expert_layers ? asked : (share_.layout.all_leave(layers) * quarters + 3) / 4;
-            for (int step = 0; step <= kSteps; ++step) {
-                const DeviceChoice copies = with_copies(layers, on_host, step);
-                if ((copies.expert_cache_bytes == 0 && step > 0) || copies.expert_cache_bytes > most_copies_ ||
-                    !comparison.take(copies))
-                    break;  // more of them find no room either
-            }
+            take_copies(comparison, layers, on_host);
             if (share_.host_expert_layers)
                 break;
         }
     }
 
 private:
+    /// From none to as many copies as find room.
+    void take_copies(Comparison& comparison, int layers, int on_host) const
+    {
+        for (int step = 0; step <= kSteps; ++step) {
+            const DeviceChoice copies = with_copies(layers, on_host, step);
+            if ((copies.expert_cache_bytes == 0 && step > 0) || copies.expert_cache_bytes > most_copies_ ||
+                !comparison.take(copies))
+                break;  // more of them find no room either
+        }
+    }
+
     DeviceChoice with_copies(int layers, int on_host, int step) const
     {
         const int copies = (experts_ * step + kSteps - 1) / kSteps;

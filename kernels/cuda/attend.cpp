@@ -5,6 +5,8 @@
 #include "kernels/cuda/prepare_heads.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace kernels::cuda {
 
@@ -71,6 +73,34 @@ static MostPieces most_pieces(const Attention& a)
     return {a.max_blocks, a.kv.layout.tokens, a.many_pieces};
 }
 
+/// A kernel, the query heads that a thread block of it takes, and the shared memory.
+struct AttendVariant {
+    Kernel kernel;
+    int heads;
+    unsigned shared_bytes;
+};
+
+/// The fastest kernel that takes it.
+static AttendVariant variant_of(const Attention& a, int piece_tokens)
+{
+    const KvBlockLayout& l = a.kv.layout;
+    const bool halves = l.k_type != KvType::F32 && l.v_type != KvType::F32;
+    if (halves && l.k_dim % 16 == 0 && l.v_dim % 64 == 0) {
+        const int heads = a.group <= 4 ? 4 : 8;
+        const int pass = l.v_type == KvType::Q8_0 && l.v_dim % 128 == 0 ? 128 : 64;
+        const Kernel kernel = heads == 4 ? (pass == 64 ? Kernel::attend_4_64 : Kernel::attend_4_128)
+                                         : (pass == 64 ? Kernel::attend_8_64 : Kernel::attend_8_128);
+        return {kernel, heads, unsigned(AttendHalvesShared(l.k_dim, piece_tokens, heads, pass).bytes)};
+    }
+    constexpr std::pair<int, Kernel> kByFloats[] = {
+        {1, Kernel::attend_1}, {2, Kernel::attend_2}, {4, Kernel::attend_4}, {8, Kernel::attend_8}};
+    const auto* v = std::begin(kByFloats);
+    while (v->first < a.group && v != std::end(kByFloats) - 1)
+        ++v;
+    const int floats = v->first * (l.k_dim + piece_tokens) + std::min(v->first, 4) * kAttendThreads * 8;
+    return {v->second, v->first, unsigned(floats) * 4};
+}
+
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
 {
     if (!can_attend(a))
@@ -97,25 +127,15 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
         .sum = pointer<float>(a.partials + partials.sum),
         .out = pointer<float>(a.partials + partials.out),
     };
-    struct Variant {
-        int heads;
-        Kernel kernel;
-    };
-    constexpr Variant kVariants[] = {
-        {1, Kernel::attend_1}, {2, Kernel::attend_2}, {4, Kernel::attend_4}, {8, Kernel::attend_8}};
-    const Variant* v = std::begin(kVariants);
-    while (v->heads < a.group && v != std::end(kVariants) - 1)
-        ++v;
-
+    const AttendVariant v = variant_of(a, most.tokens);
     // As many thread blocks as fill the device, whatever the length of the conversation is now.
-    const int head_blocks = a.kv.heads * ((a.group + v->heads - 1) / v->heads);
+    const int head_blocks = a.kv.heads * ((a.group + v.heads - 1) / v.heads);
     const int wanted = kAttendBlocks * driver.info().multiprocessors / (head_blocks * a.rows);
     const std::int64_t tokens = std::int64_t(std::min(a.max_blocks, a.end - a.begin)) * a.kv.layout.tokens;
     const int pieces = int(std::min<std::int64_t>((tokens + kPieceTokens - 1) / kPieceTokens, wanted));
     const int sharing = std::max(1, pieces);
-    const int shared_floats = v->heads * (a.kv.layout.k_dim + most.tokens) + std::min(v->heads, 4) * kAttendThreads * 8;
-    return driver.launch_early(v->kernel, {unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)},
-                               {kAttendThreads}, unsigned(shared_floats) * 4, queue, arguments);
+    return driver.launch_early(v.kernel, {unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)}, {kAttendThreads},
+                               v.shared_bytes, queue, arguments);
 }
 
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,

@@ -1,24 +1,11 @@
-// Attention for a few rows (decoding) over paged KV: a thread block takes the query heads of one KV head and walks over
-// pieces of KV blocks, reading each byte once for all of them. Each piece gives a partial of its own, so a result does
-// not depend on how many thread blocks share the work; merge_partials joins them. Pieces are short, so that a short
-// conversation gives the whole device something to do. Page table and length are device memory.
-#include "kernels/cuda/attend.h"
-#include "kernels/cuda/device.h"
-#include "kernels/cuda/reduce.cuh"
+// Attention for a few rows by floats: for keys and values that are floats, and heads of any length. See
+// attend_pieces.cuh; attend_halves.cu is faster.
+#include "kernels/cuda/attend_pieces.cuh"
 
 using namespace kernels::cuda;
 using kernels::KvType;
 
 namespace {
-
-constexpr int kWarps = kAttendThreads / kWarp;
-static_assert(kPieceTokens == 16 * kWarps);  // a warp takes the keys of 16 tokens at a time
-
-/// Tokens [first, last) of the block column at `block` of one KV head; they lie within one piece from `begin` on.
-struct Piece {
-    const std::byte* block;
-    int begin, first, last;
-};
 
 // ---- keys ----
 
@@ -109,46 +96,29 @@ template <KvType type, int heads>
 __device__ void score(const AttendArguments& a, const Piece& piece, const float* q, float* scores)
 {
 #pragma unroll 1
-    for (int run = piece.begin / 16 + warp(); run * 16 < piece.last; run += kWarps)
+    for (int run = piece.begin / 16 + warp(); run * 16 < piece.last; run += kAttendWarps)
         if (run * 16 + 16 > piece.first)
             score_run<type, heads>(a, piece, run, q, scores);
 }
 
 // ---- weights ----
 
-// scores to exp(score - largest), a warp a head, where they are capped first; where values have scales, these are put
-// into the weights. max, sum: of the first head
+// scores to exp(score - largest), a warp a head; where values have scales, these are put into the weights. max, sum: of
+// the first head
 template <int heads>
 __device__ void weigh(const AttendArguments& a, const Piece& piece, int live_heads, float* scores, float* max,
                       float* sum)
 {
     const auto* scales = reinterpret_cast<const float*>(piece.block + a.layout.v_scales_offset()) + piece.begin;
-    const int first = piece.first - piece.begin;
-    const int last = piece.last - piece.begin;
 #pragma unroll 1
-    for (int g = warp(); g < heads; g += kWarps) {
-        float* s = scores + g;
-        float largest = -INFINITY;
-#pragma unroll 2
-        for (int t = first + lane(); t < last; t += kWarp) {
-            float score = s[t * heads];
-            if (a.softcap > 0.0f)
-                s[t * heads] = score = a.softcap * tanhf(score / a.softcap);
-            largest = fmaxf(largest, score);
-        }
-        largest = warp_max(largest);
-        float total = 0.0f;
-#pragma unroll 2
-        for (int t = first + lane(); t < last; t += kWarp) {
-            const float weight = expf(s[t * heads] - largest);
-            total += weight;
-            s[t * heads] = a.layout.v_type == KvType::Q8_0 ? weight * scales[t] : weight;
-        }
-        total = warp_sum(total);
-        if (lane() == 0 && g < live_heads) {
-            max[g * a.max_pieces] = largest;
-            sum[g * a.max_pieces] = total;
-        }
+    for (int g = warp(); g < heads; g += kAttendWarps) {
+        const bool live = g < live_heads;
+        weigh_head(
+            a, piece, live ? max + g * a.max_pieces : nullptr, sum + g * a.max_pieces,
+            [&](int t) -> float& { return scores[t * heads + g]; },
+            [&](int t, float weight) {
+                scores[t * heads + g] = a.layout.v_type == KvType::Q8_0 ? weight * scales[t] : weight;
+            });
     }
 }
 
@@ -287,11 +257,6 @@ __device__ void add_values(const AttendArguments& a, const Piece& piece, const S
 
 // ---- kernel ----
 
-/// Where the partials of a piece and the thread block's first head are.
-struct Partial {
-    std::size_t of_sums, of_values;
-};
-
 template <int heads>
 __device__ void attend_piece(const AttendArguments& a, const Piece& piece, int live_heads, const Partial& partial,
                              const float* q, float* scores, float* parts)
@@ -328,7 +293,6 @@ __device__ void attend_piece(const AttendArguments& a, const Piece& piece, int l
     __syncthreads();  // scores and parts have been used
 }
 
-// grid: (kv_heads * ceil(group / heads), thread blocks that share the pieces, rows)
 // shared: q (heads, k_dim), scores (piece_tokens, heads), parts (as many tokens as threads cover, 4 heads, v_dim)
 template <int heads>
 __device__ void attend(const AttendArguments& a)
@@ -336,54 +300,17 @@ __device__ void attend(const AttendArguments& a)
     auto* q = reinterpret_cast<float*>(dynamic_shared());
     float* scores = q + heads * a.layout.k_dim;
     float* parts = scores + heads * a.piece_tokens;
-
-    const int passes = (a.group + heads - 1) / heads;
-    const int kv_head = int(blockIdx.x) / passes;
-    const int first_head = kv_head * a.group + int(blockIdx.x) % passes * heads;
-    const int live_heads = min(heads, (kv_head + 1) * a.group - first_head);
-    const int row = int(blockIdx.z);
-    const int all_heads = a.kv_heads * a.group;
-
-    let_next_begin();
-    const int seen = *a.first + row + 1;
-    const int oldest = a.window.oldest_seen(seen - 1);
-    const SeenPieces pieces(oldest, seen, a.layout.tokens, a.many_pieces);
-    const int first_piece = max(pieces.first_of(a.begin), pieces.first_slot) + int(blockIdx.y);
-    const int end = min(pieces.first_of(min(a.end, (seen - 1) / a.layout.tokens + 1)), pieces.end);
-    std::uint64_t column = first_piece < end ? a.blocks[pieces.block_of(first_piece)] : 0;
-
-    const float scale = a.q_scale[row];
-    wait_for_previous();
-    const auto* q_row = reinterpret_cast<const float4*>(a.q + std::size_t(row) * std::size_t(a.q_stride) +
-                                                        std::size_t(first_head * a.layout.k_dim));
+    const auto prepare = [&](const float* from, int live_heads, float scale) {
+        const auto* quads = reinterpret_cast<const float4*>(from);
 #pragma unroll 1
-    for (int i = int(threadIdx.x); i < heads * a.layout.k_dim / 4; i += kAttendThreads) {
-        const float4 v = i < live_heads * a.layout.k_dim / 4 ? q_row[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        reinterpret_cast<float4*>(q)[i] = make_float4(v.x * scale, v.y * scale, v.z * scale, v.w * scale);
-    }
-    __syncthreads();
-
-#pragma unroll 1
-    for (int p = first_piece; p < end; p += int(gridDim.y)) {
-        const int block_start = pieces.block_of(p) * a.layout.tokens;
-        const int begin = pieces.offset_of(p);
-        const int first = max(begin, oldest - block_start);
-        const int last = min(min(begin + pieces.tokens, a.layout.tokens), seen - block_start);
-        if (first >= last)
-            continue;  // no token of it is seen
-        if (p != first_piece)
-            column = a.blocks[pieces.block_of(p)];
-        if (column == 0)
-            continue;  // the host attends it
-        const auto row_pieces = std::size_t(row) * std::size_t(a.max_pieces), slot = std::size_t(pieces.slot(p));
-        const Partial partial{row_pieces * std::size_t(all_heads) + std::size_t(first_head * a.max_pieces) + slot,
-                              ((row_pieces + slot) * std::size_t(all_heads) + std::size_t(first_head)) *
-                                  std::size_t(a.layout.v_dim)};
-        attend_piece<heads>(
-            a,
-            {reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * a.layout.bytes(), begin, first, last},
-            live_heads, partial, q, scores, parts);
-    }
+        for (int i = int(threadIdx.x); i < heads * a.layout.k_dim / 4; i += kAttendThreads) {
+            const float4 v = i < live_heads * a.layout.k_dim / 4 ? quads[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            reinterpret_cast<float4*>(q)[i] = make_float4(v.x * scale, v.y * scale, v.z * scale, v.w * scale);
+        }
+    };
+    attend_pieces<heads>(a, prepare, [&](const Piece& piece, int live_heads, const Partial& partial) {
+        attend_piece<heads>(a, piece, live_heads, partial, q, scores, parts);
+    });
 }
 
 }  // namespace

@@ -109,6 +109,28 @@ struct AttendArguments {
     float* out;
 };
 
+/// Where a thread block of attend_halves.cu has what in shared memory, in bytes. heads: that it takes; pass: dimensions
+/// of the values that it adds up at a time
+struct AttendHalvesShared {
+    int unscale, v_scale, value_unit, weights, scores, bytes;
+    int weights_stride;  // halves from one column to the next: 32 bytes further on in the banks
+    int scores_stride;   // floats from one head to the next
+    constexpr AttendHalvesShared(int k_dim, int piece_tokens, int heads, int pass)
+        : unscale(2 * heads * k_dim * 2)
+        , v_scale(unscale + heads * 4)
+        , value_unit(v_scale + piece_tokens * 4)
+        , weights(value_unit + 16)
+        , scores(0)
+        , bytes(0)
+        , weights_stride(piece_tokens + 16)
+        , scores_stride(piece_tokens + 8)
+    {
+        scores = weights + 2 * heads * weights_stride * 2;
+        const int floats = scores_stride > kAttendThreads / 32 * pass ? scores_stride : kAttendThreads / 32 * pass;
+        bytes = scores + heads * floats * 4;
+    }
+};
+
 /// The merge of those partials.
 struct MergeArguments {
     int block_tokens;

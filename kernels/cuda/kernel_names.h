@@ -17,6 +17,10 @@
     KERNEL(attend, attend_2)                            \
     KERNEL(attend, attend_4)                            \
     KERNEL(attend, attend_8)                            \
+    KERNEL(attend_halves, attend_4_64)                  \
+    KERNEL(attend_halves, attend_4_128)                 \
+    KERNEL(attend_halves, attend_8_64)                  \
+    KERNEL(attend_halves, attend_8_128)                 \
     KERNEL(attend_many, attend_many_64)                 \
     KERNEL(attend_many, attend_many_128)                \
     KERNEL(attend_many, attend_many_256)                \

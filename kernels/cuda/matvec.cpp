@@ -5,7 +5,6 @@
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>
-#include <array>
 
 namespace kernels::cuda {
 
@@ -46,17 +45,36 @@ static bool can_multiply(const Product& p)
     return p.n % (is_packed(p.type) ? type_traits(p.type).block_len : 8) == 0;
 }
 
+/// Thread blocks that take so many rows, of one token or of more.
+static unsigned blocks_of_rows(int rows, int tokens)
+{
+    return pieces(rows, tokens == 1 ? kMatvecWarps : kMatvecWarps * kFewRowsOfWarp);
+}
+
+static GatedMatvecArguments not_gated(const MatvecArguments& product)
+{
+    GatedMatvecArguments gated{};
+    gated.gate = product;
+    return gated;
+}
+
+/// gated: of more tokens than one.
+static Status launch_few(const Driver& driver, Queue queue, TensorType type, unsigned blocks, int heads,
+                         const GatedMatvecArguments& gated, const MatvecParts& parts)
+{
+    const int at_once = gated.gate.residual ? kMatvecTokens / 2 : kMatvecTokens;
+    const Dim grid{blocks, pieces(gated.gate.tokens, at_once), unsigned(heads)};
+    return driver.launch_early(of_type(Kernel::matvec8_f32, type), grid, {32 * kMatvecWarps}, 0, queue, gated, parts);
+}
+
 static Status launch_matvec(const Driver& driver, Queue queue, const Product& p, const MatvecArguments& arguments,
                             int heads)
 {
-    if (p.tokens == 1) {
-        const Dim grid{pieces(p.rows, kMatvecWarps), 1, unsigned(heads)};
-        return driver.launch_early(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments,
-                                   MatvecParts{});
-    }
-    const int at_once = p.residual ? kMatvecTokens / 2 : kMatvecTokens;
-    const Dim grid{pieces(p.rows, kFewWarps), pieces(p.tokens, at_once), unsigned(heads)};
-    return driver.launch_early(of_type(Kernel::matvec8_f32, p.type), grid, {32 * kFewWarps}, 0, queue, arguments);
+    const unsigned blocks = blocks_of_rows(p.rows, p.tokens);
+    if (p.tokens > 1)
+        return launch_few(driver, queue, p.type, blocks, heads, not_gated(arguments), {});
+    return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks, 1, unsigned(heads)}, {32 * kMatvecWarps}, 0,
+                               queue, arguments, MatvecParts{});
 }
 
 Status matvec(const Driver& driver, Queue queue, const Product& p)
@@ -106,40 +124,62 @@ bool multiplied_together(std::span<const TensorType> types)
            std::ranges::all_of(types, [&](TensorType type) { return type == first || type == other; });
 }
 
+/// Products of a launch: the first, and parts. `two`: the second type's are said to be.
+struct TogetherLaunch {
+    MatvecArguments first{};
+    MatvecParts parts{};
+    unsigned blocks = 0;
+
+    void add(const Product& p, bool is_second_type)
+    {
+        const MatvecArguments a = arguments_of(p);
+        if (blocks == 0)
+            first = a;
+        else
+            parts.part[parts.count++] = {a.weights, a.row_bytes, a.scale,     a.bias,
+                                         a.out,     a.rows,      int(blocks), int(is_second_type)};
+        blocks += blocks_of_rows(p.rows, p.tokens);
+    }
+};
+
+static bool are_together(std::span<const Product> products)
+{
+    const Product& first = products.front();
+    return std::ranges::all_of(products, [&](const Product& p) {
+        return can_multiply(p) && p.tokens == first.tokens && p.tokens <= kFewTokens && p.into != Into::Sum &&
+               p.n == first.n && p.x == first.x && p.residual == first.residual &&
+               (p.tokens == 1 || (p.x_stride == first.x_stride && p.out.stride == first.out.stride));
+    });
+}
+
 Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products)
 {
     TensorType types[kMostTogether];
-    if (products.empty() || products.size() > kMostTogether)
+    if (products.empty() || products.size() > kMostTogether || !are_together(products))
         return Status::InvalidValue;
-    for (std::size_t i = 0; i < products.size(); ++i) {
-        const Product& p = products[i];
-        types[i] = p.type;
-        if (!can_multiply(p) || p.tokens != 1 || p.into == Into::Sum || p.n != products[0].n || p.x != products[0].x ||
-            p.residual != products[0].residual)
-            return Status::InvalidValue;
-    }
+    std::ranges::transform(products, types, &Product::type);
     if (!multiplied_together({types, products.size()}))
         return Status::InvalidValue;
     const TensorType other = other_type(products, [](const Product& p) { return p.type; });
     const TypesTogether* two = other == types[0] ? nullptr : types_together(types[0], other);
 
     // The first type's come first: of a kernel for two the first product may be of either.
-    std::array<const Product*, kMostTogether> order;
-    std::size_t count = 0;
+    const auto is_second = [&](const Product& p) { return two && p.type == two->second; };
+    TogetherLaunch launches[2];  // of more tokens each type's has a launch of its own
+    const bool in_one = products[0].tokens == 1;
     for (const bool second : {false, true})
         for (const Product& p : products)
-            if (second == (two && p.type == two->second))
-                order[count++] = &p;
-    MatvecParts parts{};
-    unsigned blocks = pieces(order[0]->rows, kMatvecWarps);
-    for (std::size_t i = 1; i < count; ++i) {
-        const MatvecArguments a = arguments_of(*order[i]);
-        parts.part[parts.count++] = {a.weights, a.row_bytes, a.scale,     a.bias,
-                                     a.out,     a.rows,      int(blocks), int(two && order[i]->type == two->second)};
-        blocks += pieces(a.rows, kMatvecWarps);
-    }
-    return driver.launch_early(two ? two->kernel : of_type(Kernel::matvec_f32, types[0]), {blocks}, {32 * kMatvecWarps},
-                               0, queue, arguments_of(*order[0]), parts);
+            if (second == is_second(p))
+                launches[in_one ? 0 : int(second)].add(p, second);
+    if (in_one)
+        return driver.launch_early(two ? two->kernel : of_type(Kernel::matvec_f32, types[0]), {launches[0].blocks},
+                                   {32 * kMatvecWarps}, 0, queue, launches[0].first, launches[0].parts);
+    Status status = Status::Ok;
+    for (const bool second : {false, true})
+        if (const TogetherLaunch& l = launches[int(second)]; l.blocks > 0 && status == Status::Ok)
+            status = launch_few(driver, queue, two ? (second ? two->second : two->first) : types[0], l.blocks, 1,
+                                not_gated(l.first), l.parts);
+    return status;
 }
 
 // ---- gated ----
@@ -156,7 +196,10 @@ static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct
         .gating = p.gating,
     };
     arguments.gate.expert = expert;
-    const Dim grid{pieces(p.gate.rows, kMatvecWarps), unsigned(p.gate.tokens)};
+    const unsigned blocks = pieces(p.gate.rows, kMatvecWarps);
+    if (p.gate.tokens > 1 && !expert.chosen)
+        return launch_few(driver, queue, p.gate.type, blocks, 1, arguments, {});
+    const Dim grid{blocks, unsigned(p.gate.tokens)};
     return driver.launch_early(of_type(Kernel::gated_matvec_f32, p.gate.type), grid, {32 * kMatvecWarps}, 0, queue,
                                arguments);
 }

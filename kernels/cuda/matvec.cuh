@@ -11,15 +11,6 @@
 
 namespace kernels::cuda {
 
-/// Where chunk i of 16 bytes of a step's activations lies in shared memory. Neighbouring lanes read 32 bytes of their
-/// own as two chunks, `apart` from each other: of two times 128 bytes one has them the other way round, or lanes that
-/// read together would wait for the same banks.
-template <unsigned apart>
-__device__ inline unsigned place_of_chunk(unsigned i)
-{
-    return i ^ (i / 8 % 2 * apart);
-}
-
 // ---- packed weights, 8-bit activations ----
 
 template <class Block>
@@ -40,7 +31,6 @@ struct PackedWeights {
         const std::byte* q;
         const std::byte* scale;
         const std::byte* sum;  // floats for weights with an offset, integers for those with a centre
-        int apart = Type::kApart;
         __device__ Place at(std::ptrdiff_t bytes) const { return {q + bytes, scale + bytes, sum + bytes}; }
         __device__ Place after(int steps) const
         {
@@ -60,30 +50,6 @@ struct PackedWeights {
         const unsigned first = Type::first(lane);
         return {row.q + first, row.scale + first / 32 * 4, row.sum + first / kOfSum * 4};
     }
-    /// The same where a step of them lies in shared memory.
-    static constexpr int kSums = kHasOffset<Block> || Type::kCentre > 0 ? 1024 / kOfSum : 0;
-    static constexpr int kExtras = 32 + kSums;
-    static __device__ int x_bytes(int n) { return n; }
-    static constexpr unsigned kRunsApart = Type::kApart / 16;  // chunks
-    static __device__ Place place(const uint4* x, const float* extras, unsigned lane)
-    {
-        const unsigned first = Type::first(lane);
-        const unsigned chunk = place_of_chunk<kRunsApart>(first / 16);
-        return {reinterpret_cast<const std::byte*>(x + chunk), reinterpret_cast<const std::byte*>(extras + first / 32),
-                reinterpret_cast<const std::byte*>(extras + 32 + first / kOfSum),
-                chunk == first / 16 ? Type::kApart : -Type::kApart};
-    }
-    static __device__ void copy_extras(const std::byte* x, int n, int step, float* extras)
-    {
-        const Place from = place_of_row(x, n);
-        const int i = lane();
-        if (32 * step + i < n / 32)
-            copy_async<4>(extras + i, from.scale + 4 * (32 * step + i), true);
-        for (int s = i; s < kSums; s += kWarp)
-            if (kSums * step + s < n / kOfSum)
-                copy_async<4>(extras + 32 + s, from.sum + 4 * (kSums * step + s), true);
-    }
-
     /// As another lane has it.
     static __device__ Place moved(const Place& place, unsigned from, unsigned to)
     {
@@ -111,7 +77,7 @@ struct PackedWeights {
             const std::byte* of_sum = x.sum + (1024 / kOfSum * step + r * Type::kApart / kOfSum) * 4;
             if (Type::kCentre > 0 && (r == 0 || !Type::kOneGroup))
                 products = less_centre(*reinterpret_cast<const int*>(of_sum));
-            products = dot16(w.q[r], x.q + 1024 * step + r * x.apart, products);
+            products = dot16(w.q[r], x.q + 1024 * step + r * Type::kApart, products);
             if (Type::kOneGroup && r == 0)
                 continue;
             sum = fmaf(w.scale[r] * scale[r], float(products), sum);
@@ -157,22 +123,11 @@ struct EightALane {
 
     struct Place {
         const std::byte* values;
-        int apart = 16;
         __device__ Place at(std::ptrdiff_t bytes) const { return {values + bytes}; }
         __device__ Place after(int steps) const { return {values + 1024 * steps}; }
     };
     static __device__ int slices(int n) { return n / 8; }
     static __device__ Place place(const std::byte* x, int, unsigned lane) { return {x + 32 * lane}; }
-    /// The same where a step of them lies in shared memory.
-    static constexpr int kExtras = 1;  // there are none
-    static __device__ int x_bytes(int n) { return 4 * n; }
-    static constexpr unsigned kRunsApart = 1;
-    static __device__ Place place(const uint4* x, const float*, unsigned lane)
-    {
-        const unsigned chunk = place_of_chunk<kRunsApart>(2 * lane);
-        return {reinterpret_cast<const std::byte*>(x + chunk), chunk == 2 * lane ? 16 : -16};
-    }
-    static __device__ void copy_extras(const std::byte*, int, int, float*) {}
     static __device__ Place moved(const Place& place, unsigned from, unsigned to)
     {
         return {place.values + 32 * (int(to) - int(from))};
@@ -181,7 +136,7 @@ struct EightALane {
     {
         const std::byte* from = x.values + 1024 * step;
         const float4 values[2] = {*reinterpret_cast<const float4*>(from),
-                                  *reinterpret_cast<const float4*>(from + x.apart)};
+                                  *reinterpret_cast<const float4*>(from + 16)};
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
             sum = fmaf(w.w[4 * i], values[i].x, sum);

@@ -16,9 +16,8 @@ constexpr int kMatvecTokens = 8;  // tokens that share a reading of the weights
 constexpr int kMatvecBlocks = 8;
 constexpr int kWideMatvecBlocks = 6;
 
-// Of few tokens: more warps share what is read of the activations.
-constexpr int kFewWarps = 8;
-constexpr int kFewBlocks = 3;
+constexpr int kFewRowsOfWarp = 2;  // rows a warp takes with more tokens than one, so that half as many warps will do
+constexpr int kFewBlocks = 4;
 
 /// What a stack of matrices and biases needs besides: a token is then a pair, of a row of x and one of the experts it
 /// goes to.
@@ -58,7 +57,7 @@ struct MatvecArguments {
 
 constexpr int kMostParts = 3;
 
-/// More matrices of rows as long, for the same token of the same activations: from `first_block` on a launch's thread
+/// More matrices of rows as long, for the same tokens of the same activations: from `first_block` on a launch's thread
 /// blocks are theirs.
 struct MatvecPart {
     const std::byte* weights;
@@ -78,7 +77,7 @@ struct MatvecParts {
 /// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r], each times its scale and plus its bias.
 struct GatedMatvecArguments {
     MatvecArguments gate;   // adds nothing to what was there
-    const std::byte* up;    // as gate.weights
+    const std::byte* up;    // as gate.weights; null in matvec8: these are products by themselves
     const float* up_scale;  // as gate.scale
     const float* up_bias;   // as gate.bias
     Gating gating;

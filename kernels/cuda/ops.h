@@ -145,8 +145,9 @@ struct Product {
 // For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
 Status matvec(const Driver& driver, Queue queue, const Product& p);
 
-// Up to kMostTogether products of one token with the same activations, in one launch: what comes is what matvec makes
-// of each. Their types are the same, or two that are multiplied together.
+// Up to kMostTogether products of few tokens with the same activations, in one launch, or of more tokens than one in a
+// launch for each type: what comes is what matvec makes of each. Their types are the same, or two that are multiplied
+// together, and of more tokens than one what comes is as far apart. InvalidValue: more than kFewTokens.
 constexpr int kMostTogether = 4;
 bool multiplied_together(std::span<const TensorType> types);
 Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products);
@@ -177,7 +178,7 @@ struct GatedProduct {
     Gating gating = {};
 };
 
-// For one token: each further one reads the weights again. What comes is what matvec and gated make of it.
+// For few tokens, as matvec. What comes is what matvec and gated make of them.
 Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p);
 
 // ---- sampling ----

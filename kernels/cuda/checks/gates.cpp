@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace kernels::cuda {
 
 using kernel_rows::Fill;
 
 namespace {
-
-constexpr int kTokens = 2;
 
 std::vector<float> gate_on_host(const Gating& gating, int n, const float* gates, const float* ups)
 {
@@ -46,7 +45,7 @@ GatedProduct gated_product(DeviceMemory& on, const Gating& gating, const Product
                      .rows = gates.rows,
                      .weights = on.put(gates.weights),
                      .bias = on.put(bias),
-                     .tokens = kTokens,
+                     .tokens = gates.tokens,
                      .x = on.put(gates.x.bytes),
                      .x_stride = gates.x.stride,
                      .out = out},
@@ -56,22 +55,23 @@ GatedProduct gated_product(DeviceMemory& on, const Gating& gating, const Product
 }
 
 /// The share of the tolerance by which the device is off.
-double gated_error(DeviceMemory& on, const Gating& gating, int n, int rows, TensorType type, std::mt19937& random)
+double gated_error(DeviceMemory& on, const Gating& gating, int n, int rows, int tokens, TensorType type,
+                   std::mt19937& random)
 {
-    const ProductCase gates = product_case(type, n, rows, kTokens, Fill::Random, random);
-    ProductCase ups = product_case(type, n, rows, kTokens, Fill::Random, random);
+    const ProductCase gates = product_case(type, n, rows, tokens, Fill::Random, random);
+    ProductCase ups = product_case(type, n, rows, tokens, Fill::Random, random);
     ups.x = gates.x;
     std::vector<float> bias(static_cast<std::size_t>(rows));
     for (float& b : bias)
         b = std::uniform_real_distribution<float>(-1.0f, 1.0f)(random);
-    const Rows out{on.room(std::size_t(kTokens * rows) * sizeof(float)), rows};
+    const Rows out{on.room(std::size_t(tokens * rows) * sizeof(float)), rows};
     on.keep(gated_matvec(on.driver(), on.queue(), gated_product(on, gating, gates, ups, bias, out)));
-    const std::vector<float> actual = on.get<float>(out.at, std::size_t(kTokens * rows));
+    const std::vector<float> actual = on.get<float>(out.at, std::size_t(tokens * rows));
 
     std::vector<float> gate = scalar_product(gates);
     std::vector<float> up = scalar_product(ups);
     double worst = 0;
-    for (int t = 0; t < kTokens; ++t) {
+    for (int t = 0; t < tokens; ++t) {
         const auto row = std::size_t(t * rows);
         for (std::size_t r = 0; r < bias.size(); ++r) {
             gate[row + r] += bias[r];
@@ -90,10 +90,11 @@ Checked check_gated_product(const Driver& driver, unsigned seed, TensorType type
     Checked checked;
     for (const int n : {block, 5 * block, 1024})
         for (const NamedGating& gate : all_gatings())
-            for (const int rows : {3, 5}) {
+            for (const auto& [rows, tokens] : {std::pair{3, 1}, {5, 1}, {5, 3}, {3, 10}}) {
                 DeviceMemory on(driver);
-                note(checked, on, gated_error(on, gate.gating, n, rows, type, random),
-                     std::to_string(rows) + " rows of " + std::to_string(n) + ", " + gate.name);
+                note(checked, on, gated_error(on, gate.gating, n, rows, tokens, type, random),
+                     std::to_string(rows) + " rows of " + std::to_string(n) + ", " + std::to_string(tokens) +
+                         " tokens, " + gate.name);
             }
     return checked;
 }

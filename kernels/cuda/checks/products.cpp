@@ -193,17 +193,19 @@ Checked check_residual(const Driver& driver, unsigned seed, TensorType type)
     return checked;
 }
 
-// One launch for matrices of these types, each with its own number of rows.
-Checked check_together(const Driver& driver, unsigned seed, const std::vector<TensorType>& types)
+// One launch, or one for each type, for matrices with as many rows as each has.
+void check_together(Checked& checked, const Driver& driver, const std::vector<TensorType>& types, int tokens,
+                    std::mt19937& random)
 {
     constexpr int kN = 768;
-    std::mt19937 random(seed);
-    Checked checked;
     DeviceMemory on(driver);
     std::vector<ProductCase> cases;
     std::vector<Product> products;
+    const int stride = (3 + 6 * int(types.size())) * int(types.size());  // columns of one result, with room between
+    const DevicePtr out = on.room(std::size_t(stride * tokens) * sizeof(float));
+    int column = 0;
     for (std::size_t i = 0; i < types.size(); ++i) {
-        cases.push_back(product_case(types[i], kN, 3 + 6 * int(i), 1, Fill::Random, random));
+        cases.push_back(product_case(types[i], kN, 3 + 6 * int(i), tokens, Fill::Random, random));
         ProductCase& c = cases.back();
         c.x = cases.front().x;
         c.scale = i == 1 ? 0.5f : 1.0f;
@@ -214,16 +216,33 @@ Checked check_together(const Driver& driver, unsigned seed, const std::vector<Te
             .weights = on.put(c.weights),
             .scale = i == 1 ? on.put(std::vector<float>{c.scale}) : 0,
             .bias = i == 2 ? on.put(std::vector<float>(std::size_t(c.rows), 0.0f)) : 0,
-            .tokens = 1,
+            .tokens = tokens,
             .x = i == 0 ? on.put(c.x.bytes) : products.front().x,
             .x_stride = c.x.stride,
-            .out = {on.room(std::size_t(c.rows) * sizeof(float)), c.rows},
+            .out = {out + std::size_t(column) * sizeof(float), stride},
         });
+        column += c.rows + 1;
     }
     on.keep(matvec_together(driver, on.queue(), products));
-    for (std::size_t i = 0; i < cases.size(); ++i)
-        note(checked, on, product_error(cases[i], on.get<float>(products[i].out.at, std::size_t(cases[i].rows))),
-             std::string(type_traits(types[i]).name) + ", number " + std::to_string(i));
+    const std::vector<float> all = on.get<float>(out, std::size_t(stride * tokens));
+    for (std::size_t i = 0, first = 0; i < cases.size(); first += std::size_t(cases[i].rows) + 1, ++i) {
+        std::vector<float> actual;
+        for (int t = 0; t < tokens; ++t) {
+            const auto row = all.begin() + std::ptrdiff_t(t * stride) + std::ptrdiff_t(first);
+            actual.insert(actual.end(), row, row + cases[i].rows);
+        }
+        note(checked, on, product_error(cases[i], actual),
+             std::string(type_traits(types[i]).name) + ", number " + std::to_string(i) + ", " + std::to_string(tokens) +
+                 " tokens");
+    }
+}
+
+Checked check_together(const Driver& driver, unsigned seed, const std::vector<TensorType>& types)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int tokens : {1, 3, 11})
+        check_together(checked, driver, types, tokens, random);
     return checked;
 }
 
