@@ -85,9 +85,9 @@ static AttendVariant variant_of(const Attention& a, int piece_tokens)
 {
     const KvBlockLayout& l = a.kv.layout;
     const bool halves = l.k_type != KvType::F32 && l.v_type != KvType::F32;
-    if (halves && l.k_dim % 16 == 0 && l.v_dim % 64 == 0) {
+    if (halves && l.k_dim % 64 == 0 && l.v_dim % 64 == 0) {
         const int heads = a.group <= 4 ? 4 : 8;
-        const int pass = l.v_type == KvType::Q8_0 && l.v_dim % 128 == 0 ? 128 : 64;
+        const int pass = l.v_type == KvType::Q8_0 && l.k_dim % 128 == 0 && l.v_dim % 128 == 0 ? 128 : 64;
         const Kernel kernel = heads == 4 ? (pass == 64 ? Kernel::attend_4_64 : Kernel::attend_4_128)
                                          : (pass == 64 ? Kernel::attend_8_64 : Kernel::attend_8_128);
         return {kernel, heads, unsigned(AttendHalvesShared(l.k_dim, piece_tokens, heads, pass).bytes)};

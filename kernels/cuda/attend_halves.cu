@@ -103,7 +103,6 @@ __device__ void prepare(const SharedOf<heads>& shared, const float* q, int k_dim
 template <KvType type>
 struct KeysOf {
     using Bytes = uint4;
-    static constexpr int kSteps = 4;  // of 16 values, that are under way together
     static __device__ void unpack(const Bytes& from, std::uint32_t (&k)[4])
     {
         k[0] = from.x;
@@ -115,7 +114,6 @@ struct KeysOf {
 template <>
 struct KeysOf<KvType::Q8_0> {
     using Bytes = uint2;
-    static constexpr int kSteps = 8;
     static __device__ void unpack(const Bytes& from, std::uint32_t (&k)[4])
     {
         const uint2 first = bytes_to_halves(from.x), second = bytes_to_halves(from.y);
@@ -126,6 +124,10 @@ struct KeysOf<KvType::Q8_0> {
     }
 };
 
+/// Steps of 16 values that are under way together: keys are whole multiples of so many.
+template <KvType type, int pass>
+constexpr int kStepsAtOnce = type == KvType::Q8_0 ? pass / 16 : 4;
+
 /// The first run of 16 tokens that the warp takes of those from `first` on: each takes every fourth.
 __device__ inline int first_run(const Piece& piece)
 {
@@ -133,21 +135,21 @@ __device__ inline int first_run(const Piece& piece)
     return run + ((warp() - (run - piece.begin / kKvGroupTokens)) & (kAttendWarps - 1));
 }
 
-template <KvType type, int heads>
+template <KvType type, int heads, int pass>
 __device__ void score(const AttendArguments& a, const Piece& piece, const SharedOf<heads>& shared)
 {
+    constexpr int kSteps = kStepsAtOnce<type, pass>;
     using Keys = KeysOf<type>;
     using Bytes = typename Keys::Bytes;
     const int steps = a.layout.k_dim / 16;
     const auto* keys = reinterpret_cast<const Bytes*>(piece.block) + 8 * place() + group();
     const auto* scales = reinterpret_cast<const float*>(piece.block + a.layout.k_scales_offset()) + 2 * group();
-    const auto load = [&](int run, int begin, Bytes(&to)[Keys::kSteps]) {
+    const auto load = [&](int run, int begin, Bytes(&to)[kSteps]) {
 #pragma unroll
-        for (int i = 0; i < Keys::kSteps; ++i)
-            to[i] = run * kKvGroupTokens < piece.last && begin + i < steps ? keys[(run * steps + begin + i) * kWarp]
-                                                                           : Bytes{};
+        for (int i = 0; i < kSteps; ++i)
+            to[i] = run * kKvGroupTokens < piece.last ? keys[(run * steps + begin + i) * kWarp] : Bytes{};
     };
-    Bytes next[Keys::kSteps];
+    Bytes next[kSteps];
     int run = first_run(piece);
     load(run, 0, next);
 #pragma unroll 1
@@ -157,17 +159,15 @@ __device__ void score(const AttendArguments& a, const Piece& piece, const Shared
             scale = *reinterpret_cast<const float2*>(scales + run * kKvGroupTokens);
         float sums[kSets<heads>][4] = {};
 #pragma unroll 1
-        for (int begin = 0; begin < steps; begin += Keys::kSteps) {
-            Bytes bytes[Keys::kSteps];
+        for (int begin = 0; begin < steps; begin += kSteps) {
+            Bytes bytes[kSteps];
 #pragma unroll
-            for (int i = 0; i < Keys::kSteps; ++i)
+            for (int i = 0; i < kSteps; ++i)
                 bytes[i] = next[i];
-            const bool more = begin + Keys::kSteps < steps;
-            load(more ? run : run + kAttendWarps, more ? begin + Keys::kSteps : 0, next);
+            const bool more = begin + kSteps < steps;
+            load(more ? run : run + kAttendWarps, more ? begin + kSteps : 0, next);
 #pragma unroll
-            for (int i = 0; i < Keys::kSteps; ++i) {
-                if (begin + i >= steps)
-                    break;
+            for (int i = 0; i < kSteps; ++i) {
                 std::uint32_t k[4];
                 Keys::unpack(bytes[i], k);
 #pragma unroll
@@ -389,7 +389,7 @@ __device__ inline void attend_piece(const AttendArguments& a, const Piece& piece
     load_values<v_type, pass>(a, piece, first_run(piece), 0, values);
     float scales[kScalesOfThread];
     load_scales(a, piece, scales);
-    score<k_type, heads>(a, piece, shared);
+    score<k_type, heads, pass>(a, piece, shared);
     keep_scales(piece, scales, shared.v_scale);
     __syncthreads();
     weigh<heads>(a, piece, live_heads, shared, a.max + partial.of_sums, a.sum + partial.of_sums);

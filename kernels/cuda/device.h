@@ -108,11 +108,9 @@ __device__ inline uint2 bytes_to_halves(std::uint32_t bytes)
     // A byte b + 128 put under the bits of 1024 is the half 1024 + 128 + b.
     const std::uint32_t shifted = bytes ^ 0x80808080u;
     const auto two = [&](unsigned places) {
-        const std::uint32_t words = __byte_perm(shifted, 0x64646464u, places);
-        const __half2 all =
-            __halves2half2(__ushort_as_half(std::uint16_t(words)), __ushort_as_half(std::uint16_t(words >> 16)));
-        const __half2 q = __hsub2(all, __float2half2_rn(1152.0f));
-        return std::uint32_t(__half_as_ushort(__low2half(q))) | std::uint32_t(__half_as_ushort(__high2half(q))) << 16;
+        std::uint32_t q;
+        asm("sub.f16x2 %0, %1, %2;" : "=r"(q) : "r"(__byte_perm(shifted, 0x64646464u, places)), "r"(0x64806480u));  // 1152
+        return q;
     };
     return make_uint2(two(0x4140u), two(0x4342u));
 #else
@@ -501,8 +499,9 @@ __device__ inline void wait_for_copies()
 __device__ inline std::uint32_t two_halves(float low, float high)
 {
 #ifdef __CUDACC__
-    const __half2 both = __floats2half2_rn(low, high);
-    return std::uint32_t(__half_as_ushort(__low2half(both))) | std::uint32_t(__half_as_ushort(__high2half(both))) << 16;
+    std::uint32_t both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
 #else
     return std::uint32_t(float_to_half(low)) | std::uint32_t(float_to_half(high)) << 16;
 #endif

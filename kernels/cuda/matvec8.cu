@@ -31,8 +31,8 @@ __device__ inline void multiply_few(const MatvecArguments& a, const Operands& op
                 taken[r] = Weights::take(bytes[r], at_lane);
 #pragma unroll
             for (int t = 0; t < kTokens; ++t) {
-                if (t % 2 == 0 && t >= tokens)
-                    break;
+                if (t >= 4 && t % 2 == 0 && t >= tokens)
+                    break;  // no sooner, so that the loads of the first four need not wait for each other
 #pragma unroll
                 for (int r = 0; r < kRows; ++r) {
                     float sum = Weights::add_dot(sums[r][t], taken[r], at, k);
@@ -40,7 +40,7 @@ __device__ inline void multiply_few(const MatvecArguments& a, const Operands& op
                         sum = Weights::add_dot(sum, taken[r], at.at(residual), k);
                     sums[r][t] = any ? sum : sums[r][t];
                 }
-                if (t + 1 < tokens)  // else the same again: of two the second's sums mean nothing
+                if (t + 1 < tokens)  // else the same again, whose sums mean nothing
                     at = at.at(stride);
             }
         },
@@ -69,19 +69,17 @@ __device__ inline void write_gated(const GatedMatvecArguments& gated, int first,
     }
 }
 
-template <class Weights, bool has_residual>
-__device__ void matvec8(const GatedMatvecArguments& gated, const MatvecArguments& a, int block,
-                        Turns<Weights, kRows>* turns)
+/// kTokens: as many as the thread block has, or more.
+template <class Weights, bool has_residual, int kTokens>
+__device__ void multiply_block(const GatedMatvecArguments& gated, const MatvecArguments& a, int block, int first,
+                               int tokens, Turns<Weights, kRows>* turns)
 {
-    constexpr int kTokens = has_residual ? kMatvecTokens / 2 : kMatvecTokens;
     const int apart = gated.up ? 1 : kRows;
     const int row = (block * kMatvecWarps + warp()) * apart;
     if (row >= a.rows) {
         wait_for_previous();
         return;  // the whole warp
     }
-    const int first = int(blockIdx.y) * kTokens;
-    const int tokens = min(kTokens, a.tokens - first);
     const Operands operands = operands_of(a, first);
     const std::size_t at = offset_of(a, operands, row);
     const std::byte* const own = moved(a.weights, at);
@@ -90,7 +88,7 @@ __device__ void matvec8(const GatedMatvecArguments& gated, const MatvecArguments
         own, gated.up ? moved(gated.up, at) : moved(own, has_second ? a.row_bytes : std::size_t(0))};
 
     float sums[kRows][kTokens] = {};
-    multiply_few<Weights, has_residual>(a, operands, tokens, rows, turns[warp()], sums);
+    multiply_few<Weights, has_residual, kTokens>(a, operands, tokens, rows, turns[warp()], sums);
     if (gated.up) {
         write_gated(gated, first, tokens, row, sums);
         return;
@@ -98,6 +96,24 @@ __device__ void matvec8(const GatedMatvecArguments& gated, const MatvecArguments
     write_sums(a, operands, first, tokens, row, sums[0]);
     if (has_second)
         write_sums(a, operands, first, tokens, row + 1, sums[1]);
+}
+
+template <class Weights>
+__device__ void matvec8(const GatedMatvecArguments& gated, const PartOfLaunch& of, Turns<Weights, kRows>* turns)
+{
+    const int at_once = of.a.residual ? kMatvecTokens / 2 : kMatvecTokens;
+    const int first = int(blockIdx.y) * at_once;
+    const int tokens = min(at_once, of.a.tokens - first);
+    if (of.a.residual && tokens <= 2)
+        multiply_block<Weights, true, 2>(gated, of.a, of.block, first, tokens, turns);
+    else if (of.a.residual)
+        multiply_block<Weights, true, 4>(gated, of.a, of.block, first, tokens, turns);
+    else if (tokens <= 2)
+        multiply_block<Weights, false, 2>(gated, of.a, of.block, first, tokens, turns);
+    else if (tokens <= 4)
+        multiply_block<Weights, false, 4>(gated, of.a, of.block, first, tokens, turns);
+    else
+        multiply_block<Weights, false, 8>(gated, of.a, of.block, first, tokens, turns);
 }
 
 }  // namespace
@@ -110,11 +126,7 @@ __device__ void matvec8(const GatedMatvecArguments& gated, const MatvecArguments
     {                                                                                                                  \
         __shared__ Turns<Weights, kRows> turns[kMatvecWarps];                                                          \
         let_next_begin();                                                                                              \
-        const PartOfLaunch of = part_of(gated.gate, parts);                                                            \
-        if (of.a.residual)                                                                                             \
-            matvec8<Weights, true>(gated, of.a, of.block, turns);                                                      \
-        else                                                                                                           \
-            matvec8<Weights, false>(gated, of.a, of.block, turns);                                                     \
+        matvec8<Weights>(gated, part_of(gated.gate, parts), turns);                                                    \
     }                                                                                                                  \
     EMULATED(name)
 MATVEC_OF_EACH_TYPE(MATVEC8, matvec8)

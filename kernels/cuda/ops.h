@@ -302,7 +302,7 @@ Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, cons
 enum class WindowKind { Sliding, Chunks };
 
 /// A row that sees more than so many pieces of 64 tokens has longer ones, of 256 at most.
-constexpr int kManyPieces = 512;
+constexpr int kManyPieces = 128;
 
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each piece of a KV block, then
 /// the merge.
