@@ -96,7 +96,7 @@ public:
         return {layers, host_expert_layers(share_, columns_), 0};
     }
 
-    /// A few of so many layers, which tell it from other numbers of layers.
+    /// Those of so many layers that tell it from other numbers of layers.
     void try_some(Comparison& comparison, int layers)
     {
         const DeviceChoice whole = this->whole(layers);

@@ -2,9 +2,9 @@
 // how many copies of the others' experts, by the time of a token that their bytes save.
 //
 // Ways to divide the memory are compared by what predict.h says of each. Of every number of layers that fits: no
-// experts but those of whole layers that KV leaves room for, all of its experts, as many copies as find room beside KV.
-// Of the best of these, and of as many layers as fit, all sixteenths of copies while all layers, three quarters, half
-// or a quarter of them leave their experts on the host. So layers alone, and experts on the host alone, are never
+// experts but those of whole layers that KV leaves room for, all of its experts, all sixteenths of copies while all
+// layers leave their experts on the host. Of the best of these, and of as many layers as fit, the same while three
+// quarters, half or a quarter of them do. So layers alone, and experts on the host alone, are never
 // faster. Where the machine's rates are not known, or the device shares the host's cores, layers come first, then KV,
 // then what finds most experts.
 #pragma once

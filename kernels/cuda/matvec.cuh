@@ -20,6 +20,7 @@ struct PackedWeights {
     static constexpr int kStep = kSliceStep<Block>;
     static constexpr bool kAligned = sizeof(Block) % 16 == 0;  // as the matrices are, so are the rows
     static constexpr int kBlocks = Type::kByTables ? kWideMatvecBlocks : kMatvecBlocks;
+    static constexpr bool kInManyModels = !Type::kByTables;
 
     static constexpr int kOfSum = Type::kOneGroup ? 32 : 16;  // activations to a sum
 
@@ -120,6 +121,7 @@ struct EightALane {
     using Taken = Eight;
     static constexpr bool kAligned = true;
     static constexpr int kBlocks = kMatvecBlocks;
+    static constexpr bool kInManyModels = true;
 
     struct Place {
         const std::byte* values;

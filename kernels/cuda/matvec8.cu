@@ -69,7 +69,7 @@ __device__ inline void write_gated(const GatedMatvecArguments& gated, int first,
     }
 }
 
-/// kTokens: as many as the thread block has, or more.
+/// kTokens: as many as the thread block has, or more. Fewer have code of their own where it is worth its room.
 template <class Weights, bool has_residual, int kTokens>
 __device__ void multiply_block(const GatedMatvecArguments& gated, const MatvecArguments& a, int block, int first,
                                int tokens, Turns<Weights, kRows>* turns)
@@ -104,13 +104,11 @@ __device__ void matvec8(const GatedMatvecArguments& gated, const PartOfLaunch& o
     const int at_once = of.a.residual ? kMatvecTokens / 2 : kMatvecTokens;
     const int first = int(blockIdx.y) * at_once;
     const int tokens = min(at_once, of.a.tokens - first);
-    if (of.a.residual && tokens <= 2)
-        multiply_block<Weights, true, 2>(gated, of.a, of.block, first, tokens, turns);
-    else if (of.a.residual)
+    if (of.a.residual)
         multiply_block<Weights, true, 4>(gated, of.a, of.block, first, tokens, turns);
-    else if (tokens <= 2)
+    else if (Weights::kInManyModels && tokens <= 2)
         multiply_block<Weights, false, 2>(gated, of.a, of.block, first, tokens, turns);
-    else if (tokens <= 4)
+    else if (Weights::kInManyModels && tokens <= 4)
         multiply_block<Weights, false, 4>(gated, of.a, of.block, first, tokens, turns);
     else
         multiply_block<Weights, false, 8>(gated, of.a, of.block, first, tokens, turns);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <span>
 
 namespace test_support {
 
@@ -56,6 +57,20 @@ inline std::vector<int> some_tokens(const LoadedModel& model)
     while (int(ids.size()) < kTokens)
         ids.push_back(int(random() % unsigned(model.info().vocabulary)));
     return ids;
+}
+
+/// Of a row of the last step; what went wrong ends the test.
+inline std::vector<float> row_logits(LoadedModel& model, KvSequence& kv, int row)
+{
+    const auto logits = model.logits(kv, row);
+    if (!logits)
+        qFatal("%s", logits.error().what.c_str());
+    return {logits->begin(), logits->end()};
+}
+
+inline bool same_bits(std::span<const float> a, std::span<const float> b)
+{
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 using Logits = StepLogits;

@@ -15,8 +15,8 @@ What is assumed:
 - Products of many rows are bound by instructions, not by tensor cores: 597 operations a cycle and multiprocessor, as
   measured on an H200 (138 Tops/s), at most 70 % of what the tensor cores do. Attention over many rows likewise, 424
   (q8_0 KV, 98 TFLOP/s). cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
-- Attention of a decode step waits 13 latencies, however short it is, and takes 3.6 bytes of KV a cycle and
-  multiprocessor (measured: what 4,096 tokens added to a step), at most what a product reads.
+- Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
+  multiprocessor (measured: what 32,000 tokens added to a step), at most what a product reads.
 - Of a layer's 10 launches, those that are no products take the times of SMALL, scaled by the clock.
 - What happens on the host between two tokens is hidden, but for 15 us.
 - Merging the partials of a layer's attention waited for memory ten times, and once more for each eight pieces of 64
@@ -146,7 +146,7 @@ def product(card, kind, rows, n, weight_bytes, matrices=1):
 def layer(card, tokens):
     clock = 1.755 / card.ghz
     small = sum(SMALL.values()) * clock
-    kv_rate = min(OF_A_COPY * card.copy, 3.6 * card.multiprocessors * card.hz)
+    kv_rate = min(OF_A_COPY * card.copy, 13 * card.multiprocessors * card.hz)
     attend = LAUNCH_S + 13 * LATENCY_CYCLES / card.hz + tokens * KV_BYTES / kv_rate
     qkv = product(card, "matvec_q4_k", EMBEDDING + 2 * KV, EMBEDDING, BYTES["q4_k"])
     o = product(card, "matvec_q4_k", EMBEDDING, EMBEDDING, BYTES["q4_k"])
@@ -164,8 +164,8 @@ def merge_of_fbdae1c(card, tokens):
 
 
 def merge(card, tokens):
-    """Pieces become longer where there are more than 512."""
-    pieces = min(512, tokens / 64)
+    """Pieces become longer where there are more than 128, up to 256 tokens."""
+    pieces = tokens / next((piece for piece in (64, 128) if tokens <= 128 * piece), 256)
     return LAUNCH_S + (8 + pieces // 257) * LATENCY_CYCLES / card.hz
 
 
@@ -235,6 +235,7 @@ def modelled(card, code, what):
     return {
         "decode_0": lambda: decode(card, 0, of_layer, RANK_S if code == "now" else 50e-6),
         "decode_4096": lambda: decode(card, 4096, of_layer, RANK_S if code == "now" else 50e-6),
+        "decode_32000": lambda: decode(card, 32000),
         "copy_gb_s": lambda: card.copy / 1e9,
         "prefill_own": lambda: expectations(card)["prefill_own"],
         "prefill_blas": lambda: expectations(card)["prefill_blas"],

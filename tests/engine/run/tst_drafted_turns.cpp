@@ -92,19 +92,6 @@ LoadRequest placed(const QString& model, const QString& where)
     return emulated(model, 100, policy);
 }
 
-std::vector<float> row_logits(LoadedModel& model, KvSequence& kv, int row)
-{
-    const auto logits = model.logits(kv, row);
-    if (!logits)
-        qFatal("%s", logits.error().what.c_str());
-    return {logits->begin(), logits->end()};
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b)
-{
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 }  // namespace
 
 class TestDraftedTurns : public QObject

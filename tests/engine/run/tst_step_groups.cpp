@@ -23,19 +23,6 @@ struct Text {
     KvSequence kv;
 };
 
-std::vector<float> row_logits(LoadedModel& model, KvSequence& kv, int row)
-{
-    const auto logits = model.logits(kv, row);
-    if (!logits)
-        qFatal("%s", logits.error().what.c_str());
-    return {logits->begin(), logits->end()};
-}
-
-bool same_bits(std::span<const float> a, std::span<const float> b)
-{
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 /// Computed alone, one token after another.
 std::vector<Text> texts_of(LoadedModel& model, std::mt19937& random)
 {
