@@ -53,14 +53,17 @@ constexpr int kStreamPasses = 5;
 class LockedPages
 {
 public:
-    /// Throws std::bad_alloc.
-    LockedPages(CudaDevice& device, int count, std::size_t bytes)
+    LockedPages(CudaDevice& device, std::size_t bytes)
         : device_(device)
         , bytes_(bytes)
     {
+    }
+    /// Throws std::bad_alloc.
+    void take(int count)
+    {
         for (int i = 0; i < count; ++i) {
-            pages_.emplace_back(bytes);
-            device_.pin(pages_.back().data(), bytes);
+            pages_.emplace_back(bytes_);
+            device_.pin(pages_.back().data(), bytes_);
         }
         device_.settle_pins();
     }
@@ -91,11 +94,12 @@ Result<double> measure_stream_bytes_per_s(const DeviceMeter& meter, const KvForm
                                  DeviceLayout::Transport::Link);
     CudaDevice& device = meter.device();
     Vram vram(device);
+    LockedPages pages(device, kStreamedLayers * block);  // it outlives the stream, which waits for what it still reads
     KvStream stream(vram, std::size_t(kStreamedLayers * DeviceLayout::kMostRingSlots));
     const int in_layer = stream.set_slots(one_layer.ring_slots(), block);
     if (in_layer == 0)
         return meter.too_small();
-    const LockedPages pages(device, in_layer, kStreamedLayers * block);
+    pages.take(in_layer);
     std::vector<const std::byte*> found(static_cast<std::size_t>(in_layer));
 
     std::vector<double> seconds;

@@ -107,7 +107,7 @@ FocusScope {
                 anchors.centerIn: parent
                 anchors.horizontalCenterOffset: -Theme.gapTiny
                 width: parent.width - 2 * Theme.gap - Theme.gapSmall
-                visible: list.visible && list.count === 0
+                visible: list.visible && root.conversations.list.count === 0
                 source: "qrc:/icons/conversations.svg"
                 headline: qsTr("No conversations yet")
                 detail: qsTr("What you talk about is kept here, on this computer only.")
@@ -117,7 +117,7 @@ FocusScope {
                 anchors.centerIn: parent
                 anchors.horizontalCenterOffset: -Theme.gapTiny
                 width: parent.width - 2 * Theme.gap - Theme.gapSmall
-                visible: found.visible && found.count === 0
+                visible: found.visible && root.conversations.results.count === 0
                 source: "qrc:/icons/search.svg"
                 headline: qsTr("Nothing found")
                 detail: qsTr("All the words have to be in one title or message; the last one may be a beginning.")

@@ -105,7 +105,7 @@ Page {
         Text {
             objectName: "logEmpty"
             anchors.centerIn: parent
-            visible: list.count === 0
+            visible: root.log.count === 0
             text: qsTr("Nothing of this kind has happened.")
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeBody

@@ -90,7 +90,8 @@ ListView {
             width: parent.width
             topPadding: Theme.gapLarge
             bottomPadding: Theme.gapLarge
-            visible: root.count === 0 && root.catalogue.models.text !== ""
+            // The model's count: a view's may change without a word until it is laid out.
+            visible: root.catalogue.models.count === 0 && root.catalogue.models.text !== ""
             horizontalAlignment: Text.AlignHCenter
             text: qsTr("No model has “%1” in its name.").arg(root.catalogue.models.text)
             textFormat: Text.PlainText

@@ -125,7 +125,7 @@ ColumnLayout {
     Text {
         objectName: "noEvents"
         Layout.fillWidth: true
-        visible: list.count === 0
+        visible: root.events.count === 0
         text: qsTr("Nothing has moved yet.")
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeSmall
