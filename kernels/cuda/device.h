@@ -498,12 +498,15 @@ __device__ inline void wait_for_copies()
 
 __device__ inline std::uint32_t two_halves(float low, float high)
 {
-#ifdef __CUDACC__
-    std::uint32_t both;
+#ifndef __CUDACC__
+    return std::uint32_t(float_to_half(low)) | std::uint32_t(float_to_half(high)) << 16;
+#elif __CUDA_ARCH__ >= 800
+    std::uint32_t both;  // of CUDA's own functions for it the compiler makes several instructions more
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     return both;
 #else
-    return std::uint32_t(float_to_half(low)) | std::uint32_t(float_to_half(high)) << 16;
+    return std::uint32_t(__half_as_ushort(__float2half_rn(low))) |
+           std::uint32_t(__half_as_ushort(__float2half_rn(high))) << 16;
 #endif
 }
 
