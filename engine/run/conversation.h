@@ -5,6 +5,7 @@
 #include "engine/kv/saved_kv_file.h"
 #include "engine/metrics/expert_counts.h"
 #include "engine/run/draft_model.h"
+#include "engine/run/drafted_step.h"
 #include "engine/run/frames.h"
 #include "engine/run/prompt.h"
 
@@ -18,6 +19,7 @@ struct Conversation {
     std::string saved_as;  // in its newest turn; empty: nowhere
     KvSequence kv;
     std::unique_ptr<DraftSequence> draft = {};  // the draft model's; null: it has not guessed here
+    DraftRecords drafts = {};                   // of its newest answers
     std::vector<KeptReply> replies;
     std::vector<TokenRange> pins;  // that the user keeps on the device
     Frames frames;

@@ -25,7 +25,7 @@ double DraftLength::tokens_per_us(int drafted) const
 {
     double tokens = 1.0, stands = 1.0;
     for (int i = 0; i < drafted; ++i)
-        tokens += stands *= acceptance_;
+        tokens += stands *= record_.acceptance;
     return tokens / (*one_us_ + drafted * *row_us_);
 }
 
@@ -54,26 +54,29 @@ int DraftLength::next() const
 {
     if (depth_ == DraftDepth::Fixed)
         return most_;
-    if (left_ > 0)
+    if (record_.left > 0)
         return 0;
-    return failed_ ? std::min(kFirst, most_) : best();
+    return record_.pause > 0 && one_us_ ? std::min(kFirst, most_) : best();
 }
 
 void DraftLength::note(int drafted, int accepted, std::optional<std::int64_t> duration_us)
 {
-    left_ = std::max(0, left_ - 1 - accepted);
+    record_.left = std::max(0, record_.left - 1 - accepted);
     if (duration_us && drafted == 0)
         follow(one_us_, double(*duration_us));
+    if (!row_us_ && one_us_ && record_.row_share)
+        row_us_ = *record_.row_share * *one_us_;
     if (duration_us && drafted > 0 && one_us_)
         follow(row_us_, std::max(0.0, double(*duration_us) - *one_us_) / drafted);
     if (drafted == 0)
         return;
+    if (row_us_ && *one_us_ > 0)
+        record_.row_share = *row_us_ / *one_us_;
     const int judged = std::min(drafted, accepted + 1);  // what follows a wrong one says nothing
     for (int i = 0; i < judged; ++i)
-        acceptance_ += kNewest * ((i < accepted ? 1.0 : 0.0) - acceptance_);
-    failed_ = best() == 0;
-    pause_ = failed_ ? std::clamp(2 * pause_, kFirstPause, kLongestPause) : 0;
-    left_ = pause_;
+        record_.acceptance += kNewest * ((i < accepted ? 1.0 : 0.0) - record_.acceptance);
+    record_.pause = best() == 0 ? std::clamp(2 * record_.pause, kFirstPause, kLongestPause) : 0;
+    record_.left = record_.pause;
 }
 
 }  // namespace engine

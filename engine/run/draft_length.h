@@ -10,6 +10,14 @@
 
 namespace engine {
 
+/// What drafts have brought in a conversation until now, and how they cost: its next answer begins with that.
+struct DraftRecord {
+    double acceptance = 0.6;          // of a token whose predecessors stood
+    std::optional<double> row_share;  // what a further row adds to a step, of a step of one row; none: not seen yet
+    int pause = 0;                    // tokens; 0: the last trial paid, or there was none
+    int left = 0;                     // of it
+};
+
 /// A step of one row takes some time, each drafted row adds to it, and a draft stands up to its first wrong token.
 /// Where the expected tokens per time are not more than without, nothing is drafted for a while, which doubles with
 /// every failure, so that trying costs little. Owned by a turn; it reads no clock.
@@ -20,11 +28,13 @@ public:
     static constexpr int kFirst = 4;                              // of the first trial, and when it is tried again
     static constexpr int kFirstPause = 16, kLongestPause = 1024;  // tokens
 
-    explicit DraftLength(int most, DraftDepth depth = DraftDepth::Adaptive)
+    explicit DraftLength(int most, DraftDepth depth = DraftDepth::Adaptive, const DraftRecord& before = {})
         : most_(std::clamp(most, 0, kMost))
         , depth_(depth)
+        , record_(before)
     {
     }
+    const DraftRecord& record() const { return record_; }
 
     /// Tokens to draft at most for the next step; 0: it is not worth it now, or no step without has been seen yet.
     int next() const;
@@ -42,10 +52,7 @@ private:
     DraftDepth depth_;
     std::optional<double> one_us_;  // a step of one row
     std::optional<double> row_us_;  // what each further one adds
-    double acceptance_ = 0.6;       // of a token whose predecessors stood
-    int pause_ = 0;                 // tokens of the current pause, 0: there is none
-    int left_ = 0;                  // of it
-    bool failed_ = false;           // the last trial did not pay
+    DraftRecord record_;
 };
 
 }  // namespace engine

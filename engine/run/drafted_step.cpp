@@ -5,9 +5,15 @@
 
 namespace engine {
 
-void DraftedStep::allow(std::unique_ptr<Drafter> drafter)
+void DraftedStep::allow(std::unique_ptr<Drafter> drafter, const DraftRecord& before)
 {
-    sources_.push_back({std::move(drafter), DraftLength(most_drafted_, depth_)});
+    sources_.push_back({std::move(drafter), DraftLength(most_drafted_, depth_, before)});
+}
+
+void DraftedStep::keep_records(DraftRecords& records) const
+{
+    for (const Source& source : sources_)
+        records[std::size_t(source.drafter->kind())] = source.length.record();
 }
 
 bool DraftedStep::may(const Source& source, Company company)

@@ -5,6 +5,7 @@
 #include "engine/run/draft_length.h"
 #include "engine/run/drafter.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace engine {
+
+/// By kind of drafter, see DraftedBy.
+using DraftRecords = std::array<DraftRecord, 2>;
 
 /// Whether other turns have rows in a step.
 enum class Company { None, OtherTurns };
@@ -27,7 +31,8 @@ public:
     }
     /// Drafts come from it, too, from now on: in each step from the drafter that promises most and has a guess; of
     /// those that have not been tried, from the one that was allowed first. Throws std::bad_alloc; so does ready().
-    void allow(std::unique_ptr<Drafter> drafter);
+    /// `before`: what its kind has brought in earlier answers.
+    void allow(std::unique_ptr<Drafter> drafter, const DraftRecord& before = {});
     /// Takes the memory of all later steps.
     void ready() { tokens_.reserve(kMostRowsTogether); }
 
@@ -61,6 +66,8 @@ public:
     struct Counts {
         int drafted = 0, accepted = 0;
     };
+    /// Of the drafters that were allowed, each under its kind.
+    void keep_records(DraftRecords& records) const;
     /// Of the turn: all, or those of one kind of drafter.
     Counts counts() const;
     Counts counts(DraftedBy kind) const;

@@ -325,13 +325,15 @@ void TurnRunner::allow_drafts()
     if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1 || host_.model.cache().states().any())
         return;
     if (request_.drafters != Drafters::Model)
-        step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()));
+        step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()),
+                    conversation_.drafts[std::size_t(DraftedBy::Repetition)]);
     if (request_.drafters == Drafters::Repetition || !host_.draft)
         return;
     if (!conversation_.draft)
         conversation_.draft = std::make_unique<DraftSequence>(*host_.draft);
     const ModelDrafter::Of of{*host_.draft, *conversation_.draft, host_.model, sampler_};
-    step_.allow(std::make_unique<ModelDrafter>(of, request_.sampling, host_.stop));
+    step_.allow(std::make_unique<ModelDrafter>(of, request_.sampling, host_.stop),
+                conversation_.drafts[std::size_t(DraftedBy::Model)]);
 }
 
 /// What may be drafted: no more than the answer may have, nor than the context and the step hold.
@@ -348,6 +350,7 @@ void TurnRunner::end_step()
         return;
     const int kept = length();
     step_.end(alone_ ? std::optional(now_us() - step_us_) : std::nullopt);
+    step_.keep_records(conversation_.drafts);
     if (conversation_.kv.length() > kept)
         host_.model.cache().truncate(conversation_.kv, kept);
 }

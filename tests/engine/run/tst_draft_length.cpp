@@ -100,6 +100,33 @@ private Q_SLOTS:
         QVERIFY(good.promised() > bad.promised());
     }
 
+    /// Answers of a conversation go on where the one before ended: nothing is tried anew that has shown what it brings.
+    void theNextAnswerKnowsWhatTheOneBeforeHasLearned()
+    {
+        DraftLength good(DraftLength::kMost);
+        good.note(0, 0, 10000);
+        for (int i = 0; i < 30; ++i)
+            good.note(4, 4, 12000);
+        DraftLength next(DraftLength::kMost, engine::DraftDepth::Adaptive, good.record());
+        QCOMPARE(next.next(), 0);  // what a step takes may have changed
+        next.note(0, 0, 20000);
+        QCOMPARE(next.next(), DraftLength::kMost);
+        QVERIFY(qAbs(next.promised() * 2 / good.promised() - 1) < 0.01);
+
+        engine::DraftRecord record;
+        int drafted = 0;
+        for (int answer = 0; answer < 40; ++answer) {  // each of 20 tokens, and no draft ever stands
+            DraftLength bad(DraftLength::kMost, engine::DraftDepth::Adaptive, record);
+            for (int token = 0; token < 20; ++token) {
+                const int guesses = bad.next();
+                drafted += guesses > 0;
+                bad.note(guesses, 0, 10000 + guesses * 3000);
+            }
+            record = bad.record();
+        }
+        QVERIFY2(drafted > 1 && drafted < 10, qPrintable(QString::number(drafted)));
+    }
+
     void itTriesAgainAfterAPause()
     {
         DraftLength length(DraftLength::kMost);

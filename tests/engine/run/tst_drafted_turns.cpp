@@ -26,10 +26,13 @@ struct Said {
     PlainSteps plain_steps;
 };
 
-/// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number.
-Said say(LoadedModel& model, const Request& request, int stop_at = -1)
+/// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number. records: what earlier
+/// answers of the conversation would have left, then what this one leaves
+Said say(LoadedModel& model, const Request& request, int stop_at = -1, DraftRecords* records = nullptr)
 {
     Conversation conversation;
+    if (records)
+        conversation.drafts = *records;
     std::stop_source stop;
     int pieces = 0;
     Listener listener;
@@ -58,6 +61,8 @@ Said say(LoadedModel& model, const Request& request, int stop_at = -1)
               turn->telemetry.plain_steps};
     if (turn->telemetry.context_tokens != conversation.kv.length())
         qFatal("a frame says another length than the conversation has");
+    if (records)
+        *records = conversation.drafts;
     const int one = 1;
     if (const Status ok = model.append(conversation.kv, std::span(&one, 1)); ok) {
         const auto logits = model.logits(conversation.kv, 0);
@@ -217,6 +222,25 @@ private Q_SLOTS:
         request.stop.clear();
         request.max_tokens = -1;  // until the context is full, or the model ends
         compare(-1);
+    }
+
+    void anAnswerBeginsWithWhatTheOneBeforeHasLearned()
+    {
+        const auto model = load(placed("llama", "cpu"));
+        QVERIFY(model);
+        Request request;
+        request.raw_prompt = (kRepeats + kRepeats).toStdString();
+        request.sampling.temperature = 0;
+        request.max_tokens = 100;
+        request.most_drafted = 8;
+        DraftRecords records;
+        QVERIFY(say(*model, request, -1, &records).drafted > 0);
+        const DraftRecord& of_repetition = records[std::size_t(DraftedBy::Repetition)];
+        QVERIFY(of_repetition.row_share);
+        QVERIFY(of_repetition.acceptance != DraftRecord().acceptance);
+        records[std::size_t(DraftedBy::Repetition)].pause = records[std::size_t(DraftedBy::Repetition)].left = 1000;
+        QCOMPARE(say(*model, request, -1, &records).drafted, 0);
+        QCOMPARE(of_repetition.left, 1000 - 99);  // the first token is the prompt's
     }
 
     /// Else the comparisons would say nothing.
