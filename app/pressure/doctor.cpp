@@ -28,6 +28,9 @@ constexpr double kHalf = 0.5;
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
 constexpr double kThird = 1.0 / 3;
 
+// What drafts may cost, that are tried and stop by themselves where they do not pay: 0.98 x is what they are held to.
+constexpr double kCostNoticed = 1.02;
+
 // What takes less explains nothing.
 constexpr double kTenth = 0.1;
 
@@ -84,6 +87,9 @@ private:
         d.accepted = last().accepted_tokens;
         d.tokensPerSecond = m_speed ? m_speed : last().decode_tokens_per_s;
         d.withDrafts = !m_speed;
+        if (m_speed && last().drafted_tokens > 0 && last().decode_tokens_per_s &&
+            *last().decode_tokens_per_s * kCostNoticed < *m_speed)
+            d.slowedByDrafts = last().decode_tokens_per_s;
         if (m_speed)
             d.expected = m_facts.predicted;
         const double now = d.tokensPerSecond.value_or(0);

@@ -87,9 +87,10 @@ struct Diagnosis {
     int count = 0;
     std::optional<double> fellFrom = {};  // tokens/s before it fell to `tokensPerSecond`
     std::optional<double> tokensPerSecond = {};
-    bool withDrafts = false;  // that speed; else it is of the steps without
-    int accepted = 0;         // drafted tokens of the answer
-    double hits = 0;          // share of the experts in RAM that were read
+    bool withDrafts = false;                    // that speed; else it is of the steps without
+    int accepted = 0;                           // drafted tokens of the answer
+    std::optional<double> slowedByDrafts = {};  // tokens/s of the answer, where drafts cost more than they brought
+    double hits = 0;                            // share of the experts in RAM that were read
     DoctorCauseShare largest = {};
     DoctorAction action = {};
     std::optional<double> predicted = {};  // tokens/s after it

@@ -216,6 +216,9 @@ bool saysSpeed(const Diagnosis& d)
 /// Why the speed in the sentence is another one than that of the answer.
 QString ofDrafts(const Diagnosis& d)
 {
+    if (d.slowedByDrafts)
+        return Text::tr("That is without guessing ahead, which cost more here than it brought: %1 tokens a second.")
+            .arg(speed(d.slowedByDrafts));
     return d.withDrafts
                ? Text::tr("%Ln token(s) of the answer were guessed ahead.", nullptr, d.accepted)
                : Text::tr("That is without the %Ln token(s) that guessing ahead brought.", nullptr, d.accepted);
@@ -251,7 +254,7 @@ QString doctorShares(const Diagnosis& d)
 QString doctorSentence(const Diagnosis& d)
 {
     QString sentence = sentenceOf(d);
-    if (d.accepted > 0 && saysSpeed(d))
+    if ((d.accepted > 0 || d.slowedByDrafts) && saysSpeed(d))
         sentence += QLatin1Char(' ') + ofDrafts(d);
     return unbroken(sentence);
 }

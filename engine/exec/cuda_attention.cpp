@@ -88,8 +88,8 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
             },
         .out = cuda_rows(out),
     };
-    // Few rows are attended as one is, so that guesses are checked by the very sums that decoding makes. A prefill streams
-    // what is on the host; where it cannot, its rows are taken a few at a time, too.
+    // Few rows are attended as one is, so that guesses are checked by the very sums that decoding makes. A prefill
+    // streams what is on the host; where it cannot, its rows are taken a few at a time, too.
     if (qkv.count() > cuda::kFewTokens && !inputs_.any_on_host(l, 0, qkv.count())) {
         attend_many(all);
         return;

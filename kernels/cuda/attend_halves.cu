@@ -180,13 +180,14 @@ __device__ void score(const AttendArguments& a, const Piece& piece, const Shared
         float both[4];  // of two tokens of two heads: what the larger halves make, and the others
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            both[i] = sums[0][i] + (heads == 4 ? __shfl_xor_sync(kWholeWarp, sums[0][i], 2) : sums[kSets<heads> - 1][i]);
+            both[i] =
+                sums[0][i] + (heads == 4 ? __shfl_xor_sync(kWholeWarp, sums[0][i], 2) : sums[kSets<heads> - 1][i]);
         if (2 * place() >= heads)
             continue;
-        float* to = shared.scores + 2 * place() * shared.scores_stride + run * kKvGroupTokens - piece.begin + 2 * group();
+        float* to =
+            shared.scores + 2 * place() * shared.scores_stride + run * kKvGroupTokens - piece.begin + 2 * group();
         const float2 unscale = *reinterpret_cast<const float2*>(shared.unscale + 2 * place());
-        *reinterpret_cast<float2*>(to) =
-            make_float2(both[0] * unscale.x * scale.x, both[2] * unscale.x * scale.y);
+        *reinterpret_cast<float2*>(to) = make_float2(both[0] * unscale.x * scale.x, both[2] * unscale.x * scale.y);
         *reinterpret_cast<float2*>(to + shared.scores_stride) =
             make_float2(both[1] * unscale.y * scale.x, both[3] * unscale.y * scale.y);
     }
@@ -334,8 +335,9 @@ __device__ void add_values(const AttendArguments& a, const Piece& piece, int beg
         uint2 weights[kSets<heads>];
 #pragma unroll
         for (int set = 0; set < kSets<heads>; ++set)
-            weights[set] = *reinterpret_cast<const uint2*>(shared.weights + (8 * set + group()) * shared.weights_stride +
-                                                           run * kKvGroupTokens - piece.begin + 4 * place());
+            weights[set] =
+                *reinterpret_cast<const uint2*>(shared.weights + (8 * set + group()) * shared.weights_stride +
+                                                run * kKvGroupTokens - piece.begin + 4 * place());
 #pragma unroll
         for (int tile = 0; tile < kTiles; ++tile) {
             std::uint32_t rows[4];

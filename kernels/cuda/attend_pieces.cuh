@@ -56,8 +56,8 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
 }
 
 /// The pieces of a thread block's heads and row. grid: (kv_heads * ceil(group / heads), thread blocks that share the
-/// pieces, rows). prepare(queries of the first head, heads that there are, their factor), then attend_piece(piece, heads
-/// that there are, where its partial goes) for each.
+/// pieces, rows). prepare(queries of the first head, heads that there are, their factor), then attend_piece(piece,
+/// heads that there are, where its partial goes) for each.
 template <int heads, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {

@@ -109,7 +109,9 @@ __device__ inline uint2 bytes_to_halves(std::uint32_t bytes)
     const std::uint32_t shifted = bytes ^ 0x80808080u;
     const auto two = [&](unsigned places) {
         std::uint32_t q;
-        asm("sub.f16x2 %0, %1, %2;" : "=r"(q) : "r"(__byte_perm(shifted, 0x64646464u, places)), "r"(0x64806480u));  // 1152
+        asm("sub.f16x2 %0, %1, %2;"
+            : "=r"(q)
+            : "r"(__byte_perm(shifted, 0x64646464u, places)), "r"(0x64806480u));  // 1152
         return q;
     };
     return make_uint2(two(0x4140u), two(0x4342u));

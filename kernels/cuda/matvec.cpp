@@ -73,8 +73,8 @@ static Status launch_matvec(const Driver& driver, Queue queue, const Product& p,
     const unsigned blocks = blocks_of_rows(p.rows, p.tokens);
     if (p.tokens > 1)
         return launch_few(driver, queue, p.type, blocks, heads, not_gated(arguments), {});
-    return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks, 1, unsigned(heads)}, {32 * kMatvecWarps}, 0,
-                               queue, arguments, MatvecParts{});
+    return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks, 1, unsigned(heads)}, {32 * kMatvecWarps},
+                               0, queue, arguments, MatvecParts{});
 }
 
 Status matvec(const Driver& driver, Queue queue, const Product& p)

@@ -137,8 +137,7 @@ struct EightALane {
     static __device__ float add_dot(float sum, const Taken& w, const Place& x, int step)
     {
         const std::byte* from = x.values + 1024 * step;
-        const float4 values[2] = {*reinterpret_cast<const float4*>(from),
-                                  *reinterpret_cast<const float4*>(from + 16)};
+        const float4 values[2] = {*reinterpret_cast<const float4*>(from), *reinterpret_cast<const float4*>(from + 16)};
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
             sum = fmaf(w.w[4 * i], values[i].x, sum);

@@ -84,8 +84,8 @@ __device__ void multiply_block(const GatedMatvecArguments& gated, const MatvecAr
     const std::size_t at = offset_of(a, operands, row);
     const std::byte* const own = moved(a.weights, at);
     const bool has_second = row + 1 < a.rows;  // else the same again
-    const std::byte* const rows[kRows] = {
-        own, gated.up ? moved(gated.up, at) : moved(own, has_second ? a.row_bytes : std::size_t(0))};
+    const std::byte* const rows[kRows] = {own, gated.up ? moved(gated.up, at)
+                                                        : moved(own, has_second ? a.row_bytes : std::size_t(0))};
 
     float sums[kRows][kTokens] = {};
     multiply_few<Weights, has_residual, kTokens>(a, operands, tokens, rows, turns[warp()], sums);

@@ -1609,6 +1609,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>%1 % der Zeit rechnet die CPU Experten: %2 % von denen, die Token wählen, haben eine Kopie auf dem Gerät, das Platz für %n jeder Schicht hat.</numerusform>
         </translation>
     </message>
+    <message>
+        <source>That is without guessing ahead, which cost more here than it brought: %1 tokens a second.</source>
+        <translation>Das ist ohne Vorausraten, das hier mehr gekostet als gebracht hat: %1 Token pro Sekunde.</translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>

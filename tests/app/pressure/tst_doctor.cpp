@@ -450,7 +450,14 @@ private Q_SLOTS:
         Diagnosis d = diagnose(facts);
         QCOMPARE(int(d.kind), int(Kind::AllWell));
         QCOMPARE(*d.tokensPerSecond, 100.0);
-        QVERIFY2(doctorSentence(d).contains("without the 2 token"), qPrintable(doctorSentence(d)));
+        QVERIFY2(doctorSentence(d).contains("cost more here than it brought: 60 tokens a second"),
+                 qPrintable(doctorSentence(d)));
+        facts.last.accepted_tokens = 0;
+        QVERIFY(doctorSentence(diagnose(facts)).contains("60 tokens a second"));
+        facts.last.accepted_tokens = 2;
+        facts.last.decode_tokens_per_s = 99;  // within what a trial may cost
+        QVERIFY(!diagnose(facts).slowedByDrafts);
+        QVERIFY2(doctorSentence(diagnose(facts)).contains("without the 2 token"), qPrintable(doctorSentence(d)));
 
         facts.last.decode_tokens_per_s = 300;  // most stood, which hides nothing
         facts.last.accepted_tokens = 88;

@@ -26,8 +26,8 @@ struct Said {
     PlainSteps plain_steps;
 };
 
-/// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number. records: what earlier
-/// answers of the conversation would have left, then what this one leaves
+/// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number. records: what
+/// earlier answers of the conversation would have left, then what this one leaves
 Said say(LoadedModel& model, const Request& request, int stop_at = -1, DraftRecords* records = nullptr)
 {
     Conversation conversation;
