@@ -1,5 +1,6 @@
 // The pressure panel of a mixture of experts: where they lie, and the handles that say it.
 import QtQuick
+import Spillway.App
 import Spillway.Tests
 
 Item {
