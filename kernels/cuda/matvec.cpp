@@ -124,7 +124,7 @@ bool multiplied_together(std::span<const TensorType> types)
            std::ranges::all_of(types, [&](TensorType type) { return type == first || type == other; });
 }
 
-/// Products of a launch: the first, and parts. `two`: the second type's are said to be.
+/// Products of a launch: the first, and parts.
 struct TogetherLaunch {
     MatvecArguments first{};
     MatvecParts parts{};
