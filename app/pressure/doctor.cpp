@@ -28,9 +28,6 @@ constexpr double kHalf = 0.5;
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
 constexpr double kThird = 1.0 / 3;
 
-// What drafts may cost, that are tried and stop by themselves where they do not pay: 0.98 x is what they are held to.
-constexpr double kCostNoticed = 1.02;
-
 // What takes less explains nothing.
 constexpr double kTenth = 0.1;
 
@@ -88,7 +85,7 @@ private:
         d.tokensPerSecond = m_speed ? m_speed : last().decode_tokens_per_s;
         d.withDrafts = !m_speed;
         if (m_speed && last().drafted_tokens > 0 && last().decode_tokens_per_s &&
-            *last().decode_tokens_per_s * kCostNoticed < *m_speed)
+            *last().decode_tokens_per_s * kNoticed < *m_speed)
             d.slowedByDrafts = last().decode_tokens_per_s;
         if (m_speed)
             d.expected = m_facts.predicted;
