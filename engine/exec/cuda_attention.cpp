@@ -88,9 +88,11 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
             },
         .out = cuda_rows(out),
     };
-    // Few rows are attended as one is, so that guesses are checked by the very sums that decoding makes. A prefill
-    // streams what is on the host; where it cannot, its rows are taken a few at a time, too.
-    if (qkv.count() > cuda::kFewTokens && !inputs_.any_on_host(l, 0, qkv.count())) {
+    // Few rows are attended as one is, so that guesses are checked by the very sums that decoding makes; but what is
+    // streamed comes once a step, so of that all rows are taken at a time. A prefill streams what is on the host; where
+    // it cannot, its rows are taken a few at a time, too.
+    const int few = inputs_.streams(l) ? few_rows_ : cuda::kFewTokens;
+    if (qkv.count() > few && !inputs_.any_on_host(l, 0, qkv.count())) {
         attend_many(all);
         return;
     }

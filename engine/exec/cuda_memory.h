@@ -5,6 +5,7 @@
 #include "engine/device/cuda_device.h"
 #include "engine/exec/activations.h"
 #include "engine/kv/kv_cache.h"
+#include "kernels/cuda/ops.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,9 +59,9 @@ private:
 struct CudaSizes {
     /// Rows of a decode step, and the few of a speculation: their attention goes through partials, of so many rows at
     /// most at a time.
-    static constexpr int kFewRows = 4;
+    static constexpr int kFewRows = kernels::cuda::kFewTokens;
     /// What partials may take, where those of one row are not more.
-    static constexpr std::size_t kMostPartials = std::size_t(256) << 20;
+    static constexpr std::size_t kMostPartials = std::size_t(64) << 20;
 
     CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
     int max_rows, max_blocks, layers;

@@ -209,8 +209,8 @@ private Q_SLOTS:
         QTest::addColumn<int>("tokens");
         QTest::addColumn<int>("rows");
         QTest::addColumn<int>("mebibytes");
-        QTest::newRow("7B") << 32 << 128 << 32768 << 4 << 9;
-        QTest::newRow("7B, 128K") << 32 << 128 << 131072 << 4 << 35;
+        QTest::newRow("7B") << 32 << 128 << 32768 << 16 << 36;
+        QTest::newRow("7B, 128K") << 32 << 128 << 131072 << 7 << 62;
         QTest::newRow("DeepSeek, 128K") << 128 << 512 << 131072 << 1 << 132;
         QTest::newRow("one row is more than all may be") << 128 << 512 << (1 << 20) << 1 << 1040;
     }
