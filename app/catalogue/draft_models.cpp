@@ -12,7 +12,7 @@
 
 namespace {
 
-// A guess costs what the small model takes for a token: one of half the size can hardly win.
+// The small model computes each token that it guesses, so one of more than half the size can hardly save time.
 constexpr int kTimesSmaller = 2;
 // By so many tokens vocabularies of one family differ, as engine/tokenizer/same_vocabulary.h says.
 constexpr int kMostOtherTokens = 128;

@@ -19,7 +19,7 @@ using ModelInspector =
 /// the model is loaded again.
 using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::PlacementOptions&)>;
 
-/// Answers, to the path of a model, the path of the small one that drafts for it; empty: none does.
+/// Finds the small model that guesses for a model, by their paths; empty: none does.
 using DraftOfPath = std::function<QString(const QString& path)>;
 
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the

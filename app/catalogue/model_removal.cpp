@@ -69,7 +69,7 @@ bool isOllamas(const QString& file)
     return blobs.dirName() == QLatin1String("blobs") && QFileInfo(blobs.filePath("../manifests")).isDir();
 }
 
-/// One plan while it is made.
+/// Gathers what deleting one model would take from the disk.
 class RemovalPlan
 {
 public:

@@ -4,8 +4,8 @@
 #include "engine/engine.h"
 #include "engine/memory_plan.h"
 #include "engine/planner.h"
-#include "engine/run/turn.h"
 #include "engine/tokenizer/same_vocabulary.h"
+#include "tests/engine/run/one_turn.h"
 #include "tests/support/placement_run.h"
 
 #include <QFile>
@@ -68,25 +68,8 @@ struct Said {
 Said say(Pair& pair, Conversation& conversation, const Request& request, int stop_at = -1)
 {
     LoadedModel& model = *pair.model;
-    std::stop_source stop;
-    int pieces = 0;
-    Listener listener;
-    listener.on_text = [&](std::string_view) {
-        if (++pieces == stop_at)
-            stop.request_stop();
-    };
-    model.placement().begin_turn({});
-    TurnHost host{model,
-                  conversation.frames,
-                  listener,
-                  stop.get_token(),
-                  [&] { model.placement().advance(); },
-                  [](Conversation&) { return false; }};
-    host.draft = pair.draft.get();
-    const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
-    if (!turn)
-        qFatal("%s", turn.error().what.c_str());
-    Said said{turn->text, turn->reason, conversation.kv.ids, {}, turn->telemetry};
+    const Turn turn = one_turn(model, pair.draft.get(), conversation, request, stop_at);
+    Said said{turn.text, turn.reason, conversation.kv.ids, {}, turn.telemetry};
     const int length = conversation.kv.length(), one = 1;
     if (!model.cache().states().any() && model.append(conversation.kv, std::span(&one, 1))) {
         const auto logits = model.logits(conversation.kv, 0);

@@ -1,6 +1,6 @@
 // Drafted tokens change how an answer is computed, and nothing of it: rows of a step have the bits of rows computed one
 // after another, and turns with and without drafts say the same and leave the same keys and values.
-#include "engine/run/turn.h"
+#include "tests/engine/run/one_turn.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
@@ -33,33 +33,17 @@ Said say(LoadedModel& model, const Request& request, int stop_at = -1, DraftReco
     Conversation conversation;
     if (records)
         conversation.drafts = *records;
-    std::stop_source stop;
-    int pieces = 0;
-    Listener listener;
-    listener.on_text = [&](std::string_view) {
-        if (++pieces == stop_at)
-            stop.request_stop();
-    };
-    model.placement().begin_turn({});
-    TurnHost host{model,
-                  conversation.frames,
-                  listener,
-                  stop.get_token(),
-                  [&] { model.placement().advance(); },
-                  [](Conversation&) { return false; }};
-    const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
-    if (!turn)
-        qFatal("%s", turn.error().what.c_str());
-    Said said{turn->text,
-              turn->reason,
+    const Turn turn = one_turn(model, nullptr, conversation, request, stop_at);
+    Said said{turn.text,
+              turn.reason,
               conversation.kv.ids,
               {},
-              turn->telemetry.generated_tokens,
-              turn->telemetry.drafted_tokens,
-              turn->telemetry.accepted_tokens,
-              turn->telemetry.shares ? turn->telemetry.shares->steps : 0,
-              turn->telemetry.plain_steps};
-    if (turn->telemetry.context_tokens != conversation.kv.length())
+              turn.telemetry.generated_tokens,
+              turn.telemetry.drafted_tokens,
+              turn.telemetry.accepted_tokens,
+              turn.telemetry.shares ? turn.telemetry.shares->steps : 0,
+              turn.telemetry.plain_steps};
+    if (turn.telemetry.context_tokens != conversation.kv.length())
         qFatal("a frame says another length than the conversation has");
     if (records)
         *records = conversation.drafts;
