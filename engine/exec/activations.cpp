@@ -6,25 +6,6 @@ namespace engine {
 
 namespace {
 
-/// Columns of what a recurrent layer's mixer is given: all products of its input.
-int mixed_cols(const Hyperparameters& h, const LayerParameters& layer)
-{
-    const StateSpace& s = h.state_space;
-    switch (layer.mixer) {
-    case Mixer::DeltaNet:
-        return s.conv_channels() + s.inner() + 2 * s.heads;
-    case Mixer::Mamba2:
-    case Mixer::AttentionAndMamba2:
-        return s.inner() + s.conv_channels() + s.heads;
-    case Mixer::ShortConvolution:
-        return 3 * s.inner();
-    case Mixer::Attention:
-    case Mixer::None:
-        break;
-    }
-    return 0;
-}
-
 /// Widest row over all layers.
 template <class Width>
 int widest(const Hyperparameters& h, const Width& width)
@@ -84,7 +65,7 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , qkv(max_rows,
           widest(h,
                  [&](const LayerParameters& layer) {
-                     return std::max(head_layout(h, layer).cols(), mixed_cols(h, layer));
+                     return std::max(head_layout(h, layer).cols(), h.recurrent_input_cols(layer.mixer));
                  }),
           memory)
     , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return mixer_cols(h, layer); }), memory)
@@ -113,6 +94,7 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
                               return layer.heads * std::max(h.latent.rank, h.latent.key_length);
                           }),
                    memory)
+    , drafted(h, max_rows, memory)
     , several_streams_(h.streams.several())
     , rounds_side_(h.ngrams.longest > 0)
     , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture) ||
@@ -122,7 +104,7 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
 
 std::size_t Activations::bytes() const
 {
-    std::size_t bytes = tables.bytes();
+    std::size_t bytes = tables.bytes() + drafted.bytes();
     for (const Rows* rows : {&hidden,       &x,
                              &qkv,          &attended,
                              &gate_up,      &inner,

@@ -2,6 +2,7 @@
 // that all layers share. Allocated once.
 #pragma once
 
+#include "engine/exec/drafted_inputs.h"
 #include "engine/exec/rows.h"
 #include "engine/model/head_layout.h"
 
@@ -95,6 +96,8 @@ struct Activations {
     // Of latent attention only.
     Rows query_low;     // (rows, query_rank): what queries are made of
     Rows latent_heads;  // (rows, heads * longest of both): each head's query, and later what it got of the latent rows
+
+    DraftedInputs drafted;
 
     std::size_t bytes() const;
     /// Whether the layers' parts read mixtures of several streams.

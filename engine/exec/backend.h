@@ -181,6 +181,8 @@ public:
         gated(gate, gate_up, out);
     }
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
+    /// Floats of its memory, which do not overlap.
+    virtual void copy(const float* from, float* to, std::size_t count) = 0;
     virtual void soft_cap(float cap, Rows& x) = 0;
 
     /// Norms and turns queries and keys, and appends keys and values to layer l of their sequences where it has its

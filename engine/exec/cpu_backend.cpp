@@ -190,6 +190,17 @@ void CpuBackend::copy_row(const Rows& from, int row, Rows& to)
     std::copy_n(from.row(row), from.cols(), to.row(0));
 }
 
+void CpuBackend::copy(const float* from, float* to, std::size_t count)
+{
+    constexpr std::size_t kPiece = 1 << 14;
+    const std::size_t pieces = (count + kPiece - 1) / kPiece;
+    pool_->for_each(int(pieces), ThreadPool::sharing_pays(std::int64_t(count)) ? 1 : int(pieces),
+                    [&](int begin, int end, int) {
+                        const std::size_t first = std::size_t(begin) * kPiece;
+                        std::copy_n(from + first, std::min(std::size_t(end) * kPiece, count) - first, to + first);
+                    });
+}
+
 void CpuBackend::soft_cap(float cap, Rows& x)
 {
     x.changed();

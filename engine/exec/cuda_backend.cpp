@@ -208,6 +208,14 @@ void CudaBackend::copy_row(const Rows& from, int row, Rows& to)
     });
 }
 
+void CudaBackend::copy(const float* from, float* to, std::size_t count)
+{
+    calls_.run([&] {
+        return calls_.driver().copy_on_device(cuda_address(to), cuda_address(from), count * sizeof(float),
+                                              calls_.queue());
+    });
+}
+
 void CudaBackend::soft_cap(float cap, Rows& x)
 {
     x.changed();

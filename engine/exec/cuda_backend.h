@@ -83,6 +83,7 @@ public:
     void add(const Rows& y, Rows& x) override;
     void scale(float factor, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
+    void copy(const float* from, float* to, std::size_t count) override;
     void soft_cap(float cap, Rows& x) override;
     void products(Rows& x, std::span<const Product> products, Rows& out) override
     {

@@ -107,12 +107,44 @@ void Decoder::bring_rows(Backend& to, const Step& step)
     rows_at_ = &to;
 }
 
+/// Those before drafted rows, which may not all stand.
+void Decoder::keep_states(int l, const Place& at)
+{
+    const RecurrentStates& states = at.step.cache.states();
+    const auto floats = std::size_t(h_.state_floats(l));
+    for (const RowGroup& group : at.step.groups)
+        if (floats > 0 && group.drafted_row >= 0)
+            at.on.copy(states.layer(group.sequence->state, l), states.layer_before(*group.sequence, l), floats);
+}
+
+void Decoder::take_states_back(const Placement& placement, const Step& step)
+{
+    const RowGroup& group = step.one();
+    const RecurrentStates& states = step.cache.states();
+    for (int l = 0; l < int(h_.layers.size()); ++l) {
+        const auto floats = std::size_t(h_.state_floats(l));
+        if (floats == 0)
+            continue;
+        const StepClock::Scope scope(step.clock,
+                                     step.layer_on(l) == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
+        Backend& on = placement.backend_of(l);
+        const LayerWeights& w = placement.weights_of(l);
+        float* const state = states.layer(group.sequence->state, l);
+        on.copy(states.layer_before(*group.sequence, l), state, floats);
+        if (w.ngrams.key)
+            streams_.convolve_again(l, w.ngrams, group, state, on, activations(on));
+        if (is_recurrent(h_.layers[std::size_t(l)].mixer))
+            mix_again(h_, l, w, group, state, on, activations(on));
+    }
+}
+
 /// One transformer layer: the residual stream is read and updated in place.
 void Decoder::layer(int l, const LayerWeights& w, const Place& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     Rows* x = nullptr;
+    keep_states(l, at);
     if (streams_.several())
         streams_.begin_layer(l, w, step, on, a);
     if (parameters.mixer != Mixer::None) {

@@ -30,6 +30,10 @@ public:
     /// read once for all rows; the bits of each are those that it has alone. 1 <= step.rows() <= max_rows().
     void append(const Placement& placement, const Step& step);
 
+    /// Of the last step's drafted rows of one sequence only those in step.one() stand: the states of recurrent layers
+    /// become those after them. Keys and values are not touched.
+    void take_states_back(const Placement& placement, const Step& step);
+
     /// Logits (vocabulary,) after one row of the last append(); see OutputHead.
     std::span<const float> logits(const Placement& placement, StepClock& clock, int row);
     RowLogits logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough);
@@ -46,6 +50,7 @@ private:
     Backend& bring_rows_to_head(const Placement& placement, StepClock& clock);
     void bring_rows(Backend& to, const Step& step);
     void bring_shared_kv_home(const Step& step);
+    void keep_states(int l, const Place& at);
     void layer(int l, const LayerWeights& w, const Place& at);
     void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
     Rows& part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at);

@@ -19,24 +19,25 @@ static void project_delta_net(const StateSpace& s, const LayerWeights& w, Rows& 
     on.products(x, apart, out);
 }
 
+/// a.attended = what the mixer makes of those rows of `mixed`.
 static void mix_rows(const Hyperparameters& h, Mixer mixer, const LayerWeights& w, const StateOfRows& of, Backend& on,
-                     Activations& a)
+                     Rows& mixed, Activations& a)
 {
     const StateSpace& s = h.state_space;
     switch (mixer) {
     case Mixer::DeltaNet:
-        return on.delta_net(a.qkv,
+        return on.delta_net(mixed,
                             {s, h.architecture->heads_in_runs, h.architecture->sigmoid_output_gate, h.rms_epsilon,
                              w.conv_taps, w.dt_bias, w.decay, w.mix_norm, of.state, of.rows},
                             a.attended);
     case Mixer::Mamba2:  // arXiv 2405.21060
     case Mixer::AttentionAndMamba2:
         return on.mamba2(
-            a.qkv,
+            mixed,
             {s, h.rms_epsilon, w.conv_taps, w.conv_bias, w.dt_bias, w.decay, w.skip, w.mix_norm, of.state, of.rows},
             a.attended);
     case Mixer::ShortConvolution:  // of LFM2, gated
-        return on.short_convolution(a.qkv, {s.conv_width, s.inner(), w.conv_taps, of.state, of.rows}, a.attended);
+        return on.short_convolution(mixed, {s.conv_width, s.inner(), w.conv_taps, of.state, of.rows}, a.attended);
     case Mixer::Attention:
     case Mixer::None:
         return;
@@ -52,8 +53,19 @@ void mix_recurrent(const Hyperparameters& h, int l, const LayerWeights& w, Rows&
         project_delta_net(h.state_space, w, x, on, a.qkv);
     else
         on.products(x, std::span(&in, 1), a.qkv);
-    for (const RowGroup& group : step.groups)
-        mix_rows(h, mixer, w, {step.cache.states().layer(group.sequence->state, l), {group.row, group.count()}}, on, a);
+    for (const RowGroup& group : step.groups) {
+        a.drafted.keep(group, a.qkv, a.drafted.mixed(l), on);
+        mix_rows(h, mixer, w, {step.cache.states().layer(group.sequence->state, l), {group.row, group.count()}}, on,
+                 a.qkv, a);
+    }
+}
+
+void mix_again(const Hyperparameters& h, int l, const LayerWeights& w, const RowGroup& group, float* state, Backend& on,
+               Activations& a)
+{
+    Rows& kept = a.drafted.mixed(l);
+    kept.set_shape(group.drafted_row + group.count(), kept.cols());
+    mix_rows(h, h.layers[std::size_t(l)].mixer, w, {state, {group.drafted_row, group.count()}}, on, kept, a);
 }
 
 }  // namespace engine

@@ -5,8 +5,14 @@
 
 namespace engine {
 
-/// attended = what the recurrent mixer of layer l makes of x. Each sequence's state moves on by its rows.
+/// attended = what the recurrent mixer of layer l makes of x. Each sequence's state moves on by its rows; what drafted
+/// ones are given is kept in a.drafted.
 void mix_recurrent(const Hyperparameters& h, int l, const LayerWeights& w, Rows& x, const Step& step, Backend& on,
                    Activations& a);
+
+/// The state of layer l, which is that before the group's drafted rows, moves on by them again, as they are in
+/// a.drafted.
+void mix_again(const Hyperparameters& h, int l, const LayerWeights& w, const RowGroup& group, float* state, Backend& on,
+               Activations& a);
 
 }  // namespace engine

@@ -95,11 +95,21 @@ void ResidualStreams::add_ngrams(int l, const NgramWeights& w, const Step& step,
     on.streams().gate_ngrams(a.stream_norms, a.branch, keys);
     on.streams().norm(keys, dim, w.conv_norm, h_.rms_epsilon, a.stream_norms);
     for (const RowGroup& group : step.groups) {
+        a.drafted.keep(group, a.stream_norms, a.drafted.ngrams(l), on);
         float* const history = step.cache.states().layer(group.sequence->state, l) + h_.mixer_floats(l);
         on.streams().convolve(w.taps, h_.ngrams.spread_taps(), history, {group.row, group.count()}, a.stream_norms);
     }
     on.add(keys, a.streams);
     on.add(a.stream_norms, a.streams);
+}
+
+void ResidualStreams::convolve_again(int l, const NgramWeights& w, const RowGroup& group, float* state, Backend& on,
+                                     Activations& a) const
+{
+    Rows& kept = a.drafted.ngrams(l);
+    kept.set_shape(group.drafted_row + group.count(), kept.cols());
+    on.streams().convolve(w.taps, h_.ngrams.spread_taps(), state + h_.mixer_floats(l),
+                          {group.drafted_row, group.count()}, kept);
 }
 
 void ResidualStreams::join(const HeadWeights& head, int row, Backend& on, Activations& a) const

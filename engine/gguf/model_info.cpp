@@ -202,6 +202,17 @@ void describe_state(const Hyperparameters& shape, const std::vector<bool>& recur
     info.memory.state_bytes = (info.memory.recurrent_layers * floats + ngrams) * std::int64_t(sizeof(float));
 }
 
+/// Values that recurrent layers are given of a token, which are kept of drafted ones.
+std::int64_t recurrent_input(const Hyperparameters& shape, const ModelInfo& info)
+{
+    constexpr int kMost = 1 << 20;  // as above
+    const auto number = [&](std::string_view key) -> std::int64_t { return std::min(shape.number(key), kMost); };
+    if (number("shortconv.l_cache") > 0)
+        return 3 * std::int64_t(info.embedding_length);
+    return 2 * (number("ssm.inner_size") + number("ssm.group_count") * number("ssm.state_size") +
+                number("ssm.time_step_rank"));
+}
+
 /// Of the blocks at the end that predict several tokens at once only a line says that they are there.
 void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
 {
@@ -280,6 +291,8 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     info.kv_bytes_per_token_f16 = 2 * (info.memory.key_numbers + info.memory.value_numbers);
     describe_scratch(gguf, shape, std::max(key_length, sliding_key_length),
                      std::max(value_length, sliding_value_length), info);
+    info.memory.scratch_bytes_fixed += kMostRowsTogether * std::int64_t(info.memory.recurrent_layers) *
+                                       recurrent_input(shape, info) * std::int64_t(sizeof(float));
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)

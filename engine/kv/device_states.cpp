@@ -26,12 +26,12 @@ DeviceStates::~DeviceStates()
 {
     for (int l = 0; l < int(memory_.size()); ++l)
         if (memory_[std::size_t(l)])
-            vram_.give_back(Vram::Use::State, memory_[std::size_t(l)], on_device_bytes(states_.layer_bytes(l)));
+            vram_.give_back(Vram::Use::State, memory_[std::size_t(l)], std::size_t(bytes(states_.layer_bytes(l))));
 }
 
 std::int64_t DeviceStates::bytes(std::size_t layer_bytes)
 {
-    return std::int64_t(on_device_bytes(layer_bytes));
+    return 2 * std::int64_t(on_device_bytes(layer_bytes));
 }
 
 Status DeviceStates::enter(StateId state)
@@ -102,7 +102,7 @@ Status DeviceStates::join(int l)
     // The next step brings it with the others.
     if (Status ok = leave_all(); !ok)
         return ok;
-    const auto memory = vram_.take(Vram::Use::State, on_device_bytes(bytes));
+    const auto memory = vram_.take(Vram::Use::State, std::size_t(DeviceStates::bytes(bytes)));
     if (!memory)
         return tl::unexpected(memory.error());
     memory_[std::size_t(l)] = *memory;
@@ -117,9 +117,15 @@ Status DeviceStates::leave(int l)
     Status status = leave_all();
     if (!status)
         mark_lost();
-    vram_.give_back(Vram::Use::State, memory, on_device_bytes(states_.layer_bytes(l)));
+    vram_.give_back(Vram::Use::State, memory, std::size_t(bytes(states_.layer_bytes(l))));
     memory = nullptr;
     return status;
+}
+
+float* DeviceStates::layer_before(StateId state, int l) const
+{
+    const bool here = layer(state, l) != nullptr;
+    return here ? reinterpret_cast<float*>(memory_[std::size_t(l)] + on_device_bytes(states_.layer_bytes(l))) : nullptr;
 }
 
 void DeviceStates::forget(StateId state)

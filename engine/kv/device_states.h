@@ -1,5 +1,6 @@
-// DeviceStates keeps the recurrent state of one sequence on a device, for the layers that are computed there. Another
-// sequence's takes its place when that one is computed; the first goes home before.
+// DeviceStates keeps the recurrent state of one sequence on a device, for the layers that are computed there, and
+// beside it the state before drafted rows. Another sequence's takes its place when that one is computed; the first goes
+// home before.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -19,7 +20,7 @@ public:
     DeviceStates(const DeviceStates&) = delete;
     DeviceStates& operator=(const DeviceStates&) = delete;
 
-    /// Bytes that a layer's state takes of a device.
+    /// Bytes that a layer's states take of a device.
     static std::int64_t bytes(std::size_t layer_bytes);
 
     /// Call it before a step on the device, which writes the state from then on. DeviceLost; so below.
@@ -38,6 +39,8 @@ public:
     {
         return state == resident_ ? reinterpret_cast<float*>(memory_[std::size_t(l)]) : nullptr;
     }
+    /// The same of the state before drafted rows. It does not go home: it is of use until the next step only.
+    float* layer_before(StateId state, int l) const;
     /// Nobody owns the state any more.
     void forget(StateId state);
     /// What lies here is from now on another state's, whose host part is a copy.

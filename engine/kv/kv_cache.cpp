@@ -193,14 +193,18 @@ void KvCache::make_ahead(int pages)
 int KvCache::truncate(KvSequence& sequence, int tokens)
 {
     sequence.lost.clear();
-    tokens = states_.cut(sequence, tokens);
+    cut_kv(sequence, states_.cut(sequence, tokens));
+    return sequence.length();
+}
+
+void KvCache::cut_kv(KvSequence& sequence, int tokens)
+{
     if (tokens < sequence.length())
         sequence.ids.resize(std::size_t(tokens));
     while (int(sequence.pages.size()) > pool_.pages_for(sequence.length())) {
         give_back(sequence.pages.back());
         sequence.pages.pop_back();
     }
-    return sequence.length();
 }
 
 KvSequence KvCache::branch(const KvSequence& from, int tokens)

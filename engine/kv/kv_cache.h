@@ -96,6 +96,9 @@ public:
     /// A model with recurrent layers goes back to the checkpoint before. Answers how many tokens are left.
     int truncate(KvSequence& sequence, int tokens);
 
+    /// The same of keys and values alone, where no token was lost: the state of recurrent layers is the caller's part.
+    void cut_kv(KvSequence& sequence, int tokens);
+
     /// A sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are copied
     /// until one of the two writes.
     KvSequence branch(const KvSequence& from, int tokens);

@@ -31,6 +31,7 @@ struct KvSequence {
     std::vector<int> lost;        // the next tokens, if their KV was lost: they are computed again before any other
     std::uint64_t last_used = 0;  // higher is later
     StateId state = kNoState;     // after all its tokens; none: nothing is computed yet, or no layer is recurrent
+    StateId before = kNoState;    // memory for the state before drafted rows; none: no step had any
     std::vector<StateCheckpoint> checkpoints;  // of fewer tokens first
     int length() const { return int(ids.size()); }
 };
@@ -44,6 +45,8 @@ struct RowGroup {
     int wanted = 0;                  // of so many rows at its end logits will be asked for
     std::stop_token stop = {};       // asked for when nobody wants the rows any more
     ExpertCounts* chosen = nullptr;  // what the tokens choose is counted there; null: nowhere
+    bool drafted = false;            // all but the first may be taken back
+    int drafted_row = -1;            // of the step's drafted rows, where they begin; -1: their inputs are not kept
 
     int count() const { return int(tokens.size()); }
 };

@@ -96,6 +96,15 @@ Status RecurrentStates::prepare(KvSequence& sequence)
     return {};
 }
 
+Status RecurrentStates::keep_before(KvSequence& sequence)
+{
+    if (sequence.before == kNoState)
+        sequence.before = take();
+    if (sequence.before == kNoState)
+        return fail(Error::Code::NoMemory, "no memory is left to draft tokens beside the model's recurrent layers");
+    return {};
+}
+
 int RecurrentStates::reachable(const KvSequence& sequence, int tokens) const
 {
     if (!any() || (tokens >= sequence.length() && whole(sequence)))
@@ -118,6 +127,8 @@ int RecurrentStates::cut(KvSequence& sequence, int tokens)
     give_back(sequence.state);
     if (left > 0)
         sequence.state = share(sequence.checkpoints.back().state);
+    else
+        forget_before(sequence);
     return left;
 }
 
@@ -172,6 +183,12 @@ float* RecurrentStates::layer(StateId state, int l) const
 {
     float* const device = device_ ? device_->layer(state, l) : nullptr;
     return device ? device : host_layer(state, l);
+}
+
+float* RecurrentStates::layer_before(const KvSequence& sequence, int l) const
+{
+    float* const device = device_ ? device_->layer_before(sequence.state, l) : nullptr;
+    return device ? device : host_layer(sequence.before, l);
 }
 
 Residency RecurrentStates::residency(StateId state, int l) const

@@ -1,6 +1,7 @@
 // RecurrentStates keeps the states of recurrent layers in the host's memory: one for each sequence, written by every
 // step, and checkpoints, which never change. A state has a fixed size, and unlike keys and values it cannot be cut: a
-// sequence goes back only to a checkpoint, and what follows is computed again.
+// sequence goes back only to a checkpoint, and what follows is computed again. Of a step with drafted rows the state
+// before it is kept, too, and moves on again by the rows that stand.
 #pragma once
 
 #include "engine/device/huge_array.h"
@@ -23,6 +24,8 @@ class RecurrentStates
 public:
     /// The most checkpoints of one sequence: the oldest goes first.
     static constexpr int kMostCheckpoints = 6;
+    /// States of one sequence at most: its own, that before drafted rows, and checkpoints.
+    static constexpr int kMostOfSequence = 2 + kMostCheckpoints;
 
     /// `floats`: (layers,) of each layer's state, 0 where it has none. `limit`: states in all.
     RecurrentStates(const std::vector<int>& floats, int limit);
@@ -51,12 +54,21 @@ public:
     /// Gives `to`, which has none, the state after reachable(tokens) tokens of `from` and the checkpoints before it;
     /// answers how many tokens that are.
     int branch(const KvSequence& from, int tokens, KvSequence& to);
+    /// Call it after prepare(), where rows of the next step may be taken back: there is memory for the state before it
+    /// until the sequence is cut to nothing, or forget_before(). NoMemory.
+    Status keep_before(KvSequence& sequence);
+    void forget_before(KvSequence& sequence) { give_back(sequence.before); }
+    /// Whether it is that after all tokens of the sequence.
+    bool whole(const KvSequence& sequence) const { return sequence.state != kNoState && !at(sequence.state).damaged; }
+
     /// The sequence's state has been written by a step that failed.
     void spoil(const KvSequence& sequence);
 
     /// The state of one layer where the next step computes it: on the device, or on the host.
     float* layer(StateId state, int l) const;
-    /// Where that is.
+    /// The same of the state before drafted rows. Precondition: keep_before().
+    float* layer_before(const KvSequence& sequence, int l) const;
+    /// Where a layer's state is.
     Residency residency(StateId state, int l) const;
     /// The same on the host, whether it is up to date or not.
     float* host_layer(StateId state, int l) const;
@@ -82,7 +94,6 @@ private:
     Slot& at(StateId state) { return slots_[std::size_t(state)]; }
     const Slot& at(StateId state) const { return slots_[std::size_t(state)]; }
     StateId share(StateId state);
-    bool whole(const KvSequence& sequence) const { return sequence.state != kNoState && !at(sequence.state).damaged; }
     void drop_oldest(KvSequence& sequence);
 
     std::vector<int> floats_;           // (layers,)

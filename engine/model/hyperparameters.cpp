@@ -330,6 +330,24 @@ QkNormWeight qk_norm_weight(const Hyperparameters& h)
 
 }  // namespace
 
+int Hyperparameters::recurrent_input_cols(Mixer mixer) const
+{
+    const StateSpace& s = state_space;
+    switch (mixer) {
+    case Mixer::DeltaNet:
+        return s.conv_channels() + s.inner() + 2 * s.heads;
+    case Mixer::Mamba2:
+    case Mixer::AttentionAndMamba2:
+        return s.inner() + s.conv_channels() + s.heads;
+    case Mixer::ShortConvolution:
+        return 3 * s.inner();
+    case Mixer::Attention:
+    case Mixer::None:
+        break;
+    }
+    return 0;
+}
+
 int Hyperparameters::longest_key() const
 {
     int most = 0;

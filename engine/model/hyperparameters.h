@@ -95,6 +95,8 @@ struct Hyperparameters {
     /// Floats of the state that layer l keeps for each sequence, that of its mixer first; 0: it keeps none.
     int state_floats(int l) const { return mixer_floats(l) + (layers[std::size_t(l)].ngrams ? ngram_floats() : 0); }
     int mixer_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
+    /// Columns of what such a mixer is given of each token: all products of its input. 0: it is not recurrent.
+    int recurrent_input_cols(Mixer mixer) const;
     /// The last inputs of the convolution over all streams.
     int ngram_floats() const { return (ngrams.spread_taps() - 1) * streams.count * embedding_length; }
 

@@ -75,7 +75,7 @@ MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request, const
     const std::int64_t pages = (std::int64_t(context) + request.kv_block_tokens - 1) / request.kv_block_tokens;
     const int rows = std::min(longest_prefill_chunk(request), context);
     return {model.weight_bytes, product(pages, page_bytes(model, request)),
-            product(model.memory.state_bytes, 1 + RecurrentStates::kMostCheckpoints),
+            product(model.memory.state_bytes, RecurrentStates::kMostOfSequence),
             sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed),
             draft ? memory_need(*draft, as_draft(request, context)).total() : 0};
 }

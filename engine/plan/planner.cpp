@@ -100,13 +100,13 @@ Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weight
     return device_layout(h, weights, kv, scratch, DeviceLayout::Transport::Link);
 }
 
-/// A conversation's state and its checkpoints, of which there may be one for each of its first tokens.
+/// A conversation's states, of which checkpoints may be one for each of its first tokens.
 std::int64_t state_bytes(const ModelCosts& costs, int tokens)
 {
     std::int64_t bytes = 0;
     for (const LayerWork& layer : costs.layers)
         bytes += layer.state_bytes;
-    return tokens > 0 ? bytes * (1 + RecurrentStates::kMostCheckpoints) : 0;
+    return tokens > 0 ? bytes * RecurrentStates::kMostOfSequence : 0;
 }
 
 /// The placement beside conversations of one length after another: where the plan chooses what lies on the device, that

@@ -202,7 +202,7 @@ void LoadedModel::allocate(const LoadRequest& request, const ModelInfo* draft)
     const int context_pages = (info_.context_in_use + request.kv_block_tokens - 1) / request.kv_block_tokens;
     cache_ = std::make_unique<KvCache>(
         kv_shapes(h_, request), request.kv_block_tokens, kConversationsInCache * (context_pages + 2),
-        RecurrentStates(state_floats(h_), kConversationsInCache * (RecurrentStates::kMostCheckpoints + 2)));
+        RecurrentStates(state_floats(h_), kConversationsInCache * (RecurrentStates::kMostOfSequence + 1)));
     LoadRequest in_use = request;
     in_use.context_tokens = info_.context_in_use;
     const MemoryNeed need = memory_need(info_, in_use, draft);
@@ -396,13 +396,19 @@ Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& st
 
 Status LoadedModel::compute(std::span<RowGroup> groups)
 {
-    int rows = 0;
+    int rows = 0, drafted = 0;
     for (RowGroup& group : groups) {
         group.first = group.sequence->length();
         group.row = rows;
         rows += group.count();
         if (Status ok = cache_->reserve(*group.sequence, group.first + group.count()); !ok)
             return ok;
+        group.drafted_row = -1;
+        if (!group.drafted || !cache_->states().any() || drafted + group.count() > kMostRowsTogether)
+            continue;
+        if (Status ok = cache_->states().keep_before(*group.sequence); !ok)
+            return ok;
+        group.drafted_row = std::exchange(drafted, drafted + group.count());
     }
     const auto take_tokens_back = [groups] {
         for (const RowGroup& group : groups)
@@ -449,6 +455,27 @@ Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
     return done;
 }
 
+void LoadedModel::take_back(KvSequence& sequence, int tokens)
+{
+    RecurrentStates& states = cache_->states();
+    const auto group = std::ranges::find(last_, &sequence, &RowGroup::sequence);
+    const bool kept = group != last_.end() && group->drafted_row >= 0 && !last_step_lost_ && states.whole(sequence) &&
+                      group->first < tokens && group->first + group->count() == sequence.length();
+    if (!kept || !states.any()) {
+        const std::vector<int> ids(sequence.ids.begin(), sequence.ids.begin() + tokens);
+        const int left = cache_->truncate(sequence, tokens);
+        sequence.lost.assign(ids.begin() + left, ids.end());
+        return;
+    }
+    RowGroup stands = *group;
+    stands.tokens = group->tokens.first(std::size_t(tokens - group->first));
+    group->drafted_row = -1;
+    cache_->cut_kv(sequence, tokens);
+    const ThreadPool::Step working(cpu_->pool());
+    decoder_->take_states_back(placement_->placement(),
+                               {*cache_, std::span(&stands, 1), placement_->step_device_layers(), clock_});
+}
+
 /// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
 /// and the decoder asked anew.
 template <class Ask>
@@ -492,7 +519,10 @@ Status LoadedModel::repeat_last_step(KvSequence& sequence)
     const int first = last_.empty() ? 0 : last_.front().first;
     const int kept = cache_->truncate(sequence, first);
     sequence.lost.assign(ids.begin() + kept, ids.begin() + first);
-    return append(sequence, std::span(ids).subspan(std::size_t(first)));
+    RowGroup group{&sequence, std::span(ids).subspan(std::size_t(first))};
+    group.wanted = group.count();
+    group.drafted = !last_.empty() && last_.front().drafted;
+    return append(std::span(&group, 1));
 }
 
 void LoadedModel::lose_device(const Error& error)

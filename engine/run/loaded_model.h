@@ -87,6 +87,9 @@ public:
     /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth of a
     /// second: nobody wanted any of the rows any more.
     Status append(std::span<RowGroup> groups);
+    /// Forgets the tokens from `tokens` on, drafted rows of the last step, of which one stands at least. Where states
+    /// cannot move on again by those that stand, they are computed again with the next step.
+    void take_back(KvSequence& sequence, int tokens);
     /// Logits (vocabulary,) after one row of the last step, counted from the sequence's first in it. Where the device
     /// is lost that held it, the step is computed again.
     Result<std::span<const float>> logits(KvSequence& sequence, int row);

@@ -186,6 +186,7 @@ RowGroup TurnRunner::next(int rows)
     if (answers()) {
         rows_.tokens = step_.begin(history_, most_drafted(rows), company_);
         rows_.wanted = rows_.count();
+        rows_.drafted = step_.has_drafts();
     } else {
         const int count = std::min(rows, prompt_rows());
         rows_.tokens = std::span(history_).subspan(std::size_t(prefilled_), std::size_t(count));
@@ -202,6 +203,7 @@ Status TurnRunner::compute_alone()
             return done;
         rows_.tokens = step_.leave_out_drafts();
         rows_.wanted = 1;
+        rows_.drafted = false;
     }
     for (;;) {
         Status done = host_.model.append(std::span(&rows_, 1));
@@ -225,7 +227,7 @@ void TurnRunner::take(const Status& done, bool alone)
     if (!answers())
         return take_prompt_rows();
     step_.computed();
-    after_row();
+    note_nearly_full();
     answer();
 }
 
@@ -250,6 +252,7 @@ void TurnRunner::take_prompt_rows()
     step_.set_row(count - 1);
     note_nearly_full();
     allow_drafts();
+    kept_at_ = prefilled_;
     stage_ = Stage::Answer;
     if (conversation_.experts)
         conversation_.experts->begin_answer();
@@ -296,7 +299,7 @@ void TurnRunner::answer()
         if (!drafted)
             return;
         step_.accept();
-        after_row();
+        note_nearly_full();
     }
     end(StopReason::MaxTokens);
 }
@@ -309,20 +312,10 @@ TokenFrom TurnRunner::token_from() const
     return alone_ && step_.is_plain() ? TokenFrom::PlainStep : TokenFrom::Step;
 }
 
-/// The row of the answer's newest token is there.
-void TurnRunner::after_row()
-{
-    if (length() % kCheckpointTokens == 0)
-        host_.model.cache().states().keep(conversation_.kv);
-    note_nearly_full();
-}
-
-/// A state cannot be cut, and computing again what stood after each wrong draft costs the step that was saved: models
-/// with recurrent layers draft nothing.
 void TurnRunner::allow_drafts()
 {
     step_.ready();
-    if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1 || host_.model.cache().states().any())
+    if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1)
         return;
     if (request_.drafters != Drafters::Model)
         step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()),
@@ -349,10 +342,20 @@ void TurnRunner::end_step()
     if (step_.over())
         return;
     const int kept = length();
+    if (conversation_.kv.length() > kept)
+        host_.model.take_back(conversation_.kv, kept);
     step_.end(alone_ ? std::optional(now_us() - step_us_) : std::nullopt);
     step_.keep_records(conversation_.drafts);
-    if (conversation_.kv.length() > kept)
-        host_.model.cache().truncate(conversation_.kv, kept);
+    keep_state();
+}
+
+/// Now and then, so that going back costs no more than so many tokens.
+void TurnRunner::keep_state()
+{
+    KvSequence& kv = conversation_.kv;
+    if (kv.length() / kCheckpointTokens != kept_at_ / kCheckpointTokens)
+        host_.model.cache().states().keep(kv);
+    kept_at_ = kv.length();
 }
 
 /// The next token of the answer; none: it is over.
@@ -409,6 +412,7 @@ void TurnRunner::end(StopReason reason)
     text_.finish();
     turn_.text = text_.text();
     host_.model.cache().states().keep(conversation_.kv);
+    host_.model.cache().states().forget_before(conversation_.kv);
     keep_reply();
     turn_.answer.last = turn_.answer.first + int(answer_.size());
     turn_.telemetry = frame(Phase::Idle);
@@ -421,6 +425,7 @@ void TurnRunner::fail_with(const Error& error)
     stage_ = Stage::Over;
     error_ = error;
     end_step();
+    host_.model.cache().states().forget_before(conversation_.kv);
     text_.finish();
 }
 

@@ -86,12 +86,12 @@ private:
     int prompt_rows() const;
     void answer();
     TokenFrom token_from() const;
-    void after_row();
     int most_tokens() const;
     void allow_drafts();
-    int length() const { return conversation_.kv.length() - step_.unjudged(); }
+    int length() const { return conversation_.kv.length() + int(conversation_.kv.lost.size()) - step_.unjudged(); }
     int most_drafted(int rows) const;
     void end_step();
+    void keep_state();
     void fail_with(const Error& error);
     void end(StopReason reason);
     Status make_rules();
@@ -129,6 +129,7 @@ private:
     int prefilled_ = 0;
     int given_rows_ = 0;        // of them, whose time is not yet known
     RowGroup rows_;             // what next() said
+    int kept_at_ = 0;           // tokens after which it was last asked whether the state is kept
     DraftedStep step_;          // of the answer
     std::int64_t step_us_ = 0;  // when it began
     bool alone_ = true;         // in that step

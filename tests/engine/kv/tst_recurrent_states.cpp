@@ -200,6 +200,29 @@ private Q_SLOTS:
         QVERIFY(step(cache, sequence, 1) && has_seen(cache, sequence, 5));
     }
 
+    void thereIsRoomForTheStateBeforeDrafts()
+    {
+        KvCache cache = hybrid_cache(2);
+        KvSequence sequence, other;
+        QVERIFY(step(cache, sequence, 4));
+        QVERIFY(cache.states().keep_before(sequence));
+        QVERIFY(cache.states().keep_before(sequence));  // it is there
+        QCOMPARE(cache.states().used(), 2);
+        QVERIFY(cache.states().layer_before(sequence, 2) != cache.states().layer(sequence.state, 2));
+        QVERIFY(has_seen(cache, sequence, 4));
+        QVERIFY(!cache.reserve(other, 1));
+        cache.states().forget_before(sequence);
+        QVERIFY(cache.reserve(other, 1));
+        const Status refused = cache.states().keep_before(sequence);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, Error::Code::NoMemory);
+        cache.states().spoil(other);
+        cache.truncate(other, 0);
+        QVERIFY(cache.states().keep_before(sequence));
+        cache.truncate(sequence, 0);
+        QCOMPARE(cache.states().used(), 0);
+    }
+
     void stateMovesWithItsLayer()
     {
         OnDevice on;
@@ -208,6 +231,10 @@ private Q_SLOTS:
         QVERIFY(on.step(sequence, 3));
         QVERIFY(on.cache.states().layer(sequence.state, 0) != on.cache.states().host_layer(sequence.state, 0));
         QVERIFY(on.cache.states().layer(sequence.state, 2) == on.cache.states().host_layer(sequence.state, 2));
+        QVERIFY(on.cache.states().keep_before(sequence));
+        const float* const before = on.cache.states().layer_before(sequence, 0);
+        QCOMPARE(before - on.cache.states().layer(sequence.state, 0), std::ptrdiff_t(256 / sizeof(float)));
+        QVERIFY(on.cache.states().layer_before(sequence, 2) == on.cache.states().host_layer(sequence.before, 2));
         QCOMPARE(int(on.cache.states().residency(sequence.state, 0)), int(Residency::Device));
         QCOMPARE(int(on.cache.states().residency(sequence.state, 2)), int(Residency::Host));
         QCOMPARE(int(on.cache.states().residency(kNoState, 0)), int(Residency::Host));
@@ -219,7 +246,7 @@ private Q_SLOTS:
         QCOMPARE(int(on.cache.states().residency(sequence.state, 0)), int(Residency::Host));
         QVERIFY(on.step(sequence, 2));
         QVERIFY(has_seen(on.cache, sequence, 5));
-        QCOMPARE(on.vram.used(Vram::Use::State), 2 * 256);
+        QCOMPARE(on.vram.used(Vram::Use::State), 2 * 2 * 256);
         QVERIFY(on.states.leave(2) && on.step(sequence, 1) && on.states.leave(0));
         QVERIFY(on.cache.reserve(sequence, 7));
         QVERIFY(has_seen(on.cache, sequence, 6));

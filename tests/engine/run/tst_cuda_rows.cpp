@@ -1,5 +1,5 @@
 // Guesses that a GPU checks change nothing: up to sixteen rows of a step have the bits of rows computed one after
-// another.
+// another, and those that are taken back leave no trace.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"
 
@@ -26,6 +26,12 @@ private Q_SLOTS:
         QTest::newRow("softcaps and windows") << "gemma2" << 0 << int(KvPolicy::Merge);
         QTest::newRow("experts") << "qwen3moe" << 0 << int(KvPolicy::Merge);
         QTest::newRow("latent attention") << "deepseek2" << 0 << int(KvPolicy::Merge);
+        QTest::newRow("delta net") << "qwen35" << 0 << int(KvPolicy::Merge);
+        QTest::newRow("delta net, blocks leave") << "qwen35" << 48 << int(KvPolicy::Merge);
+        QTest::newRow("mamba") << "nemotron_h" << 0 << int(KvPolicy::Merge);
+        QTest::newRow("mamba beside attention") << "falcon-h1" << 0 << int(KvPolicy::Merge);
+        QTest::newRow("short convolution") << "lfm2" << 0 << int(KvPolicy::Merge);
+        QTest::newRow("n-grams") << "qwen4exp" << 0 << int(KvPolicy::Merge);
     }
 
     void rowsOfAStepAreThoseOfManySteps()
@@ -68,14 +74,23 @@ private Q_SLOTS:
         QVERIFY(read_prompt(many));
         for (std::size_t at = before; at < all;) {
             const std::size_t rows = std::min<std::size_t>(2 + random() % 15, all - at);
-            QVERIFY(model->append(many, std::span(ids).subspan(at, rows)));
+            const std::size_t right = 1 + random() % rows;
+            std::vector<int> step(ids.begin() + std::ptrdiff_t(at), ids.begin() + std::ptrdiff_t(at + rows));
+            std::fill(step.begin() + std::ptrdiff_t(right), step.end(), 3);
+            RowGroup group{&many, step};
+            group.wanted = group.count();
+            group.drafted = true;
+            QVERIFY(model->append(std::span(&group, 1)));
             most = std::max(most, model->placement().telemetry()->step_streamed_bytes);
-            for (std::size_t row = 0; row < rows; ++row) {
+            for (std::size_t row = 0; row < right; ++row) {
                 const std::vector<float> here = row_logits(*model, many, int(row));
                 const std::vector<float>& alone = expected[at + row - before];
                 QVERIFY2(same_bits(here, alone), qPrintable(QString("row %1 of %2 at %3").arg(row).arg(rows).arg(at)));
             }
-            at += rows;
+            at += right;
+            if (right < rows)
+                model->take_back(many, int(at));
+            QVERIFY(many.lost.empty());
         }
         if (streams)  // what has been read is overwritten
             QVERIFY(most > model->placement().telemetry()->ring_bytes);

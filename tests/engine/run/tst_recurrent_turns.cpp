@@ -159,7 +159,7 @@ private Q_SLOTS:
         // The newest, and checkpoints.
         QVERIFY(t.state_bytes_host >= 2 * bytes);
         QCOMPARE(t.state_bytes_host % bytes, std::int64_t(0));
-        QVERIFY(t.device->state_bytes >= on_device && t.device->state_bytes < on_device + 2 * 256);
+        QVERIFY(t.device->state_bytes >= 2 * on_device && t.device->state_bytes < 2 * (on_device + 2 * 256));
         QCOMPARE(t.kv_blocks_host + t.kv_blocks_device, map.columns * int(kv.count(1)));
 
         // Between turns, too.

@@ -1,0 +1,34 @@
+// DraftedInputs keeps what the recurrent parts of each layer were given for the drafted rows of a step, so that states
+// can move on again by those of them that stand: a state itself cannot be cut.
+#pragma once
+
+#include "engine/exec/rows.h"
+#include "engine/model/hyperparameters.h"
+
+#include <vector>
+
+namespace engine {
+
+class Backend;
+struct RowGroup;
+
+/// In the memory in which a backend computes. Nothing is taken for a model without states. Row i is that of
+/// RowGroup::drafted_row i, kMostRowsTogether at most.
+class DraftedInputs
+{
+public:
+    DraftedInputs(const Hyperparameters& h, int max_rows, RowMemory& memory);
+
+    /// (rows, columns) of the products that the mixer of layer l reads.
+    Rows& mixed(int l) { return mixed_[std::size_t(l)]; }
+    /// (rows, streams * dim) that the convolution over n-grams of layer l reads.
+    Rows& ngrams(int l) { return ngrams_[std::size_t(l)]; }
+    /// Copies the group's rows of `given` to `kept`, one of the above, where they are drafted.
+    static void keep(const RowGroup& group, const Rows& given, Rows& kept, Backend& on);
+    std::size_t bytes() const;
+
+private:
+    std::vector<Rows> mixed_, ngrams_;  // (layers,)
+};
+
+}  // namespace engine
