@@ -28,6 +28,8 @@ namespace engine {
 /// Rows of answers in one step at most: of so many turns, or of an answer's newest token and what is drafted after it.
 /// Of so many rows the host computes logits together, too.
 inline constexpr int kMostRowsTogether = 16;
+/// Rows of a step of the block that guesses tokens ahead, at most; so many wait while nothing is guessed.
+constexpr int kMtpRows = 64;
 
 struct LoadRequest {
     std::filesystem::path model;
@@ -87,6 +89,7 @@ enum class Drafters {
     All,         // whichever promises more, from what its guesses have brought and cost
     Repetition,  // what the conversation repeats
     Model,       // the draft model, where there is one
+    Mtp,         // the block for that in the model's own file, where there is one (multi-token prediction)
 };
 
 enum class DraftDepth {

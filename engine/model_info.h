@@ -18,10 +18,14 @@ struct MemoryShape {
     std::int64_t kv_heads = 0;
     std::int64_t key_numbers = 0;
     std::int64_t value_numbers = 0;
-    std::int64_t state_bytes = 0;            // of one conversation's recurrent layers, checkpoints not counted
-    int recurrent_layers = 0;                // that keep such a state; those that also attend included
-    int kv_layers = 0;                       // that keep keys and values of their own
-    int kv_and_state_layers = 0;             // of both
+    std::int64_t state_bytes = 0;  // of one conversation's recurrent layers, checkpoints not counted
+    int recurrent_layers = 0;      // that keep such a state; those that also attend included
+    int kv_layers = 0;             // that keep keys and values of their own
+    int kv_and_state_layers = 0;   // of both
+    // Of the block that guesses tokens ahead (multi-token prediction), where this version uses it: its weights, and the
+    // numbers in its key and value of one token, kept as f16.
+    std::int64_t mtp_weight_bytes = 0;
+    std::int64_t mtp_numbers = 0;
     std::int64_t scratch_bytes_per_row = 0;  // for each token of a prefill chunk
     std::int64_t scratch_bytes_fixed = 0;
 };

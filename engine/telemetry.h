@@ -88,7 +88,8 @@ struct DeviceTelemetry {
     }
 };
 
-/// The draft model: what it has guessed of this answer, and its memory, all on the host.
+/// A draft model, or the block of the model's own file: what it has guessed of this answer, and its memory, all on the
+/// host.
 struct DraftModelTelemetry {
     int drafted_tokens = 0;
     int accepted_tokens = 0;  // of them, part of the answer
@@ -158,7 +159,8 @@ struct Telemetry {
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
     std::optional<DeviceTelemetry> device;           // empty: all is computed on the host
-    std::optional<DraftModelTelemetry> draft_model;  // empty: there is none; not in the bytes above
+    std::optional<DraftModelTelemetry> draft_model;  // empty: there is none; not in the bytes above; so below
+    std::optional<DraftModelTelemetry> mtp;          // the block in the model's own file (multi-token prediction)
     std::shared_ptr<const KvMap> kv_map;  // of the conversation; the same object until a block or a state has moved
     std::shared_ptr<const ExpertMap> expert_map;  // of the conversation, some times a second; null: it has no experts
 

@@ -64,6 +64,8 @@ constexpr Shape kShape[] = {{"kvHeadsOfAll", &engine::MemoryShape::kv_heads},
                             {"keyNumbers", &engine::MemoryShape::key_numbers},
                             {"valueNumbers", &engine::MemoryShape::value_numbers},
                             {"stateBytes", &engine::MemoryShape::state_bytes},
+                            {"mtpWeightBytes", &engine::MemoryShape::mtp_weight_bytes},
+                            {"mtpNumbers", &engine::MemoryShape::mtp_numbers},
                             {"scratchPerRow", &engine::MemoryShape::scratch_bytes_per_row},
                             {"scratchFixed", &engine::MemoryShape::scratch_bytes_fixed}};
 struct LayerCount {

@@ -19,8 +19,10 @@ struct DraftOptions {
         command
             .add_option("--draft", mode,
                         "what guesses the next tokens, which are checked in one step, so that the answer is the same: "
-                        "ngram, from what repeats; model, the draft model; auto, what there is; off")
-            ->check(CLI::IsMember({"auto", "off", "ngram", "model"}))
+                        "ngram, from what repeats; model, the draft model; mtp, the block for it in the model's own "
+                        "file; auto, "
+                        "what there is; off")
+            ->check(CLI::IsMember({"auto", "off", "ngram", "model", "mtp"}))
             ->capture_default_str();
         command.add_option("--md,--model-draft", model,
                            "GGUF file of a draft model: a small one with the vocabulary of the model");
@@ -35,7 +37,7 @@ struct DraftOptions {
     {
         if (mode == "model" && model.empty())
             return engine::fail(engine::Error::Code::BadRequest, "--draft model needs one: -md FILE");
-        if (most_drafted() > 0 && mode != "ngram")
+        if (most_drafted() > 0 && mode != "ngram" && mode != "mtp")
             load.draft_model = engine::utf8_path(model);
         return {};
     }
@@ -45,6 +47,7 @@ struct DraftOptions {
     {
         return mode == "ngram"   ? engine::Drafters::Repetition
                : mode == "model" ? engine::Drafters::Model
+               : mode == "mtp"   ? engine::Drafters::Mtp
                                  : engine::Drafters::All;
     }
 };

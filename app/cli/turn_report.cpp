@@ -85,15 +85,21 @@ const char* kind_name(engine::Event::Kind kind)
     return "other";
 }
 
-static nlohmann::ordered_json draft_model(const engine::Telemetry& t)
+static nlohmann::ordered_json to_json(const std::optional<engine::DraftModelTelemetry>& guesser)
 {
-    if (!t.draft_model)
+    if (!guesser)
         return nullptr;
-    return {{"drafted_tokens", t.draft_model->drafted_tokens},
-            {"accepted_tokens", t.draft_model->accepted_tokens},
-            {"weight_bytes", t.draft_model->weight_bytes},
-            {"kv_bytes", t.draft_model->kv_bytes},
-            {"scratch_bytes", t.draft_model->scratch_bytes}};
+    return {{"drafted_tokens", guesser->drafted_tokens},
+            {"accepted_tokens", guesser->accepted_tokens},
+            {"weight_bytes", guesser->weight_bytes},
+            {"kv_bytes", guesser->kv_bytes},
+            {"scratch_bytes", guesser->scratch_bytes}};
+}
+
+static void print_guesses(const std::optional<engine::DraftModelTelemetry>& guesser, const char* name)
+{
+    if (guesser && guesser->drafted_tokens > 0)
+        std::fprintf(stderr, " (%d of %d by %s)", guesser->accepted_tokens, guesser->drafted_tokens, name);
 }
 
 std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events)
@@ -113,7 +119,8 @@ std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& 
                                          {"generated_tokens", t.generated_tokens},
                                          {"drafted_tokens", t.drafted_tokens},
                                          {"accepted_tokens", t.accepted_tokens},
-                                         {"draft_model", draft_model(t)},
+                                         {"draft_model", to_json(t.draft_model)},
+                                         {"mtp", to_json(t.mtp)},
                                          {"context_tokens", t.context_tokens},
                                          {"context_limit", t.context_limit},
                                          {"ttft_ms", number(t.ttft_ms)},
@@ -137,9 +144,8 @@ void print_rates(const engine::Telemetry& t)
         std::fprintf(stderr, ", decode %.1f tok/s", *t.decode_tokens_per_s);
     if (t.drafted_tokens > 0)
         std::fprintf(stderr, ", %d of %d drafted tokens stood", t.accepted_tokens, t.drafted_tokens);
-    if (t.draft_model && t.draft_model->drafted_tokens > 0)
-        std::fprintf(stderr, " (%d of %d by the draft model)", t.draft_model->accepted_tokens,
-                     t.draft_model->drafted_tokens);
+    print_guesses(t.draft_model, "the draft model");
+    print_guesses(t.mtp, "the model's own block");
     std::fprintf(stderr, ", context %d of %d]\n", t.context_tokens, t.context_limit);
 }
 

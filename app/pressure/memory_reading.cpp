@@ -34,10 +34,12 @@ MemoryReading MemoryReading::ofHost(const engine::Telemetry& frame)
     reading.kv = double(frame.kv_bytes_host);
     reading.state = double(frame.state_bytes_host);
     reading.scratch = double(frame.scratch_bytes);
-    if (const auto& draft = frame.draft_model) {
-        reading.weights += double(draft->weight_bytes);
-        reading.kv += double(draft->kv_bytes);
-        reading.scratch += double(draft->scratch_bytes);
+    for (const auto& guesser : {frame.draft_model, frame.mtp}) {
+        if (!guesser)
+            continue;
+        reading.weights += double(guesser->weight_bytes);
+        reading.kv += double(guesser->kv_bytes);
+        reading.scratch += double(guesser->scratch_bytes);
     }
     reading.total = double(*frame.ram_total_bytes);
     // What is not available is held by this program or by others.

@@ -56,6 +56,8 @@ std::string memory_text(const engine::Telemetry& t)
                                    {on("cpu", "scratch"), t.scratch_bytes}};
     if (t.draft_model)
         bytes.push_back({on("cpu", "draft_model"), t.draft_model->used_bytes()});
+    if (t.mtp)
+        bytes.push_back({on("cpu", "mtp"), t.mtp->used_bytes()});
     if (const auto& d = t.device)
         for (const auto& [tenant, value] :
              {std::pair("weights", d->weight_bytes), std::pair("kv", d->kv_bytes), std::pair("state", d->state_bytes),

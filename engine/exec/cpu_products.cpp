@@ -37,7 +37,7 @@ int CpuProducts::widest_row(const Hyperparameters& h)
                          longest_head(h)});
     for (const LayerParameters& layer : h.layers)
         most = std::max({most, layer.ffn_length, mixer_cols(h, layer)});
-    return most;
+    return h.mtp_blocks > 0 ? std::max(most, 2 * h.embedding_length) : most;
 }
 
 /// Of those that are multiplied by themselves; 0: there are none.

@@ -42,6 +42,8 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
     , streams_(h, weights)
     , host_(h, max_rows, host_row_memory())
     , head_(h, streams_, host_, max_rows)
+    , given_(weights.mtp_input.projection ? max_rows : 0, h.embedding_length)
+    , joined_(weights.mtp_input.projection ? max_rows : 0, 2 * h.embedding_length)
 {
 }
 
@@ -49,6 +51,8 @@ void Decoder::append(const Placement& placement, const Step& step)
 {
     head_.begin_step(step.groups);
     inputs_.make(placement.host(), step, host_);
+    if (weights_.mtp_input.projection)
+        join_given(placement.host());
     if (streams_.several())
         streams_.start(placement.host(), host_);
     rows_at_ = &placement.host();
@@ -78,6 +82,34 @@ void Decoder::append(const Placement& placement, const Step& step)
     }
     for (const RowGroup& group : step.groups)
         group.sequence->ids.insert(group.sequence->ids.end(), group.tokens.begin(), group.tokens.end());
+}
+
+/// hidden = what a block of multi-token prediction makes of the tokens' embeddings, in hidden, and of what it is given.
+void Decoder::join_given(CpuBackend& host)
+{
+    const int dim = h_.embedding_length, rows = host_.hidden.count();
+    const MtpInput& w = weights_.mtp_input;
+    joined_.set_shape(rows, 2 * dim);
+    for (int r = 0; r < rows; ++r) {
+        std::copy_n(host_.hidden.row(r), dim, joined_.row(r));
+        std::copy_n(given_.row(r), dim, joined_.row(r) + dim);
+    }
+    host.norm_heads(joined_, {0, 1, dim, dim}, w.embedding_norm, h_.rms_epsilon, 0);
+    host.norm_heads(joined_, {dim, 1, dim, dim}, w.hidden_norm, h_.rms_epsilon, dim);
+    const Product projection{&w.projection, nullptr, 0};
+    host.products(joined_, std::span(&projection, 1), host_.hidden);
+}
+
+void Decoder::made_of(const Placement& placement, RowRange rows, std::span<float> out)
+{
+    const auto dim = std::size_t(h_.embedding_length);
+    if (rows_at_->memory_space() == MemorySpace::Device)
+        rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
+    host_.x.set_shape(rows.count, int(dim));
+    for (int r = 0; r < rows.count; ++r)
+        std::copy_n(host_.hidden.row(rows.first + r), dim, host_.x.row(r));
+    streams_.norm_rows(host_.x, weights_.head.norm, weights_.head.output, placement.host(), host_.x);
+    std::copy_n(host_.x.row(0), std::size_t(rows.count) * dim, out.begin());
 }
 
 /// Layers on the host read keys and values that layers on the device have just written.

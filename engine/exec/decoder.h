@@ -24,7 +24,10 @@ public:
 
     int max_rows() const { return max_rows_; }
     int vocabulary() const { return h_.vocabulary; }
-    std::size_t scratch_bytes() const { return host_.bytes() + inputs_.bytes() + head_.bytes(); }
+    std::size_t scratch_bytes() const
+    {
+        return host_.bytes() + inputs_.bytes() + head_.bytes() + given_.bytes() + joined_.bytes();
+    }
 
     /// Computes the step's tokens, for which pages have been reserved, and appends them to their sequences. Weights are
     /// read once for all rows; the bits of each are those that it has alone. 1 <= step.rows() <= max_rows().
@@ -33,6 +36,13 @@ public:
     /// Of the last step's drafted rows of one sequence only those in step.one() stand: the states of recurrent layers
     /// become those after them. Keys and values are not touched.
     void take_states_back(const Placement& placement, const Step& step);
+
+    /// What the model has made of rows [first, first + count) of the last append(), behind its last norm. out: (count,
+    /// dim). Precondition: the model has one residual stream.
+    void made_of(const Placement& placement, RowRange rows, std::span<float> out);
+    /// Of a block of multi-token prediction: (rows, dim) what the model has made of the token before each of the next
+    /// append()'s; to be filled before it.
+    Rows& given() { return given_; }
 
     /// Logits (vocabulary,) after one row of the last append(); see OutputHead.
     std::span<const float> logits(const Placement& placement, StepClock& clock, int row);
@@ -49,6 +59,7 @@ private:
     StepClock::Part head_part(const Placement& placement) const;
     Backend& bring_rows_to_head(const Placement& placement, StepClock& clock);
     void bring_rows(Backend& to, const Step& step);
+    void join_given(CpuBackend& host);
     void bring_shared_kv_home(const Step& step);
     void keep_states(int l, const Place& at);
     void layer(int l, const LayerWeights& w, const Place& at);
@@ -73,6 +84,7 @@ private:
     ResidualStreams streams_;
     Activations host_;
     OutputHead head_;
+    Rows given_, joined_;         // joined: (rows, 2 dim)
     Backend* rows_at_ = nullptr;  // where the residual stream of the last step is
 };
 

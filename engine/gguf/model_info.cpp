@@ -213,16 +213,42 @@ std::int64_t recurrent_input(const Hyperparameters& shape, const ModelInfo& info
                 number("ssm.time_step_rank"));
 }
 
-/// Of the blocks at the end that predict several tokens at once only a line says that they are there.
+/// Tensors may overlap in a hostile file, so that their sum may be anything.
+std::int64_t added(std::int64_t a, std::int64_t b)
+{
+    return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
+}
+
+/// Such blocks are known of models with one residual stream and no inputs beside it.
+bool uses_mtp(const Hyperparameters& shape)
+{
+    return shape.number("nextn_predict_layers") > 0 && shape.number("hyper_connection.count") == 0 &&
+           shape.number("embedding_length_per_layer_input") == 0;
+}
+
+/// The blocks at the end that guess tokens ahead are no layers.
 void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
 {
     const int predicting = shape.number("nextn_predict_layers");
     if (predicting == 0 || predicting >= info.layers)
         return;
     info.warnings.push_back(std::to_string(predicting) + " of the file's " + std::to_string(info.layers) +
-                            " blocks predict" + (predicting == 1 ? "s" : "") +
-                            " several tokens at once, which this version does not use");
+                            " blocks guess" + (predicting == 1 ? "es" : "") + " tokens ahead" +
+                            (uses_mtp(shape) ? "" : ", which this version does not use"));
     info.layers -= predicting;
+}
+
+/// Of the first of these blocks, whose heads are those of the other layers.
+void describe_mtp(const GgufFile& gguf, const Hyperparameters& shape, std::int64_t numbers, ModelInfo& info)
+{
+    const std::string block = "blk." + std::to_string(info.layers);
+    if (!uses_mtp(shape) || !gguf.tensor(block + ".nextn.eh_proj.weight"))
+        return;
+    info.memory.mtp_numbers = numbers;
+    for (const GgufTensor& tensor : gguf.tensors())
+        if (tensor.block() == info.layers)
+            info.memory.mtp_weight_bytes =
+                added(info.memory.mtp_weight_bytes, static_cast<std::int64_t>(tensor.bytes.size()));
 }
 
 /// Where attention reads a part of a long context only, the context ends before that.
@@ -289,10 +315,16 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
         info.memory.value_numbers += layer_kv_heads * (slides[i] ? sliding_value_length : value_length);
     }
     info.kv_bytes_per_token_f16 = 2 * (info.memory.key_numbers + info.memory.value_numbers);
+    const std::int64_t most_kv_heads = kv_heads.empty() ? 0 : *std::max_element(kv_heads.begin(), kv_heads.end());
+    describe_mtp(gguf, shape, most_kv_heads * (std::int64_t(key_length) + value_length), info);
     describe_scratch(gguf, shape, std::max(key_length, sliding_key_length),
                      std::max(value_length, sliding_value_length), info);
     info.memory.scratch_bytes_fixed += kMostRowsTogether * std::int64_t(info.memory.recurrent_layers) *
                                        recurrent_input(shape, info) * std::int64_t(sizeof(float));
+    if (info.memory.mtp_numbers > 0)  // it computes by itself, in steps of so many rows
+        info.memory.scratch_bytes_fixed +=
+            kMtpRows * info.memory.scratch_bytes_per_row +
+            (1 + kMostRowsTogether) * std::int64_t(info.vocabulary) * std::int64_t(sizeof(float));
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
@@ -304,12 +336,6 @@ void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
                              : Hyperparameters(gguf, info.architecture).number("vocab_size");
     if (const GgufTensor* embedding = gguf.tensor("token_embd.weight"); embedding && info.vocabulary == 0)
         info.vocabulary = Hyperparameters::as_int(embedding->dims[1], 0);
-}
-
-std::int64_t added(std::int64_t a,
-                   std::int64_t b)  // tensors may overlap in a hostile file, so their sum may be anything
-{
-    return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
 }
 
 /// Not of a block that is left aside.

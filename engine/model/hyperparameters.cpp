@@ -393,8 +393,8 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
 
     Reader in(file, *name);
     const int blocks = in.required("block_count", 1, kMaxLayers);
-    // The last ones may predict several tokens at once; those are not run.
-    const int layers = blocks - in.optional("nextn_predict_layers", 0, 0, std::max(0, blocks - 1));
+    h.mtp_blocks = in.optional("nextn_predict_layers", 0, 0, std::max(0, blocks - 1));
+    const int layers = blocks - h.mtp_blocks;
     h.context_length = in.required("context_length", 1, kMaxTokens);
     h.embedding_length = in.required("embedding_length", 1, kMaxDimension);
     h.sliding_window = in.optional("attention.sliding_window", h.architecture->default_window, 0, kMaxTokens);

@@ -91,6 +91,7 @@ struct Hyperparameters {
     int dense_context = 0;  // tokens up to which attention is not sparse, which is all that is computed; 0: it never is
     int side_length = 0;    // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
+    int mtp_blocks = 0;  // behind the layers: they predict tokens after the next one (multi-token prediction)
 
     /// Floats of the state that layer l keeps for each sequence, that of its mixer first; 0: it keeps none.
     int state_floats(int l) const { return mixer_floats(l) + (layers[std::size_t(l)].ngrams ? ngram_floats() : 0); }

@@ -90,4 +90,7 @@ private:
     Error error_;
 };
 
+/// Layer l of the model, whose tensors' names begin so.
+void read_layer(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& layer);
+
 }  // namespace engine

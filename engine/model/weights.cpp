@@ -258,6 +258,21 @@ bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h)
     return tensor.of_encoder() || tensor.block() >= int(h.layers.size());
 }
 
+void read_layer(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& layer)
+{
+    const LayerParameters& parameters = h.layers[std::size_t(l)];
+    if (!h.architecture->attn_norm.empty())
+        layer.attn_norm = in.vector(prefix + std::string(h.architecture->attn_norm) + ".weight", h.embedding_length);
+    if (attends(parameters.mixer))
+        read_attention(in, prefix, h, parameters, layer);
+    read_recurrent(in, prefix, h, parameters.mixer, layer);
+    if (parameters.feed_forward)
+        read_feed_forward(in, prefix, h, l, layer);
+    read_layer_end(in, prefix, h, layer);
+    if (h.streams.several())
+        read_layer_streams(in, prefix, h, l, layer);
+}
+
 Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
 {
     Weights w;
@@ -283,21 +298,8 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     }
     if (h.streams.several())
         read_model_streams(in, h, w);
-    for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
-        const std::string prefix = "blk." + std::to_string(l) + ".";
-        LayerWeights& layer = w.layers.emplace_back();
-        const LayerParameters& parameters = h.layers[l];
-        if (!h.architecture->attn_norm.empty())
-            layer.attn_norm = in.vector(prefix + std::string(h.architecture->attn_norm) + ".weight", dim);
-        if (attends(parameters.mixer))
-            read_attention(in, prefix, h, parameters, layer);
-        read_recurrent(in, prefix, h, parameters.mixer, layer);
-        if (parameters.feed_forward)
-            read_feed_forward(in, prefix, h, int(l), layer);
-        read_layer_end(in, prefix, h, layer);
-        if (h.streams.several())
-            read_layer_streams(in, prefix, h, int(l), layer);
-    }
+    for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l)
+        read_layer(in, "blk." + std::to_string(l) + ".", h, int(l), w.layers.emplace_back());
     if (in.failed())
         return tl::unexpected(in.error());
     for (const GgufTensor& tensor : file.tensors())

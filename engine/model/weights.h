@@ -216,6 +216,12 @@ struct HeadWeights {
     StreamConnection streams;                         // hyper-connections, without `inject`
 };
 
+/// What a block of multi-token prediction makes its layer's input with; see mtp_block.h.
+struct MtpInput {
+    Vector embedding_norm = nullptr, hidden_norm = nullptr;  // (dim,)
+    Matrix projection;                                       // (dim, 2 dim); empty: it is no such block
+};
+
 class Weights
 {
 public:
@@ -225,6 +231,7 @@ public:
     Matrix token_embedding;  // (vocabulary, dim)
     std::vector<LayerWeights> layers;
     HeadWeights head;
+    MtpInput mtp_input;
     Vector embedding_norm = nullptr;                 // (dim,) where embeddings are normed
     std::array<Matrix, kMostStreams - 1> stream_in;  // AltUp, (dim, dim): what makes the other streams of the first
     // Per-layer embeddings, of which the host makes every layer's side input. A row of the table is all that a token

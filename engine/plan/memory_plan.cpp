@@ -15,6 +15,7 @@ namespace {
 // A draft model reads what it has missed in small steps, between those of the answer.
 constexpr int kDraftChunk = 64;
 
+constexpr std::int64_t kFloat16 = 2;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // A hostile header may claim anything: sums and products stay at the largest number instead of turning over.
@@ -36,13 +37,13 @@ std::int64_t token_bytes(KvType type, std::int64_t numbers, std::int64_t heads)
                product(heads, std::int64_t(kernels::kv_scale_bytes(kept))));
 }
 
-/// The bytes of one page: a block of tokens in all layers.
+/// The bytes of one page: a block of tokens in all layers, and in the block that guesses ahead.
 std::int64_t page_bytes(const ModelInfo& model, const LoadRequest& request)
 {
     const MemoryShape& shape = model.memory;
     const std::int64_t token = sum(token_bytes(request.k_type, shape.key_numbers, shape.kv_heads),
                                    token_bytes(request.v_type, shape.value_numbers, shape.kv_heads));
-    return product(token, request.kv_block_tokens);
+    return product(sum(token, product(shape.mtp_numbers, kFloat16)), request.kv_block_tokens);
 }
 
 int wanted_context(const ModelInfo& model, const LoadRequest& request)
@@ -74,7 +75,7 @@ MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request, const
     const int context = wanted_context(model, request);
     const std::int64_t pages = (std::int64_t(context) + request.kv_block_tokens - 1) / request.kv_block_tokens;
     const int rows = std::min(longest_prefill_chunk(request), context);
-    return {model.weight_bytes, product(pages, page_bytes(model, request)),
+    return {sum(model.weight_bytes, model.memory.mtp_weight_bytes), product(pages, page_bytes(model, request)),
             product(model.memory.state_bytes, RecurrentStates::kMostOfSequence),
             sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed),
             draft ? memory_need(*draft, as_draft(request, context)).total() : 0};

@@ -7,6 +7,7 @@
 #include "engine/run/draft_model.h"
 #include "engine/run/drafted_step.h"
 #include "engine/run/frames.h"
+#include "engine/run/mtp_model.h"
 #include "engine/run/prompt.h"
 
 #include <memory>
@@ -19,6 +20,7 @@ struct Conversation {
     std::string saved_as;  // in its newest turn; empty: nowhere
     KvSequence kv;
     std::unique_ptr<DraftSequence> draft = {};  // the draft model's; null: it has not guessed here
+    std::unique_ptr<MtpSequence> mtp = {};      // of the model's own block; null: the same
     DraftRecords drafts = {};                   // of its newest answers
     std::vector<KeptReply> replies;
     std::vector<TokenRange> pins;  // that the user keeps on the device

@@ -21,6 +21,8 @@ SequenceId Conversations::branch(SequenceId from, int tokens, KvCache& cache)
     copy.pins = original.pins;
     if (original.draft)
         copy.draft = original.draft->branch(shared);
+    if (original.mtp)
+        copy.mtp = original.mtp->branch(shared);
     Conversation& kept = kept_[last_made_ + 1] = std::move(copy);
     ++last_made_;
     kept.kv = cache.branch(original.kv, shared);
@@ -67,6 +69,7 @@ bool Conversations::forget_oldest(KvCache& cache)
         return false;
     cache.truncate(oldest->kv, 0);
     oldest->draft.reset();
+    oldest->mtp.reset();
     return true;
 }
 

@@ -18,7 +18,7 @@ void DraftedStep::keep_records(DraftRecords& records) const
 
 bool DraftedStep::may(const Source& source, Company company)
 {
-    return (company == Company::None || source.drafter->kind() != DraftedBy::Model) && source.length.next() > 0;
+    return (company == Company::None || source.drafter->kind() == DraftedBy::Repetition) && source.length.next() > 0;
 }
 
 int DraftedStep::next_drafts(Company company) const

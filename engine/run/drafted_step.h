@@ -15,7 +15,7 @@
 namespace engine {
 
 /// By kind of drafter, see DraftedBy.
-using DraftRecords = std::array<DraftRecord, 2>;
+using DraftRecords = std::array<DraftRecord, kDrafters>;
 
 /// Whether other turns have rows in a step.
 enum class Company { None, OtherTurns };
@@ -38,8 +38,9 @@ public:
 
     /// Tokens that it would draft for the next step.
     int next_drafts(Company company) const;
-    /// A step begins: the newest token of the history, and `most` drafted ones at most. A draft model guesses for one
-    /// turn at a time, and what that costs is known only where no other has rows: in company it is not asked.
+    /// A step begins: the newest token of the history, and `most` drafted ones at most. What computes its guesses does
+    /// so for one turn at a time, and what that costs is known only where no other has rows: in company it is not
+    /// asked.
     std::span<const int> begin(std::span<const int> history, int most, Company company);
     /// The same without drafts.
     std::span<const int> leave_out_drafts();

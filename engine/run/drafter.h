@@ -1,12 +1,22 @@
 // Drafter guesses what an answer says next.
 #pragma once
 
+#include "engine/engine.h"
+
 #include <cstdint>
 #include <span>
 
 namespace engine {
 
-enum class DraftedBy { Repetition, Model };
+enum class DraftedBy { Repetition, Model, Mtp };
+constexpr std::size_t kDrafters = 3;
+
+/// Penalties and draws as the answer has them; DRY's search costs more than its guesses are worth.
+inline SamplingOptions as_guessed(SamplingOptions options)
+{
+    options.dry_multiplier = 0.0f;
+    return options;
+}
 
 /// Owned by a turn, on its thread.
 class Drafter

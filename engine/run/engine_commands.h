@@ -20,6 +20,7 @@ constexpr std::chrono::milliseconds kGraceForSaving{2000};
 struct EngineState {
     std::unique_ptr<LoadedModel> model;  // null: none is loaded
     std::unique_ptr<DraftModel> draft;   // that guesses for it; null: there is none
+    std::unique_ptr<MtpModel> mtp;       // the same in its own file
     SavedConversations saved;
     Conversations conversations;
     bool loading = false;

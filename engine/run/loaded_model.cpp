@@ -476,6 +476,15 @@ void LoadedModel::take_back(KvSequence& sequence, int tokens)
                                {*cache_, std::span(&stands, 1), placement_->step_device_layers(), clock_});
 }
 
+bool LoadedModel::made_of(const KvSequence& sequence, RowRange rows, std::span<float> out)
+{
+    if (last_step_lost_)
+        return false;
+    const ThreadPool::Step working(cpu_->pool());
+    decoder_->made_of(placement_->placement(), {row_of(sequence) + rows.first, rows.count}, out);
+    return true;
+}
+
 /// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
 /// and the decoder asked anew.
 template <class Ask>

@@ -56,7 +56,16 @@ public:
     int context_tokens() const { return info_.context_in_use; }
     /// Tokens of the next step at most: fewer than the prefill chunk where a device has little room.
     int max_rows() const { return placement_->step_rows(decoder_->max_rows()); }
+    /// Tokens that its backends have room for in a step.
+    int chunk_tokens() const { return decoder_->max_rows(); }
     std::int64_t weight_bytes() const { return weights_.bytes; }
+
+    // For what guesses with parts of the model.
+    const GgufFile& file() const { return file_; }
+    const Hyperparameters& hyperparameters() const { return h_; }
+    const Weights& weights() const { return weights_; }
+    /// Its output is laid out as the host multiplies with it at present.
+    const HeadWeights& host_head() const { return host_weights_->head(); }
     /// Weight bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
     std::int64_t decode_bytes() const;
     std::int64_t scratch_bytes() const { return std::int64_t(decoder_->scratch_bytes() + cpu_->scratch_bytes()); }
@@ -90,6 +99,9 @@ public:
     /// Forgets the tokens from `tokens` on, drafted rows of the last step, of which one stands at least. Where states
     /// cannot move on again by those that stand, they are computed again with the next step.
     void take_back(KvSequence& sequence, int tokens);
+    /// What was made of rows [first, first + count) of the last step, counted from the sequence's first in it; see
+    /// Decoder::made_of(). False: it is lost with a device.
+    bool made_of(const KvSequence& sequence, RowRange rows, std::span<float> out);
     /// Logits (vocabulary,) after one row of the last step, counted from the sequence's first in it. Where the device
     /// is lost that held it, the step is computed again.
     Result<std::span<const float>> logits(KvSequence& sequence, int row);

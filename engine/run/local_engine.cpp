@@ -81,7 +81,7 @@ try {
         unload();
         return tl::unexpected(ok.error());
     }
-    said_no_template_ = false;
+    said_no_template_ = looked_for_mtp_ = false;
     Event finished = make_event(Event::Kind::LoadFinished);
     finished.bytes = state_.model->weight_bytes();
     finished.duration_us = finished.time_us - start;
@@ -111,6 +111,28 @@ Status LocalEngine::load_draft(const LoadRequest& request, const LoadedModel::Pr
     return {};
 }
 
+/// It takes memory, so it is made when a turn first guesses. Null: the file has none that is of use.
+MtpModel* LocalEngine::mtp_for(const Request& request, const Listener& listener)
+{
+    const bool wanted = request.drafters == Drafters::All || request.drafters == Drafters::Mtp;
+    if (request.most_drafted <= 0 || !wanted || std::exchange(looked_for_mtp_, true))
+        return state_.mtp.get();
+    std::optional<Error> error;
+    try {
+        auto made = MtpModel::make(*state_.model);
+        if (made)
+            state_.mtp = std::move(*made);
+        else
+            error = made.error();
+    } catch (...) {
+        error = caught("for guessing tokens").value();
+    }
+    if (error)
+        send(listener, make_event(Event::Kind::Warning,
+                                  "the block of the model's file that guesses tokens is not used: " + error->what));
+    return state_.mtp.get();
+}
+
 void LocalEngine::unload()
 {
     end_all_turns();
@@ -119,6 +141,7 @@ void LocalEngine::unload()
     state_.conversations.clear();
     frames_ = {};
     state_.draft.reset();
+    state_.mtp.reset();
     state_.model.reset();
 }
 
@@ -215,7 +238,8 @@ Status LocalEngine::begin_checked(RunningTurn& turn, const Request& request, std
                   std::move(saved),
                   [this, name = request.saved_as] { state_.saved.forget(name); },
                   turn.sequence,
-                  state_.draft.get()};
+                  state_.draft.get(),
+                  mtp_for(request, turn.listener)};
     turn.runner = std::make_unique<TurnRunner>(std::move(host), conversation, request,
                                                request.sampling.seed.value_or(random_seed()));
     return turn.runner->begin();
@@ -267,6 +291,9 @@ void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
         send_placement_events(listener);
         if (state_.draft)
             if (auto complaint = state_.draft->take_complaint())
+                send(turn.listener, make_event(Event::Kind::Warning, std::move(*complaint)));
+        if (state_.mtp)
+            if (auto complaint = state_.mtp->take_complaint())
                 send(turn.listener, make_event(Event::Kind::Warning, std::move(*complaint)));
         if (!*turn.result || (*turn.result)->ledger.dropped_messages.empty())
             return;
@@ -466,6 +493,8 @@ void LocalEngine::send_idle_frame(const Listener& listener)
     frame.sequence = last ? state_.conversations.last_used() : 0;
     if (state_.draft)
         frame.draft_model = state_.draft->telemetry();
+    if (state_.mtp)
+        frame.mtp = state_.mtp->telemetry();
     listener.on_telemetry(frame);
 }
 

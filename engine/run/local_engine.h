@@ -38,6 +38,7 @@ public:
 
 private:
     Status load_draft(const LoadRequest& request, const LoadedModel::Progress& progress);
+    MtpModel* mtp_for(const Request& request, const Listener& listener);
     Status begin_checked(RunningTurn& turn, const Request& request, std::stop_token stop);
     std::vector<TurnId> finish_turns(const Listener& listener);
     void finish(RunningTurn& turn, const Listener& listener);
@@ -60,7 +61,8 @@ private:
                                  if (on_posted)
                                      on_posted();
                              }};
-    bool said_no_template_ = false;  // once per model
+    bool said_no_template_ = false;  // once per model, so below
+    bool looked_for_mtp_ = false;
 };
 
 }  // namespace engine

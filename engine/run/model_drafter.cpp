@@ -8,17 +8,6 @@
 
 namespace engine {
 
-namespace {
-
-/// Penalties and draws as the answer has them; DRY's search costs more than its guesses are worth.
-SamplingOptions as_guessed(SamplingOptions options)
-{
-    options.dry_multiplier = 0.0f;
-    return options;
-}
-
-}  // namespace
-
 ModelDrafter::ModelDrafter(const Of& of, const SamplingOptions& sampling, std::stop_token stop)
     : of_(of)
     , sampler_(as_guessed(sampling), of.draft.info().vocabulary, 0)

@@ -2,6 +2,7 @@
 
 #include "engine/metrics/clock.h"
 #include "engine/run/model_drafter.h"
+#include "engine/run/mtp_drafter.h"
 #include "engine/run/ngram_index.h"
 #include "engine/run/saved_conversations.h"
 #include "engine/sampling/log_shares.h"
@@ -147,6 +148,8 @@ Status TurnRunner::begin()
     restored_ = std::min(restored_, reused_);
     prefilled_ = reused_;
     checkpoints_ = checkpoint_positions(turn_.ledger, turn_.prompt.last);
+    if (host_.mtp && may_draft(Drafters::Mtp) && host_.mtp->may_pay() && !conversation_.mtp)
+        conversation_.mtp = std::make_unique<MtpSequence>(*host_.mtp);
     report(Phase::Prefill, true);
     return {};
 }
@@ -244,6 +247,7 @@ void TurnRunner::take_prompt_rows()
         computed += std::exchange(given_rows_, 0);
     }
     meter_.add_prefill(computed, now_us() - step_us_);
+    note_rows(prefilled_ - count, count);
     if (std::ranges::binary_search(checkpoints_, prefilled_))
         host_.model.cache().states().keep(conversation_.kv);
     report(Phase::Prefill, true);
@@ -315,18 +319,34 @@ TokenFrom TurnRunner::token_from() const
 void TurnRunner::allow_drafts()
 {
     step_.ready();
-    if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1)
-        return;
-    if (request_.drafters != Drafters::Model)
+    if (may_draft(Drafters::Repetition))
         step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()),
                     conversation_.drafts[std::size_t(DraftedBy::Repetition)]);
-    if (request_.drafters == Drafters::Repetition || !host_.draft)
-        return;
-    if (!conversation_.draft)
-        conversation_.draft = std::make_unique<DraftSequence>(*host_.draft);
-    const ModelDrafter::Of of{*host_.draft, *conversation_.draft, host_.model, sampler_};
-    step_.allow(std::make_unique<ModelDrafter>(of, request_.sampling, host_.stop),
-                conversation_.drafts[std::size_t(DraftedBy::Model)]);
+    if (host_.draft && may_draft(Drafters::Model)) {
+        if (!conversation_.draft)
+            conversation_.draft = std::make_unique<DraftSequence>(*host_.draft);
+        const ModelDrafter::Of of{*host_.draft, *conversation_.draft, host_.model, sampler_};
+        step_.allow(std::make_unique<ModelDrafter>(of, request_.sampling, host_.stop),
+                    conversation_.drafts[std::size_t(DraftedBy::Model)]);
+    }
+    if (notes_rows()) {
+        const MtpDrafter::Of of{*host_.mtp, *conversation_.mtp, host_.model, sampler_};
+        step_.allow(std::make_unique<MtpDrafter>(of, request_.sampling, host_.stop),
+                    conversation_.drafts[std::size_t(DraftedBy::Mtp)]);
+    }
+}
+
+bool TurnRunner::may_draft(Drafters by) const
+{
+    return request_.most_drafted > 0 && host_.model.max_rows() > 1 &&
+           (request_.drafters == Drafters::All || request_.drafters == by);
+}
+
+/// Tokens [first, first + count) stand, which are the first rows of the last step.
+void TurnRunner::note_rows(int first, int count)
+{
+    if (notes_rows())
+        host_.mtp->note(*conversation_.mtp, conversation_.kv, first, count, history_);
 }
 
 /// What may be drafted: no more than the answer may have, nor than the context and the step hold.
@@ -341,7 +361,8 @@ void TurnRunner::end_step()
 {
     if (step_.over())
         return;
-    const int kept = length();
+    const int kept = length(), first = conversation_.kv.length() - rows_.count();
+    note_rows(first, kept - first);
     if (conversation_.kv.length() > kept)
         host_.model.take_back(conversation_.kv, kept);
     step_.end(alone_ ? std::optional(now_us() - step_us_) : std::nullopt);
@@ -543,6 +564,11 @@ Telemetry TurnRunner::frame(Phase phase)
         t.draft_model = host_.draft->telemetry();
         t.draft_model->drafted_tokens = step_.counts(DraftedBy::Model).drafted;
         t.draft_model->accepted_tokens = step_.counts(DraftedBy::Model).accepted;
+    }
+    if (host_.mtp) {
+        t.mtp = host_.mtp->telemetry();
+        t.mtp->drafted_tokens = step_.counts(DraftedBy::Mtp).drafted;
+        t.mtp->accepted_tokens = step_.counts(DraftedBy::Mtp).accepted;
     }
     meter_.fill(t, host_.model.placement().host_waits_for_link());
     return t;

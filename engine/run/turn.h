@@ -37,7 +37,8 @@ struct TurnHost {
     SavedStart saved = {};
     std::function<void()> forget_saved = {};  // the file is damaged
     SequenceId sequence = 0;                  // of the conversation, for frames
-    DraftModel* draft = nullptr;              // null: there is none
+    DraftModel* draft = nullptr;              // null: there is none; so below
+    MtpModel* mtp = nullptr;
 };
 
 /// It computes nothing itself: in turn next() says what is to be computed, somebody computes it, beside rows of other
@@ -88,6 +89,9 @@ private:
     TokenFrom token_from() const;
     int most_tokens() const;
     void allow_drafts();
+    bool may_draft(Drafters by) const;
+    bool notes_rows() const { return host_.mtp && conversation_.mtp && may_draft(Drafters::Mtp); }
+    void note_rows(int first, int count);
     int length() const { return conversation_.kv.length() + int(conversation_.kv.lost.size()) - step_.unjudged(); }
     int most_drafted(int rows) const;
     void end_step();

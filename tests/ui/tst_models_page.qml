@@ -270,9 +270,9 @@ Item {
         function test_layers_of_fixed_state_say_what_they_save_data() {
             return [
                 { tag: "none", layers: 0, context: 131072, words: "" },
-                // 4 layers of 8 heads of 64 numbers, each way, in f16; and seven states of 12 layers.
+                // 4 layers of 8 heads of 64 numbers, each way, in f16; and eight states of 12 layers.
                 { tag: "long", layers: 12, context: 262144, words: "12 of 16 layer(s) keep a state of fixed size: a conversation of 128K tokens takes 1.08\u00a0GB instead of 4.29\u00a0GB." },
-                { tag: "short", layers: 12, context: 256, words: "12 of 16 layer(s) keep a state of fixed size: 8.4\u00a0MB a conversation, however long it is." }
+                { tag: "short", layers: 12, context: 256, words: "12 of 16 layer(s) keep a state of fixed size: 9.6\u00a0MB a conversation, however long it is." }
             ];
         }
         function test_layers_of_fixed_state_say_what_they_save(data) {

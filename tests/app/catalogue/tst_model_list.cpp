@@ -298,8 +298,8 @@ private Q_SLOTS:
         QCOMPARE(hybrid.layers, 24);
         QCOMPARE(hybrid.ofLayers, 32);
         QCOMPARE(hybrid.tokens, 131072);   // 128K, though it was made for more
-        QCOMPARE(hybrid.bytes, 7 * 24e6);  // with six checkpoints
-        QCOMPARE(hybrid.conversationBytes, 131072.0 * 8 * 1024 * 2 + 7 * 24e6);
+        QCOMPARE(hybrid.bytes, 8 * 24e6);  // with six checkpoints
+        QCOMPARE(hybrid.conversationBytes, 131072.0 * 8 * 1024 * 2 + 8 * 24e6);
         QCOMPARE(hybrid.withoutBytes, 131072.0 * 32 * 1024 * 2);
         QVERIFY(hybrid.saves() && !hybrid.besideKv);
 
@@ -314,7 +314,7 @@ private Q_SLOTS:
         QVERIFY(FixedState(info, {}).besideKv && !FixedState(info, {}).saves());
         info.memory.kv_and_state_layers = info.memory.kv_layers = 0;  // no layer attends
         info.memory.kv_heads = info.memory.key_numbers = info.memory.value_numbers = 0;
-        QCOMPARE(FixedState(info, {}).conversationBytes, 7 * 24e6);
+        QCOMPARE(FixedState(info, {}).conversationBytes, 8 * 24e6);
         QVERIFY(!FixedState(info, {}).saves());
         info.memory.recurrent_layers = 0;
         QCOMPARE(FixedState(info, {}), FixedState());

@@ -113,7 +113,7 @@ private Q_SLOTS:
         const Outcome nothing = run_cli({"bench", "-m", model("llama"), "--draft", "auto"});
         QCOMPARE(nothing.code, 1);
         QVERIFY(nothing.err.contains("-f FILE"));
-        QCOMPARE(run_cli({"bench", "-m", model("llama"), "--draft", "mtp", "-f", text.fileName()}).code, 2);
+        QCOMPARE(run_cli({"bench", "-m", model("llama"), "--draft", "magic", "-f", text.fileName()}).code, 2);
     }
 
     void draftsAreChosenByName()
@@ -129,6 +129,25 @@ private Q_SLOTS:
         QCOMPARE(drafted({"--draft-max", "0"}), 0);
         QVERIFY(drafted({"--draft", "ngram"}) > 0);
         QVERIFY(drafted({}) > 0);
+    }
+
+    void theModelsOwnBlockGuesses()
+    {
+        const auto run = [](const QString& name, const QString& draft) {
+            return run_cli({"run", "-m", model(name), "--raw", "--json", "--temp", "0", "-n", "40", "-c", "256", "-p",
+                            "how are the weights kept?", "--draft", draft});
+        };
+        const Outcome without = run("qwen35-mtp", "off"), with = run("qwen35-mtp", "mtp");
+        QVERIFY2(with.code == 0, qPrintable(with.err));
+        QVERIFY(without.json()["mtp"].isNull());
+        QCOMPARE(with.json()["text"].toString(), without.json()["text"].toString());
+        const auto guessed = with.json()["mtp"].toObject();
+        QVERIFY(guessed["drafted_tokens"].toInt() > 0);
+        QCOMPARE(guessed["drafted_tokens"].toInt(), with.json()["drafted_tokens"].toInt());
+        QVERIFY(guessed["weight_bytes"].toInt() > 0 && guessed["kv_bytes"].toInt() > 0);
+        const Outcome incomplete = run("glm4moe", "mtp");
+        QVERIFY2(incomplete.code == 0, qPrintable(incomplete.err));
+        QVERIFY(incomplete.err.contains("nextn") && incomplete.json()["mtp"].isNull());
     }
 
     void aDraftModelGuesses()

@@ -154,9 +154,7 @@ private Q_SLOTS:
         QCOMPARE(info.weight_bytes, (256 * 5 + 8) * 4);
         QVERIFY2(info.runnable, info.obstacle.c_str());
         QCOMPARE(info.warnings.size(), std::size_t(1));
-        QCOMPARE(
-            info.warnings.front(),
-            std::string("1 of the file's 3 blocks predicts several tokens at once, which this version does not use"));
+        QCOMPARE(info.warnings.front(), std::string("1 of the file's 3 blocks guesses tokens ahead"));
     }
 
     // They may be of any type, and count for nothing.
@@ -246,6 +244,17 @@ private Q_SLOTS:
         QCOMPARE((QList<int>{info->layers, shape.recurrent_layers, shape.kv_layers, shape.kv_and_state_layers}),
                  layers);
         QCOMPARE(shape.state_bytes, std::int64_t(4) * floats * shape.recurrent_layers);
+    }
+
+    void theBlockThatGuessesAheadIsCounted()
+    {
+        const auto of = [](const char* name) {
+            return inspect_model((test_support::own_models_folder() + '/' + name + ".gguf").toStdU16String())->memory;
+        };
+        QCOMPARE(of("qwen35-mtp").mtp_numbers, std::int64_t(2 * 16));  // key and value of one head
+        QVERIFY(of("qwen35-mtp").mtp_weight_bytes > 2 * 32 * 32 * 4);
+        QCOMPARE(of("glm4moe").mtp_numbers, std::int64_t(0));  // its block has no tensors for it
+        QCOMPARE(of("qwen35").mtp_weight_bytes, std::int64_t(0));
     }
 
     void numbersThatMakeNoSense()

@@ -49,6 +49,18 @@ class TestMemoryPlan : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void theBlockThatGuessesAheadHasItsPart()
+    {
+        ModelInfo model = large_model();
+        const MemoryNeed without = memory_need(model, request(8192));
+        model.memory.mtp_weight_bytes = 1000;
+        model.memory.mtp_numbers = 8 * 256;
+        const MemoryNeed with = memory_need(model, request(8192, KvType::Q8_0));  // its own are f16
+        QCOMPARE(with.weight_bytes, without.weight_bytes + 1000);
+        QCOMPARE(with.kv_bytes, memory_need(large_model(), request(8192, KvType::Q8_0)).kv_bytes + 8192 * 8 * 256 * 2);
+        QVERIFY(largest_context(model, request(0), 8 * kGiB) < largest_context(large_model(), request(0), 8 * kGiB));
+    }
+
     void whatIsPlannedIsWhatIsTaken_data()
     {
         QTest::addColumn<QString>("name");

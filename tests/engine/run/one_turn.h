@@ -7,10 +7,10 @@
 
 namespace test_support {
 
-/// It is stopped when it gives the piece of text of this number. draft: the draft model, or null. What goes wrong ends
-/// the test.
+/// It is stopped when it gives the piece of text of this number. draft: the draft model, or null; mtp: the model's own
+/// block. What goes wrong ends the test.
 inline engine::Turn one_turn(engine::LoadedModel& model, engine::DraftModel* draft, engine::Conversation& conversation,
-                             const engine::Request& request, int stop_at)
+                             const engine::Request& request, int stop_at, engine::MtpModel* mtp = nullptr)
 {
     std::stop_source stop;
     int pieces = 0;
@@ -27,6 +27,7 @@ inline engine::Turn one_turn(engine::LoadedModel& model, engine::DraftModel* dra
                           [&] { model.placement().advance(); },
                           [](engine::Conversation&) { return false; }};
     host.draft = draft;
+    host.mtp = mtp;
     auto turn = engine::TurnRunner(std::move(host), conversation, request, 4711).run();
     if (!turn)
         qFatal("%s", turn.error().what.c_str());

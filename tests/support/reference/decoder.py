@@ -83,7 +83,7 @@ Experts in general: scores are the softmax of the router's logits, or sigmoids (
 with the largest score + exp_probs_b.bias are chosen; their weights are their scores, divided by max(their sum, 2^-14) unless
 expert_weights_norm is false (llama4: never), times expert_weights_scale. ffn_*_shexp is an expert that all tokens share,
 times sigmoid(ffn_gate_inp_shexp . x) where there is such a vector. ffn_gate_up_exps holds the rows of gate, then up. A layer
-without router has a plain ffn. The last nextn_predict_layers blocks are not run.
+without router has a plain ffn. The last nextn_predict_layers blocks are run by mtp() alone.
 nemotron_h has no gates: down @ max(up @ x, 0)^2, in experts and the shared one, too. With moe_latent_size experts read
 ffn_latent_down @ x, and what they give together goes through ffn_latent_up; router and shared expert read x itself.
 
@@ -210,7 +210,7 @@ class Decoder:
         """The layer whose keys and values it reads."""
         shared = max(0, self.layer_count - 20) if self.arch == "gemma3n" else 0
         first = self.layer_count - self.key("attention.shared_kv_layers", shared)
-        if layer < first:
+        if layer < first or layer >= self.layer_count:
             return layer
         slides = self.window(layer) is not None
         return max(l for l in range(first) if (self.window(l) is not None) == slides)
@@ -518,6 +518,10 @@ class Decoder:
 
     def logits(self, tokens):
         """(tokens, vocabulary)"""
+        return self.head(self.made(tokens))
+
+    def made(self, tokens):
+        """(tokens, dim) behind the last norm"""
         positions = np.arange(len(tokens))
         h = self.weight("token_embd.weight")[tokens]
         if self.arch in GEMMAS:
@@ -534,6 +538,24 @@ class Decoder:
         h = several.end(self, h) if several else h
         if self.arch != "qwen4exp":
             h = self.norm(h, ("token_embd_norm" if self.arch.startswith("lfm2") else "output_norm") + ".weight")
+        return h
+
+    def mtp(self, tokens, guesses):
+        """What the block behind the layers makes of each token but the last, and then of the last and of each guess, made
+        of what it has made of the one before: (len(tokens) - 1 + len(guesses), dim) behind its norm, and the logits.
+        made(tokens): of those the model has made something; tokens[1:] + guesses are the ones that follow."""
+        p = f"blk.{self.layer_count}."
+        given, follow = list(self.made(tokens[:-1])), list(tokens[1:]) + list(guesses)
+        for _ in range(len(guesses) + 1):
+            embedded = self.rms_norm(self.weight("token_embd.weight")[follow[:len(given)]], p + "nextn.enorm.weight")
+            hidden = self.rms_norm(np.array(given), p + "nextn.hnorm.weight")
+            h = self.product(np.concatenate([embedded, hidden], axis=1), p + "nextn.eh_proj")
+            h = self.layer(h, self.layer_count, np.arange(len(given)), None)
+            h = self.norm(h, p + "nextn.shared_head_norm.weight")
+            given.append(h[-1])
+        return h, self.head(h)
+
+    def head(self, h):
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
         scale = self.key("logit_scale", 1.0)
         out = out / scale if self.arch in ("granite", "granitemoe", "granitehybrid") else out * scale

@@ -30,6 +30,7 @@ PROMPT_TOKENS = 48
 GREEDY_TOKENS = 8
 POSITIONS = [0, 1, 16, 32, 47]
 PROMPTS_TRIED = 60
+GUESSES = 4
 SLACK = 1.5
 FLOAT32_BOUND = 1e-5
 
@@ -68,6 +69,9 @@ ARCHITECTURES = {
     "glm4moe": dict(arch="glm4moe", blocks=3, theta=1e6, rotated=8, dim=32, ff=16, heads=2, kv=1, type="F32", bias=True,
                     qk_norm=True, ffn_norm="post_attention_norm", experts=4, used=2, dense=1, shared=16,
                     choice_bias=True, scale=2.5, predicting=1),
+    "glm4moe-mtp": dict(arch="glm4moe", layers=2, blocks=3, theta=1e6, rotated=8, dim=32, ff=16, heads=2, kv=1,
+                        type="F32", bias=True, qk_norm=True, ffn_norm="post_attention_norm", experts=4, used=2, dense=1,
+                        shared=16, choice_bias=True, scale=2.5, predicting=1, joins=True),
     "ernie4_5-moe": dict(arch="ernie4_5-moe", layers=2, dim=32, ff=16, heads=2, kv=1, type="F32", experts=4, used=2,
                          dense=1, shared=32, choice_bias=True),
     "hunyuan-moe": dict(arch="hunyuan-moe", layers=1, dim=32, qk_norm=True, experts=4, used=2, shared=64,
@@ -85,6 +89,9 @@ ARCHITECTURES = {
     "qwen35": dict(arch="qwen35", layers=4, dim=32, heads=2, kv=1, theta=1e7, rotated=8, qk_norm=True, query_gate=True,
                    ffn_norm="post_attention_norm", recurrent=[1, 1, 1, 0],
                    ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16)),
+    "qwen35-mtp": dict(arch="qwen35", layers=2, blocks=3, dim=32, heads=2, kv=1, theta=1e7, rotated=8, type="F32",
+                       qk_norm=True, query_gate=True, ffn_norm="post_attention_norm", recurrent=[1, 0, 0], predicting=1,
+                       joins=True, ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=2)),
     "qwen3next": dict(arch="qwen3next", dim=32, heads=2, kv=1, theta=1e7, rotated=8, type="F32", qk_norm=True,
                       query_gate=True, ffn_norm="post_attention_norm", recurrent=[1, 0], experts=4, used=2, shared=32,
                       shared_weight=True, ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16,
@@ -328,7 +335,7 @@ def tensors(name, s):
         mixer_tensors(w, s, f"blk.{layer}.", layer)
         if "one_part" in s and not of_layer(s["ff"], layer):
             continue
-        experts = "experts" in s and s.get("dense", 0) <= layer < s["layers"]
+        experts = "experts" in s and s.get("dense", 0) <= layer < s.get("blocks" if "joins" in s else "layers", s["layers"])
         if experts:
             expert_tensors(w, s, f"blk.{layer}.")
         if not experts or "both" in s:
@@ -344,6 +351,10 @@ def tensors(name, s):
             ngram_tensors(w, s, f"blk.{layer}.")
         if "streams" in s:
             stream_tensors(w, s, f"blk.{layer}.")
+        if "joins" in s and layer >= s["layers"]:
+            for n in ("enorm", "hnorm", "shared_head_norm"):
+                w.norm(f"blk.{layer}.nextn.{n}.weight", s["dim"])
+            w.weight(f"blk.{layer}.nextn.eh_proj.weight", s["dim"], 2 * s["dim"])
     return w.list
 
 
@@ -598,6 +609,23 @@ def golden(path, name, context):
           f"{path.stat().st_size} bytes", flush=True)
 
 
+def mtp_golden(path, name):
+    """What the block behind the layers guesses after a prompt, and after some tokens that it may have guessed."""
+    file = gguf.GgufFile(path)
+    rng = np.random.default_rng(zlib.crc32(name.encode()) + 2)
+    vocabulary_size = len(file.metadata["tokenizer.ggml.tokens"])
+    tokens = [1] + rng.integers(3, vocabulary_size, PROMPT_TOKENS - 1).tolist()
+    guesses = rng.integers(3, vocabulary_size, GUESSES).tolist()
+    decoder = Decoder(file)
+    rows = decoder.mtp(tokens, guesses)[1][-1 - GUESSES:]
+    rounded = Decoder(file, None, Rounded("f16")).mtp(tokens, guesses)[1][-1 - GUESSES:]
+    rows.astype("<f4").tofile(path.with_name(f"{name}.mtp"))
+    values = {"tokens": tokens, "guesses": guesses, "logits": f"{name}.mtp",
+              "tolerance": float(f"{max(FLOAT32_BOUND, SLACK * relative_error(rounded, rows)):.3g}")}
+    path.with_name(f"{name}.mtp.json").write_text(json.dumps(values) + "\n")
+    print(f"{name:20} multi-token prediction {values['tolerance']:.1e}", flush=True)
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -607,6 +635,8 @@ def main():
         path = folder / f"{name}.gguf"
         gguf.write(path, metadata(name, s), tensors(name, s))
         golden(path, name, 512)
+        if "joins" in s:
+            mtp_golden(path, name)
         if name in SECOND_CONTEXTS:
             golden(path, *SECOND_CONTEXTS[name])
 

@@ -1,0 +1,111 @@
+// MtpModel computes the block that a model's file has for guessing the token after the next one, and keeps that block's
+// KV of the conversations.
+#pragma once
+
+#include "engine/run/draft_model.h"
+#include "engine/run/loaded_model.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+class MtpModel;
+
+/// What the block knows of one conversation: a row for each token from some position on, made of what the model has
+/// made of the token and of the token that followed. Owned by the conversation, which ends before the MtpModel does.
+class MtpSequence
+{
+public:
+    explicit MtpSequence(MtpModel& of)
+        : of_(of)
+    {
+    }
+    ~MtpSequence();
+    MtpSequence(const MtpSequence&) = delete;
+    MtpSequence& operator=(const MtpSequence&) = delete;
+
+    /// Another one that shares what is known of the first `tokens` tokens. Throws std::bad_alloc.
+    std::unique_ptr<MtpSequence> branch(int tokens) const;
+
+private:
+    friend class MtpModel;
+    MtpModel& of_;
+    KvSequence kv_;
+    int first_ = 0;  // the position of the token of its first row: what is before was not computed here
+    std::vector<float>
+        waiting_;  // (tokens, dim) what the model has made of the next tokens, of which it has no row yet
+};
+
+/// Owned by the engine, on its thread. The block is computed on the host, by the model's own workers; wherever it
+/// fails, guesses are missing and nothing else.
+class MtpModel
+{
+public:
+    /// Null: the file has no such block, or one of another kind. `model` outlives it. BadFile: of the block's tensors
+    /// one is missing or has another shape. Throws std::bad_alloc.
+    static Result<std::unique_ptr<MtpModel>> make(LoadedModel& model);
+    ~MtpModel();
+
+    /// Whether guessing may pay: where next to all layers are computed on a GPU, reading one and the head on the host
+    /// takes longer than it saves.
+    bool may_pay() const;
+
+    /// The model's last step computed tokens [first, first + count) of the conversation `kv`, in rows [0, count) of its
+    /// own. `tokens`: all that are known of it. It fails by itself, and then the sequence is empty.
+    void note(MtpSequence& sequence, const KvSequence& kv, int first, int count, std::span<const int> tokens);
+    /// Its rows are those before the last of these tokens from now on; answers how many were missing. 0: they cannot be
+    /// had, since what the model has made of the newest tokens was not noted. Errors as of LoadedModel::append().
+    Result<int> read(MtpSequence& sequence, std::span<const int> tokens, const std::stop_token& stop);
+    /// A row of a guess, made of what the block itself has made of the token before.
+    Status read_guess(MtpSequence& sequence, int token, const std::stop_token& stop);
+    /// Logits (vocabulary,) after the newest row of the last one that was read.
+    std::span<const float> logits();
+    /// Guesses leave: its rows are those before the last of so many tokens.
+    void forget_guesses(MtpSequence& sequence, int tokens);
+
+    /// Its memory; nothing of what it has guessed.
+    DraftModelTelemetry telemetry() const;
+    const ModelInfo& info() const { return model_.info(); }
+    int context_tokens() const { return model_.context_tokens(); }
+
+    void forget(MtpSequence& sequence);
+    /// Something went wrong that will again: it guesses nothing more.
+    void give_up(const Error& error);
+    bool given_up() const { return given_up_; }
+    /// Once, a sentence for the user about what went wrong.
+    std::optional<std::string> take_complaint() { return std::exchange(complaint_, {}); }
+
+private:
+    friend class MtpSequence;
+    MtpModel(LoadedModel& model, Hyperparameters h, Weights weights);
+    int dim() const { return h_.embedding_length; }
+    int waiting(const MtpSequence& sequence) const { return int(sequence.waiting_.size()) / dim(); }
+    static int position(const MtpSequence& sequence) { return sequence.first_ + sequence.kv_.length(); }
+    void note_rows(MtpSequence& sequence, const KvSequence& kv, int first, int count, std::span<const int> tokens);
+    void go_to(MtpSequence& sequence, int first);
+    Status read_waiting(MtpSequence& sequence, int left, std::span<const int> tokens, const std::stop_token& stop);
+    Status append(MtpSequence& sequence, std::span<const int> tokens, std::span<const float> given,
+                  const std::stop_token& stop);
+
+    LoadedModel& model_;
+    const Hyperparameters h_;
+    const Weights weights_;
+    const int max_rows_;  // of a step
+    HostWeights host_weights_;
+    KvCache cache_;
+    HeadWeights head_;
+    Placement placement_;
+    Decoder decoder_;
+    StepClock clock_;
+    int last_row_ = 0;          // of its last step
+    std::vector<float> guess_;  // (dim,) what it has made of that
+    bool given_up_ = false;
+    std::optional<std::string> complaint_;
+};
+
+}  // namespace engine
