@@ -82,6 +82,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         const QVariantMap map = value.toMap();
         engine::StepShares shares;
         shares.steps = 10;
+        shares.prefill_s = map.value(QStringLiteral("prefill")).toDouble();
         shares.device_layers_s = map.value(QStringLiteral("deviceLayers")).toDouble();
         shares.host_layers_s = map.value(QStringLiteral("hostLayers")).toDouble();
         shares.kv_link_s = map.value(QStringLiteral("link")).toDouble();
@@ -241,6 +242,7 @@ void Bench::reset(const QVariantMap& changes)
         return draft.stem().string().find("other") == std::string::npos;
     };
     m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
+    m_pressure->offerDrafts(*m_catalogue, *m_settings->draft());
     connect(m_settings.get(), &SettingsController::modelFoldersChanged, m_catalogue.get(),
             [this] { m_catalogue->setFolders(m_settings->modelFolders()); });
     connect(m_models.get(), &ModelController::loadStarted, m_turns.get(), &TurnRunner::onLoadStarted);
