@@ -296,6 +296,7 @@ void TurnRunner::answer()
         if (!drafted)
             return;
         step_.accept();
+        text_.note_guess();
         after_row();
     }
     end(StopReason::MaxTokens);
@@ -324,6 +325,7 @@ void TurnRunner::allow_drafts()
     step_.ready();
     if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1 || host_.model.cache().states().any())
         return;
+    text_.expect_guesses(std::min(most_tokens(), host_.model.context_tokens()));
     if (request_.drafters != Drafters::Model)
         step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()),
                     conversation_.drafts[std::size_t(DraftedBy::Repetition)]);
@@ -408,6 +410,7 @@ void TurnRunner::end(StopReason reason)
     end_step();
     text_.finish();
     turn_.text = text_.text();
+    turn_.guessed = text_.take_guessed();
     host_.model.cache().states().keep(conversation_.kv);
     keep_reply();
     turn_.answer.last = turn_.answer.first + int(answer_.size());

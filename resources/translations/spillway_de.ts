@@ -5269,6 +5269,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>RawAnswer</name>
+    <message>
+        <source>Take the marks away</source>
+        <translation>Markierungen wegnehmen</translation>
+    </message>
+    <message>
+        <source>Mark what was guessed ahead</source>
+        <translation>Vorausgeratenes markieren</translation>
+    </message>
+</context>
+<context>
     <name>ReadyState</name>
     <message>
         <source>%1 is ready</source>

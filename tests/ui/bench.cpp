@@ -75,6 +75,12 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         settings.drafted_tokens = value.toInt();
         settings.accepted_tokens = value.toInt() / 2;
     });
+    with("guessed", [&](const QVariant& value) {  // bytes of every answer, from and to by turns
+        const QVariantList places = value.toList();
+        settings.guessed.clear();
+        for (qsizetype i = 0; i + 1 < places.size(); i += 2)
+            settings.guessed.push_back({places[i].toInt(), places[i + 1].toInt()});
+    });
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
