@@ -95,6 +95,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     connectConversations();
     m_pressure.follow(m_chat, m_turns, m_store);
     m_pressure.offerDevices(&m_devices);
+    m_pressure.offerDrafts(m_catalogue, *m_settings.draft());
 }
 
 /// The engine comes to its end while the pages go. What is to be kept is on its way to the disk before anything is

@@ -125,11 +125,19 @@ struct Request {
 
 enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled };
 
+/// Bytes [first, last) of a text.
+struct TextRange {
+    int first = 0;
+    int last = 0;
+    bool operator==(const TextRange&) const = default;
+};
+
 /// What became of one turn.
 struct Turn {
     StopReason reason = StopReason::EndOfTurn;
-    std::string text;   // all that on_text was given
-    TokenRange prompt;  // in the sequence
+    std::string text;                     // all that on_text was given
+    std::vector<TextRange> guessed = {};  // of it, in order: whole characters of tokens that had been drafted
+    TokenRange prompt;                    // in the sequence
     TokenRange answer;
     PromptLedger ledger;
     std::uint64_t seed = 0;

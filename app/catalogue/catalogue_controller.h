@@ -75,6 +75,7 @@ public:
     QList<ModelPlace> places() const { return m_places; }
     double availableBytes() const;
     double totalBytes() const;
+    engine::MachineMemory memoryNow() const { return m_world.memory(); }
     QString error() const { return m_error; }
 
     static constexpr qsizetype kMostRecent = 8;

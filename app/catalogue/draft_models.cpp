@@ -111,14 +111,29 @@ QList<ModelEntry> DraftModels::offered(const ModelEntry& entry) const
     return may;
 }
 
+std::optional<ModelEntry> DraftModels::suggested(const engine::LoadRequest& request,
+                                                 const engine::MachineMemory& memory)
+{
+    const QString path = QString::fromStdU16String(request.model.u16string());
+    const ModelEntry* const entry = entryOf(path);
+    if (!entry || !draftOf(path).isEmpty())
+        return {};
+    look(entry->id);
+    const auto fits = [&](const ModelEntry& other) {
+        return m_may.value(bothIds(*entry, other)) &&
+               engine::fit_in_memory(entry->info, request, memory, &other.info).fit == engine::Fit::Fits;
+    };
+    const QList<ModelEntry> all = candidates(*entry);
+    const auto found = std::ranges::find_if(all, fits);
+    return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
 QStringList DraftModels::offers(const QString& id) const
 {
     QStringList titles;
     if (const int row = m_models.rowOf(id); row >= 0)
         for (const ModelEntry& other : offered(m_models.entry(row)))
-            titles.append(other.facts.quantization.isEmpty()
-                              ? other.title
-                              : other.title + QStringLiteral(" · ") + other.facts.quantization);
+            titles.append(other.titleWithQuantisation());
     return titles;
 }
 
@@ -140,7 +155,12 @@ void DraftModels::choose(const QString& id, int offer)
         return;
     const ModelEntry& entry = m_models.entry(row);
     const QList<ModelEntry> may = offered(entry);
-    m_choices.choose(entry.path, offer >= 0 && offer < may.size() ? may[offer].path : QString());
+    chooseFile(entry.path, offer >= 0 && offer < may.size() ? may[offer].path : QString());
+}
+
+void DraftModels::chooseFile(const QString& path, const QString& draft)
+{
+    m_choices.choose(path, draft);
     noteChange();
     Q_EMIT chose();
 }

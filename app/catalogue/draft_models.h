@@ -3,6 +3,7 @@
 
 #include "app/catalogue/draft_choices.h"
 #include "app/catalogue/model_list_model.h"
+#include "engine/memory_plan.h"
 
 #include <QHash>
 #include <QObject>
@@ -11,6 +12,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 class ModelController;
 
@@ -45,6 +47,11 @@ public:
     /// Whether the open model was opened with another choice than the present one.
     Q_INVOKABLE bool opensOtherwise() const;
 
+    /// The smallest that may guess for the model of the request and finds room beside it. Empty: there is none, one is
+    /// chosen already, or which may is not known yet; a later call knows.
+    std::optional<ModelEntry> suggested(const engine::LoadRequest& request, const engine::MachineMemory& memory);
+    /// The same as choose(), by the paths of both; an empty one: none.
+    void chooseFile(const QString& path, const QString& draft);
     /// The path of the file that guesses for this one; empty: none does, or it is not there any more.
     QString draftOf(const QString& path) const;
 

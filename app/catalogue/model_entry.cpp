@@ -38,3 +38,8 @@ QString ModelEntry::storeName() const
     }
     return QCoreApplication::translate("ModelEntry", "Folder");
 }
+
+QString ModelEntry::titleWithQuantisation() const
+{
+    return facts.quantization.isEmpty() ? title : title + QStringLiteral(" · ") + facts.quantization;
+}

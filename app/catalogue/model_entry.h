@@ -52,6 +52,7 @@ public:
     bool openable() const { return obstacle.isEmpty() && kind != ModelKind::Broken; }
     QString shownPath() const;
     QString storeName() const;
+    QString titleWithQuantisation() const;  // which tells files of one model apart
     QString otherNames() const { return alsoNamed.join(QStringLiteral(", ")); }
     QStringList remarks() const { return obstacle.isEmpty() ? notes : QStringList(obstacle) + notes; }
 

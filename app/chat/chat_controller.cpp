@@ -50,6 +50,7 @@ ChatController::~ChatController()
 
 void ChatController::connectShown()
 {
+    m_messages.setGuessed(&m_turns.guessed());
     connect(&m_shown, &ShownConversation::messagesChanged, this, [this] { m_messages.show(*m_shown); });
     connect(&m_shown, &ShownConversation::textAdded, &m_messages, &MessageModel::append);
     connect(&m_shown, &ShownConversation::numbersChanged, this, [this] {

@@ -242,6 +242,7 @@ QHash<int, QByteArray> MessageModel::roleNames() const
 
 void MessageModel::show(const OpenConversation& conversation)
 {
+    m_conversation = conversation.header.id;
     std::vector<Facts> facts = factsOf(conversation);
     size_t same = 0;
     while (same < m_rows.size() && same < facts.size() && m_rows[same].facts.message.id == facts[same].message.id)
@@ -282,6 +283,35 @@ void MessageModel::append(const QString& message, const QString& text)
     if (first)
         roles.append(StatusRole);
     Q_EMIT dataChanged(index(at), index(at), roles);
+}
+
+/// Characters that are made visible take more places, and the space above the text takes none.
+QList<int> MessageModel::guessedPlaces(int at) const
+{
+    if (!m_guessed || !checkIndex(index(at), CheckIndexOption::IndexIsValid))
+        return {};
+    Row& row = m_rows[size_t(at)];
+    const QList<TextPiece> pieces = m_guessed->of(m_conversation, row.facts.message.id);
+    if (pieces.isEmpty())
+        return {};
+    prepare(row);
+    const QStringView text = row.facts.message.text;
+    VisibleText visible;
+    qsizetype done = row.space;
+    int shown = 0;
+    const auto to = [&](qsizetype end) {
+        end = std::clamp(end, done, text.size());
+        shown += int(visible.add(text.sliced(done, end - done)).size());
+        done = end;
+        return shown;
+    };
+    QList<int> places;
+    for (const TextPiece& piece : pieces) {
+        const int first = to(piece.first), last = to(piece.last);
+        if (last > first)
+            places << first << last;
+    }
+    return places;
 }
 
 int MessageModel::rowOf(const QString& message) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/chat/block_model.h"
+#include "app/chat/guessed_text.h"
 #include "app/chat/open_conversation.h"
 #include "app/text/visible_text.h"
 
@@ -79,6 +80,10 @@ public:
     void append(const QString& message, const QString& text);
 
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }
+    /// Where guessed pieces of that begin and end, by turns.
+    Q_INVOKABLE QList<int> guessedPlaces(int row) const;
+    /// From now on it knows them by this; null: of none.
+    void setGuessed(const GuessedText* guessed) { m_guessed = guessed; }
     Q_INVOKABLE int rowOf(const QString& message) const;  // -1: it is not shown
 
 Q_SIGNALS:
@@ -92,5 +97,7 @@ private:
     void update(int row, Facts&& facts);
     void prepare(Row& row) const;
 
+    QString m_conversation;
+    const GuessedText* m_guessed = nullptr;
     mutable std::vector<Row> m_rows;  // blocks and shown texts are made when first asked for
 };

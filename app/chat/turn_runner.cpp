@@ -48,6 +48,7 @@ void TurnRunner::forget(const QString& id)
         m_stop.request_stop();
     m_queue.forget(id);
     m_pinned.forget(id);
+    m_guessed.forget(id);
     m_engine.endConversation(id);
     m_open.forget(id);
     Q_EMIT activityChanged(id, ConversationActivity::Idle);
@@ -183,6 +184,7 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
     m_asked.request.saved_as = turn.conversation.toStdString();
     answer->model = ModelFacts(*m_model).name;
     m_savedSize = answer->text.size();
+    m_guessed.begin(turn.conversation, turn.answer, answer->text.size());
     m_clock.start(answer->text, answer->reasoningMs);
     m_open.save(conversation);
     m_open.save(conversation, turn.answer);
@@ -333,6 +335,7 @@ void TurnRunner::onFinished(quint64 number, const engine::Turn& result)
         conversation.contextFull = full;
         conversation.tooLongTokens = 0;
         conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
+        m_guessed.end(turn->conversation, turn->answer, result);
         const bool goesOn = full && conversation.goOnWhenFull;
         settle(*turn, statusAfter(result.reason), {}, &result.telemetry);
         if (goesOn)

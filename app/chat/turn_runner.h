@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/chat/chat_request.h"
+#include "app/chat/guessed_text.h"
 #include "app/chat/open_conversations.h"
 #include "app/chat/pinned_messages.h"
 #include "app/chat/placement_move.h"
@@ -39,6 +40,7 @@ public:
     void forget(const QString& id);
     /// Keeps a message's KV on the device, or no longer.
     void togglePin(OpenConversation& conversation, const QString& message);
+    const GuessedText& guessed() const { return m_guessed; }
     QStringList pinned(const QString& id) const { return m_pinned.of(id); }
     /// Whose turn runs; empty: nobody's.
     QString answered() const { return m_queue.running() ? m_queue.running()->conversation : QString(); }
@@ -105,6 +107,7 @@ private:
 
     TurnQueue m_queue;
     PinnedMessages m_pinned;
+    GuessedText m_guessed;
     QString m_ranLast;    // the conversation that the engine computed last
     ChatRequest m_asked;  // of the turn that runs
     ReasoningClock m_clock;

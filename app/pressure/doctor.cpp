@@ -1,5 +1,6 @@
 #include "app/pressure/doctor.h"
 
+#include "app/pressure/doctor_guess.h"
 #include "app/pressure/speed_without_drafts.h"
 #include "engine/memory_plan.h"
 
@@ -84,9 +85,7 @@ private:
         d.accepted = last().accepted_tokens;
         d.tokensPerSecond = m_speed ? m_speed : last().decode_tokens_per_s;
         d.withDrafts = !m_speed;
-        if (m_speed && last().drafted_tokens > 0 && last().decode_tokens_per_s &&
-            *last().decode_tokens_per_s * kNoticed < *m_speed)
-            d.slowedByDrafts = last().decode_tokens_per_s;
+        d.slowedByDrafts = slowedByDrafts(last());
         if (m_speed)
             d.expected = m_facts.predicted;
         const double now = d.tokensPerSecond.value_or(0);
@@ -426,6 +425,14 @@ std::optional<double> measuredSpeed(const engine::Telemetry& last)
     return last.shares->steps / last.shares->decode_s();
 }
 
+std::optional<double> slowedByDrafts(const engine::Telemetry& last)
+{
+    const auto without = measuredSpeed(last);
+    const bool slowed = without && last.drafted_tokens > 0 && last.decode_tokens_per_s &&
+                        *last.decode_tokens_per_s * kNoticed < *without;
+    return slowed ? last.decode_tokens_per_s : std::nullopt;
+}
+
 bool changesSpeed(const Diagnosis& diagnosis)
 {
     const double now = diagnosis.tokensPerSecond.value_or(0);
@@ -439,5 +446,5 @@ Diagnosis diagnose(const DoctorFacts& facts)
     // Two steps are the fewest that a time can be told of without the first one's surprises.
     if (!facts.last.shares || facts.last.shares->steps < 2)
         return {};
-    return Examination(facts).result();
+    return withDraftModel(Examination(facts).result(), facts);
 }

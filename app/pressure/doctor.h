@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 
+#include <QString>
 #include <QtGlobal>
 
 #include <optional>
@@ -24,9 +25,12 @@ struct DoctorAction {
         Shrink,               // to bytes, for another program: what undoes that
         SetHostExperts,       // layers whose experts lie in RAM; -1: as many as KV drives out
         SetRoomForCopies,     // bytes of the device's memory, for experts that lie in RAM
+        SetDraftModel,        // `file` guesses for the model from now on; empty: none does
     };
     Kind kind = Kind::None;
     qint64 value = 0;
+    QString file = {};
+    QString name = {};  // of that file, as the list of models has it
     bool operator==(const DoctorAction&) const = default;
 };
 
@@ -34,6 +38,13 @@ struct DoctorAction {
 struct DoctorOption {
     DoctorAction action = {};
     std::optional<double> tokensPerSecond = {};  // empty: a rate of this machine is not known
+};
+
+/// A model on this computer that may guess for the open one.
+struct DoctorDraft {
+    QString path;
+    QString name;
+    double bytesPerToken = 0;  // that it reads for a guess: its weights, and its KV of the present context
 };
 
 /// Shares of the time of an answer's tokens, by what it went to; together they are 1.
@@ -93,8 +104,9 @@ struct Diagnosis {
     double hits = 0;                            // share of the experts in RAM that were read
     DoctorCauseShare largest = {};
     DoctorAction action = {};
-    std::optional<double> predicted = {};  // tokens/s after it
-    std::optional<double> expected = {};   // tokens/s as it is placed now, as was predicted
+    std::optional<double> predicted = {};        // tokens/s after it
+    std::optional<double> predictedAtMost = {};  // where that depends on what is not known: it is the least then
+    std::optional<double> expected = {};         // tokens/s as it is placed now, as was predicted
     DoctorShares shares = {};
 };
 
@@ -115,6 +127,7 @@ struct DoctorFacts {
     std::optional<int> spillTokens = {};                // where the first block leaves the device; empty: nowhere
     std::optional<double> predicted = {};               // tokens/s as it is placed now
     std::vector<DoctorOption> options = {};             // other placements
+    std::optional<DoctorDraft> draft = {};              // could guess; empty: none, or it is not to be suggested
     bool shrunk = false;                                // for another program, so that it can grow back
     Diagnosis::Kind before = Diagnosis::Kind::Nothing;  // what was said of the conversation's last answer
 };
@@ -124,6 +137,8 @@ DoctorShares sharesOf(const DoctorFacts& facts);
 DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shares);
 /// Tokens a second of an answer, without what drafts brought; empty: not known.
 std::optional<double> measuredSpeed(const engine::Telemetry& last);
+/// Tokens a second of an answer in which drafts cost noticeably more than they brought; empty: they did not.
+std::optional<double> slowedByDrafts(const engine::Telemetry& last);
 /// What its change is predicted to bring is more, or less, than what two answers differ by.
 bool changesSpeed(const Diagnosis& diagnosis);
 

@@ -69,6 +69,11 @@ QVariant DoctorController::predicted() const
     return orUndefined(m_diagnosis.predicted);
 }
 
+QVariant DoctorController::predictedAtMost() const
+{
+    return orUndefined(m_diagnosis.predictedAtMost);
+}
+
 QString DoctorController::shares() const
 {
     return doctorShares(m_diagnosis);
@@ -89,11 +94,13 @@ void DoctorController::apply()
     if (!canApply())
         return;
     const DoctorAction action = m_diagnosis.action;
-    m_change = Change{action, opposite(action), m_diagnosis.tokensPerSecond};
+    const bool guesses = action.kind == DoctorAction::Kind::SetDraftModel;
+    m_change = Change{m_model->path, action, opposite(action), guesses ? m_answered : m_diagnosis.tokensPerSecond};
     // What was asked for is judged by the next answer.
     m_diagnosis.action = {};
     m_diagnosis.predicted.reset();
-    ask(action);
+    m_diagnosis.predictedAtMost.reset();
+    ask(action, m_model->path);
     Q_EMIT changed();
 }
 
@@ -101,9 +108,8 @@ void DoctorController::undo()
 {
     if (!canUndo())
         return;
-    const DoctorAction back = m_change->undo;
-    m_change.reset();
-    ask(back);
+    const Change change = *std::exchange(m_change, std::nullopt);
+    ask(change.undo, change.model);
     Q_EMIT changed();
 }
 
@@ -131,6 +137,8 @@ DoctorAction DoctorController::opposite(const DoctorAction& action) const
         return {action.kind, m_threads.value_or(now.request.threads)};
     case Action::ReloadWithContext:
         return {action.kind, m_model ? m_model->context_in_use : 0};
+    case Action::SetDraftModel:
+        return {.kind = action.kind, .file = QString::fromStdU16String(now.request.draft_model.u16string())};
     case Action::GrowBack:
         return {Action::Shrink, placement.vram_budget_bytes};
     default:
@@ -138,7 +146,7 @@ DoctorAction DoctorController::opposite(const DoctorAction& action) const
     }
 }
 
-void DoctorController::ask(const DoctorAction& action)
+void DoctorController::ask(const DoctorAction& action, const std::filesystem::path& model)
 {
     using Action = DoctorAction::Kind;
     switch (action.kind) {
@@ -168,6 +176,9 @@ void DoctorController::ask(const DoctorAction& action)
     case Action::ReloadWithContext:
         Q_EMIT reloadRequested(int(action.value));
         break;
+    case Action::SetDraftModel:
+        Q_EMIT draftModelRequested(QString::fromStdU16String(model.u16string()), action.file);
+        break;
     case Action::GrowBack:
         Q_EMIT growRequested();
         break;
@@ -187,6 +198,8 @@ void DoctorController::onModelReady(const engine::ModelInfo& model)
     m_expertHits = m_expertMisses = 0;
     m_earlier.clear();
     m_threads.reset();
+    if (m_change && m_change->model != model.path)
+        m_change.reset();
     show({});
 }
 
@@ -195,7 +208,9 @@ void DoctorController::onModelGone()
     m_model.reset();
     m_turns.clear();
     // What was asked for may be this very load.
-    if (m_change && m_change->action.kind != DoctorAction::Kind::ReloadWithContext)
+    using Action = DoctorAction::Kind;
+    if (m_change && m_change->action.kind != Action::ReloadWithContext &&
+        m_change->action.kind != Action::SetDraftModel)
         m_change.reset();
     show({});
 }
@@ -207,6 +222,7 @@ void DoctorController::onConversation(const QString& conversation)
     m_shown = conversation;
     m_earlier.clear();
     m_change.reset();
+    m_draftsFailed.clear();
     show({});
 }
 
@@ -232,6 +248,31 @@ void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& fa
     m_expertMisses = misses;
 }
 
+/// Of experts each further row of a step reads others; and a file that has a block for guessing needs no other.
+std::optional<DoctorDraft> DoctorController::draftFor(const engine::LoadRequest& request,
+                                                      const engine::Telemetry& last) const
+{
+    const bool has = last.draft_model || !m_model->draft_model.empty();
+    if (has || m_model->experts > 0 || m_model->memory.mtp_numbers > 0 || m_draftsFailed == m_model->path)
+        return {};
+    const auto draft = m_drafts(request);
+    return draft ? std::optional(doctorDraft(*draft, request, last.context_tokens)) : std::nullopt;
+}
+
+/// The first answer after a change shows what it brought. Of a draft model that is the answer's whole speed; of others
+/// it is what the machine does, whatever the text repeats.
+void DoctorController::judgeChange(const engine::Telemetry& last)
+{
+    const auto speed = measuredSpeed(last);
+    m_answered = last.decode_tokens_per_s ? last.decode_tokens_per_s : speed;
+    const bool guesses = m_change && m_change->action.kind == DoctorAction::Kind::SetDraftModel;
+    if (m_change && !m_change->after)
+        m_change->after = guesses ? m_answered : speed;
+    const bool slower = guesses && m_change->before && m_change->after && *m_change->after < *m_change->before;
+    if (slower || (last.draft_model && slowedByDrafts(last)))
+        m_draftsFailed = m_model->path;
+}
+
 void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS)
 {
     const QString conversation = m_turns.take(turn);
@@ -252,11 +293,10 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, s
     facts.earlier = m_earlier;
     facts.shrunk = present.budgetBefore.has_value();
     facts.before = m_diagnosis.kind;
-    const auto speed = measuredSpeed(last);
-    if (speed)
+    judgeChange(last);
+    facts.draft = draftFor(request, last);
+    if (const auto speed = measuredSpeed(last))
         m_earlier.push_back(*speed);
-    if (m_change && !m_change->after)
-        m_change->after = speed;
     // The planner reads the file's header, and asks a GPU.
     const auto look = [facts = std::move(facts), request = std::move(request), rates = m_rates,
                        grown = present.budgetBefore]() mutable {

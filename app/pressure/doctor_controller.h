@@ -10,6 +10,7 @@
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 
@@ -29,6 +30,7 @@ class DoctorController : public QObject
     Q_PROPERTY(bool canApply READ canApply NOTIFY changed)
     Q_PROPERTY(QVariant tokensPerSecond READ tokensPerSecond NOTIFY changed)
     Q_PROPERTY(QVariant predicted READ predicted NOTIFY changed)
+    Q_PROPERTY(QVariant predictedAtMost READ predictedAtMost NOTIFY changed)
     Q_PROPERTY(bool changesSpeed READ changesSpeed NOTIFY changed)
 
 public:
@@ -37,6 +39,8 @@ public:
         engine::LoadRequest request = {};         // with what has been changed of its placement since
         std::optional<qint64> budgetBefore = {};  // another program needed the device; empty: it is not shrunk
     };
+    /// Finds a model that could guess for the one that is loaded so; empty: there is none, or none is wanted.
+    using Drafts = std::function<std::optional<ModelEntry>(const engine::LoadRequest&)>;
     DoctorController(EngineThread& engine, std::function<Present()> present, QObject* parent = nullptr);
 
     QString sentence() const;  // empty: there was no answer yet
@@ -48,6 +52,7 @@ public:
     bool canApply() const;             // a button can do it; else it is advice
     QVariant tokensPerSecond() const;  // of that answer
     QVariant predicted() const;        // after it; undefined: not known
+    QVariant predictedAtMost() const;  // undefined: that is the one number that is known
     bool changesSpeed() const { return ::changesSpeed(m_diagnosis); }
     const Diagnosis& diagnosis() const { return m_diagnosis; }
 
@@ -63,6 +68,7 @@ public:
     void onTurn(quint64 turn, const QString& conversation) { m_turns.insert(turn, conversation); }
     /// What predictions are computed from; null: nothing is predicted.
     void setRates(std::shared_ptr<const engine::MachineRates> rates) { m_rates = std::move(rates); }
+    void setDrafts(Drafts drafts) { m_drafts = std::move(drafts); }
     /// The language has changed.
     void retranslate() { Q_EMIT changed(); }
 
@@ -77,31 +83,38 @@ Q_SIGNALS:
     void budgetRequested(double bytes);
     void threadsRequested(int threads);
     void reloadRequested(int contextTokens);
+    void draftModelRequested(const QString& model, const QString& file);  // empty: none
     void growRequested();
     void shrinkRequested(double bytes);  // for another program
 
 private:
     /// What was asked for, and what came of it.
     struct Change {
+        std::filesystem::path model;
         DoctorAction action;
         DoctorAction undo;                              // none: what was before has no name
         std::optional<double> before = {}, after = {};  // tokens/s
     };
     void onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS);
     void show(const Diagnosis& diagnosis);
-    void ask(const DoctorAction& action);
+    void ask(const DoctorAction& action, const std::filesystem::path& model);
     DoctorAction opposite(const DoctorAction& action) const;
+    std::optional<DoctorDraft> draftFor(const engine::LoadRequest& request, const engine::Telemetry& last) const;
+    void judgeChange(const engine::Telemetry& last);
     void countReads(const engine::Telemetry& last, DoctorFacts& facts);
     void countBetween(const engine::Telemetry& frame);
 
     EngineThread& m_engine;
     std::function<Present()> m_present;
+    Drafts m_drafts = [](const auto&) { return std::nullopt; };
     std::shared_ptr<CoreWatch> m_watch = std::make_shared<CoreWatch>();  // the engine's thread uses it
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::ModelInfo> m_model;
     qint64 m_expertHits = 0, m_expertMisses = 0;  // since the model was loaded, before the answer
     std::vector<double> m_earlier;                // tokens/s of the conversation's answers
     QString m_shown;                              // conversation
+    std::filesystem::path m_draftsFailed;         // the model for which guesses cost more here than they brought
+    std::optional<double> m_answered;             // tokens/s of the last answer, with what drafts brought
     QHash<quint64, QString> m_turns;              // whose they are, until they end
     std::optional<int> m_threads;                 // as the Doctor chose them
     std::optional<Change> m_change;

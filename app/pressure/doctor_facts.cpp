@@ -26,6 +26,13 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
     return facts;
 }
 
+DoctorDraft doctorDraft(const ModelEntry& draft, const engine::LoadRequest& request, int contextTokens)
+{
+    const engine::LoadRequest beside = engine::as_draft(request, std::max(1, contextTokens));
+    const engine::MemoryNeed need = engine::memory_need(draft.info, beside);
+    return {draft.path, draft.titleWithQuantisation(), double(need.weight_bytes + need.kv_bytes)};
+}
+
 void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::LoadRequest request,
                     const engine::MachineRates* rates, std::optional<qint64> grown)
 {
@@ -44,7 +51,7 @@ void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::
     facts.predicted = plan->rows[0].tok_s;
     if (!facts.last.device)
         return;
-    const auto add = [&](const engine::LoadRequest& other, DoctorAction action) {
+    const auto add = [&](const engine::LoadRequest& other, const DoctorAction& action) {
         const auto changed = planner.plan(other, contexts, rates);
         const bool differs =
             action.kind != Action::SetLayers || (changed && changed->device_layers != plan->device_layers);

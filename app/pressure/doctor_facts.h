@@ -1,12 +1,16 @@
 // doctorFacts() gathers what the Doctor knows of an answer from the engine's and the planner's numbers.
 #pragma once
 
+#include "app/catalogue/model_entry.h"
 #include "app/pressure/doctor.h"
 #include "engine/planner.h"
 
 /// The model as it was loaded, and what has been changed of its placement since.
 DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& model,
                         const engine::LoadRequest& request);
+
+/// What the Doctor has to know of a model that could guess for the open one, when so many tokens have been said.
+DoctorDraft doctorDraft(const ModelEntry& draft, const engine::LoadRequest& request, int contextTokens);
 
 /// What other placements would bring at the present context, while other programs hold what they hold now. `rates`
 /// null: nothing is predicted; `grown`: the budget before it was shrunk for another program. Opens a GPU where the

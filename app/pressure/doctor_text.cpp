@@ -1,5 +1,6 @@
 #include "app/pressure/doctor_text.h"
 
+#include "app/pressure/doctor_guess.h"
 #include "engine/kv_type.h"
 #include "engine/placement_text.h"
 
@@ -224,6 +225,13 @@ QString ofDrafts(const Diagnosis& d)
                : Text::tr("That is without the %Ln token(s) that guessing ahead brought.", nullptr, d.accepted);
 }
 
+QString ofGuesser(const Diagnosis& d)
+{
+    return Text::tr("“%1” could guess ahead, so that what is read of RAM for one token serves several. It is assumed "
+                    "that %2 to %3 % of its guesses are right.")
+        .arg(d.action.name, percent(kFewRight), percent(kManyRight));
+}
+
 }  // namespace
 
 QString doctorShares(const Diagnosis& d)
@@ -256,6 +264,8 @@ QString doctorSentence(const Diagnosis& d)
     QString sentence = sentenceOf(d);
     if ((d.accepted > 0 || d.slowedByDrafts) && saysSpeed(d))
         sentence += QLatin1Char(' ') + ofDrafts(d);
+    if (d.action.kind == DoctorAction::Kind::SetDraftModel)
+        sentence += QLatin1Char(' ') + ofGuesser(d);
     return unbroken(sentence);
 }
 
@@ -274,6 +284,9 @@ QString doctorSuggestion(const DoctorAction& action)
     case Action::SetRoomForCopies:
         return action.value == 0 ? Text::tr("Keep no copies of experts on the device")
                                  : Text::tr("Keep %1 of copies of experts on the device").arg(bytes(action.value));
+    case Action::SetDraftModel:
+        return action.file.isEmpty() ? Text::tr("Let no model guess ahead")
+                                     : Text::tr("Let “%1” guess ahead").arg(action.name);
     case Action::SetPolicy:
         return Text::tr("Use the policy “%1”").arg(policyName(action.value));
     case Action::SetKvType:
@@ -325,6 +338,8 @@ QString doctorScope(const DoctorAction& action)
         return Text::tr("For this model, until it is loaded again.");
     case Action::ReloadWithContext:
         return Text::tr("For this model and this time: it is loaded again, and reads the conversation anew.");
+    case Action::SetDraftModel:
+        return Text::tr("For this model and for good: it is loaded again, and reads the conversation anew.");
     case Action::SetKvType:
     case Action::SetThreads:
         return Text::tr("For all models and for good: it is a setting.");

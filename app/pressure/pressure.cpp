@@ -20,6 +20,7 @@ QString beginningOf(const StoredMessage& message)
 
 Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* parent)
     : QObject(parent)
+    , m_models(models)
     , m_placement(engine)
     , m_shownEvents(m_events)
     , m_doctor(engine, [this] {
@@ -94,6 +95,21 @@ void Pressure::follow(ChatController& chat, TurnRunner& turns, ConversationStore
     m_doctor.onConversation(chat.conversationId());
     connect(&store, &ConversationStore::trashed, &recorder, &FlightRecorder::forget);
     recorder.show(chat.conversationId());
+}
+
+void Pressure::offerDrafts(CatalogueController& catalogue, const Setting& draft)
+{
+    m_doctor.setDrafts([&catalogue, &draft](const engine::LoadRequest& request) -> std::optional<ModelEntry> {
+        if (draft.value() == SettingsController::NoDraft)
+            return {};
+        catalogue.begin();  // nobody may have looked yet which models there are
+        return catalogue.drafts()->suggested(request, catalogue.memoryNow());
+    });
+    connect(&m_doctor, &DoctorController::draftModelRequested, this,
+            [this, &catalogue](const QString& model, const QString& file) {
+                catalogue.drafts()->chooseFile(model, file);
+                m_models.openAndLoad(model, m_models.current().name);
+            });
 }
 
 /// A recording from elsewhere knows messages by their place only.

@@ -1,6 +1,7 @@
 // Pressure makes and connects everything behind the pressure panel.
 #pragma once
 
+#include "app/catalogue/catalogue_controller.h"
 #include "app/catalogue/model_controller.h"
 #include "app/chat/chat_controller.h"
 #include "app/pressure/device_controller.h"
@@ -8,6 +9,7 @@
 #include "app/pressure/placement_controller.h"
 #include "app/pressure/placement_event_model.h"
 #include "app/pressure/pressure_monitor.h"
+#include "app/settings/settings_controller.h"
 
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
@@ -33,6 +35,8 @@ public:
     DeviceController* devices() { return m_devices; }
     /// What its pages offer; before they are made. Outlives this.
     void offerDevices(DeviceController* devices) { m_devices = devices; }
+    /// Which models could guess for the open one, and that the user lets them. Both outlive this.
+    void offerDrafts(CatalogueController& catalogue, const Setting& draft);
     ShownPlacementEvents* events() { return &m_shownEvents; }
     DoctorController* doctor() { return &m_doctor; }
 
@@ -45,6 +49,7 @@ private:
     void connectDoctor(ModelController& models);
     void showMoves();
 
+    ModelController& m_models;
     PressureMonitor m_monitor;
     PlacementController m_placement;
     DeviceController* m_devices = nullptr;

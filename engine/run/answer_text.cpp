@@ -1,5 +1,8 @@
 #include "engine/run/answer_text.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace engine {
 
 AnswerText::AnswerText(const std::vector<std::string>& stop, bool trim_start, const OnText& on_text)
@@ -14,8 +17,35 @@ void AnswerText::begin_with(std::string_view text)
     put(text);
 }
 
+/// Where the text will end when all whole characters that are there are given.
+int AnswerText::reach() const
+{
+    const bool trims = trim_start_ && stops_.held().starts_with(' ');
+    return int(text_.size() + stops_.held().size()) - (trims ? 1 : 0);
+}
+
+void AnswerText::note_guess()
+{
+    const int end = reach();
+    if (!guessed_.empty() && guessed_.back().last == newest_)
+        guessed_.back().last = end;
+    else if (end > newest_)
+        guessed_.push_back({newest_, end});
+}
+
+/// A stop string may have taken back the end.
+std::vector<TextRange> AnswerText::take_guessed()
+{
+    const int end = int(text_.size());
+    for (TextRange& range : guessed_)
+        range.last = std::min(range.last, end);
+    std::erase_if(guessed_, [](const TextRange& range) { return range.first >= range.last; });
+    return std::move(guessed_);
+}
+
 bool AnswerText::feed(std::string_view piece)
 {
+    newest_ = reach();
     const std::string text = utf8_.feed(piece);
     const auto released = stops_.feed(text);  // may be a view into text
     give(released.text);

@@ -1,6 +1,7 @@
 // AnswerText turns the tokens of an answer into text as they come, and ends it at a stop string.
 #pragma once
 
+#include "engine/engine.h"
 #include "engine/sampling/stop_strings.h"
 #include "engine/tokenizer/utf8_stream.h"
 
@@ -27,17 +28,26 @@ public:
     /// Gives what was held back as a possible stop string, and half a character at the very end.
     void finish();
 
+    /// The token that was fed last had been drafted. Memory for so many tokens is taken by expect_guesses().
+    void note_guess();
+    void expect_guesses(int tokens) { guessed_.reserve(std::size_t(tokens) / 2 + 1); }
+    /// After finish(): what such tokens brought of the text.
+    std::vector<TextRange> take_guessed();
+
     bool stopped() const { return stopped_; }
     const std::string& text() const { return text_; }
 
 private:
+    int reach() const;
     void give(std::string_view text);
     void put(std::string_view text);
 
     const OnText& on_text_;
     Utf8Stream utf8_;
     StopStrings stops_;
-    std::string text_;  // all that was given
+    std::string text_;                // all that was given
+    int newest_ = 0;                  // where what the last token brought begins
+    std::vector<TextRange> guessed_;  // ranges that touch are one
     bool trim_start_;
     bool stopped_ = false;
 };

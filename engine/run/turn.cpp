@@ -303,6 +303,7 @@ void TurnRunner::answer()
         if (!drafted)
             return;
         step_.accept();
+        text_.note_guess();
         note_nearly_full();
     }
     end(StopReason::MaxTokens);
@@ -319,6 +320,9 @@ TokenFrom TurnRunner::token_from() const
 void TurnRunner::allow_drafts()
 {
     step_.ready();
+    if (request_.most_drafted <= 0 || host_.model.max_rows() <= 1)
+        return;
+    text_.expect_guesses(std::min(most_tokens(), host_.model.context_tokens()));
     if (may_draft(Drafters::Repetition))
         step_.allow(std::make_unique<NgramIndex>(host_.model.context_tokens()),
                     conversation_.drafts[std::size_t(DraftedBy::Repetition)]);
@@ -432,6 +436,7 @@ void TurnRunner::end(StopReason reason)
     end_step();
     text_.finish();
     turn_.text = text_.text();
+    turn_.guessed = text_.take_guessed();
     host_.model.cache().states().keep(conversation_.kv);
     host_.model.cache().states().forget_before(conversation_.kv);
     keep_reply();

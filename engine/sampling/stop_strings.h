@@ -27,6 +27,7 @@ public:
     Released feed(std::string_view text);
     /// The text ends here: gives what was held back.
     Released finish();
+    std::string_view held() const { return held_; }
 
 private:
     /// One stop string and how much of it the text ends with (Knuth, Morris, Pratt).

@@ -1613,6 +1613,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>That is without guessing ahead, which cost more here than it brought: %1 tokens a second.</source>
         <translation>Das ist ohne Vorausraten, das hier mehr gekostet als gebracht hat: %1 Token pro Sekunde.</translation>
     </message>
+    <message>
+        <source>“%1” could guess ahead, so that what is read of RAM for one token serves several. It is assumed that %2 to %3 % of its guesses are right.</source>
+        <translation>„%1“ könnte vorausraten, sodass das, was für ein Token aus dem RAM gelesen wird, für mehrere dient. Angenommen ist, dass %2 bis %3 % davon zutreffen.</translation>
+    </message>
+    <message>
+        <source>Let no model guess ahead</source>
+        <translation>Kein Modell vorausraten lassen</translation>
+    </message>
+    <message>
+        <source>Let “%1” guess ahead</source>
+        <translation>„%1“ vorausraten lassen</translation>
+    </message>
+    <message>
+        <source>For this model and for good: it is loaded again, and reads the conversation anew.</source>
+        <translation>Für dieses Modell und auf Dauer: Es wird neu geladen und liest das Gespräch noch einmal.</translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>
@@ -1635,6 +1651,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Predicted: about as fast as now, %1.</source>
         <translation>Vorhergesagt: etwa so schnell wie jetzt, %1.</translation>
+    </message>
+    <message>
+        <source>Expected: %1 to %2 instead of %3.</source>
+        <translation>Erwartet: %1 bis %2 statt %3.</translation>
     </message>
 </context>
 <context>
@@ -5246,6 +5266,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>How do I open a model?</source>
         <translation>Wie öffne ich ein Modell?</translation>
+    </message>
+</context>
+<context>
+    <name>RawAnswer</name>
+    <message>
+        <source>Take the marks away</source>
+        <translation>Markierungen wegnehmen</translation>
+    </message>
+    <message>
+        <source>Mark what was guessed ahead</source>
+        <translation>Vorausgeratenes markieren</translation>
     </message>
 </context>
 <context>

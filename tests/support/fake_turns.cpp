@@ -77,6 +77,7 @@ engine::Result<engine::TurnId> FakeEngine::begin(engine::SequenceId sequence, co
             begun->settings.words.push_back(word + ' ');
     }
     engine::Turn& turn = begun->turn;
+    turn.guessed = begun->settings.guessed;
     engine::Telemetry& frame = turn.telemetry;
     frame = placement_frame(begun->settings, context_tokens_);
     frame.phase = engine::Phase::Prefill;

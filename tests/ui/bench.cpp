@@ -75,6 +75,12 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         settings.drafted_tokens = value.toInt();
         settings.accepted_tokens = value.toInt() / 2;
     });
+    with("guessed", [&](const QVariant& value) {  // bytes of every answer, from and to by turns
+        const QVariantList places = value.toList();
+        settings.guessed.clear();
+        for (qsizetype i = 0; i + 1 < places.size(); i += 2)
+            settings.guessed.push_back({places[i].toInt(), places[i + 1].toInt()});
+    });
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
@@ -82,6 +88,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         const QVariantMap map = value.toMap();
         engine::StepShares shares;
         shares.steps = 10;
+        shares.prefill_s = map.value(QStringLiteral("prefill")).toDouble();
         shares.device_layers_s = map.value(QStringLiteral("deviceLayers")).toDouble();
         shares.host_layers_s = map.value(QStringLiteral("hostLayers")).toDouble();
         shares.kv_link_s = map.value(QStringLiteral("link")).toDouble();
@@ -241,6 +248,7 @@ void Bench::reset(const QVariantMap& changes)
         return draft.stem().string().find("other") == std::string::npos;
     };
     m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
+    m_pressure->offerDrafts(*m_catalogue, *m_settings->draft());
     connect(m_settings.get(), &SettingsController::modelFoldersChanged, m_catalogue.get(),
             [this] { m_catalogue->setFolders(m_settings->modelFolders()); });
     connect(m_models.get(), &ModelController::loadStarted, m_turns.get(), &TurnRunner::onLoadStarted);

@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui.Theme
 
 Item {
     id: root
@@ -243,6 +244,41 @@ Item {
             compare(messagePart("rawBlock").text, "*stars*");
             click(messagePart("rawButton"));
             tryVerify(() => messagePart("rawBlock") === null);
+        }
+
+        // On demand, and only where something was.
+        function test_what_was_guessed_is_marked() {
+            makeWindow({ stream: " **Zebras** graze", drafted: 4, guessed: [1, 3, 10, 17] });
+            openModel();
+            answered("one");
+            click(messagePart("rawButton"));
+            tryVerify(() => messagePart("rawBlock") !== null);
+            compare(messagePart("rawBlock").text, "**Zebras** graze");
+            compare(messagePart("rawBlock").marked.length, 0);
+            const button = messagePart("guessMarksButton");
+            compare(button.text, "Mark what was guessed ahead");
+            const tinted = place => {
+                const block = messagePart("rawBlock"), box = block.positionToRectangle(place);
+                const at = block.mapToItem(shell, box.x + 1, box.y + 1);
+                waitForRendering(block);
+                return Qt.colorEqual(grabImage(shell).pixel(Math.round(at.x), Math.round(at.y)), Theme.guessed);
+            };
+            verify(!tinted(0));
+            click(button);
+            compare(Array.from(messagePart("rawBlock").marked).join(), "0,2,9,16"); // a space begins it, which is not shown
+            verify(tinted(0));
+            verify(!tinted(4));
+            verify(tinted(12));
+            compare(messagePart("rawBlock").text, "**Zebras** graze");
+            compare(button.text, "Take the marks away");
+            click(button);
+            verify(!tinted(0));
+
+            Bench.script({ guessed: [] });
+            answered("two");
+            click(messagePart("rawButton"));
+            tryVerify(() => messagePart("rawBlock") !== null);
+            verify(!messagePart("guessMarksButton").visible);
         }
 
         function test_the_ledger() {

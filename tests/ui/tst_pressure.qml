@@ -71,6 +71,52 @@ Item {
             tryVerify(() => part("doctorResult").text === "");
         }
 
+        // The first answer has it look for models; the next one is judged by those that are there.
+        function test_the_doctor_suggests_a_draft_model() {
+            open({ panel: true, text: "zebras graze", shares: { prefill: 0.2, hostLayers: 1 } });
+            Bench.putModels(["big.gguf", "half-small.gguf"]);
+            Bench.openAtOnce(Bench.modelFolder("big.gguf").toString().replace("file://", ""));
+            tryVerify(() => Bench.models.phase === ModelController.Idle && Bench.models.current.name === "big");
+            ask("Why so slow, with such a lot of words to read before?");
+            tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning && Bench.catalogue.total > 1);
+            verify(part("doctorApply").text.indexOf("guess") < 0);
+            const button = part("doctorApply");
+            tryVerify(() => {
+                if (lastStatus() === MessageModel.Complete && !button.visible)
+                    ask("And now, with such a lot of words to read before?");
+                return button.visible;
+            });
+            verify(button.text.startsWith("Let “half-small"), button.text);
+            verify(part("doctorSentence").text.indexOf("It is assumed that 50 to 75") > 0, part("doctorSentence").text);
+            verify(part("doctorGain").text.startsWith("Expected: "), part("doctorGain").text);
+            verify(part("doctorGain").text.endsWith("and reads the conversation anew."), part("doctorGain").text);
+            reveal(button);
+            click(button);
+            tryVerify(() => Bench.lastDraftModel().endsWith("half-small.gguf") && Bench.models.phase === ModelController.Idle);
+            Bench.script({ shares: { prefill: 0.2, hostLayers: 0.5 } });
+            part("composerField").forceActiveFocus();
+            ask("How fast is it?");
+            tryVerify(() => part("doctorResult").text.indexOf("10 tokens a second before, 20 after") > 0, 5000, part("doctorResult").text);
+            click(part("doctorUndo"));
+            tryVerify(() => Bench.lastDraftModel() === "" && Bench.models.phase === ModelController.Idle);
+        }
+
+        function test_without_guesses_no_draft_model_is_suggested() {
+            open({ panel: true, text: "zebras graze", shares: { prefill: 0.2, hostLayers: 1 } });
+            Bench.settings.draft.value = 1;
+            Bench.putModels(["big.gguf", "half-small.gguf"]);
+            Bench.catalogue.begin();
+            tryVerify(() => Bench.catalogue.total > 1);
+            Bench.openAtOnce(Bench.modelFolder("big.gguf").toString().replace("file://", ""));
+            tryVerify(() => Bench.models.phase === ModelController.Idle && Bench.models.current.name === "big");
+            for (let times = 0; times < 3; ++times) {
+                ask("Why so slow, with such a lot of words to read before?");
+                tryVerify(() => lastStatus() === MessageModel.Complete && part("doctorSentence").text !== "");
+                wait(50);
+            }
+            verify(!part("doctorApply").visible);
+        }
+
         function test_a_new_conversation_has_no_verdict() {
             open({ panel: true, text: "zebras graze", device: withDevice.device, shares: { deviceLayers: 0.2, link: 0.8 } });
             ask("Why so slow?");

@@ -27,7 +27,7 @@ TestCase {
         Theme.dark = data.dark;
         const pairs = [
             ["text", "ground", 4.5], ["text", "raised", 4.5], ["text", "sunken", 4.5], ["text", "hover", 4.5],
-            ["text", "selection", 4.5], ["text", "dangerGround", 4.5], ["text", "warningGround", 4.5],
+            ["text", "selection", 4.5], ["text", "guessed", 4.5], ["text", "dangerGround", 4.5], ["text", "warningGround", 4.5],
             ["textMuted", "ground", 4.5], ["textMuted", "raised", 4.5], ["textMuted", "hover", 4.5],
             ["accentInk", "accent", 4.5], ["accentInk", "accentHover", 4.5], ["warning", "ground", 4.5],
             ["text", "codeGround", 4.5], ["textMuted", "codeGround", 4.5], ["accent", "sunken", 4.5],

@@ -12,6 +12,7 @@ Rectangle {
     required property BlockModel blocks
     required property string beginning // of the user's words
     required property string rawText   // shown instead of the blocks
+    required property var guessed      // of it: where guessed pieces begin and end, by turns
     required property bool focused
     required property bool unfolded // long words of the user's: all of them
 
@@ -106,7 +107,10 @@ Rectangle {
             width: body.width
             active: root.raw
             visible: active
-            sourceComponent: RawText { text: root.rawText }
+            sourceComponent: RawAnswer {
+                content: root.rawText
+                guessed: root.guessed
+            }
         }
     }
 }

@@ -136,6 +136,7 @@ Item {
             blocks: root.blocks
             beginning: root.mine ? root.beginning : ""
             rawText: root.raw ? root.chat.messages.shownText(root.index) : ""
+            guessed: root.raw ? root.chat.messages.guessedPlaces(root.index) : []
             focused: root.activeFocus
             unfolded: root.unfolded
             onFoldRequested: folded => root.foldRequested(folded)

@@ -6,6 +6,9 @@ import Spillway.Ui.Theme
 TextEdit {
     id: root
 
+    required property string content
+    property var marked: [] // where pieces of it that are tinted begin and end, by turns
+
     objectName: "rawBlock"
     textFormat: TextEdit.PlainText
     readOnly: true
@@ -20,8 +23,14 @@ TextEdit {
     selectedTextColor: Theme.text
 
     Accessible.role: Accessible.StaticText
-    Accessible.name: root.text
+    Accessible.name: root.content
     Accessible.readOnly: true
 
     PassShortcuts { text: root }
+    RawDocument {
+        document: root.textDocument
+        text: root.content
+        marked: root.marked
+        ground: Theme.guessed
+    }
 }

@@ -12,6 +12,8 @@ Rectangle {
 
     readonly property string gain: doctor.predicted === undefined ? qsTr("What it brings is not known.")
         : doctor.tokensPerSecond === undefined ? qsTr("Predicted: %1.").arg(Format.tokensPerSecond(doctor.predicted))
+        : doctor.predictedAtMost !== undefined
+          ? qsTr("Expected: %1 to %2 instead of %3.").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.predictedAtMost)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
         : !doctor.changesSpeed ? qsTr("Predicted: about as fast as now, %1.").arg(Format.tokensPerSecond(doctor.predicted))
         : qsTr("Predicted: %1 instead of %2.").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
 

@@ -40,6 +40,7 @@ QtObject {
     readonly property var codeColors: dark
         ? ["#93a0a8", "#a5cf8d", "#e0ab7a", "#c8a2e8", "#5fc4cf", "#85b7f0", "#8fd19e", "#f08a80"]
         : ["#5f6b72", "#2f6b2a", "#8a4b0f", "#7b36a8", "#0b6a78", "#1f56a8", "#1d6b34", "#b3261e"]
+    readonly property color guessed: dark ? "#1d4346" : "#cfe9ea" // behind what was guessed ahead
     readonly property color written: dark ? "#b79be0" : "#7a4fb5" // in charts: what is being written
     // Of the pressure panel. Told apart with every kind of colour vision: after Okabe and Ito (2008).
     readonly property color weights: dark ? "#4f9fdc" : "#0072b2"

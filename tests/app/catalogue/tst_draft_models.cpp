@@ -34,6 +34,7 @@ class TestDraftModels : public QObject
         e.info.weight_bytes = bytes;
         e.info.vocabulary = vocabulary;
         e.info.tokenizer = tokenizer;
+        e.info.memory = {.kv_heads = 1, .key_numbers = 16, .value_numbers = 16};
         return e;
     }
     void makeDrafts()
@@ -114,6 +115,38 @@ private Q_SLOTS:
         m_drafts->choose("large", -1);
         makeDrafts();
         QCOMPARE(m_drafts->chosen("large"), -1);
+    }
+
+    /// The smallest that finds room beside it; which may guess is known a moment after somebody asked first.
+    void oneIsSuggestedWhileThereIsMemory()
+    {
+        engine::LoadRequest request;
+        request.model = m_folder->path("large.gguf").toStdString();
+        request.context_tokens = 2048;
+        const auto suggested = [&](std::int64_t bytes) {
+            engine::MachineMemory memory;
+            memory.available_bytes = engine::kMemoryMarginBytes + bytes;
+            const auto found = m_drafts->suggested(request, memory);
+            return found ? found->title : QString();
+        };
+        QSignalSpy changed(m_drafts.get(), &DraftModels::changed);
+        QCOMPARE(suggested(10'000'000), QString());
+        QVERIFY(!changed.isEmpty() || changed.wait());
+        QCOMPARE(suggested(10'000'000), QStringLiteral("tiny"));
+        const engine::ModelInfo tiny = m_list->entry(m_list->rowOf("tiny")).info;
+        const engine::ModelInfo large = m_list->entry(m_list->rowOf("large")).info;
+        const std::int64_t need = engine::memory_need(large, request, &tiny).total();
+        QCOMPARE(suggested(need), QStringLiteral("tiny"));
+        QCOMPARE(suggested(need - 1), QString());
+        QVERIFY(!m_drafts->suggested(request, {}));  // nobody knows how much there is
+
+        m_drafts->chooseFile(m_folder->path("large.gguf"), m_folder->path("small.gguf"));
+        QCOMPARE(m_drafts->chosen("large"), 1);
+        QCOMPARE(suggested(10'000'000), QString());  // the user has chosen
+        m_drafts->chooseFile(m_folder->path("large.gguf"), {});
+        QCOMPARE(suggested(10'000'000), QStringLiteral("tiny"));
+        request.model = "/elsewhere.gguf";
+        QCOMPARE(suggested(10'000'000), QString());
     }
 
     void aModelIsLoadedWithIt()

@@ -123,6 +123,33 @@ private Q_SLOTS:
         QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
     }
 
+    /// As long as the program runs, whatever is shown meanwhile.
+    void whatWasGuessedOfAnAnswerIsRemembered()
+    {
+        bench->script->change([](auto& settings) {
+            settings.words = {"one ", "two ", "three "};
+            settings.guessed = {{4, 8}};
+        });
+        ConversationSettings settings;
+        settings.sampling["max_tokens"] = 2;
+        chat->setSettings(settings);
+        QVERIFY(chat->turn()->send("question"));
+        settle();
+        QCOMPARE(chat->messages()->guessedPlaces(1), QList<int>({4, 8}));
+        QVERIFY(chat->messages()->guessedPlaces(0).isEmpty());
+        chat->turn()->continueAnswer(bench->lastId());
+        settle();
+        QCOMPARE(chat->messages()->guessedPlaces(1), QList<int>({4, 8, 12, 16}));
+        const QString conversation = chat->conversationId();
+        chat->newConversation();
+        chat->open(conversation);
+        QCOMPARE(chat->messages()->guessedPlaces(1), QList<int>({4, 8, 12, 16}));
+        bench->script->change([](auto& changed) { changed.guessed = {}; });
+        chat->turn()->regenerate(bench->lastId());
+        settle();
+        QVERIFY(chat->messages()->guessedPlaces(1).isEmpty());
+    }
+
     void aLengthLimitCanBeGoneBeyond()
     {
         ConversationSettings settings;

@@ -286,6 +286,47 @@ private Q_SLOTS:
         QCOMPARE(joined(*blocks(again, 1)), "one\ntwo");
     }
 
+    /// In places of what is shown: without the space above it, and with what is made visible.
+    void guessedPiecesAreThoseOfTheShownText()
+    {
+        MessageModel model;
+        OpenConversation conversation = answering();
+        conversation.header.id = "c";
+        // One of them turns the order of what follows.
+        const QString text = QStringLiteral(" \n\u00E9in\r\nz%1wei \U0001F600drei").arg(QChar(0x202E));
+        const auto bytesTo = [&](const QString& end) { return int(text.left(text.indexOf(end)).toUtf8().size()); };
+        engine::Turn turn;
+        turn.text = text.toStdString();
+        turn.guessed = {{1, bytesTo("in")}, {bytesTo("n\r"), bytesTo("wei")}, {bytesTo("drei"), int(turn.text.size())}};
+        GuessedText guessed;
+        guessed.begin("c", "a", 0);
+        guessed.end("c", "a", turn);
+        model.show(conversation);
+        grow(conversation, model, text);
+        end(conversation, model, StoredMessage::Status::Complete);
+        QVERIFY(model.guessedPlaces(1).isEmpty());
+        model.setGuessed(&guessed);
+        QStringList pieces;
+        const QString shown = model.shownText(1);
+        const QList<int> places = model.guessedPlaces(1);
+        for (qsizetype i = 0; i + 1 < places.size(); i += 2)
+            pieces += shown.mid(places[i], places[i + 1] - places[i]);
+        QCOMPARE(pieces, QStringList({"\u00E9", "n\nz⟨U+202E⟩", "drei"}));
+        QVERIFY(model.guessedPlaces(0).isEmpty());
+
+        guessed.begin("c", "a", text.indexOf("drei"));  // it goes on from there
+        QCOMPARE(model.guessedPlaces(1).size(), 4);
+        turn.text = "vier";
+        turn.guessed = {{0, 4}};
+        guessed.end("c", "a", turn);
+        QCOMPARE(guessed.of("c", "a").last(), (TextPiece{text.indexOf("drei"), text.indexOf("drei") + 4}));
+        guessed.begin("c", "a", 0);  // it is answered again
+        QVERIFY(model.guessedPlaces(1).isEmpty());
+        guessed.end("c", "a", turn);
+        guessed.forget("c");
+        QVERIFY(guessed.of("c", "a").isEmpty());
+    }
+
     void piecesAreShownAsTheWhole()
     {
         const QString text = QStringLiteral("\r\n\u2028 one\u202E\r\ntwo\r \x1b😀") + QString(1100, 'x');

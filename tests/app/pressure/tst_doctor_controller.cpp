@@ -26,6 +26,30 @@ private:
         present.request.placement.device = engine::PlacementOptions::Device::Emulated;
         present.request.placement.kv_policy = engine::KvPolicy::Stream;
     }
+    /// 10 tokens a second on the CPU. A question of 36 words is 40 tokens, which cost a tenth of a step each.
+    void readsItsWeights(double seconds = 1)
+    {
+        script->change([&](auto& settings) {
+            settings.shares = engine::StepShares{.prefill_s = 0.4, .steps = 10, .host_layers_s = seconds};
+        });
+    }
+    static std::optional<ModelEntry> smallOne(const engine::LoadRequest&)
+    {
+        ModelEntry entry;
+        entry.path = "small.gguf";
+        entry.title = "small";
+        entry.info.weight_bytes = 70'000'000;  // less than a tenth
+        return entry;
+    }
+    void ask(const QString& question)
+    {
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        engine::Request request;
+        request.messages.push_back({"user", question.toStdString()});
+        thread->generate(1, "a", request, {});
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+    }
+    const QString longQuestion = QStringLiteral("word ").repeated(36);
     void answer()
     {
         Heard finished(thread->worker(), &EngineWorker::finished);
@@ -200,6 +224,110 @@ private Q_SLOTS:
         doctor.undo();
         QCOMPARE(threads.size(), 2);
         QCOMPARE(threads[1][0].toInt(), present.request.threads);
+    }
+
+    void aDraftModelIsSetAndTakenBack()
+    {
+        readsItsWeights();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.setDrafts(smallOne);
+        QSignalSpy chosen(&doctor, &DoctorController::draftModelRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        ask(longQuestion);
+        QTRY_COMPARE_WITH_TIMEOUT(doctor.suggestion(), QStringLiteral("Let “small” guess ahead"), 5000);
+        QVERIFY(doctor.predicted().toDouble() > 11);
+        QVERIFY(doctor.predictedAtMost().toDouble() > doctor.predicted().toDouble());
+        doctor.apply();
+        QCOMPARE(chosen.size(), 1);
+        QCOMPARE(chosen[0][0].toString(), QStringLiteral("x.gguf"));
+        QCOMPARE(chosen[0][1].toString(), QStringLiteral("small.gguf"));
+
+        doctor.onModelGone();  // it is loaded again
+        QVERIFY(doctor.canUndo());
+        engine::ModelInfo model = script->model("x.gguf");
+        model.draft_model = "small";
+        doctor.onModelReady(model);
+        readsItsWeights(0.5);
+        ask(longQuestion);
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        QVERIFY2(doctor.result().contains("10 tokens a second before, 20 after"), qPrintable(doctor.result()));
+        QVERIFY(doctor.suggestion().isEmpty());  // there is one
+        doctor.undo();
+        QCOMPARE(chosen.size(), 2);
+        QCOMPARE(chosen[1][0].toString(), QStringLiteral("x.gguf"));
+        QCOMPARE(chosen[1][1].toString(), QString());
+        QVERIFY(!doctor.canUndo());
+    }
+
+    void anotherModelDoesNotTakeTheChangeAlong()
+    {
+        readsItsWeights();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.setDrafts(smallOne);
+        doctor.onModelReady(script->model("x.gguf"));
+        ask(longQuestion);
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        doctor.apply();
+        doctor.onModelGone();
+        doctor.onModelReady(script->model("y.gguf"));
+        QVERIFY(!doctor.canUndo() && doctor.result().isEmpty());
+    }
+
+    void aDraftModelThatCostMoreIsNotSuggestedAgain()
+    {
+        readsItsWeights();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.setDrafts(smallOne);
+        doctor.onConversation("a");
+        const auto judged = [&](const engine::ModelInfo& model) {
+            doctor.onModelGone();
+            doctor.onModelReady(model);
+            doctor.onTurn(1, "a");
+            ask(longQuestion);
+            QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        };
+        judged(script->model("x.gguf"));
+        QVERIFY(doctor.canApply());
+        doctor.apply();
+        readsItsWeights(1.2);
+        judged(script->model("x.gguf"));
+        QVERIFY(!doctor.canApply());
+        doctor.undo();
+        judged(script->model("x.gguf"));
+        QVERIFY(!doctor.canApply());
+        judged(script->model("y.gguf"));  // of another model nothing is known
+        QVERIFY(doctor.canApply());
+        doctor.onConversation("b");
+        doctor.onConversation("a");
+        judged(script->model("x.gguf"));
+        QVERIFY(doctor.canApply());
+    }
+
+    void aModelThatWouldNotGainIsNotGivenADraftModel_data()
+    {
+        QTest::addColumn<int>("experts");
+        QTest::addColumn<int>("ownBlock");
+        QTest::addColumn<QString>("draft");
+        QTest::newRow("each row reads other experts") << 8 << 0 << "";
+        QTest::newRow("its file guesses") << 0 << 4 << "";
+        QTest::newRow("it has one") << 0 << 0 << "small";
+    }
+    void aModelThatWouldNotGainIsNotGivenADraftModel()
+    {
+        QFETCH(int, experts);
+        QFETCH(int, ownBlock);
+        QFETCH(QString, draft);
+        readsItsWeights();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.setDrafts(smallOne);
+        engine::ModelInfo model = script->model("x.gguf");
+        model.experts = experts;
+        model.memory.mtp_numbers = ownBlock;
+        model.draft_model = draft.toStdString();
+        doctor.onModelReady(model);
+        ask(longQuestion);
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        QVERIFY(doctor.suggestion().isEmpty());
     }
 
     void aVerdictIsOfTheConversationThatIsShown()

@@ -1,10 +1,12 @@
 // Drafted tokens change how an answer is computed, and nothing of it: rows of a step have the bits of rows computed one
 // after another, and turns with and without drafts say the same and leave the same keys and values.
 #include "tests/engine/run/one_turn.h"
+#include "tests/support/chain_model.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
 #include <QRandomGenerator>
+#include <QTemporaryDir>
 #include <QtTest>
 
 using namespace test_support;
@@ -24,6 +26,8 @@ struct Said {
     int drafted = 0, accepted = 0;
     int steps = 0;
     PlainSteps plain_steps;
+    std::vector<TextRange> guessed;
+    std::vector<int> answer;  // ids whose keys and values are there
 };
 
 /// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number. records: what
@@ -42,7 +46,10 @@ Said say(LoadedModel& model, const Request& request, int stop_at = -1, DraftReco
               turn.telemetry.drafted_tokens,
               turn.telemetry.accepted_tokens,
               turn.telemetry.shares ? turn.telemetry.shares->steps : 0,
-              turn.telemetry.plain_steps};
+              turn.telemetry.plain_steps,
+              turn.guessed,
+              {}};
+    said.answer.assign(said.ids.begin() + turn.answer.first, said.ids.end());
     if (turn.telemetry.context_tokens != conversation.kv.length())
         qFatal("a frame says another length than the conversation has");
     if (records)
@@ -212,6 +219,39 @@ private Q_SLOTS:
         request.stop.clear();
         request.max_tokens = -1;  // until the context is full, or the model ends
         compare(-1);
+    }
+
+    /// Each range is of whole tokens, as many as were accepted.
+    void whatStoodOfDraftsIsToldAsPartsOfTheText()
+    {
+        const QTemporaryDir folder;
+        LoadRequest placed = request_for("chain");
+        placed.model = folder.filePath("chain.gguf").toStdString();
+        support::ChainModel({}, {"word"}).says({"a", "b", "word", "c", "a"}).save(placed.model);
+        const auto model = load(placed);
+        QVERIFY(model);
+        Request request;
+        request.raw_prompt = "a";
+        request.sampling.temperature = 0;
+        request.max_tokens = 100;
+        QVERIFY(say(*model, request).guessed.empty());
+        request.most_drafted = 8;
+        const Said said = say(*model, request);
+        QVERIFY(said.accepted > 10 && said.accepted < said.generated);
+        std::vector<int> ends;
+        std::string text;
+        for (const int id : said.answer) {
+            text += model->tokenizer().piece(id);
+            ends.push_back(int(text.size()));
+        }
+        QVERIFY(said.text.starts_with(text));
+        ends.push_back(int(said.text.size()));
+        int tokens = 0;
+        for (const TextRange& range : said.guessed) {
+            QVERIFY(std::ranges::binary_search(ends, range.first) && std::ranges::binary_search(ends, range.last));
+            tokens += int(std::ranges::count_if(ends, [&](int end) { return end > range.first && end <= range.last; }));
+        }
+        QCOMPARE(tokens, said.accepted);
     }
 
     void anAnswerBeginsWithWhatTheOneBeforeHasLearned()

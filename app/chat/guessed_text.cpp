@@ -1,0 +1,32 @@
+#include "app/chat/guessed_text.h"
+
+void GuessedText::begin(const QString& conversation, const QString& answer, qsizetype from)
+{
+    m_from = from;
+    if (const auto found = m_pieces.find(conversation); found != m_pieces.end())
+        (*found)[answer].removeIf([from](const TextPiece& piece) { return piece.last > from; });
+}
+
+/// The engine counts bytes of UTF-8, from where its turn began.
+void GuessedText::end(const QString& conversation, const QString& answer, const engine::Turn& turn)
+{
+    if (turn.guessed.empty())
+        return;
+    QList<TextPiece>& pieces = m_pieces[conversation][answer];
+    const QUtf8StringView text(turn.text);
+    qsizetype bytes = 0, characters = m_from;
+    const auto to = [&](qsizetype end) {
+        characters += text.sliced(bytes, end - bytes).toString().size();
+        bytes = end;
+        return characters;
+    };
+    for (const engine::TextRange& range : turn.guessed) {
+        const qsizetype first = to(range.first);
+        pieces.append({first, to(range.last)});
+    }
+}
+
+QList<TextPiece> GuessedText::of(const QString& conversation, const QString& message) const
+{
+    return m_pieces.value(conversation).value(message);
+}

@@ -1,0 +1,12 @@
+// withDraftModel() suggests a draft model where it would pay.
+#pragma once
+
+#include "app/pressure/doctor.h"
+
+/// Shares of a draft model's guesses that are right, of those whose predecessors were. Nobody knows them before it has
+/// guessed: between these two they are assumed to be, and the sentence says so.
+constexpr double kFewRight = 0.5, kManyRight = 0.75;
+
+/// The same diagnosis; with the draft model as the change, where it names none, where reading RAM takes most of a step,
+/// and where few right guesses would already be noticed.
+Diagnosis withDraftModel(Diagnosis d, const DoctorFacts& facts);

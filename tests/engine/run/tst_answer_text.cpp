@@ -1,0 +1,75 @@
+// What of an answer's text came from tokens that had been drafted, however the text is held back on its way.
+#include "engine/run/answer_text.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+using namespace engine;
+
+namespace {
+
+struct Piece {
+    std::string bytes;
+    bool guessed = false;
+};
+
+/// The guessed parts, each between brackets.
+QString bracketed(const std::vector<Piece>& pieces, const std::vector<std::string>& stop = {}, bool trim = false)
+{
+    const AnswerText::OnText nobody;
+    AnswerText text(stop, trim, nobody);
+    text.expect_guesses(int(pieces.size()));
+    for (const Piece& piece : pieces) {
+        if (text.feed(piece.bytes))
+            break;
+        if (piece.guessed)
+            text.note_guess();
+    }
+    text.finish();
+    std::string all = text.text();
+    const auto ranges = text.take_guessed();
+    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+        all.insert(std::size_t(range->last), "]");
+        all.insert(std::size_t(range->first), "[");
+    }
+    return QString::fromStdString(all);
+}
+
+}  // namespace
+
+class TestAnswerText : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void neighboursAreOne()
+    {
+        QCOMPARE(bracketed({{"a", false}, {"b", true}, {"c", true}, {"d", false}, {"e", true}}), "a[bc]d[e]");
+        QCOMPARE(bracketed({{"a", false}, {"b", false}}), "ab");
+    }
+
+    /// A character belongs to the token that completes it.
+    void charactersAreWhole()
+    {
+        QCOMPARE(bracketed({{"a\xc3", true}, {"\xa9", false}, {"\xf0\x9f", false}, {"\x98\x80", true}}), "[a]é[😀]");
+        QCOMPARE(bracketed({{"a", false}, {"\xc3", true}}), QStringLiteral("a\uFFFD"));  // it never was one
+    }
+
+    /// What may begin a stop string comes later, and what it takes away was nobody's.
+    void heldBackTextIsCounted()
+    {
+        const std::vector<std::string> stop = {"END"};
+        QCOMPARE(bracketed({{"a E", true}, {"N", false}, {"ough", true}, {" x", false}}, stop), "[a E]N[ough] x");
+        QCOMPARE(bracketed({{"a E", true}, {"N", true}, {"D", false}}, stop), "[a ]");
+        QCOMPARE(bracketed({{"a ", false}, {"EN", true}, {"D", false}}, stop), "a ");
+    }
+
+    void aSpaceThatIsTakenAwayIsNotCounted()
+    {
+        QCOMPARE(bracketed({{" a", true}, {" b", true}, {"c", false}}, {}, true), "[a b]c");
+        QCOMPARE(bracketed({{" ", false}, {"a", true}}, {" ab"}, true), "[a]");
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestAnswerText)
+#include "tst_answer_text.moc"

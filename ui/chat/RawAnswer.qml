@@ -1,0 +1,29 @@
+// A message with all its marks, where what was guessed ahead of it can be seen on demand.
+import QtQuick
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Column {
+    id: root
+
+    required property string content
+    required property var guessed // where pieces begin and end, by turns
+
+    property bool marked: false
+
+    spacing: Theme.gapSmall
+
+    RawText {
+        width: root.width
+        content: root.content
+        marked: root.marked ? root.guessed : []
+    }
+    ActionButton {
+        objectName: "guessMarksButton"
+        visible: root.guessed.length > 0
+        implicitHeight: Theme.px(30)
+        font.pixelSize: Theme.sizeSmall
+        text: root.marked ? qsTr("Take the marks away") : qsTr("Mark what was guessed ahead")
+        onClicked: root.marked = !root.marked
+    }
+}
