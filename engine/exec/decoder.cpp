@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace engine {
 
@@ -50,6 +51,7 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
 void Decoder::append(const Placement& placement, const Step& step)
 {
     head_.begin_step(step.groups);
+    copied_home_ = false;
     inputs_.make(placement.host(), step, host_);
     if (weights_.mtp_input.projection)
         join_given(placement.host());
@@ -103,7 +105,7 @@ void Decoder::join_given(CpuBackend& host)
 void Decoder::made_of(const Placement& placement, RowRange rows, std::span<float> out)
 {
     const auto dim = std::size_t(h_.embedding_length);
-    if (rows_at_->memory_space() == MemorySpace::Device)
+    if (rows_at_->memory_space() == MemorySpace::Device && !std::exchange(copied_home_, true))
         rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
     host_.x.set_shape(rows.count, int(dim));
     for (int r = 0; r < rows.count; ++r)

@@ -86,6 +86,7 @@ private:
     OutputHead head_;
     Rows given_, joined_;         // joined: (rows, 2 dim)
     Backend* rows_at_ = nullptr;  // where the residual stream of the last step is
+    bool copied_home_ = false;    // it is on the host as well
 };
 
 }  // namespace engine

@@ -97,26 +97,36 @@ void MtpModel::go_to(MtpSequence& sequence, int first)
     }
 }
 
-void MtpModel::note(MtpSequence& sequence, const KvSequence& kv, int first, int count, std::span<const int> tokens)
+void MtpModel::note(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
+                    const std::stop_token& stop)
 {
-    if (given_up_ || count == 0)
+    if (given_up_ || rows.count == 0)
         return;
     try {
-        note_rows(sequence, kv, first, count, tokens);
+        if (!note_rows(sequence, kv, rows, tokens, stop))
+            forget(sequence);
     } catch (...) {
         forget(sequence);
         give_up(caught("for guessing tokens").value());
     }
 }
 
-void MtpModel::note_rows(MtpSequence& sequence, const KvSequence& kv, int first, int count, std::span<const int> tokens)
+/// In pieces, so that no more wait than two of its steps have.
+Status MtpModel::note_rows(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
+                           const std::stop_token& stop)
 {
-    go_to(sequence, first);
-    const std::size_t before = sequence.waiting_.size();
-    sequence.waiting_.resize(before + std::size_t(count) * std::size_t(dim()));
-    const bool made = model_.made_of(kv, {0, count}, std::span(sequence.waiting_).subspan(before));
-    if (!made || (waiting(sequence) > max_rows_ && !read_waiting(sequence, 1, tokens, {})))
-        forget(sequence);
+    go_to(sequence, rows.first);
+    for (int row = 0; row < rows.count; row += max_rows_) {
+        const int count = std::min(max_rows_, rows.count - row);
+        const std::size_t before = sequence.waiting_.size();
+        sequence.waiting_.resize(before + std::size_t(count) * std::size_t(dim()));
+        if (!model_.made_of(kv, {row, count}, std::span(sequence.waiting_).subspan(before)))
+            return fail(Error::Code::DeviceLost, "what the model has made is lost");
+        if (waiting(sequence) > max_rows_)
+            if (Status ok = read_waiting(sequence, 1, tokens, stop); !ok)
+                return ok;
+    }
+    return {};
 }
 
 /// Those of which the next token is known, but for the last `left`.

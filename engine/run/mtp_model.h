@@ -55,9 +55,10 @@ public:
     /// takes longer than it saves.
     bool may_pay() const;
 
-    /// The model's last step computed tokens [first, first + count) of the conversation `kv`, in rows [0, count) of its
-    /// own. `tokens`: all that are known of it. It fails by itself, and then the sequence is empty.
-    void note(MtpSequence& sequence, const KvSequence& kv, int first, int count, std::span<const int> tokens);
+    /// Of the conversation `kv` the model's last step computed some tokens from position `rows.first` on, in the first
+    /// `rows.count` of its rows there. `tokens`: all that are known of it. Where that fails the sequence is empty.
+    void note(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
+              const std::stop_token& stop);
     /// Its rows are those before the last of these tokens from now on; answers how many were missing. 0: they cannot be
     /// had, since what the model has made of the newest tokens was not noted. Errors as of LoadedModel::append().
     Result<int> read(MtpSequence& sequence, std::span<const int> tokens, const std::stop_token& stop);
@@ -86,7 +87,8 @@ private:
     int dim() const { return h_.embedding_length; }
     int waiting(const MtpSequence& sequence) const { return int(sequence.waiting_.size()) / dim(); }
     static int position(const MtpSequence& sequence) { return sequence.first_ + sequence.kv_.length(); }
-    void note_rows(MtpSequence& sequence, const KvSequence& kv, int first, int count, std::span<const int> tokens);
+    Status note_rows(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
+                     const std::stop_token& stop);
     void go_to(MtpSequence& sequence, int first);
     Status read_waiting(MtpSequence& sequence, int left, std::span<const int> tokens, const std::stop_token& stop);
     Status append(MtpSequence& sequence, std::span<const int> tokens, std::span<const float> given,

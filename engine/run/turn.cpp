@@ -350,7 +350,7 @@ bool TurnRunner::may_draft(Drafters by) const
 void TurnRunner::note_rows(int first, int count)
 {
     if (notes_rows())
-        host_.mtp->note(*conversation_.mtp, conversation_.kv, first, count, history_);
+        host_.mtp->note(*conversation_.mtp, conversation_.kv, {first, count}, history_, host_.stop);
 }
 
 /// What may be drafted: no more than the answer may have, nor than the context and the step hold.

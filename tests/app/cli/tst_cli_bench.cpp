@@ -133,7 +133,7 @@ private Q_SLOTS:
 
     void theModelsOwnBlockGuesses()
     {
-        const auto run = [](const QString& name, const QString& draft) {
+        const auto run = [](const char* name, const QString& draft) {
             return run_cli({"run", "-m", model(name), "--raw", "--json", "--temp", "0", "-n", "40", "-c", "256", "-p",
                             "how are the weights kept?", "--draft", draft});
         };

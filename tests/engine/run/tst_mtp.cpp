@@ -81,7 +81,7 @@ bool compute(WithBlock& with, KvSequence& kv, MtpSequence& sequence, std::span<c
         const int first = kv.length(), count = std::min({chunk, with.model->max_rows(), last - first});
         if (!with.model->append(kv, tokens.subspan(std::size_t(first), std::size_t(count))))
             return false;
-        with.mtp->note(sequence, kv, first, count, tokens);
+        with.mtp->note(sequence, kv, {first, count}, tokens, {});
     }
     return true;
 }
