@@ -308,4 +308,18 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     return w;
 }
 
+std::int64_t decode_bytes(const Weights& weights, const Hyperparameters& h)
+{
+    std::int64_t experts = 0;
+    for (const LayerWeights& w : weights.layers)
+        for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+            if (*stack)
+                experts += std::int64_t(stack->bytes());
+    const std::int64_t idle_experts = experts * (h.experts - h.experts_used);
+    const bool tied = weights.head.output.data == weights.token_embedding.data;
+    const std::int64_t tables =
+        std::int64_t(weights.side_embedding.bytes()) + (tied ? 0 : std::int64_t(weights.token_embedding.bytes()));
+    return weights.bytes - idle_experts - tables;
+}
+
 }  // namespace engine

@@ -249,4 +249,7 @@ private:
     std::deque<std::vector<std::byte>> gathered_;  // rows of matrices that the file stores in another order
 };
 
+/// Bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
+std::int64_t decode_bytes(const Weights& weights, const Hyperparameters& h);
+
 }  // namespace engine

@@ -31,7 +31,7 @@ static ExpertMap expert_map(const LoadedModel& model, const ExpertCounts* chosen
     for (int l = 0; l < map.layers; ++l)
         for (int e = 0; e < map.experts; ++e) {
             ExpertMap::Place& place = map.places[map.at(l, e)];
-            if (!model.has_experts(l))
+            if (!model.parts().weights.layers[std::size_t(l)].router)
                 place = ExpertMap::Place::None;
             else if (!device || l >= device->layers())
                 place = ExpertMap::Place::Host;

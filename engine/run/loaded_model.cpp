@@ -33,6 +33,14 @@ Status check(const LoadRequest& request)
     return {};
 }
 
+Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes)
+{
+    if (kv_bytes <= free_bytes)
+        return {};
+    return fail(Error::Code::NoMemory, of + " needs " + std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
+                                           std::to_string(free_bytes >> 20) + " MiB are free");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& request, const Progress& progress)
@@ -140,14 +148,6 @@ Status LoadedModel::choose_context(LoadRequest request, const ModelInfo* draft, 
     }
     return check_kv_fits("a context of " + std::to_string(wanted) + " tokens", memory_need(info_, request).kv_bytes,
                          *memory.available_bytes);
-}
-
-Status LoadedModel::check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes)
-{
-    if (kv_bytes <= free_bytes)
-        return {};
-    return fail(Error::Code::NoMemory, of + " needs " + std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
-                                           std::to_string(free_bytes >> 20) + " MiB are free");
 }
 
 bool LoadedModel::has_kv_types(KvType k_type, KvType v_type) const
@@ -326,20 +326,6 @@ const std::shared_ptr<const TokenTrie>& LoadedModel::token_trie(Marks marks)
     if (!trie)
         trie = std::make_shared<const TokenTrie>(info_.vocabulary, text_of);
     return trie;
-}
-
-std::int64_t LoadedModel::decode_bytes() const
-{
-    std::int64_t experts = 0;
-    for (const LayerWeights& w : weights_.layers)
-        for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
-            if (*stack)
-                experts += std::int64_t(stack->bytes());
-    const std::int64_t idle_experts = experts * (h_.experts - h_.experts_used);
-    const bool tied = weights_.head.output.data == weights_.token_embedding.data;
-    const std::int64_t tables =
-        std::int64_t(weights_.side_embedding.bytes()) + (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
-    return weights_.bytes - idle_experts - tables;
 }
 
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens, int wanted)

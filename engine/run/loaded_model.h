@@ -19,6 +19,15 @@
 
 namespace engine {
 
+/// What guesses tokens with parts of a model needs of it.
+struct ModelParts {
+    const GgufFile& file;
+    const Hyperparameters& h;
+    const Weights& weights;
+    const HeadWeights& host_head;  // its output is laid out as the host multiplies with it at present
+    int chunk_tokens;              // that the backends have room for in a step
+};
+
 class LoadedModel
 {
 public:
@@ -32,7 +41,6 @@ public:
     static Result<std::unique_ptr<LoadedModel>> load(const LoadRequest& request, const Progress& progress);
 
     const ModelInfo& info() const { return info_; }
-    bool has_experts(int layer) const { return bool(weights_.layers[std::size_t(layer)].router); }
     const Tokenizer& tokenizer() const { return *tokenizer_; }
     const ChatTemplate& chat_template() const { return *chat_template_; }
     /// As the file, texts that every model uses, or the chat template say.
@@ -56,18 +64,8 @@ public:
     int context_tokens() const { return info_.context_in_use; }
     /// Tokens of the next step at most: fewer than the prefill chunk where a device has little room.
     int max_rows() const { return placement_->step_rows(decoder_->max_rows()); }
-    /// Tokens that its backends have room for in a step.
-    int chunk_tokens() const { return decoder_->max_rows(); }
     std::int64_t weight_bytes() const { return weights_.bytes; }
-
-    // For what guesses with parts of the model.
-    const GgufFile& file() const { return file_; }
-    const Hyperparameters& hyperparameters() const { return h_; }
-    const Weights& weights() const { return weights_; }
-    /// Its output is laid out as the host multiplies with it at present.
-    const HeadWeights& host_head() const { return host_weights_->head(); }
-    /// Weight bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
-    std::int64_t decode_bytes() const;
+    ModelParts parts() const { return {file_, h_, weights_, host_weights_->head(), decoder_->max_rows()}; }
     std::int64_t scratch_bytes() const { return std::int64_t(decoder_->scratch_bytes() + cpu_->scratch_bytes()); }
 
     /// What files of saved KV must have been made with, and how they are laid out.
@@ -99,8 +97,7 @@ public:
     /// Forgets the tokens from `tokens` on, drafted rows of the last step, of which one stands at least. Where states
     /// cannot move on again by those that stand, they are computed again with the next step.
     void take_back(KvSequence& sequence, int tokens);
-    /// What was made of rows [first, first + count) of the last step, counted from the sequence's first in it; see
-    /// Decoder::made_of(). False: it is lost with a device.
+    /// Decoder::made_of() rows counted from the sequence's first in the last step. False: they are lost with a device.
     bool made_of(const KvSequence& sequence, RowRange rows, std::span<float> out);
     /// Logits (vocabulary,) after one row of the last step, counted from the sequence's first in it. Where the device
     /// is lost that held it, the step is computed again.
@@ -116,7 +113,6 @@ private:
     }
     Status read_text_parts(const Progress& progress);
     Status choose_context(LoadRequest request, const ModelInfo* draft, const Progress& progress);
-    static Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes);
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request, const ModelInfo* draft);
     Status bring_weights_in(const Progress& progress);

@@ -41,10 +41,11 @@ std::unique_ptr<MtpSequence> MtpSequence::branch(int tokens) const
 
 Result<std::unique_ptr<MtpModel>> MtpModel::make(LoadedModel& model)
 {
-    auto h = mtp_hyperparameters(model.hyperparameters());
+    const ModelParts parts = model.parts();
+    auto h = mtp_hyperparameters(parts.h);
     if (!h)
         return std::unique_ptr<MtpModel>();
-    auto weights = read_mtp_block(model.file(), *h, int(model.hyperparameters().layers.size()), model.weights());
+    auto weights = read_mtp_block(parts.file, *h, int(parts.h.layers.size()), parts.weights);
     if (!weights)
         return tl::unexpected(weights.error());
     return std::unique_ptr<MtpModel>(new MtpModel(model, std::move(*h), std::move(*weights)));
@@ -54,8 +55,8 @@ MtpModel::MtpModel(LoadedModel& model, Hyperparameters h, Weights weights)
     : model_(model)
     , h_(std::move(h))
     , weights_(std::move(weights))
-    , max_rows_(std::min(kMtpRows, model.chunk_tokens()))
-    , host_weights_(model.file(), weights_, h_, kMemoryMarginBytes)
+    , max_rows_(std::min(kMtpRows, model.parts().chunk_tokens))
+    , host_weights_(model.parts().file, weights_, h_, kMemoryMarginBytes)
     , cache_(kv_shapes(h_, kv_of(model)), model.cache().block_tokens(), page_limit(model))
     , head_(weights_.head)
     , placement_(host_weights_, model.cpu())
@@ -70,7 +71,7 @@ MtpModel::~MtpModel() = default;
 bool MtpModel::may_pay() const
 {
     constexpr int kFewHostLayers = 8;  // of so many layers one on the host
-    const int layers = int(model_.hyperparameters().layers.size());
+    const int layers = int(model_.parts().h.layers.size());
     const bool on_gpu = !model_.placement().host_waits_for_link();
     return !on_gpu || (layers - model_.placement().layers()) * kFewHostLayers >= layers;
 }
@@ -178,8 +179,8 @@ Status MtpModel::append(MtpSequence& sequence, std::span<const int> tokens, std:
         return ok;
     host_weights_.use_layer(0, LayerPart::Whole, model_.cpu().pool());
     head_ = weights_.head;
-    if (head_.output.data == model_.weights().head.output.data)
-        head_.output = model_.host_head().output;
+    if (const ModelParts parts = model_.parts(); head_.output.data == parts.weights.head.output.data)
+        head_.output = parts.host_head.output;
     decoder_.given().set_shape(group.count(), dim());
     std::ranges::copy(given, decoder_.given().row(0));
     last_row_ = group.count() - 1;

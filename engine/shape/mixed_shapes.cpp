@@ -34,6 +34,14 @@ static constexpr ModelShape qwen35(std::string_view name, int layers, int embedd
                        value_heads);
 }
 
+/// The same in a file that can guess tokens ahead.
+static constexpr ModelShape with_mtp(ModelShape s, std::string_view name)
+{
+    s.name = name;
+    s.mtp = true;
+    return s;
+}
+
 /// What gpt-oss's two sizes have in common.
 static constexpr ModelShape gpt_oss(std::string_view name, int layers, int experts)
 {
@@ -86,6 +94,15 @@ static constexpr ModelShape kMixedShapes[] = {
           .state = {Kind::DeltaNet, 4, 64, 2, 4, 64},
           .gated_queries = true},
          "tiny-qwen35", "qwen35"),
+    with_mtp(tiny({.tied = true,
+                   .head_norms = true,
+                   .ffn_norm = "post_attention_norm",
+                   .rotated = 16,
+                   .layer_kinds = "rrra",
+                   .state = {Kind::DeltaNet, 4, 64, 2, 4, 64},
+                   .gated_queries = true},
+                  {}, "qwen35"),
+             "tiny-qwen35-mtp"),
     tiny({.head_norms = true,
           .ffn_norm = "post_attention_norm",
           .rotated = 16,
@@ -135,8 +152,10 @@ static constexpr ModelShape kMixedShapes[] = {
     qwen35("qwen3.5-0.8b", 24, 1024, 3584, 8, 2, 16, true),
     qwen35("qwen3.5-2b", 24, 2048, 6144, 8, 2, 16, true),
     qwen35("qwen3.5-4b", 32, 2560, 9216, 16, 4, 32, true),
+    with_mtp(qwen35({}, 32, 2560, 9216, 16, 4, 32, true), "qwen3.5-4b-mtp"),
     qwen35("qwen3.5-9b", 32, 4096, 12288, 16, 4, 32, false),
     qwen35("qwen3.5-27b", 64, 5120, 17408, 24, 4, 48, false),
+    with_mtp(qwen35({}, 64, 5120, 17408, 24, 4, 48, false), "qwen3.5-27b-mtp"),
     gated_delta(
         {.name = "qwen3.5-35b-a3b",
          .architecture = "qwen35moe",

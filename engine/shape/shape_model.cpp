@@ -143,7 +143,9 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
     header.text("general.name", "random " + std::string(s.name) + " " + std::string(quantisation.name));
     header.number("general.file_type", std::uint32_t(quantisation.file_type));
     header.number("general.quantization_version", 2);
-    header.number(p + "block_count", std::uint32_t(s.layers));
+    header.number(p + "block_count", std::uint32_t(s.layers + (s.mtp ? 1 : 0)));
+    if (s.mtp)
+        header.number(p + "nextn_predict_layers", 1);
     header.number(p + "context_length", std::uint32_t(s.context));
     header.number(p + "embedding_length", std::uint32_t(s.embedding));
     if (s.gemma4.period == 0)

@@ -210,19 +210,21 @@ void add_attention(TensorList& list, const std::string& p, const ModelShape& s, 
     }
 }
 
+/// As many as `layers` is the block that guesses tokens ahead.
 void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
 {
     const std::string p = "blk." + std::to_string(l) + ".";
     const TensorType most = quantisation.most;
     const TensorType some = some_better(s, quantisation, l);
+    const char kind = l < s.layers ? s.kind(l) : 'a';
     list.vector(p + "attn_norm.weight", s.embedding, Fill::Norm);
-    if (s.kind(l) == 'r')
+    if (kind == 'r')
         add_state_mixer(list, p, s, most);
-    else if (s.kind(l) == 'a' && s.latent.rank > 0)
+    else if (kind == 'a' && s.latent.rank > 0)
         add_latent_attention(list, p, s, most);
-    else if (s.kind(l) == 'a')
+    else if (kind == 'a')
         add_attention(list, p, s, most, some);
-    if (s.one_part() && s.kind(l) != 'f')
+    if (s.one_part() && kind != 'f')
         return;
     if (s.post_norms) {
         list.vector(p + "post_attention_norm.weight", s.embedding, Fill::Norm);
@@ -234,6 +236,15 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
         add_experts(list, p, s, most, some);
     else
         add_feed_forward(list, p, "", s, s.feed_forward, most, some);
+}
+
+void add_mtp_block(TensorList& list, const ModelShape& s, const Quantisation& quantisation)
+{
+    add_layer(list, s, quantisation, s.layers);
+    const std::string p = "blk." + std::to_string(s.layers) + ".nextn.";
+    list.matrix(p + "eh_proj", quantisation.most, 2 * s.embedding, s.embedding);
+    for (const char* const norm : {"enorm", "hnorm", "shared_head_norm"})
+        list.vector(p + norm + ".weight", s.embedding, Fill::Norm);
 }
 
 }  // namespace
@@ -261,6 +272,8 @@ std::vector<ShapeTensor> shape_tensors(const ModelShape& s, const Quantisation& 
     }
     for (int l = 0; l < s.layers; ++l)
         (s.gemma4.period > 0 ? add_gemma4_layer : add_layer)(list, s, quantisation, l);
+    if (s.mtp)
+        add_mtp_block(list, s, quantisation);
     return list.take();
 }
 

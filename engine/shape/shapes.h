@@ -92,6 +92,7 @@ struct ModelShape {
     bool turns = true;               // false: the file says that rotations are not used
     float yarn_factor = 0;           // 0: rotations are not stretched so
     std::string_view output_norm = "output_norm";
+    bool mtp = false;  // behind the layers a block that guesses tokens ahead: a layer that attends
 
     char kind(int layer) const { return layer_kinds[std::size_t(layer) % layer_kinds.size()]; }
     bool one_part() const { return layer_kinds.find('f') != layer_kinds.npos; }

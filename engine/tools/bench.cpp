@@ -73,7 +73,8 @@ public:
             const double kv_bytes = kv_per_token * (depth + request_.decode_tokens * rows / 2.0);
             // One conversation's bytes at the rate of steps, and the KV of the others.
             const double steps_per_s = row->tok_s_median / (conversations * rows);
-            row->gb_s = steps_per_s * (double(model_.decode_bytes()) + conversations * kv_bytes) / 1e9;
+            const double weight_bytes = double(decode_bytes(model_.parts().weights, model_.parts().h));
+            row->gb_s = steps_per_s * (weight_bytes + conversations * kv_bytes) / 1e9;
         }
         return row;
     }

@@ -1,12 +1,14 @@
 // Guesses that a GPU checks change nothing: up to sixteen rows of a step have the bits of rows computed one after
 // another, and those that are taken back leave no trace.
 #include "tests/engine/run/cuda_conversations.h"
+#include "tests/engine/run/one_turn.h"
 #include "tests/support/test_program.h"
 
 #include <QRandomGenerator>
 #include <QtTest>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace test_support;
 
@@ -51,7 +53,7 @@ private Q_SLOTS:
         const auto model = load(request);
         QVERIFY(model);
         const std::vector<int> ids = some_tokens(*model);
-        const std::size_t before = streams ? 330 : 30, all = before + 66;
+        const std::size_t before = streams ? 330 : 30, all = before + (model->cache().states().any() ? 36 : 66);
 
         KvSequence one;
         const auto read_prompt = [&](KvSequence& kv) {
@@ -94,6 +96,65 @@ private Q_SLOTS:
         }
         if (streams)  // what has been read is overwritten
             QVERIFY(most > model->placement().telemetry()->ring_bytes);
+    }
+
+    void whatTheModelHasMadeComesHome()
+    {
+        const Gpu gpu;
+        const auto made_by = [](LoadedModel& model) {
+            KvSequence kv;
+            std::vector<float> made(10 * std::size_t(model.info().embedding_length)), again(made.size());
+            const std::vector<int> ids = some_tokens(model);
+            if (!model.append(kv, std::span(ids).first(20)) || !model.made_of(kv, {3, 10}, made) ||
+                !model.made_of(kv, {3, 10}, again) || !same_bits(made, again))
+                made.clear();
+            model.cache().truncate(kv, 0);
+            return made;
+        };
+        const auto device = load(on_cuda(request_for("qwen35-mtp"))), host = load(request_for("qwen35-mtp"));
+        QVERIFY(device && host);
+        QCOMPARE(device->placement().layers(), 2);
+        const std::vector<float> there = made_by(*device), here = made_by(*host);
+        QVERIFY(!there.empty() && there.size() == here.size());
+        double wrong = 0, size = 0;
+        for (std::size_t i = 0; i < here.size(); ++i) {
+            wrong += std::pow(there[i] - here[i], 2);
+            size += std::pow(here[i], 2);
+        }
+        QVERIFY2(std::sqrt(wrong / size) < 0.01, qPrintable(QString::number(std::sqrt(wrong / size))));
+    }
+
+    /// The block is computed on the host, where that has layers of its own to compute.
+    void aBlockGuessesBesideAGpu_data()
+    {
+        QTest::addColumn<int>("layers");
+        QTest::newRow("half of the layers") << 1;
+        QTest::newRow("all") << 2;
+    }
+
+    void aBlockGuessesBesideAGpu()
+    {
+        QFETCH(const int, layers);
+        const Gpu gpu;
+        const auto model = load(on_cuda(request_for("qwen35-mtp"), layers));
+        QVERIFY(model);
+        const auto mtp = MtpModel::make(*model);
+        QVERIFY(mtp && *mtp);
+        Request request;
+        request.raw_prompt = "the cat sat on the mat and the dog sat on the cat";
+        request.sampling.temperature = 0.5f;
+        request.max_tokens = 30;
+        Conversation without, with;
+        const Turn alone = one_turn(*model, nullptr, without, request, -1);
+        request.most_drafted = 3;
+        request.drafters = Drafters::Mtp;
+        request.draft_depth = DraftDepth::Fixed;
+        const Turn guessed = one_turn(*model, nullptr, with, request, -1, mtp->get());
+        QCOMPARE(guessed.text, alone.text);
+        QCOMPARE(with.kv.ids, without.kv.ids);
+        QCOMPARE(guessed.telemetry.drafted_tokens > 0, layers < 2);
+        for (Conversation* const conversation : {&without, &with})
+            model->cache().truncate(conversation->kv, 0);
     }
 };
 

@@ -1,5 +1,6 @@
 // The block of a model's file that guesses the token after the next one: it computes what the reference does, follows a
 // conversation wherever it goes, and changes no answer.
+#include "engine/shape_model.h"
 #include "tests/engine/run/one_turn.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
@@ -9,6 +10,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRandomGenerator>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
@@ -232,6 +234,36 @@ private Q_SLOTS:
         QVERIFY(drafted > 100);
         QCOMPARE(with.model->cache().used_pages(), 0);
         QCOMPARE(with.mtp->telemetry().kv_bytes, std::int64_t(0));
+    }
+
+    void everyQuantisationGuesses_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const std::string& quantisation : shape_quantisations())
+            QTest::addRow("%s", quantisation.c_str()) << QString("tiny-qwen35-mtp:%1").arg(quantisation.c_str());
+    }
+
+    void everyQuantisationGuesses()
+    {
+        QFETCH(const QString, name);
+        const QTemporaryDir folder;
+        const auto made = ShapeModel::make(name.toStdString(), folder.path().toStdString());
+        QVERIFY2(made, made ? "" : made.error().what.c_str());
+        LoadRequest request;
+        request.model = made->path();
+        request.context_tokens = 256;
+        WithBlock with(request);
+        QVERIFY(with.mtp);
+        std::vector<int> tokens;
+        for (int i = 0; i < 40; ++i)
+            tokens.push_back(3 + i * 7 % 200);
+        KvSequence kv;
+        MtpSequence sequence(*with.mtp);
+        QVERIFY(compute(with, kv, sequence, tokens, 39, 16));
+        QVERIFY(with.mtp->read(sequence, tokens, {}).value() > 0);
+        const std::span<const float> logits = with.mtp->logits();
+        QVERIFY(std::ranges::all_of(logits, [](float x) { return std::isfinite(x); }));
+        QVERIFY(std::ranges::max(logits) > std::ranges::min(logits));
     }
 
     void withoutSuchABlockThereIsNone()
