@@ -49,9 +49,9 @@ struct Golden {
         if (!text.open(QIODevice::ReadOnly))
             qFatal("no results of %s", qPrintable(name));
         const QJsonObject json = QJsonDocument::fromJson(text.readAll()).object();
-        for (const QJsonValue& id : json["tokens"].toArray())
+        for (const auto& id : json["tokens"].toArray())
             tokens.push_back(id.toInt());
-        for (const QJsonValue& id : json["guesses"].toArray())
+        for (const auto& id : json["guesses"].toArray())
             guesses.push_back(id.toInt());
         tolerance = json["tolerance"].toDouble();
         QFile rows(own_models_folder() + '/' + json["logits"].toString());
@@ -170,7 +170,7 @@ private Q_SLOTS:
         QVERIFY(guess_after(sequence, 171).empty());
         QVERIFY(compute(with, kv, sequence, tokens, 180, 4));
         QVERIFY(guess_after(sequence, 181) != fresh(181));
-        QVERIFY(!guess_after(sequence, 181).size());
+        QVERIFY(guess_after(sequence, 181).empty());
 
         // It goes back to where it is told again.
         MtpSequence again(*with.mtp);
