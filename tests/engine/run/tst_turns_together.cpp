@@ -125,8 +125,8 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("where");
-        for (const char* const name : {"llama", "gemma3", "qwen3moe", "qwen35", "qwen35-mtp", "falcon-h1", "deepseek2",
-                                       "qwen4exp"})
+        for (const char* const name :
+             {"llama", "gemma3", "qwen3moe", "qwen35", "qwen35-mtp", "falcon-h1", "deepseek2", "qwen4exp"})
             for (const char* const where : {"cpu", "merge", "stream", "decode"})
                 if (QString(where) == "cpu" || QString(name) == "gemma3" || QString(name) == "qwen35")
                     QTest::addRow("%s %s", name, where) << name << where;
