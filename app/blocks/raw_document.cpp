@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-/// A line break with a ground would tint its whole line.
+/// Line breaks are written without the tint: with it, one would tint the whole line.
 static void insertLines(QTextCursor& cursor, QStringView text, const QTextCharFormat& format)
 {
     for (qsizetype done = 0; done <= text.size();) {

@@ -7,7 +7,7 @@ void GuessedText::begin(const QString& conversation, const QString& answer, qsiz
         (*found)[answer].removeIf([from](const TextPiece& piece) { return piece.last > from; });
 }
 
-/// The engine counts bytes of UTF-8, from where its turn began.
+/// The engine's ranges count bytes of UTF-8 from the start of its turn; pieces count the message's characters.
 void GuessedText::end(const QString& conversation, const QString& answer, const engine::Turn& turn)
 {
     if (turn.guessed.empty())

@@ -80,7 +80,7 @@ public:
     void append(const QString& message, const QString& text);
 
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }
-    /// Where guessed pieces of that begin and end, by turns.
+    /// Positions in shownText() where the guessed pieces begin and end: begin, end, begin, end.
     Q_INVOKABLE QList<int> guessedPlaces(int row) const;
     /// From now on it knows them by this; null: of none.
     void setGuessed(const GuessedText* guessed) { m_guessed = guessed; }

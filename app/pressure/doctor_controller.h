@@ -39,7 +39,8 @@ public:
         engine::LoadRequest request = {};         // with what has been changed of its placement since
         std::optional<qint64> budgetBefore = {};  // another program needed the device; empty: it is not shrunk
     };
-    /// Finds a model that could guess for the one that is loaded so; empty: there is none, or none is wanted.
+    /// Finds a model on this computer that could guess tokens for the one that this request has loaded. Empty: there is
+    /// none, or guessing is switched off.
     using Drafts = std::function<std::optional<ModelEntry>(const engine::LoadRequest&)>;
     DoctorController(EngineThread& engine, std::function<Present()> present, QObject* parent = nullptr);
 

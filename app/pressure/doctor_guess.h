@@ -3,8 +3,8 @@
 
 #include "app/pressure/doctor.h"
 
-/// Shares of a draft model's guesses that are right, of those whose predecessors were. Nobody knows them before it has
-/// guessed: between these two they are assumed to be, and the sentence says so.
+/// Of a draft model's guesses whose predecessors were right, the share that is right. It is not known before the model
+/// has guessed; the Doctor assumes that it lies between these two, and its sentence says so.
 constexpr double kFewRight = 0.5, kManyRight = 0.75;
 
 /// The same diagnosis; with the draft model as the change, where it names none, where reading RAM takes most of a step,

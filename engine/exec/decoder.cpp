@@ -86,7 +86,7 @@ void Decoder::append(const Placement& placement, const Step& step)
         group.sequence->ids.insert(group.sequence->ids.end(), group.tokens.begin(), group.tokens.end());
 }
 
-/// hidden = what a block of multi-token prediction makes of the tokens' embeddings, in hidden, and of what it is given.
+/// hidden = projection [norm of hidden, the tokens' embeddings; norm of given]: what the block's layer reads.
 void Decoder::join_given(CpuBackend& host)
 {
     const int dim = h_.embedding_length, rows = host_.hidden.count();

@@ -40,8 +40,8 @@ public:
     /// What the model has made of rows [first, first + count) of the last append(), behind its last norm. out: (count,
     /// dim). Precondition: the model has one residual stream.
     void made_of(const Placement& placement, RowRange rows, std::span<float> out);
-    /// Of a block of multi-token prediction: (rows, dim) what the model has made of the token before each of the next
-    /// append()'s; to be filled before it.
+    /// Only of a block of multi-token prediction: what the model has made of the token before each one that append()
+    /// computes next, (rows, dim). Fill it before that call.
     Rows& given() { return given_; }
 
     /// Logits (vocabulary,) after one row of the last append(); see OutputHead.

@@ -23,7 +23,7 @@ public:
     Rows& mixed(int l) { return mixed_[std::size_t(l)]; }
     /// (rows, streams * dim) that the convolution over n-grams of layer l reads.
     Rows& ngrams(int l) { return ngrams_[std::size_t(l)]; }
-    /// Copies the group's rows of `given` to `kept`, one of the above, where they are drafted.
+    /// If the group's rows are drafted, copies them from `given` to `kept`, which is mixed(l) or ngrams(l).
     static void keep(const RowGroup& group, const Rows& given, Rows& kept, Backend& on);
     std::size_t bytes() const;
 

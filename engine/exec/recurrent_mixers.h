@@ -10,8 +10,8 @@ namespace engine {
 void mix_recurrent(const Hyperparameters& h, int l, const LayerWeights& w, Rows& x, const Step& step, Backend& on,
                    Activations& a);
 
-/// The state of layer l, which is that before the group's drafted rows, moves on by them again, as they are in
-/// a.drafted.
+/// Runs the mixer of layer l once more, for the drafted rows that stand, from what a.drafted has of them. `state`: the
+/// layer's before them, which becomes the one after them.
 void mix_again(const Hyperparameters& h, int l, const LayerWeights& w, const RowGroup& group, float* state, Backend& on,
                Activations& a);
 

@@ -27,8 +27,8 @@ public:
     void start(CpuBackend& host, Activations& to) const;
     /// hidden = the active stream, as the layer predicts it; or the layer's n-grams are added to all.
     void begin_layer(int l, const LayerWeights& w, const Step& step, Backend& on, Activations& a) const;
-    /// The state of the layer's convolution over n-grams, which is that before the group's drafted rows, moves on by
-    /// them again.
+    /// Runs the layer's convolution over n-grams once more, for the drafted rows that stand. `state`: the layer's
+    /// before them, which becomes the one after them.
     void convolve_again(int l, const NgramWeights& w, const RowGroup& group, float* state, Backend& on,
                         Activations& a) const;
     /// out = what the head norms of one row, or what it multiplies: `last` or `last_x`.

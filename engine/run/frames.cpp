@@ -28,10 +28,11 @@ static ExpertMap expert_map(const LoadedModel& model, const ExpertCounts* chosen
     map.layers = model.info().layers;
     map.experts = model.info().experts;
     map.places.assign(map.at(map.layers, 0), ExpertMap::Place::Host);
-    for (int l = 0; l < map.layers; ++l)
+    for (int l = 0; l < map.layers; ++l) {
+        const bool has_experts = bool(model.parts().weights.layers[std::size_t(l)].router);
         for (int e = 0; e < map.experts; ++e) {
             ExpertMap::Place& place = map.places[map.at(l, e)];
-            if (!model.parts().weights.layers[std::size_t(l)].router)
+            if (!has_experts)
                 place = ExpertMap::Place::None;
             else if (!device || l >= device->layers())
                 place = ExpertMap::Place::Host;
@@ -40,6 +41,7 @@ static ExpertMap expert_map(const LoadedModel& model, const ExpertCounts* chosen
             else if (const ExpertCache* cache = device->expert_cache(l); cache && cache->has(e))
                 place = ExpertMap::Place::Copy;
         }
+    }
     map.in_answer = chosen ? chosen->in_answer() : std::vector<std::uint32_t>(map.places.size());
     map.in_conversation = chosen ? chosen->in_conversation() : std::vector<std::uint32_t>(map.places.size());
     map.counted_on_device = !device || !device->is_gpu();

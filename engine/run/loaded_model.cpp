@@ -444,10 +444,14 @@ Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
 void LoadedModel::take_back(KvSequence& sequence, int tokens)
 {
     RecurrentStates& states = cache_->states();
+    if (!states.any()) {
+        cache_->truncate(sequence, tokens);
+        return;
+    }
     const auto group = std::ranges::find(last_, &sequence, &RowGroup::sequence);
     const bool kept = group != last_.end() && group->drafted_row >= 0 && !last_step_lost_ && states.whole(sequence) &&
                       group->first < tokens && group->first + group->count() == sequence.length();
-    if (!kept || !states.any()) {
+    if (!kept) {
         const std::vector<int> ids(sequence.ids.begin(), sequence.ids.begin() + tokens);
         const int left = cache_->truncate(sequence, tokens);
         sequence.lost.assign(ids.begin() + left, ids.end());

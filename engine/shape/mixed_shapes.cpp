@@ -82,27 +82,23 @@ static constexpr ModelShape tiny(ModelShape s, std::string_view name, std::strin
     return s;
 }
 
+static constexpr ModelShape kTinyQwen35 = tiny({.tied = true,
+                                                .head_norms = true,
+                                                .ffn_norm = "post_attention_norm",
+                                                .rotated = 16,
+                                                .layer_kinds = "rrra",
+                                                .state = {Kind::DeltaNet, 4, 64, 2, 4, 64},
+                                                .gated_queries = true},
+                                               "tiny-qwen35", "qwen35");
+
 // Numbers of the published models' configuration files. Of LFM2 8B the sizes and how many of its layers attend were
 // compared, not which; of Granite 4.0 H tiny the layers of two others of its family. Some contexts and rotation bases
 // were not compared with a file; the speed does not depend on them.
+static constexpr ModelShape kQwen35_4b = qwen35("qwen3.5-4b", 32, 2560, 9216, 16, 4, 32, true);
+static constexpr ModelShape kQwen35_27b = qwen35("qwen3.5-27b", 64, 5120, 17408, 24, 4, 48, false);
 static constexpr ModelShape kMixedShapes[] = {
-    tiny({.tied = true,
-          .head_norms = true,
-          .ffn_norm = "post_attention_norm",
-          .rotated = 16,
-          .layer_kinds = "rrra",
-          .state = {Kind::DeltaNet, 4, 64, 2, 4, 64},
-          .gated_queries = true},
-         "tiny-qwen35", "qwen35"),
-    with_mtp(tiny({.tied = true,
-                   .head_norms = true,
-                   .ffn_norm = "post_attention_norm",
-                   .rotated = 16,
-                   .layer_kinds = "rrra",
-                   .state = {Kind::DeltaNet, 4, 64, 2, 4, 64},
-                   .gated_queries = true},
-                  {}, "qwen35"),
-             "tiny-qwen35-mtp"),
+    kTinyQwen35,
+    with_mtp(kTinyQwen35, "tiny-qwen35-mtp"),
     tiny({.head_norms = true,
           .ffn_norm = "post_attention_norm",
           .rotated = 16,
@@ -151,11 +147,11 @@ static constexpr ModelShape kMixedShapes[] = {
          "tiny-gpt-oss", "gpt-oss"),
     qwen35("qwen3.5-0.8b", 24, 1024, 3584, 8, 2, 16, true),
     qwen35("qwen3.5-2b", 24, 2048, 6144, 8, 2, 16, true),
-    qwen35("qwen3.5-4b", 32, 2560, 9216, 16, 4, 32, true),
-    with_mtp(qwen35({}, 32, 2560, 9216, 16, 4, 32, true), "qwen3.5-4b-mtp"),
+    kQwen35_4b,
+    with_mtp(kQwen35_4b, "qwen3.5-4b-mtp"),
     qwen35("qwen3.5-9b", 32, 4096, 12288, 16, 4, 32, false),
-    qwen35("qwen3.5-27b", 64, 5120, 17408, 24, 4, 48, false),
-    with_mtp(qwen35({}, 64, 5120, 17408, 24, 4, 48, false), "qwen3.5-27b-mtp"),
+    kQwen35_27b,
+    with_mtp(kQwen35_27b, "qwen3.5-27b-mtp"),
     gated_delta(
         {.name = "qwen3.5-35b-a3b",
          .architecture = "qwen35moe",
