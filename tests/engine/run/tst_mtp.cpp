@@ -21,7 +21,7 @@ using namespace test_support;
 
 namespace {
 
-const char* const kWithBlock[] = {"qwen35-mtp", "glm4moe-mtp"};
+const char* const kWithBlock[] = {"qwen35-mtp", "glm4moe-mtp", "deepseek2-mtp"};
 
 /// A model, and the block of its file.
 struct WithBlock {

@@ -111,7 +111,7 @@ ARCHITECTURES = {
                        recurrent=[1, 0, 0, 1], one_part=True,
                        ssm=dict(kind="mamba2", width=4, size=16, groups=2, heads=4, length=8)),
     "nemotron_h_moe": dict(arch="nemotron_h_moe", layers=4, dim=32, heads=2, kv=[0, 0, 1, 0], ff=[0, 32, 0, 32],
-                           recurrent=[1, 0, 0, 0], one_part=True, experts=6, used=2, expert_ff=32, shared=48, latent=16,
+                           recurrent=[1, 0, 0, 0], one_part=True, experts=6, used=2, expert_ff=32, shared=48, latent_experts=16,
                            choice_bias=True, floats={"expert_weights_scale": 2.5},
                            ssm=dict(kind="mamba2", width=4, size=16, groups=2, heads=4, length=8)),
     "falcon-h1": dict(arch="falcon-h1", layers=2, dim=32, heads=2, kv=1, type="F32", recurrent=[2, 2],
@@ -120,6 +120,8 @@ ARCHITECTURES = {
     "deepseek2": dict(arch="deepseek2", dim=32, heads=20, kv=1, ff=16, yarn=(40.0, 32), log_multiplier=0.1,
                       latent=(24, 16, 8, 4, 8), experts=8, used=3, dense=1, shared=16, choice_bias=True, scale=2.5,
                       groups=(4, 2)),
+    "deepseek2-mtp": dict(arch="deepseek2", blocks=3, dim=32, heads=4, kv=1, ff=16, type="F32", latent=(24, 16, 8, 4, 8),
+                          experts=4, used=2, dense=1, shared=16, choice_bias=True, scale=2.5, predicting=1, joins=True),
     "deepseek2-kv_b": dict(arch="deepseek2", dim=64, heads=2, kv=2, type="Q8_0", latent=(32, 0, 32, 8, 32), old_latent=True,
                            experts=4, used=2, dense=1, shared=32),
     "mistral4": dict(arch="mistral4", layers=1, dim=32, heads=4, kv=1, ff=16, latent=(16, 16, 8, 8, 16), experts=4, used=2,
@@ -227,8 +229,8 @@ def metadata(name, s):
                 u32("ple.head_offsets", [sum(n["sizes"][:i]) for i in range(len(n["sizes"]))]),
                 (f"{a}.ple.layer_multipliers", gguf.ARR,
                  (gguf.I64, [23456789012345, 19876543210987, 17171717171717][:n["longest"]]))]
-    if "latent" in s:
-        out.append(u32("moe_latent_size", s["latent"]))
+    if "latent_experts" in s:
+        out.append(u32("moe_latent_size", s["latent_experts"]))
     if "pattern" in s:
         key = f"{a}.attention.sliding_window_pattern"
         out.append((key, gguf.ARR, (gguf.BOOL, s["pattern"])) if isinstance(s["pattern"], list) else
@@ -552,10 +554,10 @@ def expert_tensors(w, s, p):
             w.weight(p + f"ffn_{n}_shexp.weight", rows, row)
     if "shared_weight" in s:
         w.weight(p + "ffn_gate_inp_shexp.weight", dim, kind="F32", std=dim ** -0.5)
-    if "latent" in s:
-        w.weight(p + "ffn_latent_down.weight", s["latent"], dim)
-        w.weight(p + "ffn_latent_up.weight", dim, s["latent"])
-        dim = s["latent"]
+    if "latent_experts" in s:
+        w.weight(p + "ffn_latent_down.weight", s["latent_experts"], dim)
+        w.weight(p + "ffn_latent_up.weight", dim, s["latent_experts"])
+        dim = s["latent_experts"]
     halves = (("gate_up", 2 * ff, dim),) if "fused_experts" in s else (("gate", ff, dim), ("up", ff, dim))
     if "one_part" in s:  # no gates
         halves = (("up", ff, dim),)
