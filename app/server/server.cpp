@@ -1,6 +1,7 @@
 #include "app/server/server.h"
 
 #include "app/server/api.h"
+#include "app/server/large_blocks.h"
 
 namespace server {
 
@@ -49,6 +50,7 @@ std::string Server::url() const
 
 void Server::run()
 {
+    give_large_blocks_back();
     http_->run();
 }
 

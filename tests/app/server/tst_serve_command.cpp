@@ -100,6 +100,35 @@ private Q_SLOTS:
         }
     }
 
+    /// Each connection has a heap of its own, up to the eightfold of the cores, that would keep what this took.
+    void largeRequestsLeaveNoMemoryBehind()
+    {
+#if defined(Q_OS_LINUX) && !defined(SPILLWAY_SANITIZED)  // which has an allocator of its own
+        Serving serving;
+        const auto resident_kib = [&] {
+            QFile status("/proc/" + QString::number(serving.process.processId()) + "/status");
+            if (!status.open(QIODevice::ReadOnly))
+                return 0;
+            const QByteArray text = status.readAll();
+            const qsizetype at = text.indexOf("VmRSS:") + 6;
+            return text.mid(at, text.indexOf("kB", at) - at).trimmed().toInt();
+        };
+        const QByteArray large = Client::request("POST", "/v1/completions",
+                                                 R"({"prompt": ")" + QByteArray("word ").repeated(400'000) + R"("})");
+        const int before = resident_kib();
+        QVERIFY(before > 0);
+        std::vector<std::unique_ptr<Client>> clients;
+        for (int i = 0; i < 8; ++i)
+            clients.push_back(std::make_unique<Client>(serving.port()));
+        for (const auto& client : clients)
+            client->say(large);
+        for (const auto& client : clients)
+            QCOMPARE(client->answer().status, 400);
+        const int after = resident_kib();
+        QVERIFY2(after < before + 24'000, qPrintable(QString("%1 KiB, then %2 KiB").arg(before).arg(after)));
+#endif
+    }
+
     /// It guesses for the model that it was named with, and leaves others alone, whose vocabulary is another one.
     void aDraftModelIsThatOfItsModel()
     {
