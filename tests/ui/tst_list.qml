@@ -27,6 +27,23 @@ Item {
             tryVerify(() => nearEnd());
         }
 
+        function test_rests_behind_another_page_and_is_at_the_end_when_it_comes_back() {
+            makeWindow({ tokens: 400 });
+            openModel();
+            ask("hello");
+            tryVerify(() => !Bench.chat.turn.busy);
+            click(part("navLocalServer"));
+            const view = part("messageView");
+            tryCompare(view, "visible", false);
+            const before = view.contentY;
+            Bench.chat.turn.send("behind the page");
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 4);
+            wait(50);
+            compare(view.contentY, before);
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => message(3) && nearEnd());
+        }
+
         function test_lets_go_when_scrolled_and_comes_back() {
             makeWindow({ tokens: 3000, tokenMs: 2 });
             openModel();

@@ -109,6 +109,10 @@ ListView {
         if (pinned)
             follow.start();
     }
+    onVisibleChanged: {
+        if (pinned)
+            follow.start();
+    }
 
     Keys.onUpPressed: scroll(-60)
     Keys.onDownPressed: scroll(60)
@@ -152,6 +156,8 @@ ListView {
 
         interval: 0
         onTriggered: {
+            if (!root.visible)
+                return; // another page is before it: messages that nobody sees need not be made
             if (root.pinned)
                 root.toLatest();
             else if (found.held)
