@@ -8,13 +8,12 @@
 #include <QClipboard>
 #include <QGuiApplication>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 namespace {
 
-constexpr int kTrafficMs = 150;  // a busy client must not flood the window
+constexpr int kTrafficMs = 250;  // busy clients must not flood the window
 constexpr const char* kLoopback = "127.0.0.1";
 
 }  // namespace
@@ -60,11 +59,6 @@ QString ServerController::host() const
 QString ServerController::address() const
 {
     return QStringLiteral("http://%1/v1").arg(host());
-}
-
-bool ServerController::answers() const
-{
-    return std::ranges::any_of(m_clients, &ConnectedProgram::answered);
 }
 
 void ServerController::setOn(bool on)
@@ -196,12 +190,7 @@ void ServerController::onEnded(quint64 run, const QString& failure, bool ofPort)
 
 void ServerController::showTraffic()
 {
-    m_clients.clear();
-    for (const server::ConnectedClient& client : m_log->clients())
-        m_clients.append(
-            {VisibleText::of(QString::fromStdString(client.client)),
-             double(std::chrono::duration_cast<std::chrono::milliseconds>(client.since.time_since_epoch()).count()),
-             client.requests, client.answered});
+    m_programs.show(m_log->clients());
     m_requests.show(m_log->requests());
     Q_EMIT trafficChanged();
 }

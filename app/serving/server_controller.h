@@ -2,11 +2,11 @@
 #pragma once
 
 #include "app/server/server.h"
+#include "app/serving/program_model.h"
 #include "app/serving/request_model.h"
 #include "app/serving/server_key.h"
 #include "app/settings/setting.h"
 
-#include <QList>
 #include <QObject>
 #include <QString>
 #include <QTimer>
@@ -14,26 +14,6 @@
 
 #include <memory>
 #include <thread>
-
-/// A program that is connected, as a value for the page.
-class ConnectedProgram
-{
-    Q_GADGET
-    QML_VALUE_TYPE(connectedProgram)
-    Q_PROPERTY(QString client MEMBER client CONSTANT)
-    Q_PROPERTY(double sinceMs MEMBER sinceMs CONSTANT)
-    Q_PROPERTY(int requests MEMBER requests CONSTANT)
-    Q_PROPERTY(bool answered MEMBER answered CONSTANT)
-
-public:
-    bool operator==(const ConnectedProgram&) const = default;
-
-    QString client;  // its address and port
-    double sinceMs = 0;
-    int requests = 0;
-    bool answered = false;  // now
-};
-Q_DECLARE_METATYPE(ConnectedProgram)
 
 /// It is off until it is switched on, in each run anew; then it listens on 127.0.0.1 and nowhere else, on a thread of
 /// its own. Off means that there is no socket and no thread. Lives on the UI thread, which never waits for it but at
@@ -54,7 +34,7 @@ class ServerController : public QObject
     Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
     Q_PROPERTY(QString model READ model NOTIFY modelChanged)
     Q_PROPERTY(bool elsewhere READ elsewhere NOTIFY modelChanged)
-    Q_PROPERTY(QList<ConnectedProgram> clients READ clients NOTIFY trafficChanged)
+    Q_PROPERTY(ProgramModel* programs READ programs CONSTANT)
     Q_PROPERTY(bool answers READ answers NOTIFY trafficChanged)
     Q_PROPERTY(RequestModel* requests READ requests CONSTANT)
 
@@ -82,8 +62,8 @@ public:
     QString trouble() const { return m_trouble; }
     QString model() const { return m_model; }       // as clients call what is open; empty: nothing that they may use
     bool elsewhere() const { return m_elsewhere; }  // what is open is a server's, which they have to ask themselves
-    QList<ConnectedProgram> clients() const { return m_clients; }
-    bool answers() const;  // one of them, now
+    ProgramModel* programs() { return &m_programs; }
+    bool answers() const { return m_programs.anyAnswered(); }
     RequestModel* requests() { return &m_requests; }
 
     /// What the window has open: a model's path; empty: nothing.
@@ -126,7 +106,7 @@ private:
     QString m_trouble;
     QString m_model;
     bool m_elsewhere = false;
-    QList<ConnectedProgram> m_clients;
+    ProgramModel m_programs;
     RequestModel m_requests;
     QTimer m_trafficSoon;
     std::shared_ptr<server::RequestLog> m_log;

@@ -108,6 +108,30 @@ Item {
             compare(status("/health", Bench.server.key), "200");
             verify(before !== Bench.server.port.value);
         }
+        function test_many_requests_are_scrolled_in_their_list() {
+            show();
+            switchOn();
+            for (let i = 0; i < 40; ++i)
+                Bench.ask("/request" + i);
+            tryCompare(Bench.server.requests, "count", 40);
+            const list = part("requestList");
+            tryVerify(() => list.height > 0 && list.contentHeight > 3 * list.height);
+            verify(seen(list, "request0").Accessible.name.indexOf("GET /request39") >= 0);
+            verify(!seen(list, "request39")); // what is out of sight is not made
+            list.forceActiveFocus();
+            tryVerify(() => list.mapToItem(shell, 0, list.height).y <= shell.height); // the page shows where the keyboard is
+            keyClick(Qt.Key_End);
+            tryVerify(() => seen(list, "request39"));
+            verify(seen(list, "request39").Accessible.name.indexOf("GET /request0") >= 0);
+            // Who has scrolled to an old request goes on seeing it.
+            const top = seen(list, "request39").mapToItem(list, 0, 0).y;
+            Bench.ask("/another");
+            tryCompare(Bench.server.requests, "count", 41);
+            tryVerify(() => seen(list, "request40") && Math.abs(seen(list, "request40").mapToItem(list, 0, 0).y - top) < 1);
+            keyClick(Qt.Key_Home);
+            tryVerify(() => seen(list, "request0"));
+            compare(Bench.namelessControls(shell).join(), "");
+        }
         function test_programs_are_answered_with_the_open_model() {
             show({ real: true, maxTokens: 8 });
             switchOn();
@@ -125,10 +149,11 @@ Item {
             compare(answer.slice(0, 3), "200");
             verify(answer.indexOf('"completion_tokens":5') > 0);
             tryVerify(() => Bench.server.requests.count > 2);
+            tryVerify(() => seen(part("requestRows"), "request0"));
             const row = seen(part("requestRows"), "request0");
             verify(row.Accessible.name.indexOf("POST /v1/chat/completions") >= 0);
             verify(row.Accessible.name.indexOf("guide") >= 0);
-            tryVerify(() => Bench.server.clients.length === 0);
+            tryVerify(() => Bench.server.programs.count === 0);
             compare(Bench.namelessControls(shell).join(), "");
             // The window's conversation goes on beside it.
             Bench.chat.turn.send("Hello");

@@ -21,36 +21,44 @@ ColumnLayout {
     Text {
         objectName: "noPrograms"
         Layout.fillWidth: true
-        visible: root.server.clients.length === 0
+        visible: root.server.programs.count === 0
         text: qsTr("None at the moment.")
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeBody
         color: Theme.text
     }
-    Repeater {
-        model: root.server.clients
+    RowList {
+        id: list
 
-        RowLayout {
+        objectName: "programList"
+        Layout.fillWidth: true
+        name: qsTr("Connected programs")
+        model: root.server.programs
+
+        delegate: RowLayout {
             id: line
 
             required property int index
-            required property connectedProgram modelData
+            required property string client
+            required property double since
+            required property int requests
+            required property bool answered
 
-            readonly property string since: qsTr("since %1").arg(new Date(modelData.sinceMs).toLocaleTimeString(Format.locale, Locale.ShortFormat))
-            readonly property string requests: modelData.requests === 1 ? qsTr("1 request") : qsTr("%1 requests").arg(Format.count(modelData.requests))
-            readonly property string now: modelData.answered ? qsTr("is being answered") : qsTr("idle")
+            readonly property string begun: qsTr("since %1").arg(new Date(since).toLocaleTimeString(Format.locale, Locale.ShortFormat))
+            readonly property string made: requests === 1 ? qsTr("1 request") : qsTr("%1 requests").arg(Format.count(requests))
+            readonly property string now: answered ? qsTr("is being answered") : qsTr("idle")
 
             objectName: "program" + index
-            Layout.fillWidth: true
-            Layout.minimumHeight: Theme.px(28)
+            width: list.rowWidth
+            height: list.rowHeight
             spacing: Theme.gap
 
             Accessible.role: Accessible.ListItem
-            Accessible.name: Format.listed([modelData.client, now, requests, since])
+            Accessible.name: Format.listed([client, now, made, begun])
 
             Text {
                 Layout.fillWidth: true
-                text: Format.also(line.modelData.client, line.now)
+                text: Format.also(line.client, line.now)
                 textFormat: Text.PlainText
                 elide: Text.ElideRight
                 font.pixelSize: Theme.sizeBody
@@ -58,7 +66,7 @@ ColumnLayout {
                 Accessible.ignored: true
             }
             Text {
-                text: Format.also(line.requests, line.since)
+                text: Format.also(line.made, line.begun)
                 textFormat: Text.PlainText
                 font.pixelSize: Theme.sizeSmall
                 color: Theme.textMuted

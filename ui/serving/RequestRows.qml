@@ -28,10 +28,15 @@ ColumnLayout {
         font.pixelSize: Theme.sizeBody
         color: Theme.text
     }
-    Repeater {
+    RowList {
+        id: list
+
+        objectName: "requestList"
+        Layout.fillWidth: true
+        name: qsTr("Requests")
         model: root.requests
 
-        RowLayout {
+        delegate: RowLayout {
             id: line
 
             required property int index
@@ -49,8 +54,8 @@ ColumnLayout {
             readonly property string tokens: promptTokens + answerTokens === 0 ? "" : qsTr("%1 tokens in, %2 out").arg(Format.count(promptTokens)).arg(Format.count(answerTokens))
 
             objectName: "request" + index
-            Layout.fillWidth: true
-            Layout.minimumHeight: Theme.px(28)
+            width: list.rowWidth
+            height: list.rowHeight
             spacing: Theme.gap
 
             Accessible.role: Accessible.ListItem

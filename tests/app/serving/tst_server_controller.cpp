@@ -245,11 +245,12 @@ private Q_SLOTS:
         {
             Client client(port->value());
             QCOMPARE(client.ask("GET", "/v1/models", {}, header(controller->key())).status, 200);
-            QTRY_COMPARE_WITH_TIMEOUT(controller->clients().size(), 1, kPatience_ms);
-            QCOMPARE(controller->clients()[0].client, QString("127.0.0.1:%1").arg(client.socket().localPort()));
+            QTRY_COMPARE_WITH_TIMEOUT(controller->programs()->rowCount(), 1, kPatience_ms);
+            QCOMPARE(controller->programs()->index(0).data(ProgramModel::ClientRole).toString(),
+                     QString("127.0.0.1:%1").arg(client.socket().localPort()));
             QTRY_COMPARE_WITH_TIMEOUT(controller->requests()->rowCount(), 1, kPatience_ms);
         }
-        QTRY_VERIFY_WITH_TIMEOUT(controller->clients().isEmpty(), kPatience_ms);
+        QTRY_COMPARE_WITH_TIMEOUT(controller->programs()->rowCount(), 0, kPatience_ms);
         const QModelIndex row = controller->requests()->index(0, 0);
         QCOMPARE(row.data(RequestModel::RouteRole).toString(), QString("GET /v1/models"));
         QCOMPARE(row.data(RequestModel::StatusRole).toInt(), 200);

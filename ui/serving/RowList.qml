@@ -1,0 +1,47 @@
+// Rows of equal height, of which only those in sight are made: while many programs ask, many come and go a second.
+import QtQuick
+import QtQuick.Controls
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ListView {
+    id: root
+
+    required property string name // for who hears it
+    readonly property int rowHeight: Theme.px(28)
+    readonly property int rowWidth: width - (overflows ? Theme.px(12) : 0)
+    readonly property bool overflows: contentHeight > height
+
+    function scroll(distance: real) {
+        contentY = Math.max(originY, Math.min(originY + contentHeight - height, contentY + distance));
+    }
+
+    implicitHeight: Math.min(count, 10) * (rowHeight + spacing)
+    clip: true
+    spacing: 2
+    boundsBehavior: Flickable.StopAtBounds
+    activeFocusOnTab: overflows
+    keyNavigationEnabled: false
+    currentIndex: -1 // none is chosen: the keyboard is the list's
+    reuseItems: true
+
+    Keys.onUpPressed: scroll(-rowHeight)
+    Keys.onDownPressed: scroll(rowHeight)
+    Keys.onPressed: event => {
+        switch (event.key) {
+        case Qt.Key_PageUp: scroll(-height); break;
+        case Qt.Key_PageDown: scroll(height); break;
+        case Qt.Key_Home: positionViewAtBeginning(); break;
+        case Qt.Key_End: positionViewAtEnd(); break;
+        default: return;
+        }
+        event.accepted = true;
+    }
+
+    Accessible.role: Accessible.List
+    Accessible.name: root.name
+
+    ScrollBar.vertical: ThinScrollBar { visible: root.overflows }
+
+    FocusRing { visible: root.activeFocus; gap: 0 }
+}
