@@ -188,7 +188,7 @@ void show(QQuickView& view)
 {
     view.setResizeMode(QQuickView::SizeRootObjectToView);
     view.resize(1400, 900);
-    view.setSource(QUrl(QStringLiteral("qrc:/panel_bench.qml")));
+    view.setSource(QUrl(QStringLiteral("qrc:/whole_window.qml")));
     view.show();
     wait(1000);
 }

@@ -16,4 +16,11 @@ Shell {
     pressure: Bench.pressure
     experiments: Bench.experiments
     fetching: Bench.fetching
+    servers: Bench.servers
+    serverLoad: Bench.serverLoad
+    server: Bench.server
+
+    function showServer() {
+        show(PageName.LocalServer);
+    }
 }

@@ -1,0 +1,119 @@
+// Whether the window stays usable while other programs ask the model in it: the time from frame to frame where 60
+// frames a second are asked for, while a conversation of the window's own is answered again and again. It prints where
+// the local server is, for tests/clients/load.py, and is told for how many seconds; QT_QPA_PLATFORM=offscreen
+// QT_QUICK_BACKEND=software.
+#include "app/program.h"
+#include "tests/ui/bench.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QQmlEngine>
+#include <QQuickView>
+#include <QStandardPaths>
+#include <QTimer>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <vector>
+
+namespace {
+
+constexpr int kFrame_ms = 16;
+constexpr int kReading_ms = 3000;
+
+void wait(const std::function<bool()>& condition)
+{
+    while (!condition())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+}
+
+/// From frame to frame: by the clock, and of the UI thread's processor time, which draws them.
+struct Frames {
+    std::vector<double> gaps_ms, processor_ms;
+};
+
+double processor_ms()
+{
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e3 * double(time.tv_sec) + double(time.tv_nsec) / 1e6;
+}
+
+/// The page is left as it is; the conversation goes on behind it.
+Frames draw_for(Bench& bench, QQuickView& view, double seconds)
+{
+    Frames frames;
+    double before = processor_ms();
+    QElapsedTimer clock, since_frame;
+    QTimer tick;
+    tick.setTimerType(Qt::PreciseTimer);
+    QObject::connect(&tick, &QTimer::timeout, &view, &QQuickWindow::update);
+    const auto connection = QObject::connect(&view, &QQuickWindow::frameSwapped, &view, [&] {
+        const double now = processor_ms();
+        frames.processor_ms.push_back(now - before);
+        before = now;
+        frames.gaps_ms.push_back(double(since_frame.nsecsElapsed()) / 1e6);
+        since_frame.start();
+    });
+    clock.start();
+    since_frame.start();
+    tick.start(kFrame_ms);
+    QElapsedTimer read;  // somebody reads each answer before he asks again
+    wait([&] {
+        if (bench.chat()->turn()->busy())
+            read.start();
+        else if (!read.isValid() || read.elapsed() > kReading_ms)
+            bench.chat()->turn()->send(QStringLiteral("Why is it slow?"));
+        return double(clock.elapsed()) > 1000 * seconds;
+    });
+    QObject::disconnect(connection);
+    return frames;
+}
+
+void print(const char* page, Frames frames)
+{
+    std::printf("%s: %zu frames\n", page, frames.gaps_ms.size());
+    for (auto& [name, ms] : {std::pair("from frame to frame", &frames.gaps_ms),
+                             std::pair("of it processor time of the UI thread", &frames.processor_ms)}) {
+        std::sort(ms->begin(), ms->end());
+        const auto at = [&, ms = ms](double part) { return (*ms)[size_t(part * double(ms->size() - 1))]; };
+        std::printf("  %s: median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, most %.1f ms\n", name, at(0.5), at(0.95),
+                    at(0.99), at(1));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char* argv[])
+{
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    const double seconds = argc > 1 ? std::atof(argv[1]) : 60;
+    QApplication application(argc, argv);
+    QStandardPaths::setTestModeEnabled(true);
+    Program::prepare();
+    QQmlEngine engine;
+    engine.addImportPath(QStringLiteral("qrc:/qt/qml"));
+    Bench bench;
+    QQmlEngine::setObjectOwnership(&bench, QQmlEngine::CppOwnership);
+    qmlRegisterSingletonInstance("Spillway.Tests", 1, 0, "Bench", &bench);
+    bench.reset({{"real", true}, {"maxTokens", 128}, {"context", 8192}, {"panel", true}});
+    bench.openAtOnce(bench.guide());
+    wait([&] { return bench.models()->current().known(); });
+    bench.server()->asksKey()->setValue(0);
+    bench.server()->setOn(true);
+    wait([&] { return bench.server()->state() == ServerController::On; });
+
+    QQuickView view(&engine, nullptr);
+    view.setResizeMode(QQuickView::SizeRootObjectToView);
+    view.resize(1400, 900);
+    view.setSource(QUrl(QStringLiteral("qrc:/whole_window.qml")));
+    view.show();
+    std::printf("http://%s\n", qPrintable(bench.server()->host()));
+    print("the conversation, with the panel", draw_for(bench, view, seconds / 2));
+    QMetaObject::invokeMethod(view.rootObject(), "showServer");
+    print("the page of the server", draw_for(bench, view, seconds / 2));
+    return 0;
+}
