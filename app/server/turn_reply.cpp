@@ -51,6 +51,8 @@ public:
     std::optional<EventQueue::Item> next(std::optional<Clock::time_point> deadline = std::nullopt)
     {
         for (;;) {
+            if (left())
+                return std::nullopt;
             if (auto item = submitted_.events->next(patience_.glance)) {
                 if (const auto* ended = std::get_if<Ended>(&item->event)) {
                     --running_;
@@ -58,10 +60,6 @@ public:
                     answer_tokens_ += ended->answer_tokens;
                 }
                 return item;
-            }
-            if (reply_.client_is_gone()) {
-                gone_ = true;
-                return std::nullopt;
             }
             if (deadline && Clock::now() >= *deadline)
                 return std::nullopt;
@@ -89,12 +87,23 @@ public:
     Replied replied(int status) const { return {gone_ ? kClientGone : status, prompt_tokens_, answer_tokens_, {}}; }
 
 private:
+    /// Looks now and then, also while there is much to say: of a whole answer nothing is sent before its end.
+    bool left()
+    {
+        if (!gone_ && Clock::now() - looked_ >= patience_.glance) {
+            gone_ = reply_.client_is_gone();
+            looked_ = Clock::now();
+        }
+        return gone_;
+    }
+
     const EngineDesk::Submitted submitted_;
     HttpReply& reply_;
     const TurnPatience& patience_;
     std::size_t running_;
     int prompt_tokens_ = 0, answer_tokens_ = 0;
     bool gone_ = false;
+    Clock::time_point looked_ = Clock::now();
 };
 
 }  // namespace
