@@ -1,6 +1,7 @@
 #include "app/server/api.h"
 
 #include "app/server/anthropic_messages.h"
+#include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
 #include "app/server/openai_completions.h"
@@ -35,6 +36,7 @@ struct Api::Routes {
     AnthropicMessages anthropic;
     OllamaChat ollama_chat;
     OllamaGenerate ollama_generate;
+    LlamaCompletion llama_completion;
     std::vector<Route> all = {
         {"GET", "/v1/models", nullptr, openai_models},
         {"GET", "/models", nullptr, openai_models},
@@ -46,6 +48,10 @@ struct Api::Routes {
         {"POST", "/embeddings", nullptr, no_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
+        {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
+        {"POST", "/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
+        {"POST", "/v1/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
+        {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::Needed},
         {"POST", "/api/chat", &ollama_chat},
@@ -56,6 +62,8 @@ struct Api::Routes {
         {"POST", "/api/embed", nullptr, no_embeddings, Route::Of::File},
         {"POST", "/api/embeddings", nullptr, no_embeddings, Route::Of::File},
         {"GET", "/api/ps", nullptr, ollama_ps},
+        {"POST", "/completion", &llama_completion},
+        {"POST", "/completions", &llama_completion},
         {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},
         {"POST", "/detokenize", nullptr, llama_detokenize, Route::Of::File},
         {"POST", "/apply-template", nullptr, llama_apply_template, Route::Of::File},

@@ -61,6 +61,7 @@ public:
     struct Submitted {
         std::shared_ptr<EventQueue> events;
         std::vector<std::shared_ptr<TurnEvents>> turns;  // one for each answer
+        int choices = 1;                                 // so many of them answer the same prompt
     };
     /// Queues a turn for each answer that is asked for. Refused where too many wait.
     tl::expected<Submitted, Refusal> submit(Ask ask);

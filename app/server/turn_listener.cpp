@@ -123,6 +123,8 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     const engine::Telemetry& t = turn->telemetry;
     Ended ended;
     ended.reason = turn->reason;
+    ended.stop_string = turn->stop_string;
+    ended.seed = turn->seed;
     ended.calls = calls_;
     ended.prompt_tokens = turn->prompt.count();
     ended.cached_tokens = t.reused_tokens;

@@ -56,7 +56,8 @@ public:
             if (auto item = submitted_.events->next(patience_.glance)) {
                 if (const auto* ended = std::get_if<Ended>(&item->event)) {
                     --running_;
-                    prompt_tokens_ = ended->prompt_tokens;  // of each the same
+                    if (item->choice % submitted_.choices == 0)  // the others have the same one
+                        prompt_tokens_ += ended->prompt_tokens;
                     answer_tokens_ += ended->answer_tokens;
                 }
                 return item;

@@ -209,7 +209,7 @@ private Q_SLOTS:
         row("half of logprobs", "top_logprobs", with(R"("top_logprobs": 3)"));
         row("too many logprobs", "top_logprobs", with(R"("logprobs": true, "top_logprobs": 21)"));
         row("logprobs of no kind", "logprobs", with(R"("logprobs": 3)"));
-        row("bias", "logit_bias", with(R"("logit_bias": {"1": 5})"));
+        row("bias", "logit_bias", with(R"("logit_bias": "x")"));
         row("XML asked for", "response_format", with(R"("response_format": {"type": "xml"})"));
         row("a stream of no kind", "stream", with(R"("stream": "yes")"));
         row("stops of numbers", "stop", with(R"("stop": [1])"));
