@@ -340,11 +340,11 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
 tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     ask.model = fields.text("model").value_or("");
     ask.streams = fields.flag("stream").value_or(false);
-    ask.turn.max_tokens = int(fields.integer("max_tokens", 1, kMostAnswerTokens).value_or(-1));
+    if (const auto most = fields.integer("max_tokens", 1, kMostAnswerTokens))
+        ask.turn.max_tokens = int(*most);
     ask.turn.stop = fields.texts("stop_sequences");
     std::erase(ask.turn.stop, "");
     read_sampling(fields, ask.turn.sampling);

@@ -17,9 +17,9 @@ namespace server {
 
 /// A path, and what happens there. One of `turn` and `plain` is there.
 struct Api::Route {
-    /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, of a file, whether it is
-    /// loaded or not, or of one that is loaded for it.
-    enum class Of { All, Loaded, File, Needed };
+    /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, else of the one that would
+    /// be, of a file, whether it is loaded or not, or of one that is loaded for it.
+    enum class Of { All, Loaded, Next, File, Needed };
 
     const char* method;
     const char* path;  // ending in '*': whatever begins so
@@ -67,7 +67,7 @@ struct Api::Routes {
         {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},
         {"POST", "/detokenize", nullptr, llama_detokenize, Route::Of::File},
         {"POST", "/apply-template", nullptr, llama_apply_template, Route::Of::File},
-        {"GET", "/props", nullptr, llama_props, Route::Of::Loaded},
+        {"GET", "/props", nullptr, llama_props, Route::Of::Next},
         {"GET", "/slots", nullptr, llama_slots, Route::Of::Loaded},
         {"GET", "/metrics", nullptr, metrics_text, Route::Of::All, "text/plain; version=0.0.4; charset=utf-8"},
     };
@@ -214,7 +214,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     const auto file = models_.find(Fields(*body).text("model").value_or(""));
     if (!file)
         return refuse(file.error());
-    auto asked = dialect.read(*body, {file->name, {}, nullptr});
+    auto asked = dialect.read(*body, {file->name, {}, nullptr, desk_.unsaid()});
     if (!asked)
         return refuse(asked.error());
     asked->ask.file = *file;
@@ -252,11 +252,12 @@ PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, 
 tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const Json& body)
 {
     const std::shared_ptr<const Served> loaded = desk_.served();
-    if (route.of == Route::Of::All || (route.of == Route::Of::Loaded && loaded))
+    const bool prefers_loaded = route.of == Route::Of::Loaded || route.of == Route::Of::Next;
+    if (route.of == Route::Of::All || (prefers_loaded && loaded))
         return loaded;
-    if (route.of == Route::Of::Loaded)
-        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
     const auto file = models_.find(Fields(body).text("model").value_or(""));
+    if (route.of == Route::Of::Loaded || (route.of == Route::Of::Next && !file))
+        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
     if (!file)
         return tl::unexpected(file.error());
     if (loaded && loaded->name == file->name)

@@ -32,6 +32,7 @@ struct Ask {
     bool one_call = false;                   // of a tool; the turn ends with it
     bool must_call = false;                  // a tool, instead of answering
     std::vector<std::string> callable = {};  // the only tools that may be called; empty: all that are offered
+    bool reports_progress = false;           // of the prompt
     bool thoughts_in_text = false;           // the answer is given as the model wrote it, thoughts and all
 
     /// Prompt after prompt, its choices one after another.
@@ -43,6 +44,13 @@ struct Ask {
 /// The prompt is known and fits.
 struct Started {
     int prompt_tokens = 0;
+};
+/// Where it was asked for: so much of the prompt is there.
+struct Progress {
+    int prompt_tokens = 0;
+    int cached_tokens = 0;  // of them
+    int done_tokens = 0;    // those included
+    double seconds = 0;
 };
 struct TextPiece {
     std::string text;
@@ -81,6 +89,7 @@ struct Ended {
 struct Failed {
     Refusal refusal;
 };
-using TurnEvent = std::variant<Started, TextPiece, TokenPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
+using TurnEvent =
+    std::variant<Started, Progress, TextPiece, TokenPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
 
 }  // namespace server

@@ -398,8 +398,9 @@ void EngineDesk::begin(Waiting asked, std::size_t place)
 engine::Listener EngineDesk::listener_of(Running& running)
 {
     engine::Listener listener = running.listener->listener();
-    listener.on_telemetry = [this, place = running.place](const engine::Telemetry& frame) {
+    listener.on_telemetry = [this, place = running.place, &running](const engine::Telemetry& frame) {
         metrics_.set_telemetry(frame);
+        running.listener->on_frame(frame);
         const std::lock_guard lock(mutex_);
         places_[place].slot = {true, frame.context_tokens, frame.prompt_tokens, frame.reused_tokens,
                                frame.generated_tokens};

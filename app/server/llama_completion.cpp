@@ -76,6 +76,12 @@ public:
             stream.prompt_tokens = started->prompt_tokens;
         if (const auto* said = std::get_if<TokenPiece>(&event))
             stream.tokens = said->tokens;  // with what they became
+        if (const auto* progress = std::get_if<Progress>(&event)) {
+            Json json = said("", {});
+            json["stop"] = false;
+            json["prompt_progress"] = llama_progress(*progress);
+            return event_of(json);
+        }
         if (const auto* text = std::get_if<TextPiece>(&event)) {
             stream.has_new_line = stream.has_new_line || text->text.find('\n') != std::string::npos;
             Json json = said(text->text, std::exchange(stream.tokens, {}));
@@ -166,7 +172,6 @@ void refuse_others(Fields& fields)
     fields.not_supported("t_max_predict_ms", 0);
     fields.not_supported("lora", Json::array());
     fields.not_supported("image_data", Json::array());
-    fields.not_supported("return_progress", false);
 }
 
 Json settings_of(const Ask& ask)
@@ -187,9 +192,8 @@ Json settings_of(const Ask& ask)
 tl::expected<Asked, Refusal> LlamaCompletion::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
+    Ask ask = unsaid_ask(served);
     About about;
-    ask.turn.most_drafted = -1;
     ask.thoughts_in_text = true;
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);

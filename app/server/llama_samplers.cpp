@@ -81,7 +81,8 @@ void read_samplers(Fields& fields, SamplingOptions& sampling)
 
 Json said_sampling(const SamplingOptions& s)
 {
-    return {{"temperature", s.temperature},
+    return {{"seed", s.seed ? Json(*s.seed) : Json(-1)},
+            {"temperature", s.temperature},
             {"top_k", s.top_k},
             {"top_p", s.top_p},
             {"min_p", s.min_p},

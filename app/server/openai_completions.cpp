@@ -32,6 +32,11 @@ public:
     {
         if (const auto* text = std::get_if<TextPiece>(&event))
             return event_of(object(choice(text->text, std::exchange(tokens(), {}))));
+        if (const auto* progress = std::get_if<Progress>(&event)) {
+            Json json = object(choice("", {}));
+            json["prompt_progress"] = llama_progress(*progress);
+            return event_of(json);
+        }
         if (const auto* said = std::get_if<TokenPiece>(&event))
             tokens() = said->tokens;  // with what they became
         if (const auto* failed = std::get_if<Failed>(&event))
@@ -127,8 +132,7 @@ private:
 tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     ask.thoughts_in_text = true;
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);

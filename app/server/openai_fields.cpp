@@ -170,7 +170,9 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
     read_logit_bias(fields, s);
     const auto seed =
         fields.integer("seed", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    if (seed && *seed != -1)  // which elsewhere asks for a random one
+    if (seed && *seed == -1)  // which elsewhere asks for a random one
+        s.seed.reset();
+    else if (seed)
         s.seed = std::uint64_t(*seed);
 }
 
@@ -184,6 +186,7 @@ void read_answer_limits(Fields& fields, Ask& ask)
     if (ask.turn.stop.size() > kMostStops)
         fields.refuse("stop", "has more than " + std::to_string(kMostStops) + " texts");
     ask.streams = fields.flag("stream").value_or(false);
+    ask.reports_progress = fields.flag("return_progress").value_or(false) && ask.streams;
     ask.model = fields.text("model").value_or("");
 }
 
@@ -427,6 +430,14 @@ Json llama_timings(const Ended& ended)
         timings["draft_n_accepted"] = ended.accepted_tokens;
     }
     return timings;
+}
+
+Json llama_progress(const Progress& progress)
+{
+    return {{"total", progress.prompt_tokens},
+            {"cache", progress.cached_tokens},
+            {"processed", progress.done_tokens},
+            {"time_ms", std::int64_t(1000 * progress.seconds)}};
 }
 
 const char* openai_finish_reason(const Ended& ended)

@@ -184,12 +184,13 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
 PlainAnswer llama_props(const PlainRequest& request)
 {
     const engine::ModelInfo& info = request.served->info;
-    const Json settings = {{"n_ctx", info.context_in_use}, {"params", said_sampling({})}};
+    const Json settings = {{"n_ctx", info.context_in_use > 0 ? info.context_in_use : info.context_tokens},
+                           {"params", said_sampling(request.desk.unsaid().sampling)}};
     return text_of({{"default_generation_settings", settings},
                     {"total_slots", request.desk.turn_slots().size()},
                     {"model_alias", request.served->name},
                     {"model_path", engine::utf8_text(info.path.filename())},  // its folder is nobody's business
-                    {"is_sleeping", false},
+                    {"is_sleeping", request.desk.served() == nullptr},
                     {"modalities", {{"vision", false}, {"audio", false}}},
                     {"chat_template", request.served->text->chat_template()},
                     {"has_chat_template", info.has_chat_template}});

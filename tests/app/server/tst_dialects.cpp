@@ -266,6 +266,17 @@ private Q_SLOTS:
         QVERIFY(slot["n_ctx"].toInt() > 0);
     }
 
+    void aModelThatLeftMemoryIsStillDescribed()
+    {
+        server::ServerOptions options;
+        options.desk.idle_unload = std::chrono::milliseconds(50);
+        const RunningServer server(engine::make_engine(), options);
+        QTRY_VERIFY_WITH_TIMEOUT(server.get("/props").json()["is_sleeping"].toBool(), server_test::kPatience_ms);
+        QVERIFY(server.get("/props").json()["default_generation_settings"].toObject()["n_ctx"].toInt() > 0);
+        QVERIFY(!server.get("/props").json()["chat_template"].toString().isEmpty());
+        QCOMPARE(server.get("/slots").status, 503);
+    }
+
     void metricsCountWhatWasDone()
     {
         const RunningServer server;

@@ -240,6 +240,61 @@ private Q_SLOTS:
         QCOMPARE(guide_.post(kPath, asked(listed)).status, 200);
     }
 
+    void aStreamTellsHowFarThePromptIs()
+    {
+        engine::LoadRequest load;
+        load.prefill_chunk_tokens = 32;
+        const RunningServer slow(engine::make_engine(), {}, load);
+        for (const char* path : {kPath, "/v1/completions", "/v1/chat/completions"}) {
+            const QString prompt = path + QString(" and many words").repeated(60);  // nothing of it is known
+            const QJsonArray messages{QJsonObject{{"role", "user"}, {"content", prompt}}};
+            const QJsonObject body{{"prompt", prompt},        {"messages", messages}, {"max_tokens", 1},
+                                   {"return_progress", true}, {"stream", true},       {"temperature", 0}};
+            QList<int> done;
+            int total = 0, cached = 0;
+            for (const QByteArray& event : slow.post(path, body).events())
+                if (const auto json = QJsonDocument::fromJson(event).object(); json.contains("prompt_progress")) {
+                    const auto progress = json["prompt_progress"].toObject();
+                    total = progress["total"].toInt();
+                    cached = progress["cache"].toInt();
+                    done.append(progress["processed"].toInt());
+                }
+            QVERIFY2(done.size() > 2, path);
+            QCOMPARE(done.first(), cached);
+            QCOMPARE(done.last(), total);
+            QVERIFY(std::ranges::is_sorted(done));
+        }
+        QVERIFY(!slow.post(kPath, {{"prompt", "x"}, {"n_predict", 1}, {"stream", true}}).body.contains("progress"));
+    }
+
+    void whatARequestDoesNotSayIsTheServers()
+    {
+        server::ServerOptions options;
+        options.desk.unsaid.sampling.seed = 77;
+        options.desk.unsaid.sampling.temperature = 5;
+        options.desk.unsaid.max_tokens = 7;
+        const RunningServer server(engine::make_engine(), options);
+        const auto json = server.post(kPath, {{"prompt", kPrompt}}).json();
+        QCOMPARE(json["tokens_predicted"].toInt(), 7);
+        QCOMPARE(json["generation_settings"].toObject()["seed"].toInt(), 77);
+        QCOMPARE(server.post(kPath, {{"prompt", kPrompt}}).json()["content"], json["content"]);
+        const QJsonArray messages{QJsonObject{{"role", "user"}, {"content", "What is a KV cache?"}}};
+        QJsonObject chat{{"messages", messages}, {"prompt", "x"}, {"stream", false}};
+        for (const char* path : {"/v1/chat/completions", "/v1/completions"})
+            QCOMPARE(server.post(path, chat).json()["usage"].toObject()["completion_tokens"].toInt(), 7);
+        for (const char* path : {"/api/chat", "/api/generate"})
+            QCOMPARE(server.post(path, chat).json()["eval_count"].toInt(), 7);
+        chat.remove("prompt");
+        chat["input"] = "x";
+        for (const char* path : {"/v1/messages", "/v1/responses"})
+            QCOMPARE(server.post(path, chat).json()["usage"].toObject()["output_tokens"].toInt(), 7);
+        const auto own = server.post(kPath, asked({{"seed", -1}})).json();
+        QCOMPARE(own["tokens_predicted"].toInt(), 12);
+        QVERIFY(own["generation_settings"].toObject()["seed"].toDouble() != 77);
+        const auto params = server.get("/props").json()["default_generation_settings"].toObject()["params"].toObject();
+        QCOMPARE(params["seed"].toInt(), 77);
+    }
+
     void someFieldsOfTheAnswerMayBeAskedFor()
     {
         const QJsonArray wanted{"content", "generation_settings/n_predict", "nothing", "content/x", ""};
@@ -267,7 +322,6 @@ private Q_SLOTS:
         row("t_max_predict_ms", "100", "0");
         row("lora", "[{\"id\": 0, \"scale\": 1}]", "[]");
         row("image_data", "[{\"id\": 1}]", "[]");
-        row("return_progress", "true", "false");
         row("prompt", "[1, \"x\"]", "\"x\"");
         row("prompt", "{\"prompt_string\": \"x\", \"multimodal_data\": [\"eA==\"]}",
             "{\"prompt_string\": \"x\", \"multimodal_data\": []}");
