@@ -9,6 +9,7 @@
 #include "app/server/openai_responses.h"
 #include "app/server/plain_answers.h"
 #include "app/server/prompted_tools.h"
+#include "app/server/raw_prompts.h"
 #include "engine/caught.h"
 
 #include <algorithm>
@@ -218,17 +219,18 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     if (!asked)
         return refuse(asked.error());
     asked->ask.file = *file;
-    if (const auto ready = ready_for_tools_of(*file, asked->ask); !ready)
-        return refuse(refusal_of(ready.error()));
+    if (const auto done = ready(*file, asked->ask); !done)
+        return refuse(refusal_of(done.error()));
     Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
     replied.model = file->name;
     return replied;
 }
 
-/// On the connection's thread, so that nobody waits for the rules that another one's tools ask for.
-engine::Status Api::ready_for_tools_of(const ModelFile& file, Ask& ask)
+/// What an ask needs of the model's texts is made on the connection's thread, so that nobody waits for the rules that
+/// another one's tools ask for.
+engine::Status Api::ready(const ModelFile& file, Ask& ask)
 {
-    if (!speaks_of_tools(ask.turn))
+    if (!speaks_of_tools(ask.turn) && !has_mixed_prompts(ask))
         return {};
     auto served = desk_.served();
     if (!served || served->name != file.name) {
@@ -237,7 +239,9 @@ engine::Status Api::ready_for_tools_of(const ModelFile& file, Ask& ask)
             return tl::unexpected(described.error());
         served = std::move(*described);
     }
-    return ready_for_tools(ask, *served->text);
+    if (engine::Status done = make_tokens_of_mixed(ask, *served->text); !done)
+        return done;
+    return speaks_of_tools(ask.turn) ? ready_for_tools(ask, *served->text) : engine::Status();
 }
 
 PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body)

@@ -14,10 +14,12 @@
 
 namespace server {
 
-/// In place of messages: a text, or tokens.
+/// In place of messages: a text, or tokens, or tokens with texts between them, of which tokens are made before the
+/// turn.
 struct RawPrompt {
-    std::string text;
+    std::string text = {};
     std::vector<int> ids = {};
+    std::vector<std::variant<std::string, int>> mixed = {};
 };
 
 /// One turn that somebody asks for, or several alike.
@@ -26,7 +28,7 @@ struct Ask {
     std::optional<ModelFile> file;  // which one that is
     engine::Request turn;
     int choices = 1;                      // so many answers, each a turn
-    std::vector<RawPrompt> prompts = {};  // that are answered so; empty: the one of `turn`
+    std::vector<RawPrompt> prompts = {};  // that are answered so; empty: the messages of `turn`
     bool streams = false;
     bool shows_thoughts = true;              // apart from the answer; false: they are left out
     bool one_call = false;                   // of a tool; the turn ends with it

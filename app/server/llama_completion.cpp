@@ -209,7 +209,8 @@ tl::expected<Asked, Refusal> LlamaCompletion::read(const Json& body, const Serve
     about.model = served.name;
     about.settings = settings_of(ask);
     about.choices = ask.choices;
-    about.prompts = ask.prompts.empty() ? std::vector<Json>{body["prompt"]} : body["prompt"].get<std::vector<Json>>();
+    about.prompts =
+        ask.prompts.size() == 1 ? std::vector<Json>{body["prompt"]} : body["prompt"].get<std::vector<Json>>();
     return Asked{std::move(ask), std::make_unique<LlamaWording>(std::move(about))};
 }
 

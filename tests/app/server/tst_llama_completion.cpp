@@ -114,6 +114,27 @@ private Q_SLOTS:
         QCOMPARE(choices.first().toObject()["text"], text["content"]);
     }
 
+    void textsMayStandBetweenTokens()
+    {
+        const auto tokens_of = [&](const QString& text, bool begins) {
+            return guide_.post("/tokenize", {{"content", text}, {"add_special", begins}}).json()["tokens"].toArray();
+        };
+        QJsonArray ids = tokens_of("A KV", true), mixed = ids;
+        for (const QJsonValue& id : tokens_of(" cache", false))
+            ids.append(id);
+        mixed.append(" cache");
+        const auto expected = guide_.post(kPath, asked({{"prompt", ids}})).json();
+        const auto json = guide_.post(kPath, asked({{"prompt", mixed}})).json();
+        QCOMPARE(json["content"], expected["content"]);
+        QCOMPARE(json["tokens_evaluated"].toInt(), ids.size());
+        QCOMPARE(json["prompt"].toArray(), mixed);
+        const QJsonArray text_first{"A KV", tokens_of(" cache", false).first()};
+        const auto beginning = guide_.post(kPath, asked({{"prompt", text_first}})).json();
+        QCOMPARE(beginning["tokens_evaluated"].toInt(), tokens_of("A KV", true).size() + 1);
+        const auto both = guide_.post(kPath, asked({{"prompt", QJsonArray{mixed, kPrompt}}}));
+        QCOMPARE(QJsonDocument::fromJson(both.body).array()[0].toObject()["content"], expected["content"]);
+    }
+
     void severalPromptsHaveAnAnswerEach()
     {
         const auto tokens = guide_.post("/tokenize", {{"content", "Spillway"}}).json()["tokens"].toArray();
@@ -322,7 +343,8 @@ private Q_SLOTS:
         row("t_max_predict_ms", "100", "0");
         row("lora", "[{\"id\": 0, \"scale\": 1}]", "[]");
         row("image_data", "[{\"id\": 1}]", "[]");
-        row("prompt", "[1, \"x\"]", "\"x\"");
+        row("prompt", "[1, {}]", "[1, \"x\"]");
+        row("prompt", "[1, \"\"]", "[\"x\", 1]");
         row("prompt", "{\"prompt_string\": \"x\", \"multimodal_data\": [\"eA==\"]}",
             "{\"prompt_string\": \"x\", \"multimodal_data\": []}");
         row("prompt", "[]", "[[1]]");
