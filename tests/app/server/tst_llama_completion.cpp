@@ -1,4 +1,5 @@
 // What clients of llama-server's own completions ask, with the guide model behind it; and prompts that are no messages.
+#include "app/server/llama_completion.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"
 
@@ -379,6 +380,53 @@ private Q_SLOTS:
         QVERIFY2(error_of(refused).contains(field) || error_of(refused).contains(name), refused.body.constData());
         const auto taken = ask(idle);
         QVERIFY2(taken.status == 200, taken.body.constData());
+    }
+
+    // Whatever stands in a field, it is taken or refused with a sentence, and nothing is thrown.
+    void oddValuesAreNoTrouble()
+    {
+        const server::Json odd =
+            server::Json::parse("[null, true, false, 0, -1, 0.5, 1e308, -1e308, 18446744073709551615, \"\", \"x\", "
+                                "\"-1\", \"99999999999\", [], [[]], "
+                                "[null], [0], [-1], [\"\"], [\"x\", 1], [[1, 2]], [[1, null]], [[[]], {}], {}, {\"\": "
+                                "0}, {\"x\": {}}, {\"1\": [1]}]");
+        int taken = 0, refused = 0;
+        for (const char* field : {"prompt",
+                                  "logit_bias",
+                                  "samplers",
+                                  "n_predict",
+                                  "max_tokens",
+                                  "n",
+                                  "n_cmpl",
+                                  "n_probs",
+                                  "return_tokens",
+                                  "stream",
+                                  "stop",
+                                  "seed",
+                                  "temperature",
+                                  "top_k",
+                                  "dry_sequence_breakers",
+                                  "mirostat",
+                                  "adaptive_target",
+                                  "tfs_z",
+                                  "response_fields",
+                                  "json_schema",
+                                  "grammar",
+                                  "response_format",
+                                  "ignore_eos",
+                                  "return_progress",
+                                  "post_sampling_probs",
+                                  "model",
+                                  "lora",
+                                  "image_data"})
+            for (const server::Json& value : odd) {
+                server::Json body = {{"prompt", "x"}, {"n_probs", 1}};
+                body[field] = value;
+                const auto asked = server::LlamaCompletion().read(body, {"x", {}, nullptr});
+                QVERIFY(asked || !asked.error().sentence.empty());
+                ++(asked ? taken : refused);
+            }
+        QVERIFY(taken > 100 && refused > 100);
     }
 
     void whatIsUnknownIsIgnored()
