@@ -1,6 +1,7 @@
 #include "app/server/llama_completion.h"
 
 #include "app/server/answer_format.h"
+#include "app/server/llama_numbers.h"
 #include "app/server/llama_samplers.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_logprobs.h"

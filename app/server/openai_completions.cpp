@@ -1,6 +1,7 @@
 #include "app/server/openai_completions.h"
 
 #include "app/server/answer_format.h"
+#include "app/server/llama_numbers.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_logprobs.h"
 #include "app/server/raw_prompts.h"

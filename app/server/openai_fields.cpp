@@ -135,16 +135,6 @@ void read_tool_choice(Fields& fields, const Json& choice, Ask& ask)
         fields.refuse("tool_choice", "must be auto, none, required, or a function with its name");
 }
 
-double per_second(int tokens, double seconds)
-{
-    return seconds > 0 ? tokens / seconds : 0;
-}
-
-double ms_each(double seconds, int tokens)
-{
-    return tokens > 0 ? 1000 * seconds / tokens : 0;
-}
-
 }  // namespace
 
 void read_sampling(Fields& fields, engine::SamplingOptions& s)
@@ -410,34 +400,6 @@ Json openai_usage(const Ended& ended)
             {"completion_tokens", ended.answer_tokens},
             {"total_tokens", ended.prompt_tokens + ended.answer_tokens},
             {"prompt_tokens_details", {{"cached_tokens", ended.cached_tokens}}}};
-}
-
-Json llama_timings(const Ended& ended)
-{
-    const int computed = ended.prompt_tokens - ended.cached_tokens;
-    const int later = std::max(ended.answer_tokens - 1, 0);  // the first comes with the prompt
-    Json timings = {{"cache_n", ended.cached_tokens},
-                    {"prompt_n", computed},
-                    {"prompt_ms", 1000 * ended.prompt_s},
-                    {"prompt_per_token_ms", ms_each(ended.prompt_s, computed)},
-                    {"prompt_per_second", per_second(computed, ended.prompt_s)},
-                    {"predicted_n", ended.answer_tokens},
-                    {"predicted_ms", 1000 * ended.answer_s},
-                    {"predicted_per_token_ms", ms_each(ended.answer_s, later)},
-                    {"predicted_per_second", per_second(later, ended.answer_s)}};
-    if (ended.drafted_tokens > 0) {
-        timings["draft_n"] = ended.drafted_tokens;
-        timings["draft_n_accepted"] = ended.accepted_tokens;
-    }
-    return timings;
-}
-
-Json llama_progress(const Progress& progress)
-{
-    return {{"total", progress.prompt_tokens},
-            {"cache", progress.cached_tokens},
-            {"processed", progress.done_tokens},
-            {"time_ms", std::int64_t(1000 * progress.seconds)}};
 }
 
 const char* openai_finish_reason(const Ended& ended)

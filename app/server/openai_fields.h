@@ -49,9 +49,6 @@ std::string text_of_content(Fields& fields, const Json& content, const std::stri
 std::string openai_error(const Refusal& refusal);
 
 Json openai_usage(const Ended& ended);
-/// llama-server's own numbers beside it.
-Json llama_timings(const Ended& ended);
-Json llama_progress(const Progress& progress);
 const char* openai_finish_reason(const Ended& ended);
 
 }  // namespace server

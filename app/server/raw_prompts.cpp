@@ -7,7 +7,7 @@ namespace server {
 
 namespace {
 
-constexpr std::size_t kMostPrompts = 64;
+constexpr std::size_t kMostAnswers = 64;  // to one request: so many turns may wait
 
 bool is_token(const Json& value)
 {
@@ -60,8 +60,8 @@ void read_prompts(Fields& fields, Ask& ask)
     const bool several = given && given->is_array() && !given->empty() && std::ranges::none_of(*given, is_token);
     if (!several)
         ask.prompts = {prompt_of(fields, given ? *given : Json())};
-    else if (given->size() > kMostPrompts)
-        fields.refuse("prompt", "has more than " + std::to_string(kMostPrompts) + " prompts");
+    else if (given->size() * std::size_t(ask.choices) > kMostAnswers)
+        fields.refuse("prompt", "asks for more than " + std::to_string(kMostAnswers) + " answers");
     else
         for (const Json& one : *given)
             ask.prompts.push_back(prompt_of(fields, one));

@@ -8,7 +8,7 @@
 namespace server {
 
 /// `prompt`: a text, or an array of tokens, with texts between them or not, or an array of such. llama-server's objects
-/// with a text in them are read, too.
+/// with a text in them are read, too. Call it when the choices have been read.
 void read_prompts(Fields& fields, Ask& ask);
 
 /// Whether texts between tokens have to become tokens first.

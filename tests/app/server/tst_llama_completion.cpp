@@ -331,8 +331,8 @@ private Q_SLOTS:
         QTest::addColumn<QByteArray>("field");
         QTest::addColumn<QByteArray>("value");
         QTest::addColumn<QByteArray>("idle");
-        const auto row = [](const char* field, const char* value, const char* idle) {
-            QTest::newRow(field) << QByteArray(field) << QByteArray(value) << QByteArray(idle);
+        const auto row = [](const char* field, const QByteArray& value, const char* idle) {
+            QTest::newRow(field) << QByteArray(field) << value << QByteArray(idle);
         };
         row("mirostat", "2", "0");
         row("dynatemp_range", "0.5", "0.0");
@@ -352,6 +352,7 @@ private Q_SLOTS:
         row("prompt", "[1, -2]", "[1, 2]");
         row("prompt", "[1, 999999999]", "[1]");
         row("prompt", "[\"x\", \"\"]", "[\"x\"]");
+        row("prompt", "[" + QByteArray("\"x\",").repeated(64) + "\"x\"]", "\"x\"");
         row("prompt", "{}", "[\"x\", \"y\"]");
         row("logit_bias", "[[1]]", "[]");
         row("logit_bias", "[[1, \"x\"]]", "{}");
