@@ -30,9 +30,9 @@ void take_bias(Fields& fields, const Json& of, const Json& value, engine::Sampli
     const auto id = token_of(of);
     if (id)
         bias.id = *id;
-    else if (of.is_string() && of != "" && of.get_ref<const std::string&>().size() <= kLongestText_bytes)
+    else if (of.is_string() && of.get_ref<const std::string&>().size() <= kLongestText_bytes)
         bias.text = of.get<std::string>();
-    else
+    if (!id && bias.text.empty())
         return fields.refuse("logit_bias", "must name tokens by their ids, or by texts of at most 1000 bytes");
     if (value.is_number() && std::abs(value.get<double>()) <= 1e6)
         bias.bias = value.get<float>();

@@ -14,10 +14,14 @@ bool is_token(const Json& value)
     return value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
 }
 
-/// A token, or a text that is not empty.
+bool is_text(const Json& value)
+{
+    return value.is_string() && !value.get_ref<const std::string&>().empty();
+}
+
 bool is_part(const Json& value)
 {
-    return is_token(value) || (value.is_string() && value != "");
+    return is_token(value) || is_text(value);
 }
 
 RawPrompt prompt_of_parts(const Json& parts)
@@ -35,7 +39,7 @@ RawPrompt prompt_of_parts(const Json& parts)
 
 RawPrompt prompt_of(Fields& fields, const Json& given)
 {
-    if (given.is_string() && given != "")
+    if (is_text(given))
         return {.text = given.get<std::string>()};
     if (given.is_array() && !given.empty() && std::ranges::all_of(given, is_part))
         return prompt_of_parts(given);
