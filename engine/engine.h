@@ -51,6 +51,13 @@ struct LoadProgress {
     std::int64_t bytes_total = 0;
 };
 
+/// What is added to how likely the model finds a token.
+struct LogitBias {
+    int id = -1;
+    std::string text = {};  // where it is given, each of its tokens in place of `id`
+    float bias = 0;         // to the logit; minus infinity: it is chosen only where nothing else may be
+};
+
 struct SamplingOptions {
     float temperature = 0.8f;  // 0: greedy
     int top_k = 40;            // 0: off
@@ -68,7 +75,8 @@ struct SamplingOptions {
     std::vector<std::string> dry_sequence_breakers = {"\n", ":", "\"", "*"};
     float xtc_probability = 0.0f;  // 0: off
     float xtc_threshold = 0.1f;
-    std::optional<std::uint64_t> seed;  // empty: a random one, reported in the Turn
+    std::vector<LogitBias> logit_bias = {};  // several of one token add up
+    std::optional<std::uint64_t> seed;       // empty: a random one, reported in the Turn
 };
 
 struct Message {
@@ -99,7 +107,8 @@ enum class DraftDepth {
 
 struct Request {
     std::vector<Message> messages;  // rendered with the model's chat template...
-    std::string raw_prompt;         // ...or, when there are none, this text as it is
+    std::string raw_prompt;         // ...or, when there are none, this text as it is...
+    std::vector<int> raw_ids = {};  // ...or, when that is empty, these tokens as they are
     SamplingOptions sampling;
     int max_tokens = -1;  // -1: until the model ends or the context is full
     // Tokens that are drafted at most, and computed in one step with the one before them. A draft stands only where the
@@ -108,6 +117,9 @@ struct Request {
     Drafters drafters = Drafters::All;
     DraftDepth draft_depth = DraftDepth::Adaptive;
     std::vector<std::string> stop;  // strings that end the answer; not part of it
+    // The model may not end the answer: other tokens are chosen in place of those that would. A grammar or a schema
+    // still ends it.
+    bool ignore_end = false;
     // What the answer is held to, from the end of its thoughts on: rules in GBNF, or a JSON Schema. Both empty:
     // nothing. It ends where the rules let it, or is cut off as others are.
     std::string grammar;
@@ -119,7 +131,8 @@ struct Request {
     // Under which the KV is saved when the turn ends, and found again: letters, digits and '-', 64 at most. Empty, or
     // anything else: it is not saved.
     std::string saved_as;
-    // Each token of the answer goes to on_token, with so many of the likeliest in its place. Empty: none does.
+    // Each token of the answer goes to on_token, with so many of the likeliest in its place; -1: without saying how
+    // likely it was, which takes no time. Empty: none does.
     std::optional<int> top_logprobs = {};
 };
 
@@ -136,6 +149,7 @@ struct TextRange {
 struct Turn {
     StopReason reason = StopReason::EndOfTurn;
     std::string text;                     // all that on_text was given
+    std::string stop_string = {};         // with StopReason::StopString: which of them it was
     std::vector<TextRange> guessed = {};  // of it, in order: whole characters of tokens that had been drafted
     TokenRange prompt;                    // in the sequence
     TokenRange answer;

@@ -36,6 +36,8 @@ public:
     virtual Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const = 0;
     /// Control tokens as their text; an id that does not exist leaves nothing.
     virtual Result<std::string> decode(const std::vector<int>& ids) const = 0;
+    /// The bytes that one token adds to a text, alike; not always whole characters.
+    virtual Result<std::string> piece(int id) const = 0;
 };
 
 struct TemplateRequest {

@@ -168,6 +168,9 @@ void add_serve(CLI::App& app, int& exit_code)
                      "requests that may wait for their turn; more are told to come again")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
+    add_sampling(*command, s->server.desk.unsaid.sampling);
+    command->add_option("-n,--predict", s->server.desk.unsaid.max_tokens,
+                        "tokens of an answer at most, where a request does not say; -1: until it ends");
     s->draft.add_to(*command);
     command->callback([s, &exit_code] { exit_code = serve(*s); });
 }

@@ -65,6 +65,20 @@ void add_sampling(const engine::SamplingOptions& s, Kind kind, Ordered& body)
     }
 }
 
+/// As OpenAI has it: by the tokens' ids, from -100, which forbids one, to 100.
+engine::Status add_biases(const engine::Request& request, Kind kind, Ordered& body)
+{
+    for (const engine::LogitBias& bias : request.sampling.logit_bias) {
+        if (!bias.text.empty() && !is_of_llama(kind))
+            return engine::fail(Code::BadRequest, "this server takes logit biases for tokens only, not for texts");
+        body["logit_bias"][bias.text.empty() ? std::to_string(bias.id) : bias.text] =
+            rounded(std::clamp(bias.bias, -100.0f, 100.0f));
+    }
+    if (request.ignore_end)
+        body["ignore_eos"] = true;
+    return {};
+}
+
 engine::Result<Ordered> messages_of(const engine::Request& request)
 {
     Ordered all = Ordered::array();
@@ -150,7 +164,9 @@ std::string path_of(const engine::Request& request)
 engine::Result<std::string> body_of(const engine::Request& request, const std::string& model, Kind kind)
 {
     Ordered body = {{"model", model}, {"stream", true}, {"stream_options", {{"include_usage", true}}}};
-    if (request.messages.empty()) {
+    if (request.messages.empty() && request.raw_prompt.empty()) {
+        body["prompt"] = request.raw_ids;
+    } else if (request.messages.empty()) {
         body["prompt"] = request.raw_prompt;
     } else {
         auto messages = messages_of(request);
@@ -164,6 +180,8 @@ engine::Result<std::string> body_of(const engine::Request& request, const std::s
         }
     }
     add_sampling(request.sampling, kind, body);
+    if (const engine::Status ok = add_biases(request, kind, body); !ok)
+        return tl::unexpected(ok.error());
     if (request.max_tokens >= 0)
         body["max_tokens"] = request.max_tokens;
     if (!request.stop.empty())

@@ -68,9 +68,8 @@ Json usage_of(const Ended& ended)
 class MessageWording final : public Wording
 {
 public:
-    MessageWording(std::string model, std::vector<std::string> stops)
+    explicit MessageWording(std::string model)
         : model_(std::move(model))
-        , stops_(std::move(stops))
     {
     }
 
@@ -178,15 +177,13 @@ private:
                event_of({{"type", "message_stop"}}, "message_stop");
     }
 
-    /// The engine does not say which of several it was.
-    Json stop_sequence(const Ended& ended) const
+    static Json stop_sequence(const Ended& ended)
     {
-        return ended.reason == engine::StopReason::StopString && stops_.size() == 1 ? Json(stops_.front()) : Json();
+        return ended.reason == engine::StopReason::StopString ? Json(ended.stop_string) : Json();
     }
 
     const std::string id_ = new_id("msg_");
     const std::string model_;
-    const std::vector<std::string> stops_;
     std::string open_;  // kind of the block that is open
     int index_ = 0;
 };
@@ -343,11 +340,11 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
 tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     ask.model = fields.text("model").value_or("");
     ask.streams = fields.flag("stream").value_or(false);
-    ask.turn.max_tokens = int(fields.integer("max_tokens", 1, kMostAnswerTokens).value_or(-1));
+    if (const auto most = fields.integer("max_tokens", 1, kMostAnswerTokens))
+        ask.turn.max_tokens = int(*most);
     ask.turn.stop = fields.texts("stop_sequences");
     std::erase(ask.turn.stop, "");
     read_sampling(fields, ask.turn.sampling);
@@ -362,7 +359,7 @@ tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Ser
     read_anthropic_messages(fields, ask.turn);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    auto wording = std::make_unique<MessageWording>(served.name, ask.turn.stop);
+    auto wording = std::make_unique<MessageWording>(served.name);
     return Asked{std::move(ask), std::move(wording)};
 }
 

@@ -1,6 +1,7 @@
 #include "app/server/api.h"
 
 #include "app/server/anthropic_messages.h"
+#include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
 #include "app/server/openai_completions.h"
@@ -8,6 +9,7 @@
 #include "app/server/openai_responses.h"
 #include "app/server/plain_answers.h"
 #include "app/server/prompted_tools.h"
+#include "app/server/raw_prompts.h"
 #include "engine/caught.h"
 
 #include <algorithm>
@@ -16,9 +18,9 @@ namespace server {
 
 /// A path, and what happens there. One of `turn` and `plain` is there.
 struct Api::Route {
-    /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, of a file, whether it is
-    /// loaded or not, or of one that is loaded for it.
-    enum class Of { All, Loaded, File, Needed };
+    /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, else of the one that would
+    /// be, of a file, whether it is loaded or not, or of one that is loaded for it.
+    enum class Of { All, Loaded, Next, File, Needed };
 
     const char* method;
     const char* path;  // ending in '*': whatever begins so
@@ -35,6 +37,7 @@ struct Api::Routes {
     AnthropicMessages anthropic;
     OllamaChat ollama_chat;
     OllamaGenerate ollama_generate;
+    LlamaCompletion llama_completion;
     std::vector<Route> all = {
         {"GET", "/v1/models", nullptr, openai_models},
         {"GET", "/models", nullptr, openai_models},
@@ -46,6 +49,10 @@ struct Api::Routes {
         {"POST", "/embeddings", nullptr, no_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
+        {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
+        {"POST", "/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
+        {"POST", "/v1/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
+        {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::Needed},
         {"POST", "/api/chat", &ollama_chat},
@@ -56,10 +63,12 @@ struct Api::Routes {
         {"POST", "/api/embed", nullptr, no_embeddings, Route::Of::File},
         {"POST", "/api/embeddings", nullptr, no_embeddings, Route::Of::File},
         {"GET", "/api/ps", nullptr, ollama_ps},
+        {"POST", "/completion", &llama_completion},
+        {"POST", "/completions", &llama_completion},
         {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},
         {"POST", "/detokenize", nullptr, llama_detokenize, Route::Of::File},
         {"POST", "/apply-template", nullptr, llama_apply_template, Route::Of::File},
-        {"GET", "/props", nullptr, llama_props, Route::Of::Loaded},
+        {"GET", "/props", nullptr, llama_props, Route::Of::Next},
         {"GET", "/slots", nullptr, llama_slots, Route::Of::Loaded},
         {"GET", "/metrics", nullptr, metrics_text, Route::Of::All, "text/plain; version=0.0.4; charset=utf-8"},
     };
@@ -206,21 +215,22 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     const auto file = models_.find(Fields(*body).text("model").value_or(""));
     if (!file)
         return refuse(file.error());
-    auto asked = dialect.read(*body, {file->name, {}, nullptr});
+    auto asked = dialect.read(*body, {file->name, {}, nullptr, desk_.unsaid()});
     if (!asked)
         return refuse(asked.error());
     asked->ask.file = *file;
-    if (const auto ready = ready_for_tools_of(*file, asked->ask); !ready)
-        return refuse(refusal_of(ready.error()));
+    if (const auto done = ready(*file, asked->ask); !done)
+        return refuse(refusal_of(done.error()));
     Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
     replied.model = file->name;
     return replied;
 }
 
-/// On the connection's thread, so that nobody waits for the rules that another one's tools ask for.
-engine::Status Api::ready_for_tools_of(const ModelFile& file, Ask& ask)
+/// What an ask needs of the model's texts is made on the connection's thread, so that nobody waits for the rules that
+/// another one's tools ask for.
+engine::Status Api::ready(const ModelFile& file, Ask& ask)
 {
-    if (!speaks_of_tools(ask.turn))
+    if (!speaks_of_tools(ask.turn) && !has_mixed_prompts(ask))
         return {};
     auto served = desk_.served();
     if (!served || served->name != file.name) {
@@ -229,7 +239,9 @@ engine::Status Api::ready_for_tools_of(const ModelFile& file, Ask& ask)
             return tl::unexpected(described.error());
         served = std::move(*described);
     }
-    return ready_for_tools(ask, *served->text);
+    if (engine::Status done = make_tokens_of_mixed(ask, *served->text); !done)
+        return done;
+    return speaks_of_tools(ask.turn) ? ready_for_tools(ask, *served->text) : engine::Status();
 }
 
 PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body)
@@ -244,11 +256,12 @@ PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, 
 tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const Json& body)
 {
     const std::shared_ptr<const Served> loaded = desk_.served();
-    if (route.of == Route::Of::All || (route.of == Route::Of::Loaded && loaded))
+    const bool prefers_loaded = route.of == Route::Of::Loaded || route.of == Route::Of::Next;
+    if (route.of == Route::Of::All || (prefers_loaded && loaded))
         return loaded;
-    if (route.of == Route::Of::Loaded)
-        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
     const auto file = models_.find(Fields(body).text("model").value_or(""));
+    if (route.of == Route::Of::Loaded || (route.of == Route::Of::Next && !file))
+        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
     if (!file)
         return tl::unexpected(file.error());
     if (loaded && loaded->name == file->name)

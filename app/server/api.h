@@ -36,7 +36,7 @@ private:
     struct Routes;
 
     const Dialect& dialect_at(std::string_view path) const;
-    engine::Status ready_for_tools_of(const ModelFile& file, Ask& ask);
+    engine::Status ready(const ModelFile& file, Ask& ask);
     PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body);
     tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const Json& body);
     Replied reply_to(const HttpRequest& request, HttpReply& reply);

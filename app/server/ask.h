@@ -5,6 +5,8 @@
 #include "app/server/refusal.h"
 #include "engine/engine.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -12,18 +14,31 @@
 
 namespace server {
 
-/// One turn that somebody asks for.
+/// In place of messages: a text, or tokens, or tokens with texts between them, of which tokens are made before the
+/// turn.
+struct RawPrompt {
+    std::string text = {};
+    std::vector<int> ids = {};
+    std::vector<std::variant<std::string, int>> mixed = {};
+};
+
+/// One turn that somebody asks for, or several alike.
 struct Ask {
     std::string model;              // as the client calls it
     std::optional<ModelFile> file;  // which one that is
     engine::Request turn;
-    int choices = 1;  // so many answers, each a turn
+    int choices = 1;                      // so many answers, each a turn
+    std::vector<RawPrompt> prompts = {};  // that are answered so; empty: the messages of `turn`
     bool streams = false;
     bool shows_thoughts = true;              // apart from the answer; false: they are left out
     bool one_call = false;                   // of a tool; the turn ends with it
     bool must_call = false;                  // a tool, instead of answering
     std::vector<std::string> callable = {};  // the only tools that may be called; empty: all that are offered
+    bool reports_progress = false;           // of the prompt
     bool thoughts_in_text = false;           // the answer is given as the model wrote it, thoughts and all
+
+    /// Prompt after prompt, its choices one after another.
+    int answers() const { return choices * std::max(int(prompts.size()), 1); }
 };
 
 // ---- what happens to it, in this order ----
@@ -31,6 +46,13 @@ struct Ask {
 /// The prompt is known and fits.
 struct Started {
     int prompt_tokens = 0;
+};
+/// Where it was asked for: so much of the prompt is there.
+struct Progress {
+    int prompt_tokens = 0;
+    int cached_tokens = 0;  // of them
+    int done_tokens = 0;    // those included
+    double seconds = 0;
 };
 struct TextPiece {
     std::string text;
@@ -54,6 +76,8 @@ struct CallArguments {
 };
 struct Ended {
     engine::StopReason reason = engine::StopReason::EndOfTurn;
+    std::string stop_string = {};  // that ended it
+    std::uint64_t seed = 0;        // that it was drawn with
     int calls = 0;
     int prompt_tokens = 0;
     int cached_tokens = 0;  // of them
@@ -67,6 +91,7 @@ struct Ended {
 struct Failed {
     Refusal refusal;
 };
-using TurnEvent = std::variant<Started, TextPiece, TokenPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
+using TurnEvent =
+    std::variant<Started, Progress, TextPiece, TokenPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
 
 }  // namespace server

@@ -5,6 +5,15 @@
 
 namespace server {
 
+Ask unsaid_ask(const Served& served)
+{
+    Ask ask;
+    ask.turn.most_drafted = -1;  // as the server drafts
+    ask.turn.sampling = served.unsaid.sampling;
+    ask.turn.max_tokens = served.unsaid.max_tokens;
+    return ask;
+}
+
 std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended)
 {
     const bool cut = ended.reason == engine::StopReason::MaxTokens || ended.reason == engine::StopReason::ContextFull ||

@@ -58,6 +58,9 @@ public:
     virtual std::string error(const Refusal& refusal) const = 0;
 };
 
+/// What a request is that says nothing.
+Ask unsaid_ask(const Served& served);
+
 /// Without the call in whose arguments the answer was cut off: for APIs that give them as an object, which would be
 /// another call. Of others it is as in their streams, where the reason of the end says so.
 std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended);

@@ -207,16 +207,22 @@ tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
     if (closed_)
         return tl::unexpected(about_to_stop());
     forget_those_that_left();
-    if (!waiting_.empty() && waiting_.size() + std::size_t(ask.choices) > std::size_t(options_.waiting))
+    if (!waiting_.empty() && waiting_.size() + std::size_t(ask.answers()) > std::size_t(options_.waiting))
         return tl::unexpected(Refusal{Refusal::Kind::Busy, std::to_string(waiting_.size()) +
                                                                " requests wait already, and " +
                                                                std::to_string(options_.waiting) + " may"});
-    Submitted submitted{std::make_shared<EventQueue>(), {}};
-    for (int choice = 0; choice < ask.choices; ++choice) {
-        submitted.turns.push_back(std::make_shared<TurnEvents>(submitted.events, choice));
+    const std::vector<RawPrompt> prompts = std::exchange(ask.prompts, {});
+    Submitted submitted{std::make_shared<EventQueue>(), {}, ask.choices};
+    for (int answer = 0; answer < ask.choices * std::max(int(prompts.size()), 1); ++answer) {
+        submitted.turns.push_back(std::make_shared<TurnEvents>(submitted.events, answer));
         waiting_.push_back({ask, submitted.turns.back(), Clock::now()});
-        if (ask.turn.sampling.seed)  // each answer is another one, and the first that of the seed
-            waiting_.back().ask.turn.sampling.seed = *ask.turn.sampling.seed + std::uint64_t(choice);
+        engine::Request& turn = waiting_.back().ask.turn;
+        if (ask.turn.sampling.seed)  // each choice is another one, and the first that of the seed
+            turn.sampling.seed = *ask.turn.sampling.seed + std::uint64_t(answer % ask.choices);
+        if (!prompts.empty()) {
+            turn.raw_prompt = prompts[std::size_t(answer / ask.choices)].text;
+            turn.raw_ids = prompts[std::size_t(answer / ask.choices)].ids;
+        }
     }
     came_.notify_all();
     return submitted;
@@ -392,8 +398,9 @@ void EngineDesk::begin(Waiting asked, std::size_t place)
 engine::Listener EngineDesk::listener_of(Running& running)
 {
     engine::Listener listener = running.listener->listener();
-    listener.on_telemetry = [this, place = running.place](const engine::Telemetry& frame) {
+    listener.on_telemetry = [this, place = running.place, &running](const engine::Telemetry& frame) {
         metrics_.set_telemetry(frame);
+        running.listener->on_frame(frame);
         const std::lock_guard lock(mutex_);
         places_[place].slot = {true, frame.context_tokens, frame.prompt_tokens, frame.reused_tokens,
                                frame.generated_tokens};

@@ -23,6 +23,12 @@
 
 namespace server {
 
+/// What holds where a request says nothing.
+struct Unsaid {
+    engine::SamplingOptions sampling = {};
+    int max_tokens = -1;  // of an answer; -1: until it ends or the context is full
+};
+
 struct DeskOptions {
     int turns = 4;                   // side by side at most, engine::kMostRowsTogether of them
     int waiting = 64;                // more of them at most, then Busy
@@ -31,6 +37,7 @@ struct DeskOptions {
     int most_drafted = engine::kMostRowsTogether - 1;
     std::chrono::milliseconds idle_unload{0};  // a model that nobody asks leaves after this time; 0: it stays
     engine::LoadRequest load = {};             // how one is loaded that is asked for
+    Unsaid unsaid = {};
 };
 
 /// A loaded model, as all threads may read it.
@@ -38,6 +45,7 @@ struct Served {
     std::string name;  // as clients call it
     engine::ModelInfo info;
     std::unique_ptr<ModelText> text;
+    Unsaid unsaid = {};
 };
 
 /// The engine's thread is its own. Its functions may be called from any.
@@ -55,12 +63,14 @@ public:
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
     /// Null: none is loaded.
     std::shared_ptr<const Served> served() const;
+    const Unsaid& unsaid() const { return options_.unsaid; }
     /// Loads it, unless it is there, and waits for that.
     engine::Result<std::shared_ptr<const Served>> need(const ModelFile& file);
 
     struct Submitted {
         std::shared_ptr<EventQueue> events;
         std::vector<std::shared_ptr<TurnEvents>> turns;  // one for each answer
+        int choices = 1;                                 // so many of them answer the same prompt
     };
     /// Queues a turn for each answer that is asked for. Refused where too many wait.
     tl::expected<Submitted, Refusal> submit(Ask ask);

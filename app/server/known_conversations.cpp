@@ -15,8 +15,14 @@ std::string conversation_text(const engine::Request& request)
 {
     // Two different requests may never look alike, so each part says how long it is.
     const auto part = [](const std::string& text) { return std::to_string(text.size()) + ':' + text; };
-    if (request.messages.empty())
+    if (request.messages.empty() && !request.raw_prompt.empty())
         return "raw:" + request.raw_prompt;
+    if (request.messages.empty()) {
+        std::string ids = "ids:";
+        for (const int id : request.raw_ids)
+            ids += std::to_string(id) + ',';
+        return ids;
+    }
     std::string all = part(request.tools_json) + part(request.template_arguments_json);
     for (const engine::Message& message : request.messages)
         all += part(message.role) + part(message.text) + part(message.reasoning) + part(message.more_json);

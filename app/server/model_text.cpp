@@ -58,4 +58,12 @@ engine::Result<std::string> ModelText::detokenize(const std::vector<int>& ids)
     return (*opened)->decode(ids);
 }
 
+engine::Result<std::string> ModelText::piece(int id)
+{
+    const auto opened = codec();
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return (*opened)->piece(id);
+}
+
 }  // namespace server

@@ -120,17 +120,16 @@ private:
 };
 
 /// What both have in common.
-Ask read_common(Fields& fields)
+Ask read_common(Fields& fields, const Served& served)
 {
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     ask.model = fields.text("model").value_or("");
     ask.streams = fields.flag("stream").value_or(true);
     if (const Json* options = fields.object("options")) {
         Fields inner(*options);
         read_sampling(inner, ask.turn.sampling);
-        ask.turn.max_tokens = int(inner.integer("num_predict", -2, 1 << 30).value_or(-1));
-        ask.turn.max_tokens = std::max(ask.turn.max_tokens, -1);
+        if (const auto most = inner.integer("num_predict", -2, 1 << 30))
+            ask.turn.max_tokens = std::max(int(*most), -1);
         ask.turn.stop = inner.texts("stop");
         std::erase(ask.turn.stop, "");
         if (inner.refusal())
@@ -180,7 +179,7 @@ Json entry_of(const std::string& name, const engine::ModelInfo& info)
 tl::expected<Asked, Refusal> OllamaChat::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask = read_common(fields);
+    Ask ask = read_common(fields, served);
     if (const Json* messages = fields.array("messages"))
         for (const Json& message : *messages)
             if (const Json* images = Fields(message).find("images"); images && !images->empty())
@@ -199,7 +198,7 @@ std::string OllamaChat::error(const Refusal& refusal) const
 tl::expected<Asked, Refusal> OllamaGenerate::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask = read_common(fields);
+    Ask ask = read_common(fields, served);
     fields.not_supported("suffix", "");
     fields.not_supported("context", Json::array());
     fields.not_supported("template", "");

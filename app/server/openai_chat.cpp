@@ -1,6 +1,7 @@
 #include "app/server/openai_chat.h"
 
 #include "app/server/answer_format.h"
+#include "app/server/llama_numbers.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_logprobs.h"
 
@@ -27,6 +28,8 @@ public:
     {
         if (std::holds_alternative<Started>(event))
             return chunk({{"role", "assistant"}, {"content", ""}});
+        if (const auto* progress = std::get_if<Progress>(&event))
+            return chunk(Json::object(), nullptr, progress);
         if (const auto* text = std::get_if<TextPiece>(&event))
             return chunk({{"content", text->text}});
         if (const auto* said = std::get_if<TokenPiece>(&event)) {
@@ -85,7 +88,7 @@ private:
         return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_}};
     }
 
-    std::string chunk(Json delta, const char* finish_reason = nullptr)
+    std::string chunk(Json delta, const char* finish_reason = nullptr, const Progress* progress = nullptr)
     {
         Json json = object("chat.completion.chunk");
         Json choice = {{"index", choice_}, {"delta", std::move(delta)}, {"finish_reason", nullptr}};
@@ -94,6 +97,8 @@ private:
         if (auto& tokens = tokens_[std::size_t(choice_)]; !tokens.empty())
             choice["logprobs"] = chat_logprobs(std::exchange(tokens, {}));
         json["choices"] = Json::array({std::move(choice)});
+        if (progress)
+            json["prompt_progress"] = llama_progress(*progress);
         return event_of(json);
     }
 
@@ -135,8 +140,7 @@ private:
 tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);
     read_template_arguments(fields, ask.turn);

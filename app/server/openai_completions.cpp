@@ -1,8 +1,10 @@
 #include "app/server/openai_completions.h"
 
 #include "app/server/answer_format.h"
+#include "app/server/llama_numbers.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_logprobs.h"
+#include "app/server/raw_prompts.h"
 
 #include <utility>
 
@@ -13,12 +15,15 @@ namespace {
 class CompletionWording final : public Wording
 {
 public:
-    CompletionWording(std::string model, int choices, bool includes_usage)
+    /// `choices`: of the answers, to each prompt.
+    CompletionWording(std::string model, int answers, int choices, bool includes_usage)
         : model_(std::move(model))
+        , choices_(choices)
         , includes_usage_(includes_usage)
-        , running_(choices)
-        , logprobs_(std::size_t(choices))
-        , tokens_(std::size_t(choices))
+        , running_(answers)
+        , sums_(std::size_t(answers / choices))
+        , logprobs_(std::size_t(answers))
+        , tokens_(std::size_t(answers))
     {
     }
 
@@ -28,6 +33,11 @@ public:
     {
         if (const auto* text = std::get_if<TextPiece>(&event))
             return event_of(object(choice(text->text, std::exchange(tokens(), {}))));
+        if (const auto* progress = std::get_if<Progress>(&event)) {
+            Json json = object(choice("", {}));
+            json["prompt_progress"] = llama_progress(*progress);
+            return event_of(json);
+        }
         if (const auto* said = std::get_if<TokenPiece>(&event))
             tokens() = said->tokens;  // with what they became
         if (const auto* failed = std::get_if<Failed>(&event))
@@ -41,20 +51,20 @@ public:
     std::string whole_of_all(const std::vector<Answer>& answers) override
     {
         Json choices = Json::array();
-        Ended all;
         for (const Answer& answer : answers) {
             choice_ = int(choices.size());
             choices.push_back(choice(answer.text, answer.tokens, openai_finish_reason(answer.ended)));
-            add(answer.ended, all);
+            add(answer.ended, sum());
         }
         Json json = object({});
         json["choices"] = std::move(choices);
-        json["usage"] = openai_usage(all);
+        json["usage"] = usage();
         json["timings"] = llama_timings(answers.front().ended);
         return text_of(json);
     }
 
 private:
+    Ended& sum() { return sums_[std::size_t(choice_ / choices_)]; }
     std::vector<engine::TokenLogprobs>& tokens() { return tokens_[std::size_t(choice_)]; }
 
     Json choice(const std::string& text, const std::vector<engine::TokenLogprobs>& tokens,
@@ -78,16 +88,29 @@ private:
                 {"choices", Json::array({std::move(choice)})}};
     }
 
+    /// Each prompt counts once.
+    Json usage() const
+    {
+        Ended all;
+        for (const Ended& sum : sums_) {
+            all.prompt_tokens += sum.prompt_tokens;
+            all.cached_tokens += sum.cached_tokens;
+            all.answer_tokens += sum.answer_tokens;
+        }
+        return openai_usage(all);
+    }
+
     std::string end(const Ended& ended)
     {
         std::string text = event_of(object(choice("", std::exchange(tokens(), {}), openai_finish_reason(ended))));
-        add(ended, all_);
+        add(ended, sum());
         if (--running_ > 0)
             return text;
         if (includes_usage_) {
             Json last = object({});
             last["choices"] = Json::array();
-            last["usage"] = openai_usage(all_);
+            last["usage"] = usage();
+            last["timings"] = llama_timings(ended);
             text += event_of(last);
         }
         return text + "data: [DONE]\n\n";
@@ -96,10 +119,11 @@ private:
     const std::string id_ = new_id("cmpl-");
     const std::int64_t created_ = unix_time();
     const std::string model_;
+    const int choices_;
     const bool includes_usage_;
     int choice_ = 0;
     int running_;
-    Ended all_;
+    std::vector<Ended> sums_;                                 // of each prompt
     std::vector<CompletionLogprobs> logprobs_;                // of each choice
     std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each, until a piece has them
 };
@@ -109,8 +133,7 @@ private:
 tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     ask.thoughts_in_text = true;
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);
@@ -123,15 +146,10 @@ tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Ser
     bool includes_usage = false;
     if (const Json* options = fields.object("stream_options"))
         includes_usage = Fields(*options).flag("include_usage").value_or(false);
-    const std::vector<std::string> prompts = fields.texts("prompt");
-    if (prompts.size() == 1 && !prompts.front().empty())
-        ask.turn.raw_prompt = prompts.front();
-    else
-        fields.refuse("prompt", prompts.size() > 1 ? "must be one text; several are not supported here"
-                                                   : "must be a text that is not empty");
+    read_prompts(fields, ask);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    auto wording = std::make_unique<CompletionWording>(served.name, ask.choices, includes_usage);
+    auto wording = std::make_unique<CompletionWording>(served.name, ask.answers(), ask.choices, includes_usage);
     return Asked{std::move(ask), std::move(wording)};
 }
 

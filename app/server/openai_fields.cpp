@@ -1,6 +1,7 @@
 #include "app/server/openai_fields.h"
 
 #include "app/server/call_grammar.h"
+#include "app/server/logit_bias.h"
 
 #include <algorithm>
 #include <array>
@@ -134,11 +135,6 @@ void read_tool_choice(Fields& fields, const Json& choice, Ask& ask)
         fields.refuse("tool_choice", "must be auto, none, required, or a function with its name");
 }
 
-double per_second(int tokens, double seconds)
-{
-    return seconds > 0 ? tokens / seconds : 0;
-}
-
 }  // namespace
 
 void read_sampling(Fields& fields, engine::SamplingOptions& s)
@@ -161,9 +157,12 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
         s.dry_sequence_breakers = fields.texts("dry_sequence_breakers");
     take(fields.number("xtc_probability", 0, 1), s.xtc_probability);
     take(fields.number("xtc_threshold", 0, 1), s.xtc_threshold);
+    read_logit_bias(fields, s);
     const auto seed =
         fields.integer("seed", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    if (seed && *seed != -1)  // which elsewhere asks for a random one
+    if (seed && *seed == -1)  // which elsewhere asks for a random one
+        s.seed.reset();
+    else if (seed)
         s.seed = std::uint64_t(*seed);
 }
 
@@ -171,17 +170,20 @@ void read_answer_limits(Fields& fields, Ask& ask)
 {
     for (const char* name : {"n_predict", "max_tokens", "max_completion_tokens"})
         take(fields.integer(name, -1, kMostTokens), ask.turn.max_tokens);
+    ask.turn.ignore_end = fields.flag("ignore_eos").value_or(false);
     ask.turn.stop = fields.texts("stop");
     std::erase(ask.turn.stop, "");
     if (ask.turn.stop.size() > kMostStops)
         fields.refuse("stop", "has more than " + std::to_string(kMostStops) + " texts");
     ask.streams = fields.flag("stream").value_or(false);
+    ask.reports_progress = fields.flag("return_progress").value_or(false) && ask.streams;
     ask.model = fields.text("model").value_or("");
 }
 
 void read_choices(Fields& fields, Ask& ask)
 {
-    take(fields.integer("n", 1, kMostChoices), ask.choices);
+    for (const char* name : {"n_cmpl", "n"})
+        take(fields.integer(name, 1, kMostChoices), ask.choices);
 }
 
 void add(const Ended& ended, Ended& sum)
@@ -277,7 +279,14 @@ void read_messages(Fields& fields, engine::Request& turn)
         else
             turn.messages.push_back(std::move(taken));
     }
-    turn.continue_last = turn.messages.back().role == "assistant";
+    // As vLLM says it; who says nothing goes on with an answer that comes last.
+    const auto goes_on = fields.flag("continue_final_message");
+    const bool answered = turn.messages.back().role == "assistant";
+    if (goes_on.value_or(false) && fields.flag("add_generation_prompt").value_or(false))
+        fields.refuse("continue_final_message", "cannot be true together with 'add_generation_prompt'");
+    if (goes_on.value_or(false) && !answered)
+        fields.refuse("continue_final_message", "asks to go on with the last message, which is not the assistant's");
+    turn.continue_last = goes_on.value_or(true) && answered;
 }
 
 Json arguments_of(const Json& given)
@@ -334,7 +343,6 @@ void offer_tools(Fields& fields, const Json& functions, Ask& ask)
 void refuse_unsupported(Fields& fields)
 {
     fields.not_supported("best_of", 1);
-    fields.not_supported("logit_bias", Json::object());
     fields.not_supported("audio", Json::object());
     fields.not_supported("functions", Json::array());
     fields.not_supported("function_call", "none");
@@ -362,6 +370,7 @@ std::string openai_error(const Refusal& refusal)
         code = "unsupported_parameter";
         break;
     case Refusal::Kind::PromptTooLong:
+        type = "exceed_context_size_error";  // llama-server's word, which its clients go by; OpenAI's look at the code
         code = "context_length_exceeded";
         break;
     case Refusal::Kind::Busy:
@@ -391,23 +400,6 @@ Json openai_usage(const Ended& ended)
             {"completion_tokens", ended.answer_tokens},
             {"total_tokens", ended.prompt_tokens + ended.answer_tokens},
             {"prompt_tokens_details", {{"cached_tokens", ended.cached_tokens}}}};
-}
-
-Json llama_timings(const Ended& ended)
-{
-    const int computed = ended.prompt_tokens - ended.cached_tokens;
-    Json timings = {{"cache_n", ended.cached_tokens},
-                    {"prompt_n", computed},
-                    {"prompt_ms", 1000 * ended.prompt_s},
-                    {"prompt_per_second", per_second(computed, ended.prompt_s)},
-                    {"predicted_n", ended.answer_tokens},
-                    {"predicted_ms", 1000 * ended.answer_s},
-                    {"predicted_per_second", per_second(std::max(ended.answer_tokens - 1, 0), ended.answer_s)}};
-    if (ended.drafted_tokens > 0) {
-        timings["draft_n"] = ended.drafted_tokens;
-        timings["draft_n_accepted"] = ended.accepted_tokens;
-    }
-    return timings;
 }
 
 const char* openai_finish_reason(const Ended& ended)

@@ -12,13 +12,13 @@ namespace server {
 /// Larger ones are no sensible wish, and would not fit the engine's numbers.
 inline constexpr std::int64_t kMostAnswerTokens = 1 << 30;
 
-/// temperature, top_p, seed and their like.
+/// temperature, top_p, logit_bias, seed and their like.
 void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
 
 /// How long an answer may be, what ends it, whether it is a stream.
 void read_answer_limits(Fields& fields, Ask& ask);
 
-/// n: so many answers.
+/// n: so many answers; n_cmpl is the same.
 void read_choices(Fields& fields, Ask& ask);
 
 /// What several answers to one prompt took: the prompt counts once.
@@ -49,8 +49,6 @@ std::string text_of_content(Fields& fields, const Json& content, const std::stri
 std::string openai_error(const Refusal& refusal);
 
 Json openai_usage(const Ended& ended);
-/// llama-server's own numbers beside it.
-Json llama_timings(const Ended& ended);
 const char* openai_finish_reason(const Ended& ended);
 
 }  // namespace server

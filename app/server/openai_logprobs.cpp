@@ -14,7 +14,7 @@ Json likely_token(const engine::LikelyToken& token)
     Json bytes = Json::array();
     for (const char byte : token.bytes)
         bytes.push_back(static_cast<unsigned char>(byte));
-    return {{"token", token.bytes}, {"logprob", token.logprob}, {"bytes", std::move(bytes)}};
+    return {{"id", token.id}, {"token", token.bytes}, {"logprob", token.logprob}, {"bytes", std::move(bytes)}};
 }
 
 std::size_t characters(const std::string& text)
@@ -42,10 +42,8 @@ void read_completion_logprobs(Fields& fields, engine::Request& turn)
         turn.top_logprobs = int(*likeliest);
 }
 
-Json chat_logprobs(const std::vector<engine::TokenLogprobs>& tokens)
+Json token_logprobs(const std::vector<engine::TokenLogprobs>& tokens)
 {
-    if (tokens.empty())
-        return nullptr;
     Json content = Json::array();
     for (const engine::TokenLogprobs& token : tokens) {
         Json one = likely_token(token.written);
@@ -54,7 +52,14 @@ Json chat_logprobs(const std::vector<engine::TokenLogprobs>& tokens)
             one["top_logprobs"].push_back(likely_token(likely));
         content.push_back(std::move(one));
     }
-    return {{"content", std::move(content)}, {"refusal", nullptr}};
+    return content;
+}
+
+Json chat_logprobs(const std::vector<engine::TokenLogprobs>& tokens)
+{
+    if (tokens.empty())
+        return nullptr;
+    return {{"content", token_logprobs(tokens)}, {"refusal", nullptr}};
 }
 
 Json CompletionLogprobs::next(const std::vector<engine::TokenLogprobs>& tokens)

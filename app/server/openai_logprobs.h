@@ -16,6 +16,9 @@ void read_completion_logprobs(Fields& fields, engine::Request& turn);
 /// Those of a chat; null: there are none.
 Json chat_logprobs(const std::vector<engine::TokenLogprobs>& tokens);
 
+/// Each token as chats have it, with its id.
+Json token_logprobs(const std::vector<engine::TokenLogprobs>& tokens);
+
 /// Those of a completion, whose offsets count the characters before each.
 class CompletionLogprobs
 {

@@ -179,11 +179,11 @@ Json about(Fields& fields, const Ask& ask, const std::string& model)
 tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Served& served) const
 {
     Fields fields(body);
-    Ask ask;
-    ask.turn.most_drafted = -1;
+    Ask ask = unsaid_ask(served);
     ask.model = fields.text("model").value_or("");
     ask.streams = fields.flag("stream").value_or(false);
-    ask.turn.max_tokens = int(fields.integer("max_output_tokens", 1, kMostAnswerTokens).value_or(-1));
+    if (const auto most = fields.integer("max_output_tokens", 1, kMostAnswerTokens))
+        ask.turn.max_tokens = int(*most);
     read_sampling(fields, ask.turn.sampling);
     if (const auto truncation = fields.text("truncation"); truncation && *truncation == "auto")
         ask.turn.full_context = engine::FullContext::DropOldest;

@@ -1,8 +1,12 @@
 #include "app/server/plain_answers.h"
 
 #include "app/server/anthropic_messages.h"
+#include "app/server/llama_samplers.h"
+#include "app/server/openai_chat.h"
 #include "app/server/openai_fields.h"
+#include "app/server/openai_responses.h"
 #include "app/server/prompted_tools.h"
+#include "engine/utf8_path.h"
 
 #include <algorithm>
 #include <limits>
@@ -41,25 +45,51 @@ Json listed(const ModelFile& file, const Served* loaded)
     return entry;
 }
 
-Json sampling_of(const engine::SamplingOptions& s)
-{
-    return {{"temperature", s.temperature},
-            {"top_k", s.top_k},
-            {"top_p", s.top_p},
-            {"min_p", s.min_p},
-            {"typical_p", s.typical_p},
-            {"repeat_penalty", s.repeat_penalty},
-            {"repeat_last_n", s.repeat_last_n},
-            {"presence_penalty", s.presence_penalty},
-            {"frequency_penalty", s.frequency_penalty}};
-}
-
 template <class Value>
 PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
 {
     if (!value)
         return tl::unexpected(refusal_of(value.error()));
     return text_of(Json::object({{name, *value}}));
+}
+
+/// Of the prompt that a request to this API would have.
+PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
+{
+    const auto asked = dialect.read(request.body, *request.served);
+    if (!asked)
+        return tl::unexpected(asked.error());
+    engine::Request turn = asked->ask.turn;
+    tell_of_tools(turn, request.served->text->chat_template());
+    const auto ledger = request.desk.count(turn);
+    if (!ledger)
+        return tl::unexpected(refusal_of(ledger.error()));
+    return text_of({{"input_tokens", ledger->total_tokens}});
+}
+
+/// Each id with its text, or with its bytes where they are no text by themselves.
+PlainAnswer with_pieces(ModelText& text, const std::vector<int>& ids)
+{
+    Json all = Json::array();
+    for (const int id : ids) {
+        const auto piece = text.piece(id);
+        if (!piece)
+            return tl::unexpected(refusal_of(piece.error()));
+        all.push_back({{"id", id}, {"piece", *piece}});
+        try {
+            (void)all.back()["piece"].dump();
+        } catch (const Json::type_error&) {
+            all.back()["piece"] = std::vector<unsigned char>(piece->begin(), piece->end());
+        }
+    }
+    return text_of(Json::object({{"tokens", std::move(all)}}));
+}
+
+std::string without_generation_prompt(const std::string& template_arguments)
+{
+    Json arguments = template_arguments.empty() ? Json::object() : Json::parse(template_arguments, nullptr, false);
+    arguments["add_generation_prompt"] = false;
+    return text_of(arguments);
 }
 
 }  // namespace
@@ -91,15 +121,21 @@ PlainAnswer no_embeddings(const PlainRequest& request)
 
 PlainAnswer anthropic_count_tokens(const PlainRequest& request)
 {
-    const auto asked = AnthropicMessages().read(request.body, *request.served);
-    if (!asked)
-        return tl::unexpected(asked.error());
-    engine::Request turn = asked->ask.turn;
-    tell_of_tools(turn, request.served->text->chat_template());
-    const auto ledger = request.desk.count(turn);
-    if (!ledger)
-        return tl::unexpected(refusal_of(ledger.error()));
-    return text_of({{"input_tokens", ledger->total_tokens}});
+    return counted(request, AnthropicMessages());
+}
+
+PlainAnswer openai_chat_input_tokens(const PlainRequest& request)
+{
+    return counted(request, OpenAiChat());
+}
+
+PlainAnswer openai_responses_input_tokens(const PlainRequest& request)
+{
+    Fields fields(request.body);
+    fields.not_supported("previous_response_id", "");  // which this one does not know
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return counted(request, OpenAiResponses());
 }
 
 PlainAnswer llama_tokenize(const PlainRequest& request)
@@ -107,10 +143,11 @@ PlainAnswer llama_tokenize(const PlainRequest& request)
     Fields fields(request.body);
     const std::string text = fields.text("content").value_or("");
     const bool bos = fields.flag("add_special").value_or(false), specials = fields.flag("parse_special").value_or(true);
-    fields.not_supported("with_pieces", false);
+    const bool pieces = fields.flag("with_pieces").value_or(false);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return answer_of("tokens", request.served->text->tokenize(text, {bos, specials}));
+    const auto ids = request.served->text->tokenize(text, {bos, specials});
+    return pieces && ids ? with_pieces(*request.served->text, *ids) : answer_of("tokens", ids);
 }
 
 PlainAnswer llama_detokenize(const PlainRequest& request)
@@ -136,6 +173,8 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
     read_template_arguments(fields, ask.turn);
     read_tools(fields, ask);
     read_messages(fields, ask.turn);
+    if (!fields.flag("add_generation_prompt").value_or(true))
+        ask.turn.template_arguments_json = without_generation_prompt(ask.turn.template_arguments_json);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
     tell_of_tools(ask.turn, request.served->text->chat_template());
@@ -145,10 +184,13 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
 PlainAnswer llama_props(const PlainRequest& request)
 {
     const engine::ModelInfo& info = request.served->info;
-    const Json settings = {{"n_ctx", info.context_in_use}, {"params", sampling_of({})}};
+    const Json settings = {{"n_ctx", info.context_in_use > 0 ? info.context_in_use : info.context_tokens},
+                           {"params", said_sampling(request.desk.unsaid().sampling)}};
     return text_of({{"default_generation_settings", settings},
                     {"total_slots", request.desk.turn_slots().size()},
                     {"model_alias", request.served->name},
+                    {"model_path", engine::utf8_text(info.path.filename())},  // its folder is nobody's business
+                    {"is_sleeping", request.desk.served() == nullptr},
                     {"modalities", {{"vision", false}, {"audio", false}}},
                     {"chat_template", request.served->text->chat_template()},
                     {"has_chat_template", info.has_chat_template}});

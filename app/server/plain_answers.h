@@ -30,6 +30,10 @@ PlainAnswer openai_model(const PlainRequest& request);
 /// No model that gives them is run here; whoever asks hears so, in the words of the path's API.
 PlainAnswer no_embeddings(const PlainRequest& request);
 
+/// Of a prompt, before it is sent.
+PlainAnswer openai_chat_input_tokens(const PlainRequest& request);
+PlainAnswer openai_responses_input_tokens(const PlainRequest& request);
+
 // ---- Anthropic's ----
 
 PlainAnswer anthropic_count_tokens(const PlainRequest& request);

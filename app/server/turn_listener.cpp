@@ -46,6 +46,13 @@ engine::Listener TurnListener::listener()
     return listener;
 }
 
+void TurnListener::on_frame(const engine::Telemetry& frame)
+{
+    if (ask_.reports_progress && frame.phase == engine::Phase::Prefill)
+        events_.put(Progress{frame.prompt_tokens, frame.reused_tokens, frame.reused_tokens + frame.prefilled_tokens,
+                             seconds(Clock::now() - begun_)});
+}
+
 void TurnListener::on_text(std::string_view text)
 {
     const auto now = Clock::now();
@@ -123,6 +130,8 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     const engine::Telemetry& t = turn->telemetry;
     Ended ended;
     ended.reason = turn->reason;
+    ended.stop_string = turn->stop_string;
+    ended.seed = turn->seed;
     ended.calls = calls_;
     ended.prompt_tokens = turn->prompt.count();
     ended.cached_tokens = t.reused_tokens;

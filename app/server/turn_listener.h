@@ -24,6 +24,7 @@ public:
 
     /// Of prompt and text.
     engine::Listener listener();
+    void on_frame(const engine::Telemetry& frame);
     /// Says the last event. `most_tokens`: of the context, for a prompt that does not fit.
     void end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens);
 

@@ -51,17 +51,16 @@ public:
     std::optional<EventQueue::Item> next(std::optional<Clock::time_point> deadline = std::nullopt)
     {
         for (;;) {
+            if (left())
+                return std::nullopt;
             if (auto item = submitted_.events->next(patience_.glance)) {
                 if (const auto* ended = std::get_if<Ended>(&item->event)) {
                     --running_;
-                    prompt_tokens_ = ended->prompt_tokens;  // of each the same
+                    if (item->choice % submitted_.choices == 0)  // the others have the same one
+                        prompt_tokens_ += ended->prompt_tokens;
                     answer_tokens_ += ended->answer_tokens;
                 }
                 return item;
-            }
-            if (reply_.client_is_gone()) {
-                gone_ = true;
-                return std::nullopt;
             }
             if (deadline && Clock::now() >= *deadline)
                 return std::nullopt;
@@ -89,12 +88,23 @@ public:
     Replied replied(int status) const { return {gone_ ? kClientGone : status, prompt_tokens_, answer_tokens_, {}}; }
 
 private:
+    /// Looks now and then, also while there is much to say: of a whole answer nothing is sent before its end.
+    bool left()
+    {
+        if (!gone_ && Clock::now() - looked_ >= patience_.glance) {
+            gone_ = reply_.client_is_gone();
+            looked_ = Clock::now();
+        }
+        return gone_;
+    }
+
     const EngineDesk::Submitted submitted_;
     HttpReply& reply_;
     const TurnPatience& patience_;
     std::size_t running_;
     int prompt_tokens_ = 0, answer_tokens_ = 0;
     bool gone_ = false;
+    Clock::time_point looked_ = Clock::now();
 };
 
 }  // namespace

@@ -192,7 +192,7 @@ Status SchemaWriter::check_words(const Schema& s)
     for (const char* word :
          {"not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties", "maxProperties",
           "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains", "maxContains",
-          "multipleOf", "unevaluatedItems", "additionalItems", "$dynamicRef", "$recursiveRef"})
+          "multipleOf", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
         if (s.contains(word))
             return refuse_schema(std::string("the schema's '") + word + "' is not supported");
     for (const char* word : {"uniqueItems", "unevaluatedProperties"})
@@ -331,7 +331,13 @@ Result<std::string> SchemaWriter::array(const Schema& s, int depth)
         return tl::unexpected((least ? most : least).error());
     if (*most >= 0 && *most < *least)
         return refuse_schema("the schema's 'maxItems' is less than its 'minItems'");
-    const Schema first = s.contains("prefixItems") ? s["prefixItems"] : Schema::array();
+    // Until draft 2019-09 a list of schemas under 'items' was what 'prefixItems' is now, and 'additionalItems' what is
+    // 'items'; beside one schema under 'items' it said nothing.
+    const bool is_older = s.contains("items") && s["items"].is_array();
+    if (is_older && s.contains("prefixItems"))
+        return refuse_schema("the schema has lists under both 'items' and 'prefixItems'");
+    const char* const further = is_older ? "additionalItems" : "items";
+    const Schema first = is_older ? s["items"] : s.contains("prefixItems") ? s["prefixItems"] : Schema::array();
     if (!first.is_array())
         return refuse_schema("the schema has 'prefixItems' that are no list of schemas");
 
@@ -345,13 +351,13 @@ Result<std::string> SchemaWriter::array(const Schema& s, int depth)
             return text;
         all += (count++ == 0 ? "" : " \",\" ws ") + *text;
     }
-    const bool more = s.contains("items") ? s["items"] != false : first.empty() || *least > count;
+    const bool more = s.contains(further) ? s[further] != false : first.empty() || *least > count;
     if (!more && *least > count)
         return refuse_schema("the schema's 'minItems' is more than the items it has");
     const int least_more = std::max(*least - count, 0);
     const int most_more = *most < 0 ? -1 : *most - count;
     if (more && most_more != 0) {
-        Text text = s.contains("items") ? schema(s["items"], depth + 1) : Text("value");
+        Text text = s.contains(further) ? schema(s[further], depth + 1) : Text("value");
         if (!text)
             return text;
         const std::string item = name("item");

@@ -35,6 +35,8 @@ public:
     std::vector<TextRange> take_guessed();
 
     bool stopped() const { return stopped_; }
+    /// Once it is: the string that ended it.
+    const std::string& stopped_by() const { return stops_.stopped_by(); }
     const std::string& text() const { return text_; }
 
 private:

@@ -373,7 +373,8 @@ Result<PromptLedger> LocalEngine::count_prompt(const Request& request, std::stop
 try {
     if (!state_.model)
         return fail(Error::Code::NotLoaded, "no model is loaded");
-    if (request.messages.empty() && request.raw_prompt.empty()) {  // nothing is there to be asked yet
+    if (request.messages.empty() && request.raw_prompt.empty() &&
+        request.raw_ids.empty()) {  // nothing is there to be asked yet
         PromptLedger nothing;
         nothing.total_tokens = int(state_.model->tokenizer()
                                        .encode("", {EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning})

@@ -280,13 +280,16 @@ bool begins_with_own(const TracedText& rendered, std::string_view word)
 
 }  // namespace
 
-Prompt PromptBuilder::build_raw(const std::string& text) const
+Prompt PromptBuilder::build_raw(const Request& request) const
 {
     Prompt prompt;
     EncodeOptions options{EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning, true};
     options.stop = stop_;
-    for (const Token& token : tokenizer_.encode(text, options))
-        prompt.ids.push_back(token.id);
+    if (request.raw_prompt.empty())
+        prompt.ids = request.raw_ids;
+    else
+        for (const Token& token : tokenizer_.encode(request.raw_prompt, options))
+            prompt.ids.push_back(token.id);
     prompt.ledger.total_tokens = int(prompt.ids.size());
     return prompt;
 }
@@ -398,9 +401,9 @@ Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room)
                                                   " tokens and the context holds " + std::to_string(limit));
     };
     if (request.messages.empty()) {
-        if (request.raw_prompt.empty())
+        if (request.raw_prompt.empty() && request.raw_ids.empty())
             return fail(Error::Code::BadRequest, "the prompt is empty");
-        Prompt prompt = build_raw(request.raw_prompt);
+        Prompt prompt = build_raw(request);
         if (stop_.stop_requested())
             return fail(Error::Code::Cancelled, "the answer was stopped");
         if (int(prompt.ids.size()) >= limit)

@@ -51,7 +51,7 @@ public:
 
 private:
     Result<Prompt> build_from(const Request& request, std::span<const int> kept) const;
-    Prompt build_raw(const std::string& text) const;
+    Prompt build_raw(const Request& request) const;
     const KeptReply* kept_reply(const Message& message) const;
 
     const ChatTemplate& template_;

@@ -4,6 +4,7 @@
 #include "engine/run/model_drafter.h"
 #include "engine/run/mtp_drafter.h"
 #include "engine/run/ngram_index.h"
+#include "engine/run/sampler_of.h"
 #include "engine/run/saved_conversations.h"
 #include "engine/sampling/log_shares.h"
 
@@ -36,22 +37,6 @@ std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tok
     return positions;
 }
 
-DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& tokenizer)
-{
-    if (sampling.dry_multiplier <= 0.0f)
-        return {};
-    const auto ids_of = [&](std::string_view text) {
-        std::vector<int> ids;
-        for (const Token& token :
-             tokenizer.encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Middle}))
-            ids.push_back(token.id);
-        return ids;
-    };
-    return DryBreakers::find(
-        sampling.dry_sequence_breakers, tokenizer.size(), [&](int id) { return std::string(tokenizer.piece(id)); },
-        ids_of);
-}
-
 bool was_stopped(const Status& done)
 {
     return !done && done.error().code == Error::Code::Cancelled;
@@ -70,8 +55,7 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, Request reques
     : host_(std::move(host))
     , conversation_(conversation)
     , request_(std::move(request))
-    , sampler_(request_.sampling, host_.model.info().vocabulary, seed,
-               dry_breakers(request_.sampling, host_.model.tokenizer()))
+    , sampler_(sampler_of(request_, host_.model, seed))
     , text_(request_.stop, begins_with_space(request_, host_.model.tokenizer()), host_.listener.on_text)
     , meter_(host_.model.clock())
     , step_(request_.most_drafted, request_.draft_depth)
@@ -111,6 +95,8 @@ Status TurnRunner::make_rules()
 
 Status TurnRunner::begin()
 {
+    if (Status ok = check_ids(request_, host_.model.tokenizer()); !ok)
+        return ok;
     if (Status ok = make_rules(); !ok)
         return ok;
     if (const ModelInfo& info = host_.model.info(); info.experts > 0 && !conversation_.experts)
@@ -396,7 +382,8 @@ Result<std::optional<TurnRunner::Chosen>> TurnRunner::choose()
     }
     if (allowed && !allowed->any())
         return std::nullopt;
-    const auto enough = allowed || tells_tokens() ? std::nullopt : sampler_.enough();
+    const bool all = allowed || (tells_tokens() && *request_.top_logprobs >= 0);
+    const auto enough = all ? std::nullopt : sampler_.enough();
     const auto logits = host_.model.logits(conversation_.kv, step_.row(), enough);
     if (!logits)
         return tl::unexpected(logits.error());
@@ -418,6 +405,8 @@ int TurnRunner::sample(const RowLogits& logits, const TokenMask* allowed)
 void TurnRunner::tell_token(int id, std::span<const float> logits)
 {
     const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
+    if (*request_.top_logprobs < 0)
+        return host_.listener.on_token({{id, host_.model.tokenizer().piece(id)}, {}});
     const double sum = log_sum_of_exps(logits);
     const auto likely = [&](int token) {
         return LikelyToken{token, host_.model.tokenizer().piece(token),
@@ -436,6 +425,8 @@ void TurnRunner::end(StopReason reason)
     end_step();
     text_.finish();
     turn_.text = text_.text();
+    if (reason == StopReason::StopString)
+        turn_.stop_string = text_.stopped_by();
     turn_.guessed = text_.take_guessed();
     host_.model.cache().states().keep(conversation_.kv);
     host_.model.cache().states().forget_before(conversation_.kv);

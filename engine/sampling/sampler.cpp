@@ -30,6 +30,7 @@ int Sampler::sample(std::span<const float> logits, std::span<const int> history,
         logits_[i] = finite_logit(logits[i]);
     std::fill(logits_.begin() + static_cast<std::ptrdiff_t>(count), logits_.end(), finite_logit(-INFINITY));
 
+    add_bias();
     penalise(history);
     dry_.apply(history, logits_);
     if (allowed)
@@ -55,13 +56,23 @@ int Sampler::sample(const RowLogits& logits, std::span<const int> history)
 
 std::optional<int> Sampler::enough() const
 {
-    if (penalises() || options_.dry_multiplier > 0.0f)
+    if (penalises() || options_.dry_multiplier > 0.0f || !options_.logit_bias.empty())
         return {};
     if (options_.temperature <= 0.0f)
         return 1;
     if (options_.top_k > 0 && std::size_t(options_.top_k) < logits_.size())
         return options_.top_k;
     return {};
+}
+
+/// Stays above what forbid_others() leaves.
+void Sampler::add_bias()
+{
+    for (const LogitBias& bias : options_.logit_bias)
+        if (bias.id >= 0 && static_cast<std::size_t>(bias.id) < logits_.size()) {
+            float& logit = logits_[static_cast<std::size_t>(bias.id)];
+            logit = finite_logit(logit + bias.bias);
+        }
 }
 
 bool Sampler::penalises() const

@@ -19,7 +19,7 @@ namespace engine {
 /// Whether a Sampler can be made of these options; an error names the first one that is out of range.
 Status check(const SamplingOptions& options);
 
-/// Draws the tokens of one answer. In order: penalties (repeat, frequency, presence), DRY, top-k, typical, top-p,
+/// Draws the tokens of one answer. In order: bias, penalties (repeat, frequency, presence), DRY, top-k, typical, top-p,
 /// min-p, XTC, temperature, draw - llama.cpp's default chain. Temperature 0 takes the largest logit after the
 /// penalties, the lowest id among equals, and uses no random number. The same options, seed, logits and history give
 /// the same ids on every machine whose exp() rounds alike.
@@ -27,7 +27,7 @@ Status check(const SamplingOptions& options);
 class Sampler
 {
 public:
-    /// Options that check() accepts; num_vocab is at least 1.
+    /// Options that check() accepts, whose biases name tokens; num_vocab is at least 1.
     Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers = {});
 
     /// The next id, always one of the vocabulary whatever the logits hold.
@@ -47,6 +47,7 @@ public:
     std::span<const Candidate> candidates() const { return candidates_.view(); }
 
 private:
+    void add_bias();
     bool penalises() const;
     void penalise(std::span<const int> history);
     void forbid_others(const TokenMask& allowed);

@@ -42,10 +42,12 @@ std::size_t StopStrings::take(char c)
     for (Matcher& matcher : matchers_) {
         step(matcher, c);
         const std::size_t start = held_.size() - matcher.matched;
-        if (matcher.matched == matcher.string.size())
-            match_at_ = std::min(match_at_.value_or(start), start);
-        else
+        if (matcher.matched < matcher.string.size()) {
             sure = std::min(sure, start);
+        } else if (!match_at_ || start < *match_at_) {
+            match_at_ = start;
+            found_ = std::size_t(&matcher - matchers_.data());
+        }
     }
     stopped_ = match_at_ && sure >= *match_at_;
     return match_at_ ? std::min(sure, *match_at_) : sure;

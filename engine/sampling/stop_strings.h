@@ -28,6 +28,8 @@ public:
     /// The text ends here: gives what was held back.
     Released finish();
     std::string_view held() const { return held_; }
+    /// Once one matched: which.
+    const std::string& stopped_by() const { return matchers_[found_].string; }
 
 private:
     /// One stop string and how much of it the text ends with (Knuth, Morris, Pratt).
@@ -46,6 +48,7 @@ private:
     std::string held_;                     // text not released yet
     std::string released_;                 // what the last call's view points to
     std::optional<std::size_t> match_at_;  // where in held_ a complete stop string starts; an earlier one may follow
+    std::size_t found_ = 0;                // which of matchers_ that is
     bool stopped_ = false;
 };
 

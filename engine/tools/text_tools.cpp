@@ -73,6 +73,7 @@ public:
 
     Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const override;
     Result<std::string> decode(const std::vector<int>& ids) const override;
+    Result<std::string> piece(int id) const override;
 
 private:
     std::unique_ptr<const Tokenizer> tokenizer_;
@@ -83,6 +84,13 @@ try {
     return ids_of(*tokenizer_, text, options);
 } catch (...) {
     return caught("for the tokens of so much text");
+}
+
+Result<std::string> OpenCodec::piece(int id) const
+try {
+    return tokenizer_->piece(id, true);
+} catch (...) {
+    return caught("for the text of a token");
 }
 
 Result<std::string> OpenCodec::decode(const std::vector<int>& ids) const

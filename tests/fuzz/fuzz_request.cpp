@@ -2,6 +2,7 @@
 // turn or a sentence.
 #include "app/server/anthropic_messages.h"
 #include "app/server/http_reader.h"
+#include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
 #include "app/server/openai_completions.h"
@@ -78,8 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const AnthropicMessages messages;
     static const OllamaChat ollama_chat;
     static const OllamaGenerate ollama_generate;
-    static const std::array<const Dialect*, 6> dialects = {&chat,     &completions, &responses,
-                                                           &messages, &ollama_chat, &ollama_generate};
+    static const LlamaCompletion llama_completion;
+    static const std::array<const Dialect*, 7> dialects = {&chat,        &completions,     &responses,       &messages,
+                                                           &ollama_chat, &ollama_generate, &llama_completion};
     if (size == 0)
         return 0;
     const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);

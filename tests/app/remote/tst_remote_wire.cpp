@@ -259,6 +259,24 @@ private Q_SLOTS:
         QCOMPARE(body(request, Kind::Unknown)["max_tokens"].get<int>(), 9);
     }
 
+    void biasesAreSent()
+    {
+        engine::Request request = question();
+        QVERIFY(!body(request, Kind::Unknown).contains("logit_bias"));
+        request.sampling.logit_bias = {{.id = 7, .bias = -std::numeric_limits<float>::infinity()},
+                                       {.id = 8, .bias = 2}};
+        QCOMPARE(body(request, Kind::Unknown)["logit_bias"], Json({{"7", -100}, {"8", 2}}));
+        request.sampling.logit_bias.push_back({.text = "word", .bias = 1});
+        QCOMPARE(body(request, Kind::LlamaServer)["logit_bias"]["word"], Json(1));
+        QVERIFY(!remote::body_of(request, "m", Kind::Unknown));
+        request.sampling.logit_bias.clear();
+        request.ignore_end = true;
+        QVERIFY(body(request, Kind::Vllm)["ignore_eos"].get<bool>());
+        request.messages.clear();
+        request.raw_ids = {1, 2};
+        QCOMPARE(body(request, Kind::Vllm)["prompt"], Json({1, 2}));
+    }
+
     void anAnswerIsGoneOnWith()
     {
         engine::Request request = question();

@@ -113,7 +113,7 @@ private Q_SLOTS:
         const auto answer = guide_
                                 .post("/v1/messages", {{"max_tokens", 50},
                                                        {"temperature", 0},
-                                                       {"stop_sequences", QJsonArray{"values"}},
+                                                       {"stop_sequences", QJsonArray{"zzz", "values", "yyy"}},
                                                        {"messages", asked(kQuestion)}})
                                 .json();
         QCOMPARE(answer["stop_reason"].toString(), QString("stop_sequence"));
@@ -127,6 +127,36 @@ private Q_SLOTS:
         const auto usage = guide_.post("/v1/messages", body).json()["usage"].toObject();
         QCOMPARE(counted, usage["input_tokens"].toInt() + usage["cache_read_input_tokens"].toInt());
         QVERIFY(counted > 5);
+        const QJsonObject response{{"input", kQuestion}};
+        for (const QByteArray root : {"/v1", ""}) {
+            QCOMPARE(guide_.post(root + "/chat/completions/input_tokens", body).json()["input_tokens"].toInt(),
+                     counted);
+            QCOMPARE(guide_.post(root + "/responses/input_tokens", response).json()["input_tokens"].toInt(), counted);
+        }
+        const QJsonObject later{{"input", kQuestion}, {"previous_response_id", "resp_1"}};
+        QCOMPARE(guide_.post("/v1/responses/input_tokens", later).status, 400);
+    }
+
+    // As vLLM has it. Who says nothing goes on with an answer that comes last.
+    void whetherTheLastAnswerGoesOnMayBeSaid()
+    {
+        QJsonArray messages = asked(kQuestion);
+        messages.append(QJsonObject{{"role", "assistant"}, {"content", "It holds"}});
+        QJsonObject body{{"messages", messages}, {"max_tokens", 1}, {"temperature", 0}};
+        const auto prompt_tokens = [&] {
+            return guide_.post("/v1/chat/completions", body).json()["usage"].toObject()["prompt_tokens"].toInt();
+        };
+        const int unsaid = prompt_tokens();
+        body["continue_final_message"] = true;
+        QCOMPARE(prompt_tokens(), unsaid);
+        body["add_generation_prompt"] = true;
+        QCOMPARE(guide_.post("/v1/chat/completions", body).status, 400);
+        body["continue_final_message"] = false;
+        QVERIFY(prompt_tokens() > unsaid);
+        body["messages"] = asked(kQuestion);
+        body["continue_final_message"] = true;
+        body["add_generation_prompt"] = false;
+        QCOMPARE(guide_.post("/v1/chat/completions", body).status, 400);
     }
 
     void anthropicsErrorsAreTheirOwn()
@@ -200,6 +230,17 @@ private Q_SLOTS:
         QCOMPARE(guide_.post("/detokenize", {{"tokens", tokens}}).json()["content"].toString(), text);
         QCOMPARE(guide_.post("/detokenize", {{"tokens", QJsonArray{999'999'999}}}).json()["content"].toString(),
                  QString());
+        QString pieces;
+        int i = 0;
+        const QJsonObject wanted{{"content", text + u8"\U0001F917"}, {"with_pieces", true}};
+        for (const QJsonValue& value : guide_.post("/tokenize", wanted).json()["tokens"].toArray()) {
+            const QJsonValue piece = value.toObject()["piece"];
+            QVERIFY(piece.isString() || !piece.toArray().isEmpty());  // bytes, where a character has several tokens
+            pieces += piece.toString();
+            if (i < tokens.size() - 1)
+                QCOMPARE(value.toObject()["id"], tokens[i++]);
+        }
+        QVERIFY2(pieces.startsWith("Grüße, KV cache!"), qPrintable(pieces));
         for (const QJsonValue& bad : {QJsonValue("x"), QJsonValue(-1), QJsonValue(1e30), QJsonValue(1.5)})
             QCOMPARE(guide_.post("/detokenize", {{"tokens", QJsonArray{bad}}}).status, 400);
     }
@@ -209,6 +250,9 @@ private Q_SLOTS:
         const auto prompt =
             guide_.post("/apply-template", {{"messages", asked(kQuestion)}}).json()["prompt"].toString();
         QVERIFY(prompt.contains(kQuestion) && prompt.size() > kQuestion.size());
+        const QJsonObject bare{{"messages", asked(kQuestion)}, {"add_generation_prompt", false}};
+        const auto shorter = guide_.post("/apply-template", bare).json()["prompt"].toString();
+        QVERIFY(prompt.startsWith(shorter) && prompt.size() > shorter.size());
     }
 
     void theServerDescribesItself()
@@ -216,9 +260,21 @@ private Q_SLOTS:
         const auto props = guide_.get("/props").json();
         QVERIFY(props["default_generation_settings"].toObject()["n_ctx"].toInt() > 0);
         QVERIFY(!props["chat_template"].toString().isEmpty());
+        QCOMPARE(props["model_path"].toString(), QString("guide.gguf"));  // and no folder
         const auto slot = QJsonDocument::fromJson(guide_.get("/slots").body).array().first().toObject();
         QVERIFY(!slot["is_processing"].toBool());
         QVERIFY(slot["n_ctx"].toInt() > 0);
+    }
+
+    void aModelThatLeftMemoryIsStillDescribed()
+    {
+        server::ServerOptions options;
+        options.desk.idle_unload = std::chrono::milliseconds(50);
+        const RunningServer server(engine::make_engine(), options);
+        QTRY_VERIFY_WITH_TIMEOUT(server.get("/props").json()["is_sleeping"].toBool(), server_test::kPatience_ms);
+        QVERIFY(server.get("/props").json()["default_generation_settings"].toObject()["n_ctx"].toInt() > 0);
+        QVERIFY(!server.get("/props").json()["chat_template"].toString().isEmpty());
+        QCOMPARE(server.get("/slots").status, 503);
     }
 
     void metricsCountWhatWasDone()

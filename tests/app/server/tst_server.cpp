@@ -209,7 +209,7 @@ private Q_SLOTS:
         row("half of logprobs", "top_logprobs", with(R"("top_logprobs": 3)"));
         row("too many logprobs", "top_logprobs", with(R"("logprobs": true, "top_logprobs": 21)"));
         row("logprobs of no kind", "logprobs", with(R"("logprobs": 3)"));
-        row("bias", "logit_bias", with(R"("logit_bias": {"1": 5})"));
+        row("bias", "logit_bias", with(R"("logit_bias": "x")"));
         row("XML asked for", "response_format", with(R"("response_format": {"type": "xml"})"));
         row("a stream of no kind", "stream", with(R"("stream": "yes")"));
         row("stops of numbers", "stop", with(R"("stop": [1])"));
@@ -291,13 +291,16 @@ private Q_SLOTS:
     void aTurnEndsWhenItsClientGoes_data()
     {
         QTest::addColumn<bool>("streams");
-        QTest::newRow("a stream") << true;
-        QTest::newRow("a whole answer") << false;
+        QTest::addColumn<int>("tokens");
+        QTest::newRow("a stream") << true << 0;
+        QTest::newRow("a whole answer") << false << 0;
+        QTest::newRow("a whole answer, while it is being written") << false << 1'000'000'000;
     }
 
     void aTurnEndsWhenItsClientGoes()
     {
         QFETCH(bool, streams);
+        QFETCH(int, tokens);
         auto owned = std::make_unique<GateEngine>();
         GateEngine& engine = *owned;
         const RunningServer server(std::move(owned));
@@ -306,6 +309,7 @@ private Q_SLOTS:
             const auto body = QJsonDocument(question("left", {{"stream", streams}})).toJson(QJsonDocument::Compact);
             client.say(Client::request("POST", kChat, body));
             QVERIFY(engine.wait([&] { return engine.running == "left"; }));
+            engine.allow(tokens);
         }
         QVERIFY(engine.wait([&] { return engine.ended_turns == "left;"; }));
         engine.finish_all();

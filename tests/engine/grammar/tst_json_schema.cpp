@@ -169,6 +169,12 @@ private slots:
             {"[]", "[true,true,true,true]", "[1]"});
         row("{'items':{'type':'boolean'},'maxItems':0}", {"[]"}, {"[true]"});
         row("{'prefixItems':[{'type':'integer'},{'type':'string'}]}", {"[1,'a']"}, {"[1]", "[1,'a',2]", "['a',1]"});
+        row("{'items':[{'type':'integer'},{'type':'string'}],'minItems':2,'maxItems':2}", {"[1,'a']"},
+            {"[1]", "[1,'a',2]", "['a',1]"});
+        row("{'items':[{'type':'integer'}],'additionalItems':{'type':'null'},'minItems':2}",
+            {"[1,null]", "[1,null,null]"}, {"[1]", "[1,2]", "[null,1]"});
+        row("{'items':[{'type':'integer'}],'additionalItems':false}", {"[1]"}, {"[]", "[1,2]"});
+        row("{'items':{'type':'integer'},'additionalItems':false}", {"[]", "[1,2]"}, {"['a']"});
         row("{'prefixItems':[{'type':'integer'}],'items':{'type':'null'},'minItems':2}", {"[1,null]", "[1,null,null]"},
             {"[1]", "[1,2]"});
         row("{'type':'string','minLength':2,'maxLength':3}", {"'ab'", "'äöü'", "'\\n\\n'"}, {"'a'", "'abcd'"});

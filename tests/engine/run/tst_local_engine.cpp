@@ -1,4 +1,5 @@
 // The real engine through its front door: turns, reuse, commands, and what can go wrong.
+#include "engine/text_tools.h"
 #include "tests/engine/run/loaded_engine.h"
 #include "tests/support/test_program.h"
 
@@ -146,6 +147,29 @@ private Q_SLOTS:
         const auto cut = loaded.generate(request);
         QCOMPARE(cut->reason, StopReason::StopString);
         QCOMPARE(cut->text, whole.substr(0, whole.find(request.stop.front())));
+        QCOMPARE(cut->stop_string, request.stop.front());
+        request.stop.insert(request.stop.begin(), "no such words");
+        QCOMPARE(loaded.generate(request)->stop_string, request.stop.back());
+        request.stop.clear();
+        QCOMPARE(loaded.generate(request)->stop_string, std::string());
+    }
+
+    void aPromptMayBeTokens()
+    {
+        Loaded loaded;
+        Request request = chat({});
+        request.raw_prompt = "Once upon a time";
+        const auto text = loaded.generate(request);
+        request.raw_ids = tokenize(model_file(), std::exchange(request.raw_prompt, {}), {})->ids;
+        const auto ids = loaded.generate(request);
+        QCOMPARE(ids->text, text->text);
+        QCOMPARE(ids->prompt.count(), text->prompt.count());
+        QCOMPARE(ids->telemetry.reused_tokens, text->prompt.count() - 1);
+        QCOMPARE(loaded.engine->count_prompt(request, {})->total_tokens, text->prompt.count());
+        request.raw_ids.push_back(1'000'000);
+        QCOMPARE(loaded.generate(request).error().code, Error::Code::BadRequest);
+        request.raw_ids.back() = -1;
+        QCOMPARE(loaded.generate(request).error().code, Error::Code::BadRequest);
     }
 
     void commandsAreCarriedOutBetweenTokens()
@@ -251,6 +275,9 @@ private Q_SLOTS:
         bad.template_arguments_json = "[1]";
         QCOMPARE(loaded.generate(bad).error().code, Error::Code::BadRequest);
         QCOMPARE(loaded.generate(chat({})).error().code, Error::Code::BadRequest);
+        bad = chat({{"user", "x"}});
+        bad.sampling.logit_bias = {{.id = 1'000'000, .bias = 1}};
+        QCOMPARE(loaded.generate(bad).error().code, Error::Code::BadRequest);
         QVERIFY(loaded.generate(chat({{"user", "x"}})));
     }
 

@@ -146,6 +146,30 @@ private Q_SLOTS:
         QCOMPARE(turn->reason, StopReason::EndOfTurn);
     }
 
+    void theEndMayBeIgnoredButNotThatOfTheRules()
+    {
+        LoadedChain chain(ChainModel({}).says({kGo, "a", "</s>"}));
+        Request request = test_support::chat({{"user", "x"}}, 5);
+        QCOMPARE(chain.engine->generate(chain.sequence, request, {}, {})->reason, StopReason::EndOfTurn);
+        request.ignore_end = true;
+        const auto longer = chain.engine->generate(chain.sequence, request, {}, {});
+        QCOMPARE(longer->reason, StopReason::MaxTokens);
+        QCOMPARE(longer->answer.count(), 5);
+        request.grammar = "root ::= \"ab\"";
+        const auto held = chain.engine->generate(chain.sequence, request, {}, {});
+        QCOMPARE(held->reason, StopReason::EndOfTurn);
+        QCOMPARE(held->text, std::string("ab"));
+    }
+
+    void textsAreBiasedByTheirTokens()
+    {
+        LoadedChain chain(ChainModel({}).says({kGo, "a", "</s>"}));
+        Request request = test_support::chat({{"user", "x"}}, 5);
+        request.sampling.logit_bias = {{.text = "a", .bias = -1000}, {.text = "hi", .bias = 500}};
+        const auto turn = chain.engine->generate(chain.sequence, request, {}, {});
+        QVERIFY(turn->text.find('a') == std::string::npos && turn->text.find('h') != std::string::npos);
+    }
+
     void beginsBehindTheThoughts_data()
     {
         QTest::addColumn<ChainModel>("model");

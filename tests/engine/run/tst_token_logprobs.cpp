@@ -131,6 +131,21 @@ private Q_SLOTS:
             QVERIFY(token.likeliest.empty() && token.written.logprob <= 0);
     }
 
+    void theTokensAlone()
+    {
+        Request request = raw_request(0.9f);
+        const Heard told = ask(request);
+        request.top_logprobs = -1;
+        const Heard alone = ask(request);
+        QCOMPARE(alone.turn.text, told.turn.text);
+        QCOMPARE(alone.tokens.size(), told.tokens.size());
+        for (std::size_t i = 0; i < told.tokens.size(); ++i) {
+            QCOMPARE(alone.tokens[i].written.id, told.tokens[i].written.id);
+            QCOMPARE(alone.tokens[i].written.bytes, told.tokens[i].written.bytes);
+            QVERIFY(alone.tokens[i].likeliest.empty());
+        }
+    }
+
     void oddLogitsAreNoTrouble()
     {
         constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::nanf("");

@@ -107,6 +107,27 @@ private Q_SLOTS:
         }
     }
 
+    void biasIsAddedToTheLogits()
+    {
+        const std::vector<float> logits = {1.0f, -0.5f, 2.0f};
+        SamplingOptions o = plain();
+        QVERIFY(!Sampler(o, 3, 1).enough());
+        o.top_k = 2;
+        QCOMPARE(*Sampler(o, 3, 1).enough(), 2);
+        o.top_k = 0;
+        o.logit_bias = {{.id = 1, .bias = 2.0f}, {.id = 1, .bias = 1.0f}, {.id = 99, .bias = 5.0f}};
+        compare(distribution(o, logits), softmax({1.0, 2.5, 2.0}));
+        o.top_k = 2;
+        QVERIFY(!Sampler(o, 3, 1).enough());  // the largest logits alone are not all that it takes
+        o = greedy();
+        o.logit_bias = {{.id = 2, .bias = -kInf}};
+        QCOMPARE(Sampler(o, 3, 1).sample(logits, {}), 0);
+        o.logit_bias = {{.id = 0, .bias = -kInf}, {.id = 1, .bias = -kInf}, {.id = 2, .bias = -kInf}};
+        engine::TokenMask only(3);
+        only.allow(1);
+        QCOMPARE(Sampler(o, 3, 1).sample(logits, {}, &only), 1);  // a grammar has the last word
+    }
+
     void tinyTemperatureIsGreedy()
     {
         SamplingOptions o = plain();

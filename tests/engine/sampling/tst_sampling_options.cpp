@@ -72,6 +72,16 @@ private Q_SLOTS:
             "DRY window", [](auto& o) { o.dry_penalty_last_n = -5; },
             "the DRY window must be -1 (the whole context) or more");
         row(
+            "biases", [](auto& o) { o.logit_bias.resize(4097); }, "there may be at most 4096 logit biases");
+        row(
+            "bias", [](auto& o) { o.logit_bias = {{.id = 0, .bias = kNotANumber}}; },
+            "a logit bias must be a number, or minus infinity");
+        row(
+            "endless bias", [](auto& o) { o.logit_bias = {{.id = 0, .bias = kInfinity}}; },
+            "a logit bias must be a number, or minus infinity");
+        row(
+            "forbidden", [](auto& o) { o.logit_bias = {{.id = 0, .bias = -kInfinity}}; }, "");
+        row(
             "breakers", [](auto& o) { o.dry_sequence_breakers.assign(65, "x"); },
             "there may be at most 64 DRY sequence breakers");
         row(

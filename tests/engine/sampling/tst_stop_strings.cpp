@@ -133,6 +133,17 @@ private Q_SLOTS:
         QVERIFY(stop.finish().text.empty());
     }
 
+    void saysWhichOneItWas()
+    {
+        const std::vector<std::string> strings = {"", "xyz", "bcd", "c"};
+        for (const auto& [text, found] : {std::pair("abcd", "bcd"), {"abce", "c"}, {"abc", "c"}, {"axyz", "xyz"}}) {
+            StopStrings stop(strings);
+            if (!stop.feed(text).stopped)
+                QVERIFY(stop.finish().stopped);
+            QCOMPARE(stop.stopped_by(), std::string(found));
+        }
+    }
+
     void givesTheHeldTextWhenTheAnswerEnds()
     {
         StopStrings stop({"###"});

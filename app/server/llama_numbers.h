@@ -1,0 +1,12 @@
+// Says in llama-server's words how fast an answer came, and how far a prompt is.
+#pragma once
+
+#include "app/server/ask.h"
+#include "app/server/fields.h"
+
+namespace server {
+
+Json llama_timings(const Ended& ended);
+Json llama_progress(const Progress& progress);
+
+}  // namespace server

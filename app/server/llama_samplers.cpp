@@ -1,0 +1,104 @@
+#include "app/server/llama_samplers.h"
+
+#include "app/server/logit_bias.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace server {
+
+namespace {
+
+using engine::SamplingOptions;
+
+struct NamedSampler {
+    std::array<const char*, 2> names;
+    bool (*is_on)(const SamplingOptions&);
+    void (*switch_off)(SamplingOptions&);
+};
+
+// In the order in which they work.
+const std::array<NamedSampler, 8> kSamplers = {{
+    {{"penalties", "penalties"},
+     [](const SamplingOptions& s) {
+         return s.repeat_penalty != 1 || s.presence_penalty != 0 || s.frequency_penalty != 0;
+     },
+     [](SamplingOptions& s) {
+         s.repeat_penalty = 1;
+         s.presence_penalty = s.frequency_penalty = 0;
+     }},
+    {{"dry", "dry"},
+     [](const SamplingOptions& s) { return s.dry_multiplier > 0; },
+     [](SamplingOptions& s) { s.dry_multiplier = 0; }},
+    {{"top_k", "top_k"}, [](const SamplingOptions& s) { return s.top_k > 0; }, [](SamplingOptions& s) { s.top_k = 0; }},
+    {{"typ_p", "typical_p"},
+     [](const SamplingOptions& s) { return s.typical_p < 1; },
+     [](SamplingOptions& s) { s.typical_p = 1; }},
+    {{"top_p", "top_p"}, [](const SamplingOptions& s) { return s.top_p < 1; }, [](SamplingOptions& s) { s.top_p = 1; }},
+    {{"min_p", "min_p"}, [](const SamplingOptions& s) { return s.min_p > 0; }, [](SamplingOptions& s) { s.min_p = 0; }},
+    {{"xtc", "xtc"},
+     [](const SamplingOptions& s) { return s.xtc_probability > 0; },
+     [](SamplingOptions& s) { s.xtc_probability = 0; }},
+    {{"temperature", "temp"},
+     [](const SamplingOptions& s) { return s.temperature != 1; },
+     [](SamplingOptions& s) { s.temperature = 1; }},
+}};
+
+/// Off is also what is below: clients send such numbers for samplers that nobody has asked for.
+void refuse_above(Fields& fields, const char* name, double off)
+{
+    if (const Json* value = fields.find(name); value && !(value->is_number() && value->get<double>() <= off))
+        fields.refuse(name, "is not supported here", Refusal::Kind::NotSupported);
+}
+
+}  // namespace
+
+void read_samplers(Fields& fields, SamplingOptions& sampling)
+{
+    for (const char* name : {"mirostat", "dynatemp_range", "top_n_sigma", "min_keep"})
+        refuse_above(fields, name, 0);
+    refuse_above(fields, "adaptive_target", -1e-9);
+    fields.not_supported("tfs_z", 1);
+    if (!fields.find("samplers"))
+        return;
+    const std::vector<std::string> listed = fields.texts("samplers");
+    std::vector<std::ptrdiff_t> places;
+    for (const NamedSampler& sampler : kSamplers) {
+        const auto place = std::ranges::find_if(
+            listed, [&](const std::string& name) { return name == sampler.names[0] || name == sampler.names[1]; });
+        if (place == listed.end())
+            sampler.switch_off(sampling);
+        else if (sampler.is_on(sampling))
+            places.push_back(place - listed.begin());
+    }
+    if (!std::ranges::is_sorted(places))
+        fields.refuse("samplers",
+                      "asks for another order than penalties, dry, top_k, typ_p, top_p, min_p, xtc, temperature, "
+                      "which is the one here",
+                      Refusal::Kind::NotSupported);
+}
+
+Json said_sampling(const SamplingOptions& s)
+{
+    return {{"seed", s.seed ? Json(*s.seed) : Json(-1)},
+            {"temperature", s.temperature},
+            {"top_k", s.top_k},
+            {"top_p", s.top_p},
+            {"min_p", s.min_p},
+            {"typical_p", s.typical_p},
+            {"repeat_penalty", s.repeat_penalty},
+            {"repeat_last_n", s.repeat_last_n},
+            {"presence_penalty", s.presence_penalty},
+            {"frequency_penalty", s.frequency_penalty},
+            {"dry_multiplier", s.dry_multiplier},
+            {"dry_base", s.dry_base},
+            {"dry_allowed_length", s.dry_allowed_length},
+            {"dry_penalty_last_n", s.dry_penalty_last_n},
+            {"dry_sequence_breakers", s.dry_sequence_breakers},
+            {"xtc_probability", s.xtc_probability},
+            {"xtc_threshold", s.xtc_threshold},
+            {"logit_bias", said_logit_bias(s)}};
+}
+
+}  // namespace server

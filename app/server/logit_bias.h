@@ -1,0 +1,16 @@
+// Reads and says which tokens a request wants more often, less often, or never.
+#pragma once
+
+#include "app/server/fields.h"
+#include "engine/engine.h"
+
+namespace server {
+
+/// OpenAI's object of numbers by token, or llama-server's array of pairs; false in place of a number forbids a token.
+/// A text stands for all of its tokens.
+void read_logit_bias(Fields& fields, engine::SamplingOptions& sampling);
+
+/// As llama-server says it; null in place of a number: forbidden.
+Json said_logit_bias(const engine::SamplingOptions& sampling);
+
+}  // namespace server

@@ -1,0 +1,98 @@
+#include "app/server/raw_prompts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace server {
+
+namespace {
+
+constexpr std::size_t kMostAnswers = 64;  // to one request: so many turns may wait
+
+bool is_token(const Json& value)
+{
+    return value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
+}
+
+bool is_text(const Json& value)
+{
+    return value.is_string() && !value.get_ref<const std::string&>().empty();
+}
+
+bool is_part(const Json& value)
+{
+    return is_token(value) || is_text(value);
+}
+
+RawPrompt prompt_of_parts(const Json& parts)
+{
+    if (std::ranges::all_of(parts, is_token))
+        return {.ids = parts.get<std::vector<int>>()};
+    RawPrompt prompt;
+    for (const Json& part : parts)
+        if (part.is_string())
+            prompt.mixed.emplace_back(part.get<std::string>());
+        else
+            prompt.mixed.emplace_back(part.get<int>());
+    return prompt;
+}
+
+RawPrompt prompt_of(Fields& fields, const Json& given)
+{
+    if (is_text(given))
+        return {.text = given.get<std::string>()};
+    if (given.is_array() && !given.empty() && std::ranges::all_of(given, is_part))
+        return prompt_of_parts(given);
+    if (given.is_object()) {
+        Fields inner(given);
+        inner.not_supported("multimodal_data", Json::array());
+        const std::string text = inner.text("prompt_string").value_or("");
+        if (inner.refusal())
+            fields.refuse("prompt", "has a part whose " + inner.refusal()->sentence, inner.refusal()->kind);
+        if (!text.empty())
+            return {.text = text};
+    }
+    fields.refuse("prompt", "must be a text or tokens, not empty, or an array of such");
+    return {};
+}
+
+}  // namespace
+
+void read_prompts(Fields& fields, Ask& ask)
+{
+    const Json* given = fields.find("prompt");
+    const bool several = given && given->is_array() && !given->empty() && std::ranges::none_of(*given, is_token);
+    if (!several)
+        ask.prompts = {prompt_of(fields, given ? *given : Json())};
+    else if (given->size() * std::size_t(ask.choices) > kMostAnswers)
+        fields.refuse("prompt", "asks for more than " + std::to_string(kMostAnswers) + " answers");
+    else
+        for (const Json& one : *given)
+            ask.prompts.push_back(prompt_of(fields, one));
+}
+
+bool has_mixed_prompts(const Ask& ask)
+{
+    return std::ranges::any_of(ask.prompts, [](const RawPrompt& prompt) { return !prompt.mixed.empty(); });
+}
+
+engine::Status make_tokens_of_mixed(Ask& ask, ModelText& text)
+{
+    for (RawPrompt& prompt : ask.prompts) {
+        for (const auto& part : prompt.mixed) {
+            if (const int* id = std::get_if<int>(&part)) {
+                prompt.ids.push_back(*id);
+                continue;
+            }
+            const bool begins = prompt.ids.empty();
+            const auto ids = text.tokenize(std::get<std::string>(part), {.bos = begins, .specials = true});
+            if (!ids)
+                return tl::unexpected(ids.error());
+            prompt.ids.insert(prompt.ids.end(), ids->begin(), ids->end());
+        }
+        prompt.mixed.clear();
+    }
+    return {};
+}
+
+}  // namespace server

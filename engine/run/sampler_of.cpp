@@ -1,0 +1,74 @@
+#include "engine/run/sampler_of.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+namespace {
+
+std::vector<int> ids_of(std::string_view text, const Tokenizer& tokenizer)
+{
+    std::vector<int> ids;
+    for (const Token& token : tokenizer.encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Middle}))
+        ids.push_back(token.id);
+    return ids;
+}
+
+DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& tokenizer)
+{
+    if (sampling.dry_multiplier <= 0.0f)
+        return {};
+    return DryBreakers::find(
+        sampling.dry_sequence_breakers, tokenizer.size(), [&](int id) { return std::string(tokenizer.piece(id)); },
+        [&](std::string_view text) { return ids_of(text, tokenizer); });
+}
+
+std::vector<LogitBias> biases(const Request& request, const LoadedModel& model)
+{
+    std::vector<LogitBias> all;
+    for (const LogitBias& bias : request.sampling.logit_bias)
+        if (bias.text.empty())
+            all.push_back(bias);
+        else
+            for (const int id : ids_of(bias.text, model.tokenizer()))
+                all.push_back({.id = id, .bias = bias.bias});
+    // What follows rules ends where they end, and nowhere else.
+    if (request.ignore_end && request.grammar.empty() && request.json_schema.empty())
+        for (const int id : model.answer_ends())
+            all.push_back({.id = id, .bias = -std::numeric_limits<float>::infinity()});
+    return all;
+}
+
+Status check_id(int id, const char* what, const Tokenizer& tokenizer)
+{
+    if (id >= 0 && id < tokenizer.size())
+        return {};
+    return fail(Error::Code::BadRequest, std::string(what) + " has the token " + std::to_string(id) +
+                                             ", and the model's are 0 to " + std::to_string(tokenizer.size() - 1));
+}
+
+}  // namespace
+
+Sampler sampler_of(const Request& request, const LoadedModel& model, std::uint64_t seed)
+{
+    SamplingOptions sampling = request.sampling;
+    sampling.logit_bias = biases(request, model);
+    return {sampling, model.info().vocabulary, seed, dry_breakers(sampling, model.tokenizer())};
+}
+
+Status check_ids(const Request& request, const Tokenizer& tokenizer)
+{
+    if (request.messages.empty() && request.raw_prompt.empty())
+        for (const int id : request.raw_ids)
+            if (Status ok = check_id(id, "the prompt", tokenizer); !ok)
+                return ok;
+    for (const LogitBias& bias : request.sampling.logit_bias)
+        if (bias.text.empty())
+            if (Status ok = check_id(bias.id, "a logit bias", tokenizer); !ok)
+                return ok;
+    return {};
+}
+
+}  // namespace engine
