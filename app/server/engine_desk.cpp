@@ -28,10 +28,10 @@ struct EngineDesk::Running {
 
 EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions options, Metrics& metrics)
     : engine_(std::move(engine))
-    , options_(options)
+    , options_(std::move(options))
     , metrics_(metrics)
     , load_(options_.load)
-    , places_(std::size_t(std::clamp(options.turns, 1, engine::kMostRowsTogether)))
+    , places_(std::size_t(std::clamp(options_.turns, 1, engine::kMostRowsTogether)))
 {
     engine_->on_posted = [this] { wake(); };
     thread_ = std::thread([this] { work(); });
@@ -39,9 +39,9 @@ EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions optio
 
 EngineDesk::EngineDesk(SharedEngine& shared, DeskOptions options, Metrics& metrics, Opened opened)
     : opened_(std::move(opened))
-    , options_(options)
+    , options_(std::move(options))
     , metrics_(metrics)
-    , places_(std::size_t(std::clamp(options.turns, 1, engine::kMostRowsTogether - 1)))
+    , places_(std::size_t(std::clamp(options_.turns, 1, engine::kMostRowsTogether - 1)))
 {
     auto guest = shared.guest([this] { wake(); });
     guest_ = guest.get();

@@ -233,7 +233,7 @@ private Q_SLOTS:
         QString pieces;
         int i = 0;
         const QJsonObject wanted{{"content", text + u8"\U0001F917"}, {"with_pieces", true}};
-        for (const QJsonValue& value : guide_.post("/tokenize", wanted).json()["tokens"].toArray()) {
+        for (const QJsonValue value : guide_.post("/tokenize", wanted).json()["tokens"].toArray()) {
             const QJsonValue piece = value.toObject()["piece"];
             QVERIFY(piece.isString() || !piece.toArray().isEmpty());  // bytes, where a character has several tokens
             pieces += piece.toString();

@@ -73,7 +73,7 @@ private Q_SLOTS:
             last = QJsonDocument::fromJson(event).object();
             QVERIFY(last["stop"].isBool());
             text += last["content"].toString();
-            for (const QJsonValue& token : last["tokens"].toArray())
+            for (const QJsonValue token : last["tokens"].toArray())
                 tokens.append(token);
         }
         QCOMPARE(text, whole["content"].toString());
@@ -121,7 +121,7 @@ private Q_SLOTS:
             return guide_.post("/tokenize", {{"content", text}, {"add_special", begins}}).json()["tokens"].toArray();
         };
         QJsonArray ids = tokens_of("A KV", true), mixed = ids;
-        for (const QJsonValue& id : tokens_of(" cache", false))
+        for (const QJsonValue id : tokens_of(" cache", false))
             ids.append(id);
         mixed.append(" cache");
         const auto expected = guide_.post(kPath, asked({{"prompt", ids}})).json();
