@@ -621,6 +621,8 @@ Item {
             open({ panel: true, text: "zebras graze" });
             ask("one two three");
             tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
+            mouseMove(message(0), 20, 10);
+            tryVerify(() => messagePart("copyButton", 0).visible);
             verify(!messagePart("pinButton", 0).visible);
         }
 

@@ -21,6 +21,8 @@ FocusScope {
     signal rawToggled
 
     readonly property bool said: message.beginning !== ""
+    readonly property bool showsActions: attended && visible
+    property bool hasActions: false // from when they are first shown: their buttons take longer to make than most messages
 
     function ending(): string {
         switch (message.status) {
@@ -33,6 +35,10 @@ FocusScope {
     }
 
     implicitHeight: Theme.px(30)
+    onShowsActionsChanged: {
+        if (showsActions)
+            hasActions = true;
+    }
 
     RowLayout {
         height: parent.height
@@ -64,17 +70,23 @@ FocusScope {
             Accessible.role: Accessible.StaticText
             Accessible.name: qsTr("Answered by %1").arg(text)
         }
-        MessageActions {
+        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // qmllint disable unqualified
+        Loader {
             visible: root.attended
-            chat: root.chat
-            message: root.message
-            mine: root.mine
-            last: root.last
-            said: root.said
-            raw: root.raw
-            onEditRequested: root.editRequested()
-            onRawToggled: root.rawToggled()
+            active: root.hasActions
+            sourceComponent: MessageActions {
+                chat: root.chat
+                message: root.message
+                mine: root.mine
+                last: root.last
+                said: root.said
+                raw: root.raw
+                onEditRequested: root.editRequested()
+                onRawToggled: root.rawToggled()
+            }
         }
+        // qmllint enable unqualified
         Text {
             objectName: "answerEnding"
             Layout.leftMargin: Theme.gapSmall
