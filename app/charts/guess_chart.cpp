@@ -19,13 +19,23 @@ double percentOf(const PressureHistory::GuessPoint& point)
     return point.drafted > 0 ? 100.0 * point.accepted / point.drafted : 0;
 }
 
+GuessSum sumOf(const std::optional<engine::DraftModelTelemetry>& guessed)
+{
+    GuessSum sum;
+    if (guessed) {
+        sum.drafted = guessed->drafted_tokens;
+        sum.accepted = guessed->accepted_tokens;
+        sum.bytes = double(guessed->used_bytes());
+    }
+    return sum;
+}
+
 }  // namespace
 
 void GuessChart::onMeasured()
 {
     int drafted = 0, accepted = 0;
-    int byModel = 0, acceptedOfModel = 0;
-    double modelBytes = 0;
+    GuessSum byModel, byBlock;
     QVariant gain;
     if (monitor()) {
         const PressureHistory& history = monitor()->history();
@@ -39,16 +49,15 @@ void GuessChart::onMeasured()
         const auto without = speedWithoutDrafts(frame, kStepsForGain);
         if (ofNow && frame.drafted_tokens > 0 && frame.decode_tokens_per_s && without && *without > 0)
             gain = *frame.decode_tokens_per_s / *without;
-        if (ofNow && frame.draft_model) {
-            byModel = frame.draft_model->drafted_tokens;
-            acceptedOfModel = frame.draft_model->accepted_tokens;
-            modelBytes = double(frame.draft_model->used_bytes());
+        if (ofNow) {
+            byModel = sumOf(frame.draft_model);
+            byBlock = sumOf(frame.mtp);
         }
     }
-    const auto sums = std::tie(drafted, accepted, byModel, acceptedOfModel, modelBytes, gain);
-    const auto known = std::tie(m_drafted, m_accepted, m_byModel, m_acceptedOfModel, m_modelBytes, m_gain);
+    const auto sums = std::tie(drafted, accepted, byModel, byBlock, gain);
+    const auto known = std::tie(m_drafted, m_accepted, m_byModel, m_byBlock, m_gain);
     if (sums != known) {
-        std::tie(m_drafted, m_accepted, m_byModel, m_acceptedOfModel, m_modelBytes, m_gain) = sums;
+        std::tie(m_drafted, m_accepted, m_byModel, m_byBlock, m_gain) = sums;
         Q_EMIT sumsChanged();
     }
     ChartItem::onMeasured();

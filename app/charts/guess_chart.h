@@ -4,6 +4,22 @@
 #include "app/charts/chart_item.h"
 #include "app/charts/nearest_point.h"
 
+/// What one of those that guess has guessed of an answer, as a value for the window.
+class GuessSum
+{
+    Q_GADGET
+    QML_VALUE_TYPE(guessSum)
+    Q_PROPERTY(int drafted MEMBER drafted CONSTANT)
+    Q_PROPERTY(int accepted MEMBER accepted CONSTANT)
+    Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
+
+public:
+    bool operator==(const GuessSum&) const = default;
+
+    int drafted = 0, accepted = 0;  // tokens
+    double bytes = 0;               // of memory that it takes
+};
+
 /// A dot for every few drafts: the percentage of their tokens that stood, over the length of the context; those of the
 /// newest answer and, fainter, of those before it, of one model. Series: guessed, earlier. The sums are of the newest
 /// answer that has any.
@@ -14,9 +30,8 @@ class GuessChart : public ChartItem
     Q_PROPERTY(QColor guessedColor MEMBER m_guessedColor NOTIFY looksChanged)
     Q_PROPERTY(int drafted READ drafted NOTIFY sumsChanged)
     Q_PROPERTY(int accepted READ accepted NOTIFY sumsChanged)
-    Q_PROPERTY(int byModel READ byModel NOTIFY sumsChanged)
-    Q_PROPERTY(int acceptedOfModel READ acceptedOfModel NOTIFY sumsChanged)
-    Q_PROPERTY(double modelBytes READ modelBytes NOTIFY sumsChanged)
+    Q_PROPERTY(GuessSum byModel READ byModel NOTIFY sumsChanged)
+    Q_PROPERTY(GuessSum byBlock READ byBlock NOTIFY sumsChanged)
     Q_PROPERTY(QVariant gain READ gain NOTIFY sumsChanged)
 
 public:
@@ -24,9 +39,9 @@ public:
 
     int drafted() const { return m_drafted; }  // 0: nothing has been guessed
     int accepted() const { return m_accepted; }
-    int byModel() const { return m_byModel; }  // of the answer that is shown: what the draft model guessed
-    int acceptedOfModel() const { return m_acceptedOfModel; }
-    double modelBytes() const { return m_modelBytes; }  // that it takes; 0: there is none
+    // Of the answer that is shown: what the draft model guessed, and the block of the model's own file.
+    GuessSum byModel() const { return m_byModel; }
+    GuessSum byBlock() const { return m_byBlock; }
     QVariant gain() const { return m_gain; }  // how many times as fast as the steps without; undefined: not known
 
     /// The nearest point of any series that is shown: contextTokens, drafted, accepted, `earlier`; empty: there is
@@ -48,7 +63,6 @@ private:
 
     QColor m_guessedColor;
     int m_drafted = 0, m_accepted = 0;
-    int m_byModel = 0, m_acceptedOfModel = 0;
-    double m_modelBytes = 0;
+    GuessSum m_byModel, m_byBlock;
     QVariant m_gain;
 };

@@ -2776,6 +2776,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>The draft model, which takes %1 of memory, guessed %2 of them, and %3 stood.</source>
         <translation>Das Entwurfsmodell, das %1 Speicher belegt, hat %2 davon geraten, und %3 trafen zu.</translation>
     </message>
+    <message>
+        <source>The block for guessing in the model&apos;s own file, which takes %1 of memory, guessed %2 of them, and %3 stood.</source>
+        <translation>Der Block zum Raten in der Datei des Modells selbst, der %1 Speicher belegt, hat %2 davon geraten, und %3 trafen zu.</translation>
+    </message>
 </context>
 <context>
     <name>HitRateSection</name>

@@ -39,6 +39,7 @@ public:
         std::optional<std::string> device_error;        // why none can be opened while the model is there
         std::optional<engine::StepShares> shares;       // of every answer's last frame
         int drafted_tokens = 0, accepted_tokens = 0;    // likewise
+        bool by_block = false;                          // that of the model's own file has drafted them
         std::vector<engine::TextRange> guessed;         // of every answer
         int threads = 0, cores = 0;                     // of every frame
         int layers_that_fit = 16;                       // what SetDeviceLayers without a number comes to

@@ -112,6 +112,8 @@ void FakeEngine::settle(FakeTurn& t)
         frame.shares = t.settings.shares;
         frame.drafted_tokens = t.settings.drafted_tokens;
         frame.accepted_tokens = t.settings.accepted_tokens;
+        if (t.settings.by_block)
+            frame.mtp = engine::DraftModelTelemetry{frame.drafted_tokens, frame.accepted_tokens, 3'000'000};
         if (frame.shares && frame.shares->decode_s() > 0)  // one answer has one speed
             frame.decode_tokens_per_s = frame.shares->steps / frame.shares->decode_s();
         t.result = t.turn;

@@ -75,6 +75,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         settings.drafted_tokens = value.toInt();
         settings.accepted_tokens = value.toInt() / 2;
     });
+    with("byBlock", [&](const QVariant& value) { settings.by_block = value.toBool(); });
     with("guessed", [&](const QVariant& value) {  // bytes of every answer, from and to by turns
         const QVariantList places = value.toList();
         settings.guessed.clear();

@@ -14,8 +14,10 @@ ColumnLayout {
     readonly property bool any: chart.drafted > 0
     readonly property string share: any ? Format.percent(chart.accepted, chart.drafted) : ""
     readonly property string words: qsTr("%1 of %2 guessed tokens stood.").arg(Format.count(chart.accepted)).arg(Format.count(chart.drafted))
-        + (chart.byModel === 0 ? "" : " " + qsTr("The draft model, which takes %1 of memory, guessed %2 of them, and %3 stood.")
-           .arg(Format.bytes(chart.modelBytes)).arg(Format.count(chart.byModel)).arg(Format.count(chart.acceptedOfModel)))
+        + (chart.byModel.drafted === 0 ? "" : " " + qsTr("The draft model, which takes %1 of memory, guessed %2 of them, and %3 stood.")
+           .arg(Format.bytes(chart.byModel.bytes)).arg(Format.count(chart.byModel.drafted)).arg(Format.count(chart.byModel.accepted)))
+        + (chart.byBlock.drafted === 0 ? "" : " " + qsTr("The block for guessing in the model's own file, which takes %1 of memory, guessed %2 of them, and %3 stood.")
+           .arg(Format.bytes(chart.byBlock.bytes)).arg(Format.count(chart.byBlock.drafted)).arg(Format.count(chart.byBlock.accepted)))
         + (chart.gain === undefined ? "" : " " + qsTr("The answer is %1 as fast as without them.").arg(Format.ratio(chart.gain)))
 
     function readingsAt(x: var): var {

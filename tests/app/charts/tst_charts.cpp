@@ -313,15 +313,19 @@ private Q_SLOTS:
             frame.drafted_tokens = drafted;
             frame.accepted_tokens = accepted;
             frame.draft_model = engine::DraftModelTelemetry{drafted / 2, accepted / 2, 1000, 200, 30};
+            frame.mtp = engine::DraftModelTelemetry{drafted / 4, accepted / 5, 500, 60, 7};
             shown.monitor.onFrame(1, frame);
         }
         QVERIFY(pixelsOf(shown.picture(), dots) > 0);
         QVERIFY(!shown.item.empty());
         QCOMPARE(shown.item.drafted(), 80);
         QCOMPARE(shown.item.accepted(), 50);
-        QCOMPARE(shown.item.byModel(), 40);
-        QCOMPARE(shown.item.acceptedOfModel(), 25);
-        QCOMPARE(shown.item.modelBytes(), 1230.0);
+        QCOMPARE(shown.item.byModel().drafted, 40);
+        QCOMPARE(shown.item.byModel().accepted, 25);
+        QCOMPARE(shown.item.byModel().bytes, 1230.0);
+        QCOMPARE(shown.item.byBlock().drafted, 20);
+        QCOMPARE(shown.item.byBlock().accepted, 10);
+        QCOMPARE(shown.item.byBlock().bytes, 567.0);
         QCOMPARE(shown.item.gain().toDouble(), 3.0);  // 30 tokens a second, and 10 steps without drafts
         const QVariantMap at = shown.item.at(290);
         QCOMPARE(at["contextTokens"].toInt(), 300);
