@@ -1,6 +1,5 @@
 #include "engine/run/model_drafter.h"
 
-#include "engine/caught.h"
 #include "engine/metrics/clock.h"
 
 #include <algorithm>
@@ -9,75 +8,51 @@
 namespace engine {
 
 ModelDrafter::ModelDrafter(const Of& of, const SamplingOptions& sampling, std::stop_token stop)
-    : of_(of)
-    , sampler_(as_guessed(sampling), of.draft.info().vocabulary, 0)
+    : SampledDrafter({of.model, of.sampler, sampling}, of.draft.info().vocabulary, "for the draft model")
+    , of_(of)
     , stop_(std::move(stop))
 {
-    guessed_.reserve(kMostRowsTogether);
 }
 
-std::span<const int> ModelDrafter::next(std::span<const int> tokens, int most)
-{
-    aside_us_ = 0;
-    guessed_.clear();
-    if (off_ || of_.draft.given_up() || most <= 0)
-        return {};
-    try {
-        if (const Status done = guess(tokens, most); !done)
-            take_failure(done.error());
-    } catch (...) {
-        take_failure(caught("for the draft model").value());
-    }
-    return guessed_;
-}
-
-Status ModelDrafter::guess(std::span<const int> tokens, int most)
+Result<int> ModelDrafter::catch_up(std::span<const int> tokens, int most)
 {
     const int room = of_.draft.model().context_tokens() - int(tokens.size());
     if (room <= 0 || !knows(tokens))
-        return {};
+        return 0;
     go_back(tokens);
     of_.draft.use(of_.sequence);
     KvSequence& kv = of_.sequence.kv;
     if (const int missed = int(tokens.size()) - kv.length(); missed > kMostRowsTogether) {
         const std::int64_t start = now_us();
-        Status done = read(tokens);
-        aside_us_ = now_us() - start;
-        if (!done || int(tokens.size()) - kv.length() > kMostRowsTogether)
-            return done;
+        const Status done = read(tokens);
+        set_aside(now_us() - start);
+        if (!done)
+            return tl::unexpected(done.error());
+        if (int(tokens.size()) - kv.length() > kMostRowsTogether)
+            return 0;
     }
-    if (Status done = append(tokens.subspan(std::size_t(kv.length()))); !done)
-        return done;
+    if (const Status done = append(tokens.subspan(std::size_t(kv.length()))); !done)
+        return tl::unexpected(done.error());
     agreed_ = tokens.size();
     of_.draft.model().cache().states().keep(kv);
-    sampler_.draw_as(of_.sampler);
-    most = std::min(most, room);
-    Status done;
-    while (done) {
-        const auto logits = of_.draft.model().logits(kv, rows_ - 1);
-        if (!logits)
-            return tl::unexpected(logits.error());
-        const int id = sampler_.sample(*logits, kv.ids);
-        if (id >= of_.model.info().vocabulary || of_.model.ends_answer(id))
-            break;
-        guessed_.push_back(id);
-        if (int(guessed_.size()) == most)
-            break;
-        done = append(std::span(&id, 1));
-    }
-    forget_guesses();
-    return done;
+    return std::min(most, room);
 }
 
-/// A state cannot be cut: a model that has one goes back at once, and reads again what stands.
-void ModelDrafter::forget_guesses()
+Result<std::span<const float>> ModelDrafter::logits()
+{
+    return of_.draft.model().logits(of_.sequence.kv, rows_ - 1);
+}
+
+/// They stay in its KV, since most of them stand. But a state cannot be cut: a model that has one goes back at once,
+/// and reads again what stands.
+void ModelDrafter::forget_guesses(int tokens)
 {
     KvSequence& kv = of_.sequence.kv;
     KvCache& cache = of_.draft.model().cache();
     if (!cache.states().any())
         return;
-    cache.truncate(kv, int(agreed_));
-    if (!kv.checkpoints.empty() && kv.checkpoints.back().tokens == int(agreed_))
+    cache.truncate(kv, tokens);
+    if (!kv.checkpoints.empty() && kv.checkpoints.back().tokens == tokens)
         cache.states().drop_newest(kv);
 }
 
@@ -129,14 +104,13 @@ bool ModelDrafter::knows(std::span<const int> tokens)
 
 void ModelDrafter::take_failure(const Error& error)
 {
-    guessed_.clear();
     if (error.code == Error::Code::Cancelled)
         return;
     const bool lacks_room = error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
     if (!lacks_room)
         of_.draft.give_up(error);
-    else
-        off_ = !of_.draft.make_room_for(of_.sequence);
+    else if (!of_.draft.make_room_for(of_.sequence))
+        rest();
 }
 
 }  // namespace engine

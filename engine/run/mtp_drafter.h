@@ -1,18 +1,16 @@
 // MtpDrafter guesses what an answer says next by asking the block that the model's file has for that.
 #pragma once
 
-#include "engine/run/drafter.h"
 #include "engine/run/mtp_model.h"
-#include "engine/sampling/sampler.h"
+#include "engine/run/sampled_drafter.h"
 
 #include <stop_token>
 #include <vector>
 
 namespace engine {
 
-/// It draws from the block's logits with the random numbers that the answer's sampler will use. Memory is taken in the
-/// constructor, but for KV.
-class MtpDrafter final : public Drafter
+/// It has no guess where the model's newest rows were not noted.
+class MtpDrafter final : public SampledDrafter
 {
 public:
     /// What it belongs to; all of it outlives it.
@@ -25,21 +23,19 @@ public:
     MtpDrafter(const Of& of, const SamplingOptions& sampling, std::stop_token stop);
 
     DraftedBy kind() const override { return DraftedBy::Mtp; }
-    /// Empty also where something goes wrong, or the model's newest rows were not noted.
-    std::span<const int> next(std::span<const int> tokens, int most) override;
-    std::int64_t aside_us() const override { return aside_us_; }
 
 private:
-    Status guess(std::span<const int> tokens, int most);
-    void take_failure(const Error& error);
+    bool given_up() const override { return of_.mtp.given_up(); }
+    Result<int> catch_up(std::span<const int> tokens, int most) override;
+    Result<std::span<const float>> logits() override { return of_.mtp.logits(); }
+    std::span<const int> read_tokens() const override { return text_; }
+    Status read_guess(int id) override;
+    void forget_guesses(int tokens) override { of_.mtp.forget_guesses(of_.sequence, tokens); }
+    void take_failure(const Error& error) override;
 
     Of of_;
-    Sampler sampler_;
     std::stop_token stop_;
     std::vector<int> text_;  // the answer's tokens, and what is guessed behind them
-    std::int64_t aside_us_ = 0;
-    std::vector<int> guessed_;
-    bool off_ = false;  // for this turn
 };
 
 }  // namespace engine

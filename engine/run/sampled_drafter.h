@@ -1,0 +1,57 @@
+// SampledDrafter draws guesses from the logits of a smaller model, as the answer draws from its own.
+#pragma once
+
+#include "engine/run/drafter.h"
+#include "engine/run/loaded_model.h"
+#include "engine/sampling/sampler.h"
+
+#include <vector>
+
+namespace engine {
+
+/// It takes the random numbers that the answer's sampler will use, so that a model of the same opinion guesses right at
+/// every temperature. Memory is taken in the constructor, but for KV. Whatever goes wrong costs guesses and nothing
+/// else.
+class SampledDrafter : public Drafter
+{
+public:
+    std::span<const int> next(std::span<const int> tokens, int most) final;
+    std::int64_t aside_us() const final { return aside_us_; }
+
+protected:
+    /// What it guesses for; model and sampler outlive it.
+    struct Answer {
+        const LoadedModel& model;
+        const Sampler& sampler;
+        const SamplingOptions& sampling;  // of that
+    };
+    /// `vocabulary`: of what guesses. `what_for`: memory, as in "not enough memory for the draft model".
+    SampledDrafter(const Answer& answer, int vocabulary, const char* what_for);
+
+    virtual bool given_up() const = 0;
+    /// Lets logits() be those behind the last of these tokens; how many may be guessed, `most` or fewer. 0: none, now.
+    virtual Result<int> catch_up(std::span<const int> tokens, int most) = 0;
+    virtual Result<std::span<const float>> logits() = 0;  // (vocabulary,) behind what was read last
+    virtual std::span<const int> read_tokens() const = 0;
+    virtual Status read_guess(int id) = 0;
+    /// What it has read behind so many tokens of the answer are guesses.
+    virtual void forget_guesses(int tokens) = 0;
+    virtual void take_failure(const Error& error) = 0;
+
+    void set_aside(std::int64_t us) { aside_us_ = us; }
+    void rest() { rests_ = true; }  // for this turn
+
+private:
+    Status guess(std::span<const int> tokens, int most);
+    void fail_with(const Error& error);
+
+    const LoadedModel& model_;
+    const Sampler& answers_;
+    Sampler sampler_;
+    const char* const what_for_;
+    std::int64_t aside_us_ = 0;
+    std::vector<int> guessed_;
+    bool rests_ = false;
+};
+
+}  // namespace engine
