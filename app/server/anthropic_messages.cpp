@@ -10,6 +10,15 @@ namespace server {
 
 namespace {
 
+/// A prompt that is too long is called so in the words that its clients look for, and read both numbers from.
+std::string anthropic_sentence(const Refusal& refusal)
+{
+    if (refusal.kind != Refusal::Kind::PromptTooLong || refusal.prompt_tokens <= refusal.context_tokens)
+        return refusal.sentence;
+    return "prompt is too long: " + std::to_string(refusal.prompt_tokens) + " tokens > " +
+           std::to_string(refusal.context_tokens) + " maximum";
+}
+
 Json anthropic_error(const Refusal& refusal)
 {
     const char* type = "invalid_request_error";
@@ -38,7 +47,7 @@ Json anthropic_error(const Refusal& refusal)
     case Refusal::Kind::PromptTooLong:
         break;
     }
-    return {{"type", "error"}, {"error", {{"type", type}, {"message", refusal.sentence}}}};
+    return {{"type", "error"}, {"error", {{"type", type}, {"message", anthropic_sentence(refusal)}}}};
 }
 
 const char* stop_reason(const Ended& ended)

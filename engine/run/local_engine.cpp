@@ -32,10 +32,11 @@ private:
     bool& flag_;
 };
 
+/// Of 53 bits: a client that keeps its numbers as doubles can ask for the same answer again.
 std::uint64_t random_seed()
 {
     std::random_device device;
-    return (std::uint64_t(device()) << 32) ^ device();
+    return ((std::uint64_t(device()) << 32) ^ device()) >> 11;
 }
 
 }  // namespace

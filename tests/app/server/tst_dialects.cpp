@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include <QJsonArray>
+#include <QRegularExpression>
 
 using server_test::Answer;
 using server_test::RunningServer;
@@ -157,6 +158,22 @@ private Q_SLOTS:
         body["continue_final_message"] = true;
         body["add_generation_prompt"] = false;
         QCOMPARE(guide_.post("/v1/chat/completions", body).status, 400);
+    }
+
+    void anthropicsClientsReadHowLongAPromptMayBe()
+    {
+        engine::LoadRequest load;
+        load.context_tokens = 64;
+        const RunningServer small(engine::make_engine(), {}, load);
+        const QJsonArray messages{QJsonObject{{"role", "user"}, {"content", QString("many words ").repeated(100)}}};
+        const auto answer = small.post("/v1/messages", {{"max_tokens", 5}, {"messages", messages}});
+        QCOMPARE(answer.status, 400);
+        const auto error = answer.json()["error"].toObject();
+        QCOMPARE(error["type"].toString(), QString("invalid_request_error"));
+        const auto numbers =
+            QRegularExpression("^prompt is too long: ([0-9]+) tokens > 64 maximum$").match(error["message"].toString());
+        QVERIFY2(numbers.hasMatch(), qPrintable(error["message"].toString()));
+        QVERIFY(numbers.captured(1).toInt() > 64);
     }
 
     void anthropicsErrorsAreTheirOwn()

@@ -63,6 +63,7 @@ private Q_SLOTS:
         QVERIFY(Loaded().generate(warm)->text != first->text);
         warm.sampling.seed.reset();
         const auto drawn = Loaded().generate(warm);
+        QVERIFY(drawn->seed < std::uint64_t(1) << 53);  // a double holds it
         warm.sampling.seed = drawn->seed;
         QCOMPARE(Loaded().generate(warm)->text, drawn->text);
     }
