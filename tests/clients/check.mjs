@@ -79,7 +79,7 @@ const checks = {
   'openai: a tool is run, and the model is told': async () => {
     const given = []
     const tool = { type: 'function', function: { ...forecast.function, parse: JSON.parse, function: (args) => { given.push(args); return 'sun' } } }
-    const runner = openai.chat.completions.runTools({ model, messages, tools: [tool], tool_choice: { type: 'function', function: { name: 'forecast' } }, max_tokens: 60 })
+    const runner = openai.chat.completions.runTools({ model, messages, tools: [tool], tool_choice: { type: 'function', function: { name: 'forecast' } }, parallel_tool_calls: false, temperature: 0, max_tokens: 400 })
     await runner.finalChatCompletion()
     fits(given[0])
   },
