@@ -193,11 +193,8 @@ private Q_SLOTS:
         auto again = hot;
         again["seed"] = drawn["generation_settings"].toObject()["seed"];
         QVERIFY(again["seed"].isDouble());
-        // JSON for JavaScript rounds above 2^53: the seed is taken from the text.
-        const QByteArray body = guide_.post(kPath, asked({{"seed", 77}, {"temperature", 5}})).body;
-        QVERIFY(body.contains("\"seed\":77"));
-        QCOMPARE(guide_.post(kPath, asked({{"seed", 77}, {"temperature", 5}})).json()["content"],
-                 QJsonDocument::fromJson(body).object()["content"]);
+        QCOMPARE(guide_.post(kPath, asked(again)).json()["content"], drawn["content"]);
+        QVERIFY(guide_.post(kPath, asked({{"seed", 77}, {"temperature", 5}})).body.contains("\"seed\":77"));
     }
 
     void tokensMayBeForbidden_data()
