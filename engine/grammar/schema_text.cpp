@@ -6,8 +6,11 @@
 namespace engine {
 
 // White space is bounded, and so are numbers: a model that has nothing more to say must not go on with them for ever.
+// Of surrogates there are pairs only: half of one is no character, and many readers refuse the text.
 const std::string_view kJsonRules = R"g(ws ::= " "? | "\n" " "{0,40}
-char ::= [^"\\\x00-\x1f\x7f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f\x7f] | "\\" (["\\/bfnrt] | "u" code)
+code ::= [0-9a-cA-CefEF] hex{3} | [dD] [0-7] hex{2} | [dD] [89abAB] hex{2} "\\u" [dD] [c-fC-F] hex{2}
+hex ::= [0-9a-fA-F]
 string ::= "\"" char* "\""
 integer ::= "-"? ("0" | [1-9] [0-9]{0,15})
 number ::= integer ("." [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?
