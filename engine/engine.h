@@ -247,6 +247,18 @@ using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvType
 using SequenceId = int;
 using TurnId = std::uint64_t;  // never 0
 
+/// A text, or the tokens of one.
+struct EmbeddingInput {
+    std::string text;
+    std::vector<int> ids = {};  // in its place, where it is empty
+};
+
+/// Where a model puts a text among all that it knows: of texts that mean nearly the same the products are near 1.
+struct Embedding {
+    std::vector<float> values;  // (embedding_length,), of length 1
+    int tokens = 0;             // of the text
+};
+
 class Engine
 {
 public:
@@ -292,6 +304,14 @@ public:
     /// that was made for this `saved_as` since the model was loaded is counted by the ids it was made in, another one
     /// by its text. NotLoaded without a model, Cancelled where `stop` was asked for.
     virtual Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const = 0;
+
+    /// Of a model whose file says how (ModelInfo::embeds). Blocks until the text is read, between two steps of the
+    /// turns that run. Unsupported: this model, or engine, gives none; ContextFull: the text is longer than the
+    /// context; Cancelled where `stop` was asked for.
+    virtual Result<Embedding> embed(const EmbeddingInput& /*input*/, std::stop_token /*stop*/)
+    {
+        return fail(Error::Code::Unsupported, "no embeddings are given here");
+    }
 
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next
     /// poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory for it.

@@ -41,6 +41,10 @@ public:
     {
         return now_->count_tokens(text, std::move(stop));
     }
+    engine::Result<engine::Embedding> embed(const engine::EmbeddingInput& input, std::stop_token stop) override
+    {
+        return now_->embed(input, std::move(stop));
+    }
     engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request,
                                                       std::stop_token stop) const override
     {

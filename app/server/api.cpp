@@ -1,6 +1,7 @@
 #include "app/server/api.h"
 
 #include "app/server/anthropic_messages.h"
+#include "app/server/embeddings.h"
 #include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
@@ -45,8 +46,8 @@ struct Api::Routes {
         {"POST", "/v1/chat/completions", &openai_chat},
         {"POST", "/chat/completions", &openai_chat},
         {"POST", "/v1/completions", &openai_completions},
-        {"POST", "/v1/embeddings", nullptr, no_embeddings, Route::Of::File},
-        {"POST", "/embeddings", nullptr, no_embeddings, Route::Of::File},
+        {"POST", "/v1/embeddings", nullptr, openai_embeddings, Route::Of::File},
+        {"POST", "/embeddings", nullptr, openai_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
         {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
@@ -60,8 +61,8 @@ struct Api::Routes {
         {"GET", "/api/version", nullptr, ollama_version},
         {"GET", "/api/tags", nullptr, ollama_tags},
         {"POST", "/api/show", nullptr, ollama_show, Route::Of::File},
-        {"POST", "/api/embed", nullptr, no_embeddings, Route::Of::File},
-        {"POST", "/api/embeddings", nullptr, no_embeddings, Route::Of::File},
+        {"POST", "/api/embed", nullptr, ollama_embed, Route::Of::File},
+        {"POST", "/api/embeddings", nullptr, ollama_embeddings, Route::Of::File},
         {"GET", "/api/ps", nullptr, ollama_ps},
         {"POST", "/completion", &llama_completion},
         {"POST", "/completions", &llama_completion},

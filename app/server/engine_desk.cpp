@@ -233,6 +233,15 @@ engine::Result<engine::PromptLedger> EngineDesk::count(const engine::Request& re
     return on_engine_thread(When::BetweenSteps, [&] { return engine_->count_prompt(request, {}); });
 }
 
+engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const engine::EmbeddingInput& input)
+{
+    return on_engine_thread(When::BetweenSteps, [&]() -> engine::Result<engine::Embedding> {
+        if (served().get() != &with)
+            return engine::fail(engine::Error::Code::NotLoaded, "another model was loaded meanwhile: ask again");
+        return engine_->embed(input, {});
+    });
+}
+
 /// Under the lock.
 void EngineDesk::forget_those_that_left()
 {

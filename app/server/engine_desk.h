@@ -76,6 +76,8 @@ public:
     tl::expected<Submitted, Refusal> submit(Ask ask);
     /// Waits until the engine has counted, which it does between tokens.
     engine::Result<engine::PromptLedger> count(const engine::Request& request);
+    /// The same for a text to embed, with the model that is loaded, if it is this one.
+    engine::Result<engine::Embedding> embed(const Served& with, const engine::EmbeddingInput& input);
 
     struct Queue {
         int running = 0;

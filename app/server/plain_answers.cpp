@@ -111,14 +111,6 @@ PlainAnswer openai_model(const PlainRequest& request)
     return tl::unexpected(Refusal{Refusal::Kind::NotFound, "there is no model '" + name + "' here", "model"});
 }
 
-PlainAnswer no_embeddings(const PlainRequest& request)
-{
-    return tl::unexpected(Refusal{Refusal::Kind::NotSupported,
-                                  "the model '" + request.served->name +
-                                      "' writes text and gives no embeddings; models that give them are not run here",
-                                  "model"});
-}
-
 PlainAnswer anthropic_count_tokens(const PlainRequest& request)
 {
     return counted(request, AnthropicMessages());

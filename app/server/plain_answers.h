@@ -27,8 +27,6 @@ struct PlainRequest {
 PlainAnswer openai_models(const PlainRequest& request);
 /// One of them: /v1/models/NAME.
 PlainAnswer openai_model(const PlainRequest& request);
-/// No model that gives them is run here; whoever asks hears so, in the words of the path's API.
-PlainAnswer no_embeddings(const PlainRequest& request);
 
 /// Of a prompt, before it is sent.
 PlainAnswer openai_chat_input_tokens(const PlainRequest& request);

@@ -37,7 +37,7 @@ RawPrompt prompt_of_parts(const Json& parts)
     return prompt;
 }
 
-RawPrompt prompt_of(Fields& fields, const Json& given)
+RawPrompt prompt_of(Fields& fields, const char* name, const Json& given)
 {
     if (is_text(given))
         return {.text = given.get<std::string>()};
@@ -48,27 +48,34 @@ RawPrompt prompt_of(Fields& fields, const Json& given)
         inner.not_supported("multimodal_data", Json::array());
         const std::string text = inner.text("prompt_string").value_or("");
         if (inner.refusal())
-            fields.refuse("prompt", "has a part whose " + inner.refusal()->sentence, inner.refusal()->kind);
+            fields.refuse(name, "has a part whose " + inner.refusal()->sentence, inner.refusal()->kind);
         if (!text.empty())
             return {.text = text};
     }
-    fields.refuse("prompt", "must be a text or tokens, not empty, or an array of such");
+    fields.refuse(name, "must be a text or tokens, not empty, or an array of such");
     return {};
 }
 
 }  // namespace
 
-void read_prompts(Fields& fields, Ask& ask)
+std::vector<RawPrompt> read_raw_prompts(Fields& fields, const char* name, std::size_t most)
 {
-    const Json* given = fields.find("prompt");
+    const Json* given = fields.find(name);
     const bool several = given && given->is_array() && !given->empty() && std::ranges::none_of(*given, is_token);
     if (!several)
-        ask.prompts = {prompt_of(fields, given ? *given : Json())};
-    else if (given->size() * std::size_t(ask.choices) > kMostAnswers)
-        fields.refuse("prompt", "asks for more than " + std::to_string(kMostAnswers) + " answers");
+        return {prompt_of(fields, name, given ? *given : Json())};
+    std::vector<RawPrompt> prompts;
+    if (given->size() > most)
+        fields.refuse(name, "may have " + std::to_string(most) + " entries here at most");
     else
         for (const Json& one : *given)
-            ask.prompts.push_back(prompt_of(fields, one));
+            prompts.push_back(prompt_of(fields, name, one));
+    return prompts;
+}
+
+void read_prompts(Fields& fields, Ask& ask)
+{
+    ask.prompts = read_raw_prompts(fields, "prompt", kMostAnswers / std::size_t(std::max(ask.choices, 1)));
 }
 
 bool has_mixed_prompts(const Ask& ask)

@@ -5,11 +5,17 @@
 #include "app/server/fields.h"
 #include "app/server/model_text.h"
 
+#include <cstddef>
+#include <vector>
+
 namespace server {
 
 /// `prompt`: a text, or an array of tokens, with texts between them or not, or an array of such. llama-server's objects
 /// with a text in them are read, too. Call it when the choices have been read.
 void read_prompts(Fields& fields, Ask& ask);
+
+/// The same of another field, `most` at most.
+std::vector<RawPrompt> read_raw_prompts(Fields& fields, const char* name, std::size_t most);
 
 /// Whether texts between tokens have to become tokens first.
 bool has_mixed_prompts(const Ask& ask);

@@ -38,6 +38,7 @@ public:
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
     engine::Result<int> count_tokens(std::string_view text, std::stop_token stop) const override;
+    engine::Result<engine::Embedding> embed(const engine::EmbeddingInput& input, std::stop_token stop) override;
     engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request,
                                                       std::stop_token stop) const override;
     std::uint64_t post(engine::Command command) override;
@@ -319,6 +320,15 @@ try {
     return core_->engine->count_prompt(request, std::move(stop));
 } catch (...) {
     return engine::caught("to count the prompt");
+}
+
+/// Others wait for as long as the text takes.
+engine::Result<engine::Embedding> SharedEngine::Seat::embed(const engine::EmbeddingInput& input, std::stop_token stop)
+try {
+    const SharedCore::Pass pass(*core_, place_);
+    return pass ? core_->engine->embed(input, std::move(stop)) : engine::Result<engine::Embedding>(not_open());
+} catch (...) {
+    return engine::caught("for an embedding");
 }
 
 /// Commands are of the machine's memory, which is the owner's business.

@@ -398,6 +398,7 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     h.context_length = in.required("context_length", 1, kMaxTokens);
     h.embedding_length = in.required("embedding_length", 1, kMaxDimension);
     h.sliding_window = in.optional("attention.sliding_window", h.architecture->default_window, 0, kMaxTokens);
+    h.pooling = Pooling(std::max(0, in.optional("pooling_type", 0, -1, int(Pooling::Rank))));  // -1: it does not say
     h.attention_softcap = in.number("attn_logit_softcapping", 0.0f);
     h.final_softcap = in.number("final_logit_softcapping", 0.0f);
     read_experts(in, file, blocks, h);

@@ -54,6 +54,9 @@ struct LayerParameters {
     int group() const { return kv_heads > 0 ? heads / kv_heads : 0; }  // query heads to a KV head
 };
 
+/// What becomes of the rows of a text in a model of embeddings: values of ARCH.pooling_type (GGUF).
+enum class Pooling { None, Mean, First, Last, Rank };
+
 struct Hyperparameters {
     const Architecture* architecture = nullptr;
     int context_length = 0;  // tokens the model was made for
@@ -91,6 +94,7 @@ struct Hyperparameters {
     int dense_context = 0;  // tokens up to which attention is not sparse, which is all that is computed; 0: it never is
     int side_length = 0;    // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
+    Pooling pooling = Pooling::None;
     int mtp_blocks = 0;  // behind the layers: they predict tokens after the next one (multi-token prediction)
 
     /// Floats of the state that layer l keeps for each sequence, that of its mixer first; 0: it keeps none.

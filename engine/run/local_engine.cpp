@@ -3,6 +3,7 @@
 #include "engine/caught.h"
 #include "engine/draft_model.h"
 #include "engine/metrics/clock.h"
+#include "engine/run/embedding.h"
 #include "engine/run/events.h"
 
 #include <algorithm>
@@ -394,6 +395,28 @@ try {
     return std::move(prompt->ledger);
 } catch (...) {
     return caught("to count the prompt");
+}
+
+Result<Embedding> LocalEngine::embed(const EmbeddingInput& input, std::stop_token stop)
+try {
+    if (!state_.model)
+        return fail(Error::Code::NotLoaded, "no model is loaded");
+    state_.model->placement().go_on({});
+    KvSequence sequence;
+    Result<Embedding> made = fail(Error::Code::NoMemory, "not enough memory for an embedding");
+    try {
+        made = engine::embed(
+            *state_.model, input, sequence, [this] { return make_room(); }, stop);
+    } catch (...) {
+        made = caught("for an embedding");
+    }
+    state_.model->cache().truncate(sequence, 0);
+    for (const RunningTurn& turn : turns_.all())  // a turn that runs alone is not asked again what is pinned
+        if (turn.runner)
+            state_.model->placement().go_on(turn.conversation->pins);
+    return made;
+} catch (...) {
+    return caught("for an embedding");
 }
 
 std::uint64_t LocalEngine::post(Command command)

@@ -33,6 +33,8 @@ public:
     Result<int> count_tokens(std::string_view text, std::stop_token stop) const override;
     Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const override;
 
+    Result<Embedding> embed(const EmbeddingInput& input, std::stop_token stop) override;
+
     std::uint64_t post(Command command) override;
     void poll(const Listener& listener) override;
 

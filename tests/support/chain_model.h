@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,22 @@ public:
         return *this;
     }
 
+    /// It gives embeddings, pooled so (`llama.pooling_type`); its texts end with </s> where `ends`. What it makes of a
+    /// token is the token's own direction, whatever stands before it.
+    ChainModel& embeds(std::uint32_t pooling, bool ends = false)
+    {
+        pooling_ = pooling;
+        ends_ = ends;
+        return *this;
+    }
+
+    std::size_t id(const std::string& token) const
+    {
+        const auto found = std::find(tokens_.begin(), tokens_.end(), token);
+        assert(found != tokens_.end());
+        return std::size_t(found - tokens_.begin());
+    }
+
     void save(const std::filesystem::path& path) const
     {
         constexpr std::uint32_t kHead = 32;
@@ -64,6 +81,8 @@ public:
         w.u32("tokenizer.ggml.unknown_token_id", 0).u32("tokenizer.ggml.bos_token_id", 1);
         w.u32("tokenizer.ggml.eos_token_id", 2).boolean("tokenizer.ggml.add_space_prefix", false);
         w.string("tokenizer.chat_template", template_);
+        if (pooling_)
+            w.u32("llama.pooling_type", *pooling_).boolean("tokenizer.ggml.add_eos_token", ends_);
 
         const auto zeros = [&](const char* name, std::uint64_t row, std::uint64_t rows) {
             add_tensor(w, name, row, rows, std::vector<float>(row * rows));
@@ -98,12 +117,6 @@ private:
         tokens_.push_back(std::move(token));
         types_.push_back(type);
     }
-    std::size_t id(const std::string& token) const
-    {
-        const auto found = std::find(tokens_.begin(), tokens_.end(), token);
-        assert(found != tokens_.end());
-        return std::size_t(found - tokens_.begin());
-    }
     /// rows 0: a vector.
     static void add_tensor(GgufWriter& w, const char* name, std::uint64_t row, std::uint64_t rows,
                            const std::vector<float>& values)
@@ -115,6 +128,8 @@ private:
     std::vector<std::string> tokens_;
     std::vector<std::int32_t> types_;
     std::map<std::size_t, std::size_t> next_;
+    std::optional<std::uint32_t> pooling_;
+    bool ends_ = false;
     std::string template_ = "{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"
                             "{% if add_generation_prompt %}<|go|>{% endif %}";
 };

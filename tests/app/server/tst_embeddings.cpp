@@ -1,0 +1,156 @@
+// What clients get that ask for embeddings: of a model whose rows are known, and of one that gives none.
+#include "tests/app/server/running_server.h"
+#include "tests/support/chain_model.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <bit>
+#include <cmath>
+
+using server_test::Answer;
+using server_test::RunningServer;
+using support::ChainModel;
+
+class TestEmbeddings : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        engine::LoadRequest load;
+        load.model = std::filesystem::path(folder_.filePath("chain.gguf").toStdString());
+        ChainModel({}).embeds(1).save(load.model);  // the mean
+        server_ = std::make_unique<RunningServer>(engine::make_engine(), server::ServerOptions{}, load);
+    }
+
+    void openAisClientsGetARowForEachText()
+    {
+        const auto ids =
+            server_->post("/tokenize", {{"content", "ab"}, {"add_special", true}}).json()["tokens"].toArray();
+        const auto answer =
+            server_->post("/v1/embeddings", {{"input", QJsonArray{"ab", "b", ids}}, {"model", "guide"}});
+        QCOMPARE(answer.status, 200);
+        const auto json = answer.json();
+        QCOMPARE(json["object"].toString(), QString("list"));
+        const auto data = json["data"].toArray();
+        QCOMPARE(data.size(), 3);
+        for (int i = 0; i < 3; ++i) {
+            QCOMPARE(data[i].toObject()["index"].toInt(), i);
+            QCOMPARE(data[i].toObject()["object"].toString(), QString("embedding"));
+            QVERIFY(std::abs(length_of(row(data[i])) - 1) < 1e-5);
+        }
+        QCOMPARE(row(data[2]), row(data[0]));
+        QVERIFY(row(data[1]) != row(data[0]));
+        const auto a = qsizetype(ChainModel({}).id("a")), b = qsizetype(ChainModel({}).id("b"));
+        QVERIFY(row(data[0])[a] > 0.1 && row(data[0])[a] == row(data[0])[b]);
+        QVERIFY(row(data[1])[a] == 0 && row(data[1])[b] > 0.1);
+        const auto usage = json["usage"].toObject();
+        QCOMPARE(usage["prompt_tokens"].toInt(), 3 * int(ids.size()) - 1);
+        QCOMPARE(usage["total_tokens"], usage["prompt_tokens"]);
+    }
+
+    void base64IsTheSameNumbers()
+    {
+        const auto numbers = row(server_->post("/v1/embeddings", {{"input", "abc"}}).json()["data"].toArray()[0]);
+        const auto json = server_->post("/v1/embeddings", {{"input", "abc"}, {"encoding_format", "base64"}}).json();
+        const QByteArray bytes =
+            QByteArray::fromBase64(json["data"].toArray()[0].toObject()["embedding"].toString().toLatin1());
+        QCOMPARE(bytes.size(), 4 * numbers.size());
+        for (qsizetype i = 0; i < numbers.size(); ++i) {
+            std::uint32_t bits = 0;
+            for (int byte = 3; byte >= 0; --byte)
+                bits = bits << 8 | std::uint8_t(bytes[4 * i + byte]);
+            QCOMPARE(double(std::bit_cast<float>(bits)), numbers[i]);
+        }
+    }
+
+    void fewerNumbersHaveLengthOneAgain()
+    {
+        const auto few =
+            row(server_->post("/v1/embeddings", {{"input", "ab"}, {"dimensions", 16}}).json()["data"].toArray()[0]);
+        QCOMPARE(few.size(), 16);
+        QVERIFY(std::abs(length_of(few) - 1) < 1e-5);
+        const auto all =
+            row(server_->post("/v1/embeddings", {{"input", "ab"}, {"dimensions", 9999}}).json()["data"].toArray()[0]);
+        QVERIFY(all.size() > 16);
+    }
+
+    void ollamasClientsGetTheirs()
+    {
+        const auto wanted = row(server_->post("/v1/embeddings", {{"input", "abc"}}).json()["data"].toArray()[0]);
+        const auto several =
+            server_->post("/api/embed", {{"model", "guide"}, {"input", QJsonArray{"abc", "a"}}}).json();
+        QCOMPARE(several["embeddings"].toArray().size(), 2);
+        QCOMPARE(numbers(several["embeddings"].toArray()[0].toArray()), wanted);
+        QVERIFY(several["prompt_eval_count"].toInt() >= 4);
+        const auto one = server_->post("/api/embeddings", {{"model", "guide"}, {"prompt", "abc"}}).json();
+        QCOMPARE(numbers(one["embedding"].toArray()), wanted);
+    }
+
+    void whatIsWrongIsNamed_data()
+    {
+        QTest::addColumn<QJsonObject>("body");
+        QTest::addColumn<QString>("named");
+        QTest::newRow("nothing") << QJsonObject{} << "input";
+        QTest::newRow("empty") << QJsonObject{{"input", ""}} << "input";
+        QTest::newRow("a list of nothing") << QJsonObject{{"input", QJsonArray{}}} << "input";
+        QTest::newRow("an empty one among them") << QJsonObject{{"input", QJsonArray{"a", ""}}} << "input";
+        QTest::newRow("texts between tokens") << QJsonObject{{"input", QJsonArray{7, "a"}}} << "input";
+        QTest::newRow("no token") << QJsonObject{{"input", QJsonArray{99999}}} << "99999";
+        QTest::newRow("no numbers") << QJsonObject{{"input", "a"}, {"dimensions", 0}} << "dimensions";
+        QTest::newRow("another format") << QJsonObject{{"input", "a"}, {"encoding_format", "hex"}} << "encoding_format";
+        QTest::newRow("too long") << QJsonObject{{"input", QString("ab").repeated(500)}} << "512";
+    }
+
+    void whatIsWrongIsNamed()
+    {
+        QFETCH(QJsonObject, body);
+        QFETCH(QString, named);
+        const auto answer = server_->post("/v1/embeddings", body);
+        QCOMPARE(answer.status, 400);
+        QVERIFY2(QString::fromUtf8(answer.body).contains(named), answer.body.constData());
+    }
+
+    void theWindowsModelGivesThemToo()
+    {
+        engine::LoadRequest load;
+        load.model = std::filesystem::path(folder_.filePath("chain.gguf").toStdString());
+        server::SharedEngine shared(engine::make_engine());
+        const auto owner = shared.owner();
+        QVERIFY(owner->load(load, {}, {}));
+        const auto guest = shared.guest([] {});
+        QVERIFY(guest->look().model);
+        const auto made = guest->embed({"ab"}, {});
+        QVERIFY(made);
+        QCOMPARE(made->values, owner->embed({"ab"}, {})->values);
+        owner->unload();
+        QVERIFY(!guest->embed({"ab"}, {}));
+    }
+
+private:
+    static QList<double> numbers(const QJsonArray& array)
+    {
+        QList<double> all;
+        for (const QJsonValue number : array)
+            all.append(number.toDouble());
+        return all;
+    }
+    static QList<double> row(const QJsonValue& data) { return numbers(data.toObject()["embedding"].toArray()); }
+    static double length_of(const QList<double>& row)
+    {
+        double squares = 0;
+        for (const double value : row)
+            squares += value * value;
+        return std::sqrt(squares);
+    }
+
+    QTemporaryDir folder_;
+    std::unique_ptr<RunningServer> server_;
+};
+
+SPILLWAY_TEST(QCoreApplication, TestEmbeddings)
+#include "tst_embeddings.moc"
