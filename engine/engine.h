@@ -308,6 +308,7 @@ public:
     /// Of a model whose file says how (ModelInfo::embeds). Blocks until the text is read, between two steps of the
     /// turns that run. Unsupported: this model, or engine, gives none; ContextFull: the text is longer than the
     /// context; Cancelled where `stop` was asked for.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): by value as in all others, for engines that keep it
     virtual Result<Embedding> embed(const EmbeddingInput& /*input*/, std::stop_token /*stop*/)
     {
         return fail(Error::Code::Unsupported, "no embeddings are given here");
