@@ -93,8 +93,8 @@ Status read_step(LoadedModel& model, KvSequence& sequence, std::span<const int> 
 
 }  // namespace
 
-Result<Embedding> embed(LoadedModel& model, const EmbeddingInput& input, KvSequence& sequence,
-                        const std::function<bool()>& make_room, const std::stop_token& stop)
+Result<Embedding> embedding_of(LoadedModel& model, const EmbeddingInput& input, KvSequence& sequence,
+                               const std::function<bool()>& make_room, const std::stop_token& stop)
 {
     const Hyperparameters& h = model.parts().h;
     if (h.pooling == Pooling::None)

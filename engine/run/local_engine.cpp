@@ -403,10 +403,10 @@ try {
         return fail(Error::Code::NotLoaded, "no model is loaded");
     state_.model->placement().go_on({});
     KvSequence sequence;
+    const auto room = [this] { return make_room(); };
     Result<Embedding> made = fail(Error::Code::NoMemory, "not enough memory for an embedding");
     try {
-        made = engine::embed(
-            *state_.model, input, sequence, [this] { return make_room(); }, stop);
+        made = embedding_of(*state_.model, input, sequence, room, stop);
     } catch (...) {
         made = caught("for an embedding");
     }
