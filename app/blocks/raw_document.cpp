@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-/// Line breaks are written without the tint: with it, one would tint the whole line.
+/// Line breaks have no background colour: with one, Qt would colour the line up to its right edge.
 static void insertLines(QTextCursor& cursor, QStringView text, const QTextCharFormat& format)
 {
     for (qsizetype done = 0; done <= text.size();) {

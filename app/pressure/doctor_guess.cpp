@@ -25,7 +25,7 @@ double readingOf(const DoctorShares& shares)
     return shares.host + shares.hostAttention + shares.link;
 }
 
-/// Bytes that a step reads of RAM: weights and KV of the host's layers, and KV that left the device.
+/// Bytes that a step reads from RAM: weights and KV of the host's layers, and KV that left the device.
 double bytesOfStep(const DoctorFacts& facts)
 {
     const auto& device = facts.last.device;

@@ -207,7 +207,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     if (!body)
         return refuse(body.error());
     if (route.plain) {
-        const PlainAnswer text = answer_plainly(route, request, *body);
+        const PlainAnswer text = answer_plainly(route, request, *body, [&] { return reply.client_is_gone(); });
         if (!text)
             return refuse(text.error());
         reply.whole({200, *text, route.type, headers});
@@ -227,8 +227,8 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     return replied;
 }
 
-/// What an ask needs of the model's texts is made on the connection's thread, so that nobody waits for the rules that
-/// another one's tools ask for.
+/// Makes what the request needs of the model's tokenizer and template: tokens of texts, rules for tools. It happens on
+/// the connection's thread, so that no other request waits for it.
 engine::Status Api::ready(const ModelFile& file, Ask& ask)
 {
     if (!speaks_of_tools(ask.turn) && !has_mixed_prompts(ask))
@@ -245,12 +245,13 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask)
     return speaks_of_tools(ask.turn) ? ready_for_tools(ask, *served->text) : engine::Status();
 }
 
-PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body)
+PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body,
+                                const std::function<bool()>& client_is_gone)
 {
     const auto model = model_for(route, body);
     if (!model)
         return tl::unexpected(model.error());
-    return route.plain({desk_, models_, metrics_, model->get(), body, request.path});
+    return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone});
 }
 
 /// Null only where the answer is of all of them.

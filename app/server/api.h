@@ -9,6 +9,7 @@
 #include "app/server/request_log.h"
 #include "app/server/turn_reply.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,7 +38,8 @@ private:
 
     const Dialect& dialect_at(std::string_view path) const;
     engine::Status ready(const ModelFile& file, Ask& ask);
-    PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body);
+    PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body,
+                               const std::function<bool()>& client_is_gone);
     tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const Json& body);
     Replied reply_to(const HttpRequest& request, HttpReply& reply);
     Replied answer_at(const Route& route, const HttpRequest& request, HttpReply& reply);

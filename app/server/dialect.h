@@ -58,7 +58,7 @@ public:
     virtual std::string error(const Refusal& refusal) const = 0;
 };
 
-/// What a request is that says nothing.
+/// The request that an empty body stands for, before its fields are read.
 Ask unsaid_ask(const Served& served);
 
 /// Without the call in whose arguments the answer was cut off: for APIs that give them as an object, which would be

@@ -78,6 +78,8 @@ tl::expected<Embedded, Refusal> embedded(const PlainRequest& request, Fields& fi
         return tl::unexpected(refusal_of(served.error()));
     Embedded all;
     for (const RawPrompt& prompt : prompts) {
+        if (request.client_is_gone())
+            return tl::unexpected(Refusal{Refusal::Kind::Failed, "the client is gone"});
         auto made = request.desk.embed(**served, {prompt.text, prompt.ids});
         if (!made && made.error().code == engine::Error::Code::ContextFull)
             return tl::unexpected(Refusal{Refusal::Kind::BadRequest, made.error().what, field});

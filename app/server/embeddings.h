@@ -7,7 +7,7 @@ namespace server {
 
 // All are of a file; a model that gives none is not loaded for them.
 
-/// OpenAI's, with numbers or base64 of them.
+/// OpenAI's, each embedding as numbers or as base64 of its floats.
 PlainAnswer openai_embeddings(const PlainRequest& request);
 /// Ollama's of one text or several, and its older one of one text.
 PlainAnswer ollama_embed(const PlainRequest& request);

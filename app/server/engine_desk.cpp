@@ -211,9 +211,10 @@ tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
         return tl::unexpected(Refusal{Refusal::Kind::Busy, std::to_string(waiting_.size()) +
                                                                " requests wait already, and " +
                                                                std::to_string(options_.waiting) + " may"});
+    const int answers = ask.answers();
     const std::vector<RawPrompt> prompts = std::exchange(ask.prompts, {});
     Submitted submitted{std::make_shared<EventQueue>(), {}, ask.choices};
-    for (int answer = 0; answer < ask.choices * std::max(int(prompts.size()), 1); ++answer) {
+    for (int answer = 0; answer < answers; ++answer) {
         submitted.turns.push_back(std::make_shared<TurnEvents>(submitted.events, answer));
         waiting_.push_back({ask, submitted.turns.back(), Clock::now()});
         engine::Request& turn = waiting_.back().ask.turn;
@@ -238,7 +239,7 @@ engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const en
     return on_engine_thread(When::BetweenSteps, [&]() -> engine::Result<engine::Embedding> {
         if (served().get() != &with)
             return engine::fail(engine::Error::Code::NotLoaded, "another model was loaded meanwhile: ask again");
-        return engine_->embed(input, {});
+        return engine_->embed(input, closing_.get_token());
     });
 }
 
@@ -277,6 +278,7 @@ void EngineDesk::close(std::chrono::milliseconds grace)
     for (const Waiting& waiting : waiting_)  // nobody begins them, so nobody else would say so
         waiting.events->put(Failed{about_to_stop()});
     waiting_.clear();
+    closing_.request_stop();
     for (const Place& place : places_)
         if (place.events)
             place.events->cancel();

@@ -17,6 +17,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,7 +77,7 @@ public:
     tl::expected<Submitted, Refusal> submit(Ask ask);
     /// Waits until the engine has counted, which it does between tokens.
     engine::Result<engine::PromptLedger> count(const engine::Request& request);
-    /// The same for a text to embed, with the model that is loaded, if it is this one.
+    /// The same for a text to embed, with the model that is loaded, if it is this one. Cancelled: the desk was closed.
     engine::Result<engine::Embedding> embed(const Served& with, const engine::EmbeddingInput& input);
 
     struct Queue {
@@ -161,7 +162,8 @@ private:
     std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
     bool closed_ = false, ends_ = false, posted_ = false;
-    std::thread thread_;  // last: it uses all of these
+    std::stop_source closing_;  // for texts that are being embedded
+    std::thread thread_;        // last: it uses all of these
 };
 
 }  // namespace server

@@ -6,7 +6,8 @@ namespace server {
 
 void give_large_blocks_back()
 {
-    // By itself glibc raises its threshold to the size of the largest block that was freed, up to 32 MiB.
+    // Unless it is set, glibc raises this threshold whenever a larger block is freed, up to 32 MiB, and keeps such
+    // blocks in its heaps from then on.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
 }
 

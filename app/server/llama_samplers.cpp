@@ -18,7 +18,7 @@ struct NamedSampler {
     void (*switch_off)(SamplingOptions&);
 };
 
-// In the order in which they work.
+// In the order in which the engine applies them.
 const std::array<NamedSampler, 8> kSamplers = {{
     {{"penalties", "penalties"},
      [](const SamplingOptions& s) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestText_bytes = 1000;
 
-/// Nothing: it is none.
+/// Empty where the value names no token.
 std::optional<int> token_of(const Json& given)
 {
     if (given.is_number_integer() && given >= 0 && given <= std::numeric_limits<int>::max())

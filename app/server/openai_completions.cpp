@@ -88,7 +88,7 @@ private:
                 {"choices", Json::array({std::move(choice)})}};
     }
 
-    /// Each prompt counts once.
+    /// Of all answers; a prompt counts once, however many answers it has.
     Json usage() const
     {
         Ended all;

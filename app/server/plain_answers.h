@@ -6,6 +6,7 @@
 #include "app/server/http_message.h"
 #include "app/server/metrics.h"
 
+#include <functional>
 #include <string>
 
 namespace server {
@@ -20,6 +21,7 @@ struct PlainRequest {
     const Served* served;  // of which it is; null: none is loaded
     const Json& body;      // an empty object, where nothing was sent
     const std::string& path;
+    const std::function<bool()>& client_is_gone;
 };
 
 // ---- OpenAI's ----
@@ -28,7 +30,7 @@ PlainAnswer openai_models(const PlainRequest& request);
 /// One of them: /v1/models/NAME.
 PlainAnswer openai_model(const PlainRequest& request);
 
-/// Of a prompt, before it is sent.
+/// Count the tokens of the prompt that such a request would have; nothing is answered.
 PlainAnswer openai_chat_input_tokens(const PlainRequest& request);
 PlainAnswer openai_responses_input_tokens(const PlainRequest& request);
 

@@ -115,6 +115,39 @@ private Q_SLOTS:
         QVERIFY2(QString::fromUtf8(answer.body).contains(named), answer.body.constData());
     }
 
+    void aClientThatGoesIsNotEmbeddedFor()
+    {
+        QJsonArray texts;
+        for (int i = 0; i < 2048; ++i)
+            texts.append(QString("ab").repeated(200));
+        const QByteArray body = QJsonDocument(QJsonObject{{"input", texts}}).toJson(QJsonDocument::Compact);
+        {
+            server_test::Client client(server_->port());
+            client.say(server_test::Client::request("POST", "/v1/embeddings", body));
+        }
+        const auto refused = [&] {
+            return server_->get("/metrics").body.contains("{path=\"/v1/embeddings\",status=\"500\"} 1");
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(refused(), server_test::kPatience_ms);
+    }
+
+    void stoppingDoesNotWaitForManyTexts()
+    {
+        engine::LoadRequest load;
+        load.model = std::filesystem::path(folder_.filePath("chain.gguf").toStdString());
+        server::ServerOptions options;
+        options.grace = {};
+        auto server = std::make_unique<RunningServer>(engine::make_engine(), options, load);
+        QJsonArray texts;
+        for (int i = 0; i < 2048; ++i)
+            texts.append(QString("ab").repeated(200));
+        server_test::Client client(server->port());
+        client.say(server_test::Client::request(
+            "POST", "/v1/embeddings", QJsonDocument(QJsonObject{{"input", texts}}).toJson(QJsonDocument::Compact)));
+        server.reset();
+        QVERIFY(client.answer().status != 200);
+    }
+
     void theWindowsModelGivesThemToo()
     {
         engine::LoadRequest load;
