@@ -191,6 +191,13 @@ enum class SavedKvMiss : std::uint8_t {
     Damaged,
 };
 
+/// Around a change that `auto` has made by what it measured: seconds of a decode step.
+struct AdaptationTimes {
+    double before_s = 0;
+    double expected_s = 0;
+    std::optional<double> measured_s = {};  // with it; empty: it was made just now
+};
+
 /// Something that happened and is worth a line in a table.
 struct Event {
     enum class Kind {
@@ -208,7 +215,8 @@ struct Event {
         Warning,
         KvRewritten,    // all KV is kept in other types from now on; `bytes` of it
         DeviceChanged,  // from now on the model lies on another device, or on none; `sentence` names both
-        ExpertsMove     // the routed experts of a layer
+        ExpertsMove,    // the routed experts of a layer
+        Adapted,        // `auto` has changed what it does, or says whether that has paid; `adaptation` says by how much
     };
     enum class Cause { User, Watermark, Split, OtherProgram, DeviceLost, ContextFull, None };
 
@@ -225,6 +233,7 @@ struct Event {
     std::uint64_t command = 0;  // CommandDone: the id post() gave
     bool ok = true;
     std::string sentence;
+    std::optional<AdaptationTimes> adaptation = {};
 };
 
 /// Where the tokens of a prompt come from: one entry per message in order, the rest is the template's.

@@ -70,6 +70,8 @@ const char* kind_name(engine::Event::Kind kind)
         return "experts_move";
     case Kind::DeviceLost:
         return "device_lost";
+    case Kind::Adapted:
+        return "adapted";
     case Kind::ContextNearlyFull:
         return "context_nearly_full";
     case Kind::CommandDone:

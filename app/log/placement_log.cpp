@@ -84,6 +84,9 @@ void logPlacement(const engine::Event& event)
     case Kind::DeviceChanged:
         spdlog::info("the model's device: {}", event.sentence);
         break;
+    case Kind::Adapted:
+        spdlog::info("{}", event.sentence);
+        break;
     case Kind::CommandDone:
     case Kind::LoadFinished:
     case Kind::TurnsDropped:

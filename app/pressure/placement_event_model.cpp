@@ -32,6 +32,8 @@ std::optional<PlacementEventModel::Kind> PlacementEventModel::kindOf(engine::Eve
         return KvRewritten;
     case Of::DeviceChanged:
         return DeviceChanged;
+    case Of::Adapted:
+        return Adapted;
     case Of::CommandDone:
     case Of::LoadFinished:
     case Of::TurnsDropped:
@@ -65,6 +67,8 @@ QString PlacementEventModel::nameOf(engine::Event::Kind kind)
         return tr("KV in another type");
     case Of::DeviceChanged:
         return tr("Device changed");
+    case Of::Adapted:
+        return tr("Auto adapts");
     default:
         return tr("Warning");
     }

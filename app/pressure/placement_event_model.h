@@ -12,8 +12,8 @@
 #include <functional>
 #include <optional>
 
-/// Offloads, fetches, moved layers, lost devices and saved KV, the newest last, kMostRows at most. Lives on the UI
-/// thread; owned by Program.
+/// Offloads, fetches, moved layers, lost devices, saved KV and what `auto` changed, the newest last, kMostRows at most.
+/// Lives on the UI thread; owned by Program.
 class PlacementEventModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -46,7 +46,7 @@ public:
         MessageCountRole  // how many they belong to
     };
     Q_ENUM(Role)
-    enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning, KvRewritten, DeviceChanged };
+    enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning, KvRewritten, DeviceChanged, Adapted };
     Q_ENUM(Kind)
 
     explicit PlacementEventModel(QObject* parent = nullptr);

@@ -93,7 +93,7 @@ template <class Row, class Move>
 void moveFields(Row& row, Move& move)
 {
     row.field(move.ms);
-    row.choice(move.event.kind, engine::Event::Kind::ExpertsMove);
+    row.choice(move.event.kind, engine::Event::Kind::Adapted);
     row.choice(move.event.cause, engine::Event::Cause::None);
     row.orNone(move.event.layer);
     row.field(move.event.tokens.first);

@@ -150,7 +150,8 @@ void Metrics::add_token_gap(double seconds)
 void Metrics::add_event(const engine::Event& event)
 {
     using Kind = engine::Event::Kind;
-    constexpr std::array kMoves = {Kind::Offload, Kind::Fetch, Kind::LayerMove, Kind::DeviceLost, Kind::ExpertsMove};
+    constexpr std::array kMoves = {Kind::Offload,    Kind::Fetch,       Kind::LayerMove,
+                                   Kind::DeviceLost, Kind::ExpertsMove, Kind::Adapted};
     const auto kind = std::ranges::find(kMoves, event.kind);
     if (kind == kMoves.end())
         return;
@@ -183,7 +184,7 @@ std::string Metrics::text(int running, int waiting) const
     std::vector<Labelled> requests, moves, moved;
     for (const auto& [what, count] : requests_)
         requests.push_back({"path=\"" + what.first + "\",status=\"" + std::to_string(what.second) + '"', count});
-    constexpr std::array kKinds = {"offload", "fetch", "layer_move", "device_lost", "experts_move"};
+    constexpr std::array kKinds = {"offload", "fetch", "layer_move", "device_lost", "experts_move", "adapted"};
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
         moves.push_back({std::string("kind=\"") + kKinds[i] + '"', moves_[i]});
         moved.push_back({std::string("kind=\"") + kKinds[i] + '"', moved_bytes_[i]});

@@ -51,8 +51,9 @@ private:
     std::map<std::pair<std::string, int>, std::int64_t> requests_;
     std::int64_t turns_ = 0, cancelled_ = 0;
     std::int64_t prompt_tokens_ = 0, cached_tokens_ = 0, answer_tokens_ = 0, drafted_ = 0, accepted_ = 0;
-    std::array<std::int64_t, 5> moves_{};  // offloads, fetches, layer moves, devices lost, experts moved
-    std::array<std::int64_t, 5> moved_bytes_{};
+    std::array<std::int64_t, 6>
+        moves_{};  // offloads, fetches, layer moves, devices lost, experts moved, changes by auto
+    std::array<std::int64_t, 6> moved_bytes_{};
     SecondsHistogram first_token_, token_gap_, queue_time_;
     std::optional<engine::Telemetry> telemetry_;
 };

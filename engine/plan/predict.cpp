@@ -226,12 +226,12 @@ private:
         return sum.sum();
     }
 
-    /// Bytes that the ring takes in while the weights are read.
-    double ahead(double on_host, double weights_s) const
+    /// Bytes that the ring takes in while the weights are read; `longer`: than by the link's rate.
+    double ahead(double on_host, double weights_s, double longer = 1) const
     {
         const DeviceLayout& layout = device_->share.layout;
-        return std::min(
-            {on_host, double(layout.ring_bytes()), device_->rates.streamed_bytes_per_s().value_or(0) * weights_s});
+        return std::min({on_host, double(layout.ring_bytes()),
+                         device_->rates.streamed_bytes_per_s().value_or(0) / longer * weights_s});
     }
 
     std::optional<double> device_layer(int l) const
@@ -260,30 +260,48 @@ private:
     /// Attention of a layer of which `all` bytes of KV lie on the host; `resident_s`: if none did.
     std::optional<double> attend_spilled(int l, double resident_s, double all, double weights_s) const
     {
-        const double s0 = ahead(all, weights_s);
+        const RateErrors& errors = device_->errors;
+        const double s0 = ahead(all, weights_s, errors.link);
         const auto dram = over(all - s0, rates_.dram_read_bytes_per_s);
         switch (device_->share.policy) {
         case KvPolicy::Stream:
-            return longest({resident_s, over(all - s0, device_->rates.streamed_bytes_per_s()), dram});
+            return longest({resident_s, over((all - s0) * errors.link, device_->rates.streamed_bytes_per_s()), dram});
         case KvPolicy::Merge: {
+            const auto cpu = attention(l, all);
             Seconds sum;
-            sum += attention(l, all);
+            sum += cpu ? std::optional(*cpu * errors.cpu_attention) : std::nullopt;
             sum += device_->rates.merge_hand_off_s();
             return longest({resident_s, sum.sum()});
         }
         case KvPolicy::Auto:
-            break;
+            return attend_divided(l, resident_s, all, weights_s);
         case KvPolicy::Resident:
         case KvPolicy::CpuDecode:
-            return resident_s;
+            break;
         }
+        return resident_s;
+    }
+
+    std::optional<double> attend_divided(int l, double resident_s, double all, double weights_s) const
+    {
         const auto cpu_s = attention(l, 1);  // a byte
         const auto link = device_->rates.streamed_bytes_per_s();
         const auto hand_off = device_->rates.hand_off_s;
         const auto dram_rate = rates_.dram_read_bytes_per_s;
         if (!cpu_s || !link || !hand_off || !dram_rate)
             return std::nullopt;
-        return three_way_split(all, {resident_s, s0, *cpu_s, 1 / *link, 1 / *dram_rate, *hand_off}).seconds;
+        const auto costs = [&](const RateErrors& errors) {
+            return SplitCosts{resident_s,
+                              ahead(all, weights_s, errors.link),
+                              *cpu_s * errors.cpu_attention,
+                              errors.link / *link,
+                              1 / *dram_rate,
+                              *hand_off};
+        };
+        const SplitCosts here = costs(device_->errors);
+        const double streamed =
+            three_way_split(all, device_->divided_by ? costs(*device_->divided_by) : here).streamed_bytes;
+        return split_seconds(all, streamed, here);
     }
 
     const ModelCosts& costs_;

@@ -29,10 +29,19 @@ namespace engine {
 
 enum class DeviceCores { Own, HostsToo };
 
+/// How many times as long as the machine's rates say it takes beside everything else in a step.
+struct RateErrors {
+    double cpu_attention = 1;  // over KV of device layers that lies on the host
+    double link = 1;           // KV on its way to the device
+    bool operator==(const RateErrors&) const = default;
+};
+
 struct PlannedDevice {
     DeviceShare share;
     DeviceCores cores = DeviceCores::Own;
     DeviceRates rates;
+    RateErrors errors = {};                     // of a device with cores of its own
+    std::optional<RateErrors> divided_by = {};  // `auto` divides KV as if these were its errors; empty: as they are
 };
 
 struct PlannedPlacement {

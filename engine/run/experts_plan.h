@@ -42,6 +42,7 @@ public:
 
     /// Copies of experts turned out to have room for no more than this, until the device has more to give.
     void limit_copies(std::int64_t bytes) { most_copies_ = bytes; }
+    std::int64_t most_copies() const { return most_copies_; }
     void try_copies_again() { most_copies_ = std::numeric_limits<std::int64_t>::max(); }
 
     /// The next step may be of a shorter conversation.

@@ -53,6 +53,7 @@ std::string device_name(const OnDevice* device)
 
 ModelPlacement::ModelPlacement(const ModelOnHost& model)
     : model_(model)
+    , adaptation_(model)
     , host_(model.host_weights, model.cpu)
     , split_(model.host_weights, model.cpu)
 {
@@ -76,16 +77,16 @@ Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& l
 }
 
 /// Moves nothing of the model; what is open now stays as it is.
-Result<ModelPlacement::Next> ModelPlacement::open_next(const PlacementOptions& options, const StepLimits& limits) const
+Result<NextDevice> ModelPlacement::open_next(const PlacementOptions& options, const StepLimits& limits) const
 {
     if (options.device == PlacementOptions::Device::Cpu)
-        return Next{nullptr, options};
+        return NextDevice{nullptr, options};
     if (Status ok = check(options); !ok)
         return tl::unexpected(ok.error());
     auto opened = OnDevice::open(model_, options, limits);
     if (!opened)
         return tl::unexpected(opened.error());
-    return Next{std::move(*opened), options};
+    return NextDevice{std::move(*opened), options};
 }
 
 /// From now on layers may move there.
@@ -97,7 +98,7 @@ void ModelPlacement::adopt(std::unique_ptr<OnDevice> opened)
     on_device_->vram().set_watermark(options_.watermark);
     on_device_->pager().set_policy(options_.kv_policy);
     on_device_->pager().set_offload_share(options_.kv_offload_share);
-    on_device_->use_rates(options_.rates.get());
+    begin_to_adapt();
     on_device_->attach();
     want_planned_layers();
 }
@@ -131,7 +132,7 @@ void ModelPlacement::change_over()
     Event event = make_event(Event::Kind::DeviceChanged, device_name(on_device_.get()) + " → ");
     event.cause = Event::Cause::User;
     events_ = take_events();  // what came before comes first
-    Next next = std::move(*std::exchange(next_, std::nullopt));
+    NextDevice next = std::move(*std::exchange(next_, std::nullopt));
     close();
     take_device(next.options, options_);
     adopt(std::move(next.device));
@@ -187,7 +188,8 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
     experts_.begin_turn();
     if (!on_device_)
         return;
-    if (experts_.learn(*on_device_, options_) && !options_.expert_cache_bytes && !next_)
+    if (!adaptation_.goes_by_rates(options_) && experts_.learn(*on_device_, options_) && !options_.expert_cache_bytes &&
+        !next_)
         want_planned_layers();
     on_device_->pager().begin_turn(std::move(pins));
 }
@@ -228,6 +230,34 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     if (std::string warning = cuda ? cuda->take_warning() : std::string(); !warning.empty())
         note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
     return done;
+}
+
+void ModelPlacement::note_step(const PlainStep& step, int context_tokens)
+{
+    if (next_ || on_host_ || !on_device_ || !adaptation_.goes_by_rates(options_))
+        return;
+    auto decided = adaptation_.note_step(*on_device_, options_, experts_.most_copies(), context_tokens, step);
+    if (!decided)
+        return;
+    go_by(adaptation_.assumed());
+    events_.push_back(std::move(*decided));
+}
+
+void ModelPlacement::go_by(const Assumptions& assumed)
+{
+    on_device_->use_rates(options_.rates.get(), assumed.errors);
+    if (options_.expert_skew.value_or(kExpectedSkew) == assumed.expert_skew)
+        return;
+    options_.expert_skew = assumed.expert_skew;
+    if (!options_.expert_cache_bytes)
+        want_planned_layers();
+}
+
+/// Nothing was seen yet of what the rates say.
+void ModelPlacement::begin_to_adapt()
+{
+    adaptation_.begin(*on_device_, options_);
+    on_device_->use_rates(options_.rates.get());
 }
 
 bool ModelPlacement::ready_host_part()
@@ -381,6 +411,7 @@ Status ModelPlacement::move_to_device(int l)
     if (!bytes)
         return tl::unexpected(bytes.error());
     ++kv_changes_;
+    adaptation_.forget_steps();
     split_.place(l, on_device_->backend(), on_device_->layer(l));
     drop_host_copies();
     const auto kv = on_device_->pager().join(l);
@@ -417,6 +448,7 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     event.cause = cause;
     event.layer = l;
     split_.place_head(model_.cpu, model_.host_weights.head());
+    adaptation_.forget_steps();
     // A device that is lost here is noticed by the next step.
     (void)on_device_->pager().leave(l);
     split_.place(l, model_.cpu, model_.host_weights.layer(l));
@@ -474,6 +506,7 @@ void ModelPlacement::let_experts_give_way(int columns)
 {
     if (!experts_.needs(columns, !options_.expert_cache_bytes) || next_)
         return;
+    const std::pair planned{wanted_, experts_.host_layers()};
     if (options_.expert_cache_bytes) {
         (void)experts_.make(*on_device_, options_, wanted_);
     } else {
@@ -484,6 +517,8 @@ void ModelPlacement::let_experts_give_way(int columns)
     }
     while (send_experts_home(Event::Cause::Watermark)) {
     }
+    if (planned != std::pair{wanted_, experts_.host_layers()})
+        adaptation_.forget_change();
 }
 
 /// What is held is what the budget's plan says: layers that it does not have leave at once, then KV; with room, things
@@ -630,6 +665,7 @@ Status ModelPlacement::apply(const PlacementCommand& command)
 {
     if (Status ok = need_device(); !ok)
         return ok;
+    adaptation_.forget_change();
     return std::visit(CarryOut{*this}, command);
 }
 
@@ -646,7 +682,7 @@ void ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
 {
     options_.rates = std::move(rates);
     if (on_device_)
-        on_device_->use_rates(options_.rates.get());
+        begin_to_adapt();
 }
 
 Status ModelPlacement::may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const
@@ -689,7 +725,7 @@ void ModelPlacement::lay_out_kv()
     on_device_->lay_out_kv();
     while (!on_device_->make_ring() && layers() > 0)
         move_to_host(layers() - 1, Event::Cause::User);
-    on_device_->use_rates(options_.rates.get());
+    begin_to_adapt();
     relieve(Event::Cause::User);
 }
 

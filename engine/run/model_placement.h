@@ -6,6 +6,7 @@
 #include "engine/exec/placement.h"
 #include "engine/run/experts_plan.h"
 #include "engine/run/on_device.h"
+#include "engine/run/placement_adaptation.h"
 
 #include <memory>
 #include <optional>
@@ -19,6 +20,12 @@ struct KvInUse {
     std::vector<PageId> pages;
     int tokens = 0;
     std::vector<TokenRange> pins;
+};
+
+/// What takes the place of the device there is. Null: the host alone.
+struct NextDevice {
+    std::unique_ptr<OnDevice> device;
+    PlacementOptions options;  // it was opened with
 };
 
 class ModelPlacement
@@ -54,6 +61,8 @@ public:
     /// Around a step; see KvPager.
     Status prepare(const KvSequence& sequence, int first, int count);
     Status finish(const KvSequence& sequence, int first, int count);
+    /// After a step of one row. Every so many of them `auto` looks whether it should go by what was seen.
+    void note_step(const PlainStep& step, int context_tokens);
 
     /// Tokens of a step whose KV finds room on the device beside what stays there; `rows` at most, one at least.
     int step_rows(int rows) const;
@@ -101,15 +110,9 @@ public:
     std::vector<Event> take_events();
 
 private:
-    /// What takes the place of the device there is. Null: the host alone.
-    struct Next {
-        std::unique_ptr<OnDevice> device;
-        PlacementOptions options;  // it was opened with
-    };
-
     Status need_device() const;
     struct CarryOut;  // a command
-    Result<Next> open_next(const PlacementOptions& options, const StepLimits& limits) const;
+    Result<NextDevice> open_next(const PlacementOptions& options, const StepLimits& limits) const;
     void adopt(std::unique_ptr<OnDevice> opened);
     void change_over();
     void close();
@@ -126,6 +129,8 @@ private:
     void move_to_host(int l, Event::Cause cause);
     Status move_experts(int l, Residency to, Event::Cause cause);
     Result<std::int64_t> move_head();
+    void go_by(const Assumptions& assumed);
+    void begin_to_adapt();
     void relieve(Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 
@@ -134,9 +139,10 @@ private:
     std::unique_ptr<OnDevice> on_device_;  // null: all is on the host
     int wanted_ = 0;                       // layers
     ExpertsPlan experts_;
-    std::optional<Next> next_;  // comes when no layer lies on a device any more
-    KvInUse in_use_;            // then
-    DeviceTelemetry closed_;    // what devices counted that were closed
+    PlacementAdaptation adaptation_;
+    std::optional<NextDevice> next_;  // comes when no layer lies on a device any more
+    KvInUse in_use_;                  // then
+    DeviceTelemetry closed_;          // what devices counted that were closed
     Placement host_, split_;
     bool on_host_ = true;                               // the step in preparation
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back

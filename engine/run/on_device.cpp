@@ -286,36 +286,34 @@ std::int64_t OnDevice::drop_layer()
     return bytes;
 }
 
-DeviceShare OnDevice::share(const PlacementOptions& options) const
+PlannedPlacement OnDevice::placement(const PlacementOptions& options) const
 {
-    return {.layout = layout_,
-            .budget_bytes = vram_->budget(),
-            .high_mark_bytes = vram_->high_mark(),
-            .policy = options.kv_policy,
-            .offload_share = options.kv_offload_share,
-            .host_expert_layers = options.host_expert_layers,
-            .expert_skew = options.expert_skew.value_or(kExpectedSkew)};
+    const kernels::KvBlockLayout& form = model_.cache.layer(0).block;
+    const DeviceShare share{.layout = layout_,
+                            .budget_bytes = vram_->budget(),
+                            .high_mark_bytes = vram_->high_mark(),
+                            .policy = options.kv_policy,
+                            .offload_share = options.kv_offload_share,
+                            .host_expert_layers = options.host_expert_layers,
+                            .expert_skew = options.expert_skew.value_or(kExpectedSkew)};
+    return {kv_type(form.k_type), kv_type(form.v_type),
+            PlannedDevice{share, cuda_ ? DeviceCores::Own : DeviceCores::HostsToo, rates_of(options.rates.get())}};
 }
 
 int OnDevice::planned_layers(const PlacementOptions& options) const
 {
-    return layers_on_device(share(options), options.device_layers);
+    return layers_on_device(placement(options).device->share, options.device_layers);
 }
 
 DeviceChoice OnDevice::plan(const PlacementOptions& options, int layers, int columns, std::int64_t most_copies)
 {
     layout_.set_expert_cache_bytes(std::min(options.expert_cache_bytes.value_or(0), most_copies));
-    DeviceShare planned = share(options);
+    PlannedPlacement here = placement(options);
+    DeviceShare& planned = here.device->share;
     planned.layers = layers;
     if (!options.expert_cache_bytes) {
-        const kernels::KvBlockLayout& form = model_.cache.layer(0).block;
-        const PlannedPlacement placement{kv_type(form.k_type), kv_type(form.v_type),
-                                         PlannedDevice{std::move(planned),
-                                                       cuda_ ? DeviceCores::Own : DeviceCores::HostsToo,
-                                                       rates_of(options.rates.get())}};
-        const DeviceChoice choice =
-            choose_tenants(model_costs(model_.h, model_.weights), placement, options.rates.get(), columns,
-                           {options.device_layers.has_value(), most_copies});
+        const DeviceChoice choice = choose_tenants(model_costs(model_.h, model_.weights), here, options.rates.get(),
+                                                   columns, {options.device_layers.has_value(), most_copies});
         layout_.set_expert_cache_bytes(choice.expert_cache_bytes);
         return choice;
     }
@@ -345,14 +343,14 @@ DeviceRates OnDevice::rates_of(const MachineRates* rates) const
     return rates ? rates->device_rates(id(), cuda_name_, kv_type(form.k_type), kv_type(form.v_type)) : DeviceRates();
 }
 
-void OnDevice::use_rates(const MachineRates* rates)
+void OnDevice::use_rates(const MachineRates* rates, const RateErrors& errors)
 {
     if (!cuda_) {  // it computes on the host's own cores, and gains nothing by copying what they can read in place
         pager_->set_stream_choice({});
         return;
     }
     const DeviceRates device = rates_of(rates);
-    pager_->set_stream_choice(stream_choice(model_, rates, device, layout_.ring_bytes()));
+    pager_->set_stream_choice(stream_choice(model_, rates, device, layout_.ring_bytes(), errors));
     // A step that came late is computed again, which a recurrent state does not bear.
     const bool by_flags = device.joins_by_flags() && !model_.cache.states().any();
     cuda_->set_joining(by_flags ? CudaJoining::Flags : CudaJoining::CutGraphs);

@@ -32,16 +32,15 @@ struct LayerOnDevice {
 class OnDevice
 {
 public:
-    /// Opens the device that the options ask for, which is not the CPU. Nothing of the model lies there yet.
-    /// Unsupported: the device cannot be used, or not for this model; DeviceFull, DeviceLost. Throws std::bad_alloc,
-    /// std::system_error.
+    /// Opens the device that the options ask for, not the CPU; nothing of the model lies there yet. Unsupported: it
+    /// cannot be used, or not for this model; DeviceFull, DeviceLost. Throws std::bad_alloc, std::system_error.
     static Result<std::unique_ptr<OnDevice>> open(const ModelOnHost& model, const PlacementOptions& options,
                                                   const StepLimits& limits);
 
     std::string id() const { return std::string(device_->id()); }
+    bool is_gpu() const { return cuda_ != nullptr; }
     /// What computes there.
     Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : model_.cpu; }
-    bool is_gpu() const { return cuda_ != nullptr; }
     const Device& device() const { return *device_; }
     EmulatedDevice* emulated() { return emulated_; }  // null: it is another
     CudaBackend* cuda() { return cuda_.get(); }       // null: it is another
@@ -95,6 +94,8 @@ public:
     /// The last layer goes, and with it the head; answers their bytes.
     std::int64_t drop_layer();
 
+    /// As these options and what the device has free ask for, without its layers.
+    PlannedPlacement placement(const PlacementOptions& options) const;
     /// What a plan of these choices says: the same, whatever lies there now.
     int planned_layers(const PlacementOptions& options) const;
     /// What is to lie there of so many layers, beside so many block columns of a conversation. Copies of experts have
@@ -103,8 +104,8 @@ public:
     /// Tokens of a step whose KV finds room beside what stays; `rows` at most, one at least.
     int step_rows(int rows) const;
 
-    /// What is known of the machine from now on; null: nothing.
-    void use_rates(const MachineRates* rates);
+    /// What is known of the machine from now on; null: nothing. `errors`: as far as steps have shown.
+    void use_rates(const MachineRates* rates, const RateErrors& errors = {});
     /// False: not even a block finds room, and the device cannot do without.
     bool make_ring();
     /// The ring grows to what the layout asks for, where it is shorter.
@@ -126,7 +127,6 @@ private:
     Status open_emulated(const PlacementOptions& options, const StepLimits& limits);
     Status open_cuda(const PlacementOptions& options, const StepLimits& limits);
     DeviceRates rates_of(const MachineRates* rates) const;
-    DeviceShare share(const PlacementOptions& options) const;
 
     Result<DeviceLayer> copy_part(int l, LayerPart part);
     void join_parts(int l);

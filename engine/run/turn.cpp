@@ -388,7 +388,8 @@ Result<std::optional<TurnRunner::Chosen>> TurnRunner::choose()
     if (!logits)
         return tl::unexpected(logits.error());
     const int id = sample(*logits, allowed);
-    meter_.add_token(token_from());
+    if (const auto step = meter_.add_token(token_from()))
+        host_.model.placement().note_step(*step, conversation_.kv.length());
     if (host_.model.ends_answer(id))
         return std::nullopt;
     if (rules_)

@@ -3,6 +3,7 @@
 #include "engine/metrics/clock.h"
 
 #include <chrono>
+#include <utility>
 
 namespace engine {
 
@@ -18,22 +19,24 @@ void TurnMeter::add_prefill(int tokens, std::int64_t duration_us)
     prefill_us_ += duration_us;
 }
 
-void TurnMeter::add_token(TokenFrom from)
+std::optional<PlainStep> TurnMeter::add_token(TokenFrom from)
 {
     const std::int64_t now = now_us();
+    const std::int64_t before_us = std::exchange(last_token_us_, now);
     if (!first_token_us_) {
         first_token_us_ = now;
         first_ = last_ = clock_.seconds();
-    } else {
-        rates_.add_token(std::chrono::microseconds(now - last_token_us_));
-        last_ = clock_.seconds();  // what comes after the last token is no part of any
-        steps_ += from != TokenFrom::SameStep ? 1 : 0;
-        if (from == TokenFrom::PlainStep) {
-            ++plain_steps_;
-            plain_us_ += now - last_token_us_;
-        }
+        return std::nullopt;
     }
-    last_token_us_ = now;
+    rates_.add_token(std::chrono::microseconds(now - before_us));
+    const StepClock::Seconds before = std::exchange(last_, clock_.seconds());  // later parts are no part of any token
+    steps_ += from != TokenFrom::SameStep ? 1 : 0;
+    if (from != TokenFrom::PlainStep)
+        return std::nullopt;
+    ++plain_steps_;
+    plain_us_ += now - before_us;
+    constexpr auto kHostAttention = std::size_t(StepClock::Part::HostAttention);
+    return PlainStep{double(now - before_us) / 1e6, last_[kHostAttention] - before[kHostAttention]};
 }
 
 void TurnMeter::fill(Telemetry& frame, bool link_is_seen) const

@@ -3,6 +3,7 @@
 
 #include "engine/metrics/rates.h"
 #include "engine/metrics/step_clock.h"
+#include "engine/run/adaptation.h"
 #include "engine/telemetry.h"
 
 #include <cstdint>
@@ -27,7 +28,8 @@ public:
     void add_prefill(int tokens, std::int64_t duration_us);
     /// A token of the answer is there now. From the first on, the clock's shares are the answer's; where it has rows in
     /// the steps of others, all that those take is time that it waits for.
-    void add_token(TokenFrom from);
+    /// Answers what a plain step took that was not the first.
+    std::optional<PlainStep> add_token(TokenFrom from);
 
     /// Fills in the times that are known by now. Without `link_is_seen`, nobody here waits for KV on its way to the
     /// device.

@@ -1873,6 +1873,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>KV types</source>
         <translation>KV-Typen</translation>
     </message>
+    <message>
+        <source>Changed devices</source>
+        <translation>Gewechselte Geräte</translation>
+    </message>
+    <message>
+        <source>What auto changes</source>
+        <translation>Was auto ändert</translation>
+    </message>
 </context>
 <context>
     <name>ExperimentChart</name>
@@ -4902,6 +4910,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Device changed</source>
         <translation>Gerät gewechselt</translation>
+    </message>
+    <message>
+        <source>Auto adapts</source>
+        <translation>Auto passt sich an</translation>
     </message>
     <message>
         <source>Layer %1 to RAM</source>

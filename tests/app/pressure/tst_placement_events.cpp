@@ -61,6 +61,9 @@ private Q_SLOTS:
         QCOMPARE(text(4, Model::TitleRole), "Experts of layer 1 to the device");
         QCOMPARE(text(5, Model::TitleRole), "Experts of layer 1 to RAM");
         QCOMPARE(text(5, Model::DetailRole), "");
+        add(events, {.kind = EventKind::Adapted, .sentence = "auto keeps its change"});
+        QCOMPARE(text(6, Model::TitleRole), "Auto adapts");
+        QCOMPARE(text(6, Model::DetailRole), "auto keeps its change");
     }
 
     void keepsWhatMoved()

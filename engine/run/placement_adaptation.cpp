@@ -1,0 +1,90 @@
+#include "engine/run/placement_adaptation.h"
+
+#include "engine/plan/expert_hits.h"
+#include "engine/run/adaptation_words.h"
+#include "engine/run/events.h"
+#include "engine/run/stream_choice.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+void PlacementAdaptation::begin(const OnDevice& device, const PlacementOptions& options)
+{
+    adaptation_ = Adaptation({{}, options.expert_skew.value_or(kExpectedSkew)});
+    host_attention_s_per_byte_ = host_attention_s_per_byte(model_, options.rates.get());
+    const PlannedDevice there = *device.placement(options).device;
+    rates_are_known_ =
+        there.cores == DeviceCores::Own && stream_choice(model_, options.rates.get(), there.rates, 0, {});
+}
+
+std::optional<Event> PlacementAdaptation::note_step(const OnDevice& device, const PlacementOptions& options,
+                                                    std::int64_t most_copies, int context_tokens, const PlainStep& step)
+{
+    adaptation_.add(seen(device, step));
+    if (!adaptation_.due())
+        return std::nullopt;
+    std::vector<std::pair<Assumptions, PlannedPlacement>> known;  // each once: choosing experts takes a while
+    const auto planned_by = [&](const Assumptions& assumed) {
+        const auto found = std::ranges::find(known, assumed, &std::pair<Assumptions, PlannedPlacement>::first);
+        return found != known.end()
+                   ? found->second
+                   : known.emplace_back(assumed, planned(device, options, most_copies, context_tokens, assumed)).second;
+    };
+    const Assumptions before = assumed();
+    const auto looked = adaptation_.look(device.observed_skew(), [&](const Assumptions& by, const Assumptions& truth) {
+        return foretell(planned_by(by), *options.rates, context_tokens, truth);
+    });
+    if (!looked)
+        return std::nullopt;
+    Event event = make_event(Event::Kind::Adapted, sentence_of(*looked, before, assumed()));
+    event.adaptation = AdaptationTimes{looked->before_s, looked->expected_s, looked->measured_s};
+    return event;
+}
+
+StepsSeen PlacementAdaptation::seen(const OnDevice& device, const PlainStep& step) const
+{
+    StepsSeen seen{.steps = 1, .seconds = step.seconds};
+    const auto attended = double(device.pager().attended_on_host_bytes());
+    seen.streamed = device.pager().streamed_bytes() > 0;
+    seen.spilled = seen.streamed || attended > 0;
+    if (attended > 0 && host_attention_s_per_byte_) {
+        seen.host_attention_s = step.host_attention_s;
+        seen.host_attention_by_rates_s = attended * *host_attention_s_per_byte_;
+    }
+    return seen;
+}
+
+/// What `auto` does where it goes by these assumptions, for the step after so many tokens.
+PlannedPlacement PlacementAdaptation::planned(const OnDevice& device, const PlacementOptions& options,
+                                              std::int64_t most_copies, int context_tokens,
+                                              const Assumptions& assumed) const
+{
+    PlannedPlacement placement = device.placement(options);
+    PlannedDevice& there = *placement.device;
+    there.errors = assumed.errors;
+    there.divided_by = assumed.errors;
+    there.share.expert_skew = assumed.expert_skew;
+    there.share.layers = options.expert_cache_bytes ? device.layers() : device.planned_layers(options);
+    if (options.expert_cache_bytes)
+        return placement;
+    const int block = model_.cache.block_tokens();
+    const DeviceChoice choice =
+        choose_tenants(model_costs(model_.h, model_.weights), placement, options.rates.get(),
+                       (context_tokens + block) / block, {options.device_layers.has_value(), most_copies});
+    there.share = with_choice(std::move(there.share), choice);
+    return placement;
+}
+
+/// Seconds of that step where `truth` holds. Empty: a rate is not known.
+std::optional<double> PlacementAdaptation::foretell(PlannedPlacement planned, const MachineRates& rates,
+                                                    int context_tokens, const Assumptions& truth) const
+{
+    planned.device->errors = truth.errors;
+    planned.device->share.expert_skew = truth.expert_skew;
+    return step_seconds(model_costs(model_.h, model_.weights), planned, rates, context_tokens);
+}
+
+}  // namespace engine

@@ -1,0 +1,49 @@
+// PlacementAdaptation tells Adaptation what steps on a device took, and foretells what others would take.
+#pragma once
+
+#include "engine/run/adaptation.h"
+#include "engine/run/on_device.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace engine {
+
+/// Owned by ModelPlacement, which carries out what it says.
+class PlacementAdaptation
+{
+public:
+    explicit PlacementAdaptation(const ModelOnHost& model)
+        : model_(model)
+    {
+    }
+
+    /// On this device, of whose rates nothing was seen yet.
+    void begin(const OnDevice& device, const PlacementOptions& options);
+    /// Whether `auto` chooses by the machine's rates there.
+    bool goes_by_rates(const PlacementOptions& options) const
+    {
+        return rates_are_known_ && options.kv_policy == KvPolicy::Auto;
+    }
+    void forget_steps() { adaptation_.forget_steps(); }
+    void forget_change() { adaptation_.forget_change(); }
+
+    /// After a step of one row. Where the answer is not empty, `auto` goes by assumed() from now on, and this says why.
+    std::optional<Event> note_step(const OnDevice& device, const PlacementOptions& options, std::int64_t most_copies,
+                                   int context_tokens, const PlainStep& step);
+    const Assumptions& assumed() const { return adaptation_.assumed(); }
+
+private:
+    StepsSeen seen(const OnDevice& device, const PlainStep& step) const;
+    PlannedPlacement planned(const OnDevice& device, const PlacementOptions& options, std::int64_t most_copies,
+                             int context_tokens, const Assumptions& assumed) const;
+    std::optional<double> foretell(PlannedPlacement planned, const MachineRates& rates, int context_tokens,
+                                   const Assumptions& truth) const;
+
+    ModelOnHost model_;
+    Adaptation adaptation_;
+    bool rates_are_known_ = false;
+    std::optional<double> host_attention_s_per_byte_;  // by the rates
+};
+
+}  // namespace engine
