@@ -1,6 +1,7 @@
 // Multiplies weights whose rows were interleaved with 8-bit activations, in the order of packed_product.h: the bits are
-// the same. Few tokens: one turn of the running sums after another is unpacked into the first cache and serves them
-// all, so that each byte of the weights is read and unpacked once. Many: the whole panel is.
+// the same. Few tokens: one turn of the running sums after another serves all, so that each byte of the weights is read
+// from memory once. Every four tokens unpack it anew, in registers: to keep it in the first cache takes longer.
+// Many: the whole panel is unpacked before.
 #pragma once
 
 #include "kernels/cpu/avx2/interleaved_rows.h"
@@ -14,39 +15,42 @@ constexpr std::ptrdiff_t kReadAheadBytes = 4096;
 
 inline void read_ahead(const std::byte* at, std::ptrdiff_t bytes)
 {
+#pragma GCC unroll 8
     for (std::ptrdiff_t line = 0; line < bytes; line += 64)
         _mm_prefetch(reinterpret_cast<const char*>(at + kReadAheadBytes + line), _MM_HINT_T0);
 }
 
-/// A turn of the running sums of eight rows, unpacked: its groups lie one after another.
-template <class Rows>
-struct UnpackedTurn {
-    static constexpr int kParts = Rows::kHalves ? 2 : 1;
-    int groups;
-    alignas(64) std::byte bytes[kSums * (32 + 2 * kParts * sizeof(float)) * kPanelRows];
-
-    Panel panel() { return {groups, kParts, bytes}; }
-};
-
-/// Adds a turn to the sums (tokens, kSums) of some tokens. `x`: the first one's groups of the turn.
-template <class Rows, class Products, int Tokens>
-[[gnu::noinline]] void add_turn(UnpackedTurn<Rows>& turn, TokenRow x, std::ptrdiff_t stride, __m256 (*sums)[kSums])
+/// body<count>(first) for runs of four tokens, where the last has up to six: one of its own for what is left would
+/// unpack everything once more.
+template <class Body>
+inline void for_runs_that_unpack(int tokens, const Body& body)
 {
-    constexpr int kParts = UnpackedTurn<Rows>::kParts;
-    const Panel panel = turn.panel();
-    PanelGroup w{panel.weights(0), panel.scales(0), panel.offsets(0)};
-    for (int s = 0; s < turn.groups; ++s) {
-        __m256 sum[Tokens];
-#pragma GCC unroll 8
-        for (int t = 0; t < Tokens; ++t)
-            sum[t] = sums[t][s];
-        add_group<Rows, Products, Tokens>(w, x, stride, sum);
-#pragma GCC unroll 8
-        for (int t = 0; t < Tokens; ++t)
-            sums[t][s] = sum[t];
-        w = {w.weights + 32 * kPanelRows, w.scales + kParts * kPanelRows, w.offsets + kParts * kPanelRows};
-        x = groups_from(x, 1, kParts);
-    }
+    constexpr int kMost = 6;
+    int first = 0;
+    for (; tokens - first > kMost; first += kTileTokens)
+        body.template operator()<kTileTokens>(first);
+    for_token_runs<kMost>(tokens - first, [&]<int Tokens>(int) { body.template operator()<Tokens>(first); });
+}
+
+/// Adds a turn of the running sums: eight groups, fewer at the end of a row. `ahead`: asks for the rows to come.
+template <class Format, class Products, int Tokens>
+[[gnu::noinline]] void add_turn(const std::byte* rows, int blocks, GroupScales scales, bool ahead, TokenRow x,
+                                std::ptrdiff_t stride, __m256* sums)
+{
+    using Rows = typename Format::Rows;
+    constexpr int kParts = Rows::kHalves ? 2 : 1, kTogether = Format::kTogether;
+    constexpr int kScales = kTogether * kParts * kPanelRows;
+    constexpr std::ptrdiff_t kGroupBytes = std::ptrdiff_t(Rows::kBytes) * kPanelRows / Rows::kGroups;
+    for (int block = 0; block < blocks; ++block, rows += Rows::kGroups * kGroupBytes)
+        for (int group = 0; group < Rows::kGroups; group += kTogether) {
+            if (ahead)
+                read_ahead(rows + group * kGroupBytes, kTogether * kGroupBytes);
+            add_groups<Rows, Products, Format, Tokens>({words_of<Format>(rows, group), scales.scale, scales.offset}, x,
+                                                       stride, sums);
+            scales = {scales.scale + kScales, scales.offset + kScales};
+            x = groups_from(x, kTogether, kParts);
+            sums += kTogether;
+        }
 }
 
 /// Eight rows with at most kTokensAtOnce tokens; out[t * out_stride + r].
@@ -54,26 +58,26 @@ template <class Format, class Products>
 void product_of_rows(const MatMul& m, const std::byte* rows, float* out)
 {
     using Rows = typename Format::Rows;
-    constexpr int kParts = UnpackedTurn<Rows>::kParts, kBlocks = kSums / Rows::kGroups;
+    constexpr int kParts = Rows::kHalves ? 2 : 1, kBlocks = kSums / Rows::kGroups;
+    constexpr int kScales = Rows::kGroups * kParts * kPanelRows;  // of a block
+    constexpr std::ptrdiff_t kBytes = std::ptrdiff_t(Rows::kBytes) * kPanelRows;
     const int blocks = m.n / 32 / Rows::kGroups;
     const TokenRow first_token = token_row<Rows>(m, 0);
     const auto stride = std::ptrdiff_t(m.x_stride);
-    UnpackedTurn<Rows> turn;
+    alignas(32) float scales[kBlocks * kScales], offsets[kBlocks * kScales];
     __m256 sums[kTokensAtOnce][kSums];
     for (int t = 0; t < m.tokens; ++t)
         for (__m256& sum : sums[t])
             sum = _mm256_setzero_ps();
-    for (int block = 0; block < blocks; block += kBlocks) {
-        const int end = block + kBlocks < blocks ? block + kBlocks : blocks;
-        read_ahead(rows + std::ptrdiff_t(block) * Rows::kBytes * kPanelRows,
-                   std::ptrdiff_t(kBlocks) * Rows::kBytes * kPanelRows);
-        turn.groups = (end - block) * Rows::kGroups;
-        unpack_interleaved<Format>(rows, block, end, turn.panel());
-        const TokenRow x = groups_from(first_token, std::ptrdiff_t(block) * Rows::kGroups, kParts);
-        for_token_runs<kTileTokens>(m.tokens, [&]<int Tokens>(int first) {
-            const TokenRow of_run{of_token(x.q, stride, first), of_token(x.scale, stride, first),
-                                  of_token(x.sum, stride, first), of_token(x.shift, stride, first)};
-            add_turn<Rows, Products, Tokens>(turn, of_run, stride, sums + first);
+    for (int first = 0; first < blocks; first += kBlocks, rows += kBlocks * kBytes) {
+        const int count = first + kBlocks < blocks ? kBlocks : blocks - first;
+        for (int b = 0; b < count; ++b)
+            unpack_scales<Format>(rows + b * kBytes, {scales + b * kScales, offsets + b * kScales});
+        const TokenRow x = groups_from(first_token, std::ptrdiff_t(first) * Rows::kGroups, kParts);
+        for_runs_that_unpack(m.tokens, [&]<int Tokens>(int token) {
+            const TokenRow of_run{of_token(x.q, stride, token), of_token(x.scale, stride, token),
+                                  of_token(x.sum, stride, token), of_token(x.shift, stride, token)};
+            add_turn<Format, Products, Tokens>(rows, count, {scales, offsets}, token == 0, of_run, stride, sums[token]);
         });
     }
     for (int t = 0; t < m.tokens; ++t)
@@ -94,7 +98,7 @@ void matmul_interleaved(const MatMul& m)
     } else {
         const Panel panel{groups, kParts, thread_scratch(Panel::bytes(groups, kParts))};
         for (int r = 0; r < whole; r += kPanelRows) {
-            unpack_interleaved<Format>(m.weights + r * stride, 0, blocks, panel);
+            unpack_interleaved<Format>(m.weights + r * stride, panel);
             product_with_panel<Rows, Products>(m, panel, kPanelRows, m.out + r);
         }
     }

@@ -34,7 +34,9 @@ inline __m256i low_nibbles(__m256i bytes)
 /// Byte `i` of every lane as a number.
 inline __m256i byte_of(__m256i lanes, int i)
 {
-    return _mm256_and_si256(_mm256_srli_epi32(lanes, 8 * i), _mm256_set1_epi32(0xff));
+    const __m256i first_bytes = _mm256_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12);
+    const __m256i no_bytes = _mm256_set1_epi32(static_cast<int>(0x80808000u));  // above the first: zeros
+    return _mm256_shuffle_epi8(lanes, _mm256_or_si256(no_bytes, _mm256_add_epi32(first_bytes, _mm256_set1_epi32(i))));
 }
 inline __m256i signed_byte_of(__m256i lanes, int i)
 {
@@ -46,33 +48,30 @@ inline __m256 scaled(__m256i integers, __m256 scale)
     return _mm256_mul_ps(_mm256_cvtepi32_ps(integers), scale);
 }
 
-// A format says where in a row's block its halves are, and its words; and unpacks a block of eight rows to the slots of
-// a panel from its group `first` on.
+/// Where the scales of a block's groups go: eight for each, or for each half of it.
+struct GroupScales {
+    float *scale, *offset;
+};
+
+// A format says where in a row's block its halves are, and its words: first those of scales, then as many for each
+// group. Of a block of eight rows it gives the scales; and of kTogether groups, which are unpacked from the same words,
+// four weights of every row in step `step`.
 
 struct InterleavedQ4_K {
     using Rows = Q4_K;
-    static constexpr int kHalves = 2, kWords = 35;
+    static constexpr int kHalves = 2, kWords = 35, kScaleWords = 3, kTogether = 2;
     static constexpr int half_at(int half) { return 2 * half; }
     static std::uint32_t word(const std::byte* block, int i) { return word_at<std::uint32_t>(block + 4 + 4 * i); }
 
-    static void unpack(const std::byte* halves, const std::byte* words, const Panel& to, int first)
+    static void weights(const std::byte* words, int step, __m256i (&w)[kTogether])
     {
-        for (int pair = 0; pair < 4; ++pair) {  // of groups
-            std::byte* const low = to.weights(to.slot(first + 2 * pair));
-            std::byte* const high = to.weights(to.slot(first + 2 * pair + 1));
-#pragma GCC unroll 8
-            for (int step = 0; step < 8; ++step) {
-                const __m256i nibbles = words_at(words, 3 + 8 * pair + step);
-                store256(low + 32 * step, low_nibbles(nibbles));
-                store256(high + 32 * step, low_nibbles(_mm256_srli_epi16(nibbles, 4)));
-            }
-        }
-        unpack_scales(halves, words, to, first);
+        const __m256i nibbles = words_at(words, step);
+        w[0] = low_nibbles(nibbles);
+        w[1] = low_nibbles(_mm256_srli_epi16(nibbles, 4));
     }
 
-private:
     /// Six bits each; see k_scales().
-    static void unpack_scales(const std::byte* halves, const std::byte* words, const Panel& to, int first)
+    static void scales(const std::byte* halves, const std::byte* words, const GroupScales& to)
     {
         const __m256i a = words_at(words, 0), b = words_at(words, 1), c = words_at(words, 2);
         const __m256i six = _mm256_set1_epi32(0x3f3f3f3f), four = _mm256_set1_epi32(0x0f0f0f0f);
@@ -87,90 +86,109 @@ private:
         const __m256 min_scale = _mm256_xor_ps(halves_at(halves, 1), _mm256_set1_ps(-0.0f));
 #pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
-            const int slot = to.slot(first + g);
-            _mm256_storeu_ps(to.scales(slot), scaled(byte_of(scales[g / 4], g % 4), scale));
-            _mm256_storeu_ps(to.offsets(slot), scaled(byte_of(mins[g / 4], g % 4), min_scale));
+            _mm256_storeu_ps(to.scale + 8 * g, scaled(byte_of(scales[g / 4], g % 4), scale));
+            _mm256_storeu_ps(to.offset + 8 * g, scaled(byte_of(mins[g / 4], g % 4), min_scale));
         }
     }
 };
 
 struct InterleavedQ6_K {
     using Rows = Q6_K;
-    static constexpr int kHalves = 1, kWords = 52;
+    static constexpr int kHalves = 1, kWords = 52, kScaleWords = 4, kTogether = 2;
     static constexpr int half_at(int) { return 208; }
-    /// Scales; then, for each step of 128 weights, three words: six bits of the first three groups, above them two bits
-    /// each of the fourth, from its lowest on. The file has low nibbles and high pairs of bits apart, which takes more
-    /// instructions to join: here it is done once.
+    /// Scales; then, for two groups and two steps of each, three words: in six bits of each byte the weights of both
+    /// groups' first step and of the first group's second, above them two bits each of the last four weights, from the
+    /// lowest on. The file has low nibbles and high pairs of bits apart, which takes more instructions to join: here it
+    /// is done once.
     static std::uint32_t word(const std::byte* block, int i)
     {
         const auto file = [block](int at) { return word_at<std::uint32_t>(block + 4 * at); };
         if (i < 4)
             return file(48 + i);
-        const int half = (i - 4) / 24, step = (i - 4) % 24 / 3, j = (i - 4) % 3;
-        const std::uint32_t high = file(32 + 8 * half + step);
-        const auto weights = [&](int group) {
+        const int pair = (i - 4) / 12, steps = (i - 4) % 12 / 3, j = (i - 4) % 3;
+        const auto weights = [&](int k) {
+            const int group = 2 * pair % 4 + k % 2, step = 2 * steps + k / 2, half = pair / 2;
             const std::uint32_t low = file(16 * half + 8 * (group % 2) + step) >> 4 * (group / 2) & 0x0f0f0f0fu;
-            return low | (high >> 2 * group & 0x03030303u) << 4;
+            return low | (file(32 + 8 * half + step) >> 2 * group & 0x03030303u) << 4;
         };
         return weights(j) | (weights(3) >> 2 * j & 0x03030303u) << 6;
     }
 
-    static void unpack(const std::byte* halves, const std::byte* words, const Panel& to, int first)
+    static void weights(const std::byte* words, int step, __m256i (&w)[kTogether])
     {
         const __m256i six = _mm256_set1_epi8(63), two = _mm256_set1_epi8(3);
-        for (int half = 0; half < 2; ++half) {
-            std::byte* group[4];
-            for (int g = 0; g < 4; ++g)
-                group[g] = to.weights(to.slot(first + 4 * half + g));
-#pragma GCC unroll 8
-            for (int step = 0; step < 8; ++step) {  // the second half of a group's weights is its second part
-                const int at = 4 + 24 * half + 3 * step;
-                const __m256i a = words_at(words, at), b = words_at(words, at + 1), c = words_at(words, at + 2);
-                store256(group[0] + 32 * step, _mm256_and_si256(a, six));
-                store256(group[1] + 32 * step, _mm256_and_si256(b, six));
-                store256(group[2] + 32 * step, _mm256_and_si256(c, six));
-                const __m256i lowest = _mm256_and_si256(_mm256_srli_epi16(a, 6), two);
-                const __m256i middle = _mm256_and_si256(_mm256_srli_epi16(b, 4), _mm256_set1_epi8(0x0c));
-                const __m256i highest = _mm256_and_si256(_mm256_srli_epi16(c, 2), _mm256_set1_epi8(0x30));
-                store256(group[3] + 32 * step, _mm256_or_si256(_mm256_or_si256(lowest, middle), highest));
-            }
+        const int at = step / 2 * 3;
+        const __m256i a = words_at(words, at), b = words_at(words, at + 1), c = words_at(words, at + 2);
+        if (step % 2 == 0) {
+            w[0] = _mm256_and_si256(a, six);
+            w[1] = _mm256_and_si256(b, six);
+        } else {
+            w[0] = _mm256_and_si256(c, six);
+            const __m256i lowest = _mm256_and_si256(_mm256_srli_epi16(a, 6), two);
+            const __m256i middle = _mm256_and_si256(_mm256_srli_epi16(b, 4), _mm256_set1_epi8(0x0c));
+            const __m256i highest = _mm256_and_si256(_mm256_srli_epi16(c, 2), _mm256_set1_epi8(0x30));
+            w[1] = _mm256_or_si256(_mm256_or_si256(lowest, middle), highest);
         }
+    }
+
+    static void scales(const std::byte* halves, const std::byte* words, const GroupScales& to)
+    {
         const __m256 scale = halves_at(halves, 0);
 #pragma GCC unroll 16
         for (int i = 0; i < 16; ++i)
-            _mm256_storeu_ps(to.scales(to.slot(first + i / 2)) + i % 2 * kPanelRows,
-                             scaled(signed_byte_of(words_at(words, i / 4), i % 4), scale));
+            _mm256_storeu_ps(to.scale + 8 * i, scaled(signed_byte_of(words_at(words, i / 4), i % 4), scale));
     }
 };
 
 struct InterleavedQ8_0 {
     using Rows = Q8_0;
-    static constexpr int kHalves = 1, kWords = 8;
+    static constexpr int kHalves = 1, kWords = 8, kScaleWords = 0, kTogether = 1;
     static constexpr int half_at(int) { return 0; }
     static std::uint32_t word(const std::byte* block, int i) { return word_at<std::uint32_t>(block + 2 + 4 * i); }
 
-    static void unpack(const std::byte* halves, const std::byte* words, const Panel& to, int first)
+    static void weights(const std::byte* words, int step, __m256i (&w)[kTogether]) { w[0] = words_at(words, step); }
+
+    static void scales(const std::byte* halves, const std::byte*, const GroupScales& to)
     {
-        const int slot = to.slot(first);
-#pragma GCC unroll 8
-        for (int step = 0; step < 8; ++step)
-            store256(to.weights(slot) + 32 * step, words_at(words, step));
-        _mm256_storeu_ps(to.scales(slot), halves_at(halves, 0));
+        _mm256_storeu_ps(to.scale, halves_at(halves, 0));
     }
 };
 
 /// ROW(Name) for the types that have such a format: those of the files that most people use.
 #define SPILLWAY_EACH_INTERLEAVED_TYPE(ROW) ROW(Q4_K) ROW(Q6_K) ROW(Q8_0)
 
-/// Blocks [begin, end) of eight rows to a panel whose group 0 is their first.
 template <class Format>
-inline void unpack_interleaved(const std::byte* rows, int begin, int end, const Panel& to)
+inline void unpack_scales(const std::byte* block, const GroupScales& to)
 {
-    constexpr std::ptrdiff_t kBlockBytes = std::ptrdiff_t(Format::Rows::kBytes) * kPanelRows;
-    static_assert(Format::Rows::kBytes == 2 * Format::kHalves + 4 * Format::kWords);
-    for (int block = begin; block < end; ++block) {
-        const std::byte* const halves = rows + block * kBlockBytes;
-        Format::unpack(halves, halves + 16 * Format::kHalves, to, (block - begin) * Format::Rows::kGroups);
+    Format::scales(block, block + 16 * Format::kHalves, to);
+}
+
+/// Where the words begin of which the groups from `group` on are unpacked.
+template <class Format>
+inline const std::byte* words_of(const std::byte* block, int group)
+{
+    constexpr int kEach = (Format::kWords - Format::kScaleWords) / Format::Rows::kGroups;
+    return block + 16 * Format::kHalves + 32 * (Format::kScaleWords + std::ptrdiff_t(group) * kEach);
+}
+
+/// Eight rows to a panel.
+template <class Format>
+inline void unpack_interleaved(const std::byte* rows, const Panel& to)
+{
+    using Rows = typename Format::Rows;
+    static_assert(Rows::kBytes == 2 * Format::kHalves + 4 * Format::kWords);
+    for (int first = 0; first < to.groups; first += Rows::kGroups, rows += kPanelRows * Rows::kBytes) {
+        unpack_scales<Format>(rows, {to.scales(first), to.offsets(first)});
+        for (int group = 0; group < Rows::kGroups; group += Format::kTogether) {
+            const std::byte* const words = words_of<Format>(rows, group);
+#pragma GCC unroll 8
+            for (int step = 0; step < 8; ++step) {
+                __m256i w[Format::kTogether];
+                Format::weights(words, step, w);
+                for (int i = 0; i < Format::kTogether; ++i)
+                    store256(to.weights(first + group + i) + 32 * step, w[i]);
+            }
+        }
     }
 }
 

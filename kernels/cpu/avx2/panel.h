@@ -9,31 +9,26 @@ namespace kernels::avx2 {
 constexpr int kPanelRows = 8;
 constexpr int kSums = 8;  // running sums; see packed_product.h
 
-/// A panel of `groups` groups of 32. They are kept in the order in which they are summed: all of running sum 0, then
-/// all of sum 1, and so on.
+/// A panel of `groups` groups of 32.
 struct Panel {
     int groups;
     int parts;  // scales a group: 1, or 2 where one covers 16 weights
     std::byte* base;
 
-    int turns() const { return (groups + kSums - 1) / kSums; }
-    int slot(int group) const { return group % kSums * turns() + group / kSums; }
-    std::byte* weights(int slot) const { return base + std::ptrdiff_t(slot) * 32 * kPanelRows; }
-    float* scales(int slot) const { return floats(0) + std::ptrdiff_t(slot) * parts * kPanelRows; }
-    float* offsets(int slot) const { return floats(1) + std::ptrdiff_t(slot) * parts * kPanelRows; }
+    std::byte* weights(int group) const { return base + std::ptrdiff_t(group) * 32 * kPanelRows; }
+    float* scales(int group) const { return floats(0) + std::ptrdiff_t(group) * parts * kPanelRows; }
+    float* offsets(int group) const { return floats(1) + std::ptrdiff_t(group) * parts * kPanelRows; }
 
     static std::size_t bytes(int groups, int parts)
     {
-        const Panel p{groups, parts, nullptr};
-        return std::size_t(p.slots()) * (32 + 2 * std::size_t(parts) * sizeof(float)) * kPanelRows;
+        return std::size_t(groups) * (32 + 2 * std::size_t(parts) * sizeof(float)) * kPanelRows;
     }
 
 private:
-    int slots() const { return turns() * kSums; }  // with gaps where groups is no multiple of eight
     float* floats(int kind) const
     {
-        return reinterpret_cast<float*>(base + std::ptrdiff_t(slots()) * 32 * kPanelRows) +
-               std::ptrdiff_t(kind) * slots() * parts * kPanelRows;
+        return reinterpret_cast<float*>(base + std::ptrdiff_t(groups) * 32 * kPanelRows) +
+               std::ptrdiff_t(kind) * groups * parts * kPanelRows;
     }
 };
 
@@ -70,18 +65,17 @@ void fill_panel(const Panel& panel, const std::byte* weights, std::ptrdiff_t str
         for (int i = 0; i < kPanelRows; ++i)
             Format::unpack(weights + stride * (i < count ? i : count - 1) + kStep * (first / 8), groups, rows[i]);
         for (int g = 0; g < groups; ++g) {
-            const int slot = panel.slot(first + g);
             __m256i r[8];
             for (int i = 0; i < kPanelRows; ++i)
                 r[i] = load256(rows[i].q + 32 * g);
             transpose8(r);  // r[k]: weights 4 k .. 4 k + 3 of each row
             for (int k = 0; k < 8; ++k)
-                store256(panel.weights(slot) + 32 * k, r[k]);
+                store256(panel.weights(first + g) + 32 * k, r[k]);
             for (int part = 0; part < panel.parts; ++part)
                 for (int i = 0; i < kPanelRows; ++i) {
-                    panel.scales(slot)[part * kPanelRows + i] = rows[i].scale[8 * part + g];
+                    panel.scales(first + g)[part * kPanelRows + i] = rows[i].scale[8 * part + g];
                     if constexpr (Format::kOffset)
-                        panel.offsets(slot)[part * kPanelRows + i] = rows[i].offset[8 * part + g];
+                        panel.offsets(first + g)[part * kPanelRows + i] = rows[i].offset[8 * part + g];
                 }
         }
     }

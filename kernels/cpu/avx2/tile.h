@@ -42,37 +42,75 @@ inline const Value* of_token(const Value* first, std::ptrdiff_t stride, int toke
     return reinterpret_cast<const Value*>(reinterpret_cast<const std::byte*>(first) + token * stride);
 }
 
-// Exact products of one part of a group: 4 weights of every row in each of the steps. Tokens' rows are `stride` bytes
-// apart, here and below.
-template <class Format, class Products, int Steps, int Tokens>
-inline void part_products(const std::byte* weights, const std::int8_t* q, std::ptrdiff_t stride,
-                          __m256i (&exact)[Tokens])
+/// Adds sums of pairs to exact ones, where they are not the first.
+[[gnu::always_inline]] inline void add_pairs(__m256i& exact, __m256i pairs, bool first)
 {
-    const __m256i ones = _mm256_set1_epi16(1);
-    constexpr int kPairs = kPairsAtOnce<Format> < Steps ? kPairsAtOnce<Format> : Steps;
+    const __m256i sum = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    exact = first ? sum : _mm256_add_epi32(exact, sum);
+    one_after_another(exact);
+}
+
+// The exact products of a part of some groups: of steps [first, first + Steps) of each. The source of the weights gives
+// four of every row in a step, of kTogether groups. Tokens' rows are `stride` bytes apart, here and below.
+template <class Format, class Products, class Source, int Tokens, int Steps>
+[[gnu::always_inline]] inline void part_products(const std::byte* weights, int first, const std::int8_t* q,
+                                                 std::ptrdiff_t stride, __m256i (&exact)[Source::kTogether][Tokens])
+{
+    constexpr int kTogether = Source::kTogether;
+    constexpr int kPairs = !Products::kByPairs ? 1 : kPairsAtOnce<Format> < Steps ? kPairsAtOnce<Format> : Steps;
 #pragma GCC unroll 8
-    for (int k = 0; k < Steps; k += kPairs) {
-        __m256i pairs[Tokens];
+    for (int k = first; k < first + Steps; k += kPairs) {
+        if constexpr (kPairs > 4) {  // registers hold the sums of pairs, and the weights of one step
+            __m256i pairs[kTogether][Tokens];
 #pragma GCC unroll 8
-        for (int j = 0; j < kPairs; ++j) {
-            const __m256i w = load256(weights + 32 * (k + j));
-            const __m256i magnitudes = Format::kSigned ? _mm256_abs_epi8(w) : w;
+            for (int j = 0; j < kPairs; ++j) {
+                __m256i w[kTogether];
+                Source::weights(weights, k + j, w);
+#pragma GCC unroll 2
+                for (int i = 0; i < kTogether; ++i)
 #pragma GCC unroll 8
-            for (int t = 0; t < Tokens; ++t) {
-                const __m256i four = four_activations<Format>(of_token(q, stride, t) + 4 * (k + j), w);
-                if constexpr (!Products::kByPairs) {
-                    exact[t] = Products::add(exact[t], magnitudes, four);
-                } else {
-                    const __m256i products = _mm256_maddubs_epi16(magnitudes, four);
-                    pairs[t] = j == 0 ? products : _mm256_add_epi16(pairs[t], products);
-                    one_after_another(pairs[t]);
-                }
+                    for (int t = 0; t < Tokens; ++t) {
+                        const __m256i products = _mm256_maddubs_epi16(
+                            w[i], four_activations<Format>(of_token(q, stride, t) + 32 * i + 4 * (k + j), w[i]));
+                        pairs[i][t] = j == 0 ? products : _mm256_add_epi16(pairs[i][t], products);
+                        one_after_another(pairs[i][t]);
+                    }
             }
-        }
-        if constexpr (Products::kByPairs)
+#pragma GCC unroll 2
+            for (int i = 0; i < kTogether; ++i)
 #pragma GCC unroll 8
-            for (int t = 0; t < Tokens; ++t)
-                exact[t] = _mm256_add_epi32(exact[t], _mm256_madd_epi16(pairs[t], ones));
+                for (int t = 0; t < Tokens; ++t)
+                    add_pairs(exact[i][t], pairs[i][t], k == first);
+        } else {  // registers hold the exact sums, and the weights of kPairs steps
+            __m256i w[kPairs][kTogether], magnitudes[kPairs][kTogether];
+#pragma GCC unroll 4
+            for (int j = 0; j < kPairs; ++j) {
+                Source::weights(weights, k + j, w[j]);
+#pragma GCC unroll 2
+                for (int i = 0; i < kTogether; ++i)
+                    magnitudes[j][i] = Format::kSigned ? _mm256_abs_epi8(w[j][i]) : w[j][i];
+            }
+#pragma GCC unroll 2
+            for (int i = 0; i < kTogether; ++i)
+#pragma GCC unroll 8
+                for (int t = 0; t < Tokens; ++t) {
+                    __m256i pairs = _mm256_setzero_si256();
+#pragma GCC unroll 4
+                    for (int j = 0; j < kPairs; ++j) {
+                        const __m256i four =
+                            four_activations<Format>(of_token(q, stride, t) + 32 * i + 4 * (k + j), w[j][i]);
+                        if constexpr (!Products::kByPairs) {
+                            exact[i][t] = Products::add(k == first ? _mm256_setzero_si256() : exact[i][t],
+                                                        magnitudes[j][i], four);
+                        } else {
+                            const __m256i products = _mm256_maddubs_epi16(magnitudes[j][i], four);
+                            pairs = j == 0 ? products : _mm256_add_epi16(pairs, products);
+                        }
+                    }
+                    if constexpr (Products::kByPairs)
+                        add_pairs(exact[i][t], pairs, k == first);
+                }
+        }
     }
 }
 
@@ -82,41 +120,53 @@ inline TokenRow groups_from(const TokenRow& x, std::ptrdiff_t group, int parts)
     return {x.q + 32 * group, x.scale + group, x.sum + parts * group, x.shift + parts * group};
 }
 
-/// A group of 32 weights of the panel's rows.
-struct PanelGroup {
+/// Groups of eight rows. How the weights lie is known to their source.
+struct RowGroups {
     const std::byte* weights;
-    const float *scales, *offsets;
+    const float *scales, *offsets;  // (groups, parts, 8)
 };
 
-/// Adds it to its running sum of every row and token, in the order of packed_product.h. `x`: the first token's group.
-template <class Format, class Products, int Tokens>
-inline void add_group(const PanelGroup& w, const TokenRow& x, std::ptrdiff_t stride, __m256 (&sums)[Tokens])
+/// Adds Source::kTogether groups to the running sums of some tokens, in the order of packed_product.h: sums[t * kSums]
+/// is the first group's. `x`: the first token's first group.
+template <class Format, class Products, class Source, int Tokens>
+[[gnu::always_inline]] inline void add_groups(const RowGroups& w, const TokenRow& x, std::ptrdiff_t stride,
+                                              __m256* sums)
 {
-    constexpr int kParts = Format::kHalves ? 2 : 1, kSteps = 8 / kParts;
+    constexpr int kParts = Format::kHalves ? 2 : 1, kSteps = 8 / kParts, kTogether = Source::kTogether;
+    const auto lanes = [](const float* of, int group, int part) {
+        return _mm256_loadu_ps(of + (kParts * group + part) * kPanelRows);
+    };
+    __m256 sum[kTogether][Tokens];
 #pragma GCC unroll 2
     for (int part = 0; part < kParts; ++part) {
-        __m256i exact[Tokens];
-#pragma GCC unroll 8
-        for (int t = 0; t < Tokens; ++t)
-            if constexpr (Format::kBias == 0)
-                exact[t] = _mm256_setzero_si256();
-            else
-                exact[t] =
-                    _mm256_srai_epi32(_mm256_set1_epi32(of_token(x.shift, stride, t)[part]), shift_down(Format::kBias));
-        part_products<Format, Products, kSteps>(w.weights + 32 * kSteps * part, x.q + 16 * part, stride, exact);
-        const __m256 scale = _mm256_loadu_ps(w.scales + part * kPanelRows);
-#pragma GCC unroll 8
-        for (int t = 0; t < Tokens; ++t)
-            sums[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact[t]),
-                                      _mm256_mul_ps(scale, _mm256_set1_ps(*of_token(x.scale, stride, t))), sums[t]);
-    }
-    if constexpr (Format::kOffset)
+        __m256i exact[kTogether][Tokens];
+        part_products<Format, Products, Source, Tokens, kSteps>(w.weights, kSteps * part, x.q, stride, exact);
 #pragma GCC unroll 2
-        for (int part = 0; part < kParts; ++part) {
-            const __m256 offset = _mm256_loadu_ps(w.offsets + part * kPanelRows);
+        for (int i = 0; i < kTogether; ++i)
 #pragma GCC unroll 8
-            for (int t = 0; t < Tokens; ++t)
-                sums[t] = _mm256_fmadd_ps(offset, _mm256_set1_ps(of_token(x.sum, stride, t)[part]), sums[t]);
+            for (int t = 0; t < Tokens; ++t) {
+                if constexpr (Format::kBias != 0)
+                    exact[i][t] = _mm256_add_epi32(
+                        exact[i][t],
+                        _mm256_srai_epi32(_mm256_set1_epi32(of_token(x.shift, stride, t)[kParts * i + part]),
+                                          shift_down(Format::kBias)));
+                const __m256 scale =
+                    _mm256_mul_ps(lanes(w.scales, i, part), _mm256_set1_ps(of_token(x.scale, stride, t)[i]));
+                const __m256 before = part == 0 ? sums[t * kSums + i] : sum[i][t];
+                sum[i][t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact[i][t]), scale, before);
+            }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < kTogether; ++i)
+#pragma GCC unroll 8
+        for (int t = 0; t < Tokens; ++t) {
+            if constexpr (Format::kOffset)
+#pragma GCC unroll 2
+                for (int part = 0; part < kParts; ++part)
+                    sum[i][t] =
+                        _mm256_fmadd_ps(lanes(w.offsets, i, part),
+                                        _mm256_set1_ps(of_token(x.sum, stride, t)[kParts * i + part]), sum[i][t]);
+            sums[t * kSums + i] = sum[i][t];
         }
 }
 
@@ -128,24 +178,37 @@ inline __m256 joined(const __m256 (&sums)[kSums])
     return _mm256_add_ps(even, odd);
 }
 
+/// Groups of a panel, which lie one after another.
+template <int Together>
+struct PanelGroups {
+    static constexpr int kTogether = Together;
+    static void weights(const std::byte* at, int step, __m256i (&w)[Together])
+    {
+        for (int i = 0; i < Together; ++i)
+            w[i] = load256(at + 32 * (kPanelRows * i + step));
+    }
+};
+
 /// out[t * out_stride + r] for the first `rows` rows of the panel; `x`: the first token.
 template <class Format, class Products, int Tokens>
 void tile(const Panel& panel, int rows, const TokenRow& x, std::ptrdiff_t stride, float* out, std::size_t out_stride)
 {
-    constexpr int kParts = Format::kHalves ? 2 : 1;
+    constexpr int kParts = Format::kHalves ? 2 : 1, kScales = kParts * kPanelRows;
+    constexpr int kTogether = Products::kByPairs && !Format::kHalves && 4 < kPairsAtOnce<Format> ? 2 : 1;
     __m256 sums[Tokens][kSums];
-    for (int s = 0; s < kSums; ++s) {
-        __m256 sum[Tokens];
-#pragma GCC unroll 8
-        for (int t = 0; t < Tokens; ++t)
-            sum[t] = _mm256_setzero_ps();
-        for (int group = s, slot = panel.slot(s); group < panel.groups; group += kSums, ++slot)
-            add_group<Format, Products, Tokens>({panel.weights(slot), panel.scales(slot), panel.offsets(slot)},
-                                                groups_from(x, group, kParts), stride, sum);
-#pragma GCC unroll 8
-        for (int t = 0; t < Tokens; ++t)
-            sums[t][s] = sum[t];
+    for (__m256(&of_token)[kSums] : sums)
+        for (__m256& sum : of_token)
+            sum = _mm256_setzero_ps();
+    RowGroups w{panel.weights(0), panel.scales(0), panel.offsets(0)};
+    TokenRow from = x;
+    int group = 0;
+    for (; group + kTogether <= panel.groups; group += kTogether) {
+        add_groups<Format, Products, PanelGroups<kTogether>, Tokens>(w, from, stride, &sums[0][group % kSums]);
+        w = {w.weights + kTogether * 32 * kPanelRows, w.scales + kTogether * kScales, w.offsets + kTogether * kScales};
+        from = groups_from(from, kTogether, kParts);
     }
+    if (group < panel.groups)
+        add_groups<Format, Products, PanelGroups<1>, Tokens>(w, from, stride, &sums[0][group % kSums]);
     for (int t = 0; t < Tokens; ++t)
         _mm256_maskstore_ps(out + std::size_t(t) * out_stride, first_lanes(rows), joined(sums[t]));
 }
