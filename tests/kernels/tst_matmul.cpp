@@ -269,7 +269,7 @@ private slots:
         }
         for (int n : {block, 3 * block, 13 * block, 1024})
             for (int rows : {3, 16, 32, 48, 75})
-                for (int tokens : {1, 2, 3, 8, 21, 32})
+                for (int tokens : {1, 2, 3, 5, 6, 8, 11, 21, 32})
                     compareWithInterleaved(*table, makeCase(type, n, rows, tokens, Fill::Random, rng));
         for (Fill extreme : {Fill::AllOnes, Fill::AllZeros, Fill::TopBits})
             for (int tokens : {1, 2, 21, 32})
