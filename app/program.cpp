@@ -358,8 +358,7 @@ void Program::connectFetching()
         if (m_experiments.busy())
             yield();
     });
-    QObject::connect(worker, &EngineWorker::finished, page, refresh);
-    QObject::connect(worker, &EngineWorker::failed, page, refresh);
+    QObject::connect(worker, &EngineWorker::rested, page, refresh);
     QObject::connect(&m_speed, &MachineSpeed::changed, page, refresh);
     QObject::connect(m_fetching.queue(), &FetchQueue::fetched, &m_catalogue, &CatalogueController::rescan);
     QObject::connect(m_fetching.queue(), &FetchQueue::openRequested, &m_models, &ModelController::openAndLoad);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/chat/chat_clipboard.h"
+#include "app/chat/chat_comparison.h"
 #include "app/chat/chat_context.h"
 #include "app/chat/chat_pins.h"
 #include "app/chat/chat_turn.h"
@@ -27,6 +28,7 @@ class ChatController : public QObject
     Q_PROPERTY(ChatTurn* turn READ turn CONSTANT)
     Q_PROPERTY(ChatContext* context READ context CONSTANT)
     Q_PROPERTY(ChatVersions* versions READ versions CONSTANT)
+    Q_PROPERTY(ChatComparison* comparison READ comparison CONSTANT)
     Q_PROPERTY(ChatPins* pins READ pins CONSTANT)
     Q_PROPERTY(ChatClipboard* clipboard READ clipboard CONSTANT)
     Q_PROPERTY(MessageModel* messages READ messages CONSTANT)
@@ -47,6 +49,7 @@ public:
     ChatTurn* turn() { return &m_turn; }
     ChatContext* context() { return &m_context; }
     ChatVersions* versions() { return &m_versions; }
+    ChatComparison* comparison() { return &m_comparison; }
     ChatPins* pins() { return &m_pins; }
     ChatClipboard* clipboard() { return &m_clipboard; }
     MessageModel* messages() { return &m_messages; }
@@ -104,6 +107,7 @@ private:
     ChatTurn m_turn;
     ChatContext m_context;
     ChatVersions m_versions;
+    ChatComparison m_comparison;
     ChatPins m_pins;
     ChatClipboard m_clipboard;
     MessageModel m_messages;

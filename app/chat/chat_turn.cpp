@@ -2,7 +2,10 @@
 
 #include "app/store/conversation_title.h"
 
+#include <algorithm>
 #include <utility>
+
+constexpr int kMostVersionsAtOnce = 4;  // more columns than that nobody reads side by side
 
 ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns)
     : m_shown(shown)
@@ -140,6 +143,21 @@ void ChatTurn::regenerate(const QString& id)
     const StoredMessage* const answer = m_shown->tree.find(id);
     if (answer && answer->role == StoredMessage::Role::Assistant && canSend())
         answerInsteadOf(*m_shown, *answer);
+}
+
+void ChatTurn::regenerateTogether(const QString& id, int versions)
+{
+    const StoredMessage* const answer = m_shown->tree.find(id);
+    if (!answer || answer->role != StoredMessage::Role::Assistant || !m_shown->tree.find(answer->parent) || !canSend())
+        return;
+    const QString question = answer->parent;  // what points into the tree moves when it grows
+    m_shown->compared = question;
+    m_turns.answer(*m_shown, question, std::clamp(versions, 2, kMostVersionsAtOnce));
+}
+
+void ChatTurn::stopVersion(const QString& answer)
+{
+    m_turns.stop(*m_shown, answer);
 }
 
 void ChatTurn::continueAnswer(const QString& id)

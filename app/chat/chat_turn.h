@@ -55,6 +55,9 @@ public:
     /// Asks for the last answer again: in place of one without a word, else as a new version.
     Q_INVOKABLE void retry();
     Q_INVOKABLE void regenerate(const QString& answer);
+    /// Asks for several new versions of this answer at the same time, 2 to 4, and shows them side by side.
+    Q_INVOKABLE void regenerateTogether(const QString& answer, int versions);
+    Q_INVOKABLE void stopVersion(const QString& answer);  // and no other
     Q_INVOKABLE void continueAnswer(const QString& answer);
 
     // Not for pages.

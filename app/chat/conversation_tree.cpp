@@ -118,6 +118,15 @@ int ConversationTree::versionCount(const QString& id) const
     return index < 0 ? 0 : int(versionsOf(index).size());
 }
 
+QList<const StoredMessage*> ConversationTree::after(const QString& id) const
+{
+    QList<const StoredMessage*> versions;
+    if (const int index = indexOf(id); index >= 0)
+        for (const int child : m_nodes[index].children)
+            versions.append(&m_nodes[child].message);
+    return versions;
+}
+
 bool ConversationTree::showVersion(const QString& id, int step)
 {
     const int index = indexOf(id);

@@ -37,6 +37,7 @@ public:
 
     int version(const QString& id) const;  // from 1
     int versionCount(const QString& id) const;
+    QList<const StoredMessage*> after(const QString& id) const;  // the versions of what follows it, oldest first
     /// Shows the version `step` further than this message, with what was last looked at below it. False: there is none.
     bool showVersion(const QString& id, int step);
 

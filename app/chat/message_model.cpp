@@ -55,7 +55,7 @@ MessageModel::Status statusOf(const StoredMessage& message, const OpenConversati
     case Stored::Streaming:
         break;
     }
-    if (!conversation.busy() || message.id != conversation.answer)
+    if (!conversation.busy() || !conversation.answers.contains(message.id))
         return MessageModel::Interrupted;
     if (conversation.phase == OpenConversation::Phase::Queued)
         return MessageModel::Queued;
@@ -242,8 +242,18 @@ QHash<int, QByteArray> MessageModel::roleNames() const
 
 void MessageModel::show(const OpenConversation& conversation)
 {
+    show(conversation, conversation.tree.path());
+}
+
+void MessageModel::showAnswers(const OpenConversation& conversation, const QString& question)
+{
+    show(conversation, conversation.tree.after(question));
+}
+
+void MessageModel::show(const OpenConversation& conversation, const QList<const StoredMessage*>& messages)
+{
     m_conversation = conversation.header.id;
-    std::vector<Facts> facts = factsOf(conversation);
+    std::vector<Facts> facts = factsOf(conversation, messages);
     size_t same = 0;
     while (same < m_rows.size() && same < facts.size() && m_rows[same].facts.message.id == facts[same].message.id)
         ++same;
@@ -322,18 +332,19 @@ int MessageModel::rowOf(const QString& message) const
     return int(m_rows.rend() - found) - 1;
 }
 
-std::vector<MessageModel::Facts> MessageModel::factsOf(const OpenConversation& conversation)
+std::vector<MessageModel::Facts> MessageModel::factsOf(const OpenConversation& conversation,
+                                                       const QList<const StoredMessage*>& messages)
 {
     std::vector<Facts> all;
     int leftOut = 0;
-    const QList<const StoredMessage*> path = conversation.tree.path();
-    for (const StoredMessage* message : path) {
+    const QString leaf = conversation.tree.leaf();
+    for (const StoredMessage* message : messages) {
         Facts facts{.message = *message, .status = statusOf(*message, conversation)};
         facts.version = conversation.tree.version(message->id);
         facts.versionCount = conversation.tree.versionCount(message->id);
         facts.leftOutAbove = message->leftOut ? 0 : leftOut;
         leftOut = message->leftOut ? leftOut + 1 : 0;
-        if (message == path.last()) {
+        if (message->id == leaf) {
             const bool mine = message->role == StoredMessage::Role::User;
             facts.unanswered = mine && !conversation.busy();
             facts.canContinue = !mine && !message->text.isEmpty() && !isLive(facts.status) && facts.status != Complete;

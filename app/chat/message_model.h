@@ -76,6 +76,8 @@ public:
 
     /// Makes the rows those of the conversation's shown path.
     void show(const OpenConversation& conversation);
+    /// Makes them the answers to this question, oldest first.
+    void showAnswers(const OpenConversation& conversation, const QString& question);
     /// The text of the message that is being made has grown.
     void append(const QString& message, const QString& text);
 
@@ -93,7 +95,9 @@ private:
     struct Facts;
     struct Row;
 
-    static std::vector<Facts> factsOf(const OpenConversation& conversation);
+    void show(const OpenConversation& conversation, const QList<const StoredMessage*>& messages);
+    static std::vector<Facts> factsOf(const OpenConversation& conversation,
+                                      const QList<const StoredMessage*>& messages);
     void update(int row, Facts&& facts);
     void prepare(Row& row) const;
 

@@ -65,7 +65,6 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
 
 void OpenConversation::takeNumbers(StoredMessage& made, const engine::Telemetry& numbers)
 {
-    frame = numbers;
     const bool wentOn = before && !before->text.isEmpty() && made.tokens;
     made.tokens = (wentOn ? *made.tokens : 0) + numbers.generated_tokens;
     made.ttftMs = wentOn ? made.ttftMs : numbers.ttft_ms;
@@ -76,22 +75,25 @@ void OpenConversation::takeNumbers(StoredMessage& made, const engine::Telemetry&
     tokens.insert(made.id, *made.tokens);
 }
 
-bool OpenConversation::takeAnswerBack(const QString& sentence)
+QStringList OpenConversation::takeAnswersBack(const QString& sentence)
 {
-    StoredMessage* const made = tree.find(answer);
-    if (!made)
-        return false;
-    if (before) {
-        *made = *before;
-        return false;
+    QStringList said;
+    while (!answers.isEmpty()) {
+        const QString answer = answers.takeLast();  // the newest first: only that can be removed
+        StoredMessage* const made = tree.find(answer);
+        if (!made)
+            continue;
+        if (before) {
+            *made = *before;
+        } else if (sentence.isEmpty()) {
+            tree.removeLast(answer);
+        } else {
+            made->status = StoredMessage::Status::Failed;
+            made->sentence = sentence;
+            said.prepend(answer);
+        }
     }
-    if (sentence.isEmpty()) {
-        tree.removeLast(answer);
-        return false;
-    }
-    made->status = StoredMessage::Status::Failed;
-    made->sentence = sentence;
-    return true;
+    return said;
 }
 
 QList<MessageTokens> OpenConversation::messageTokens() const

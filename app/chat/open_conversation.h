@@ -72,9 +72,11 @@ struct OpenConversation {
 
     // Its turn, if it has one.
     Phase phase = Phase::Idle;
-    QString answer;                       // the message that is being made
-    std::optional<StoredMessage> before;  // what it was when it was asked for again; empty: it is a new one
+    QStringList answers;                  // the messages that are being made
+    std::optional<StoredMessage> before;  // what the one was when it was asked for again; empty: they are new ones
     bool goOnWhenFull = false;            // room has been made, so an answer that fills the context goes on
+
+    QString compared;  // the question whose answers are shown side by side; empty: none
 
     engine::Telemetry frame;  // the newest of its last turn
     QString savedNote;        // what was good of its saved KV in its last turn; empty: it needed none
@@ -94,9 +96,9 @@ struct OpenConversation {
     void take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request, int limit);
     /// Takes the numbers of the turn that made this answer or went on with it.
     void takeNumbers(StoredMessage& made, const engine::Telemetry& numbers);
-    /// Its turn does not come: what was there before is there again, and a new answer goes, or says why there is none.
-    /// True: it says so, which is to be saved.
-    bool takeAnswerBack(const QString& sentence);
+    /// Its turn does not come: what was there before is there again, and new answers go, or say why there is none.
+    /// Returns those that say so, which are to be saved.
+    QStringList takeAnswersBack(const QString& sentence);
     QList<MessageTokens> messageTokens() const;  // where its messages lie in the prompt, in its order
 };
 

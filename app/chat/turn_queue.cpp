@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-std::optional<quint64> TurnQueue::add(const QString& conversation, const QString& answer)
+std::optional<quint64> TurnQueue::add(const QString& conversation, const QStringList& answers)
 {
     if (contains(conversation))
         return {};
-    m_waiting.append({++m_last, conversation, answer});
-    return m_last;
+    const quint64 first = m_last + 1;
+    m_last += quint64(answers.size());
+    m_waiting.append({first, conversation, answers});
+    return first;
 }
 
 std::optional<TurnQueue::Turn> TurnQueue::startNext()
@@ -16,16 +18,20 @@ std::optional<TurnQueue::Turn> TurnQueue::startNext()
     if (m_running || m_waiting.isEmpty())
         return {};
     m_running = m_waiting.takeFirst();
+    for (qsizetype i = 0; i < m_running->answers.size(); ++i)
+        m_making.append(m_running->number + quint64(i));
     m_wanted = true;
     return m_running;
 }
 
 std::optional<TurnQueue::Turn> TurnQueue::end(quint64 number)
 {
-    if (!m_running || m_running->number != number)
+    if (!m_making.removeOne(number))
         return {};
-    const std::optional<Turn> ended = std::exchange(m_running, std::nullopt);
-    return m_wanted ? ended : std::nullopt;
+    const std::optional<Turn> turn = m_running;
+    if (m_making.isEmpty())
+        m_running.reset();
+    return m_wanted ? turn : std::nullopt;
 }
 
 std::optional<TurnQueue::Turn> TurnQueue::removeWaiting(const QString& conversation)
@@ -59,7 +65,7 @@ const TurnQueue::Turn* TurnQueue::running() const
 const TurnQueue::Turn* TurnQueue::running(quint64 number) const
 {
     const Turn* const turn = running();
-    return turn && turn->number == number ? turn : nullptr;
+    return turn && m_making.contains(number) ? turn : nullptr;
 }
 
 bool TurnQueue::contains(const QString& conversation) const

@@ -3,29 +3,30 @@
 
 #include <QList>
 #include <QString>
+#include <QStringList>
 
 #include <optional>
 
 /// The turns of all conversations: one runs, the others wait in the order they were asked for; a conversation has one
-/// at most. Turns are numbered and never twice the same, so what still arrives for one that is over has no owner. A
-/// plain value on the UI thread.
+/// at most. A turn may make several answers at the same time. These are numbered and never twice the same, so what
+/// still arrives for one that is over has no owner. A plain value on the UI thread.
 class TurnQueue
 {
 public:
     struct Turn {
-        quint64 number = 0;
+        quint64 number = 0;  // of the first of its answers; each of the others has the next
         QString conversation;
-        QString answer;  // the message that is being made
+        QStringList answers;  // the messages that are being made
         bool operator==(const Turn&) const = default;
     };
 
     /// Puts a turn at the end. Empty: this conversation has one already.
-    std::optional<quint64> add(const QString& conversation, const QString& answer);
+    std::optional<quint64> add(const QString& conversation, const QStringList& answers);
 
     /// The first that waits becomes the one that runs. Empty: one runs already, or none waits.
     std::optional<Turn> startNext();
-    /// The running turn has ended. Empty: this number does not run, or its conversation has left; the next may start
-    /// either way.
+    /// An answer of the running turn has ended; with the last of them the turn has, and the next may start. Returns the
+    /// turn. Empty: this number does not run, or its conversation has left.
     std::optional<Turn> end(quint64 number);
 
     /// Takes a conversation's waiting turn out. Empty: it has none that waits.
@@ -35,7 +36,7 @@ public:
     /// engine is still busy with it until end().
     void forget(const QString& conversation);
 
-    /// The turn that runs and is wanted.
+    /// The turn that runs and is wanted; the one that makes the answer of this number.
     const Turn* running() const;
     const Turn* running(quint64 number) const;
     bool busy() const { return m_running.has_value(); }  // the engine has something to do
@@ -47,6 +48,7 @@ public:
 private:
     quint64 m_last = 0;
     std::optional<Turn> m_running;
-    bool m_wanted = false;  // the running one
+    QList<quint64> m_making;  // its answers that have not ended
+    bool m_wanted = false;    // the running one
     QList<Turn> m_waiting;
 };

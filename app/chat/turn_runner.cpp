@@ -26,26 +26,28 @@ TurnRunner::TurnRunner(EngineThread& engine, ConversationStore& store, OpenConve
     connect(worker, &EngineWorker::savedKvUsed, this, &TurnRunner::onSavedKv);
     connect(worker, &EngineWorker::finished, this, &TurnRunner::onFinished);
     connect(worker, &EngineWorker::failed, this, &TurnRunner::onFailed);
+    connect(worker, &EngineWorker::finishedBeside, this, &TurnRunner::onFinished);
+    connect(worker, &EngineWorker::failedBeside, this, &TurnRunner::onFailed);
     m_saveTimer.setInterval(kSaveIntervalMs);
     connect(&m_saveTimer, &QTimer::timeout, this, &TurnRunner::saveText);
 }
 
 TurnRunner::~TurnRunner()
 {
-    m_stop.request_stop();
-    saveText();  // kept as one that was interrupted
+    m_making.stop();
+    saveText();  // kept as those that were interrupted
     OpenConversation* const conversation = running();
-    if (!conversation || !m_clock.end())
+    if (!conversation)
         return;
-    conversation->tree.find(conversation->answer)->reasoningMs = m_clock.ms();
-    m_open.save(*conversation, conversation->answer);
+    for (const StoredMessage* cut : m_making.endAll(conversation->tree))
+        m_open.save(*conversation, cut->id);
 }
 
 void TurnRunner::forget(const QString& id)
 {
     const TurnQueue::Turn* const turn = m_queue.running();
     if (turn && turn->conversation == id)
-        m_stop.request_stop();
+        m_making.stop();
     m_queue.forget(id);
     m_pinned.forget(id);
     m_guessed.forget(id);
@@ -54,12 +56,17 @@ void TurnRunner::forget(const QString& id)
     Q_EMIT activityChanged(id, ConversationActivity::Idle);
 }
 
-void TurnRunner::answer(OpenConversation& conversation, const QString& question)
+void TurnRunner::answer(OpenConversation& conversation, const QString& question, int versions)
 {
-    const StoredMessage answer = newAnswer(newId(), question);
+    QStringList answers;
     conversation.before.reset();
-    if (conversation.tree.add(answer))
-        enqueue(conversation, answer.id);
+    for (int i = 0; i < versions; ++i)
+        if (const StoredMessage answer = newAnswer(newId(), question); conversation.tree.add(answer))
+            answers.append(answer.id);
+    if (answers.isEmpty())
+        return;
+    conversation.tree.showPathThrough(answers.first());
+    enqueue(conversation, answers);
 }
 
 void TurnRunner::answerAgain(OpenConversation& conversation, const QString& id)
@@ -69,7 +76,7 @@ void TurnRunner::answerAgain(OpenConversation& conversation, const QString& id)
         return;
     conversation.before = *answer;
     *answer = newAnswer(id, answer->parent);
-    enqueue(conversation, id);
+    enqueue(conversation, {id});
 }
 
 void TurnRunner::goOn(OpenConversation& conversation, const QString& id)
@@ -80,7 +87,7 @@ void TurnRunner::goOn(OpenConversation& conversation, const QString& id)
     conversation.before = *answer;
     answer->status = StoredMessage::Status::Streaming;
     answer->sentence.clear();
-    enqueue(conversation, id);
+    enqueue(conversation, {id});
 }
 
 void TurnRunner::stop(OpenConversation& conversation)
@@ -89,9 +96,15 @@ void TurnRunner::stop(OpenConversation& conversation)
     if (conversation.phase == Phase::Queued && m_queue.removeWaiting(conversation.header.id)) {
         unqueue(conversation, {});
     } else if (conversation.phase == Phase::Reading || conversation.phase == Phase::Answering) {
-        m_stop.request_stop();
+        m_making.stop();
         setPhase(conversation, Phase::Stopping);
     }
+}
+
+void TurnRunner::stop(OpenConversation& conversation, const QString& answer)
+{
+    if (running() == &conversation)
+        m_making.stop(answer);
 }
 
 void TurnRunner::stopAll()
@@ -147,15 +160,15 @@ ChatRequest TurnRunner::nextRequest(const OpenConversation& conversation) const
     return next;
 }
 
-void TurnRunner::enqueue(OpenConversation& conversation, const QString& answer)
+void TurnRunner::enqueue(OpenConversation& conversation, const QStringList& answers)
 {
-    conversation.answer = answer;
+    conversation.answers = answers;
     conversation.contextFull = false;
     conversation.contextNearlyFull = false;
     conversation.goOnWhenFull = false;
     conversation.frame = {};
     setSavedNote(conversation, {});
-    m_queue.add(conversation.header.id, answer);
+    m_queue.add(conversation.header.id, answers);
     setPhase(conversation, OpenConversation::Phase::Queued);
     Q_EMIT contextChanged(conversation.header.id);
     startNext();
@@ -177,31 +190,45 @@ void TurnRunner::startNext()
 
 void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversation)
 {
-    StoredMessage* const answer = conversation.tree.find(turn.answer);
+    const StoredMessage& first = *conversation.tree.find(turn.answers.first());
     const auto reads = m_model->has_chat_template ? ModelReads::Messages : ModelReads::Text;
-    const auto path = conversation.tree.pathTo(answer->text.isEmpty() ? answer->parent : turn.answer);
+    const auto path = conversation.tree.pathTo(first.text.isEmpty() ? first.parent : first.id);
     m_asked = chatRequest(m_options, conversation.header.settings, path, reads);
-    m_asked.request.saved_as = turn.conversation.toStdString();
-    answer->model = ModelFacts(*m_model).name;
-    m_savedSize = answer->text.size();
-    m_guessed.begin(turn.conversation, turn.answer, answer->text.size());
-    m_clock.start(answer->text, answer->reasoningMs);
     m_open.save(conversation);
-    m_open.save(conversation, turn.answer);
+    m_making.clear();
+    std::vector<AskedAnswer> asked;
+    for (const QString& id : turn.answers) {
+        StoredMessage& answer = *conversation.tree.find(id);
+        answer.model = ModelFacts(*m_model).name;
+        const quint64 number = turn.number + asked.size();
+        m_guessed.begin(turn.conversation, id, answer.text.size());
+        m_open.save(conversation, id);
+        asked.push_back({number, id, requestOf(turn, asked.size()), m_making.begin(number, answer)});
+    }
     m_saveTimer.start();
-    m_stop = std::stop_source();
     setPhase(conversation, OpenConversation::Phase::Reading);
     Q_EMIT messagesChanged(turn.conversation);
     Q_EMIT turnBegan(turn.number, turn.conversation);
-    m_engine.generate(turn.number, turn.conversation, m_asked.request, m_stop.get_token());
+    m_engine.answer(turn.conversation, m_asked.ids, asked);
+}
+
+/// Versions beside the first choose other tokens, also where the user gave a seed. The conversation's KV is saved for
+/// the first alone.
+engine::Request TurnRunner::requestOf(const TurnQueue::Turn& turn, std::size_t version) const
+{
+    engine::Request request = m_asked.request;
+    if (version == 0)
+        request.saved_as = turn.conversation.toStdString();
+    else if (request.sampling.seed)
+        *request.sampling.seed += std::uint64_t(version);
+    return request;
 }
 
 /// Its turn does not come. What was there before is there again; a new answer goes, or says why there is none.
 void TurnRunner::unqueue(OpenConversation& conversation, const QString& sentence)
 {
-    if (conversation.takeAnswerBack(sentence))
-        m_open.save(conversation, conversation.answer);
-    conversation.answer.clear();
+    for (const QString& said : conversation.takeAnswersBack(sentence))
+        m_open.save(conversation, said);
     setPhase(conversation, OpenConversation::Phase::Idle);
     Q_EMIT messagesChanged(conversation.header.id);
     Q_EMIT turnEnded(conversation.header.id);
@@ -230,13 +257,9 @@ void TurnRunner::setPhase(OpenConversation& conversation, OpenConversation::Phas
 
 void TurnRunner::saveText()
 {
-    const TurnQueue::Turn* const turn = m_queue.running();
-    OpenConversation* const conversation = turn ? m_open.find(turn->conversation) : nullptr;
-    const StoredMessage* const answer = conversation ? conversation->tree.find(turn->answer) : nullptr;
-    if (!answer || answer->text.size() == m_savedSize)
-        return;
-    m_savedSize = answer->text.size();
-    m_store.saveText(turn->conversation, answer->id, answer->text);
+    if (const OpenConversation* const conversation = running())
+        for (const StoredMessage* answer : m_making.grown(conversation->tree))
+            m_store.saveText(conversation->header.id, answer->id, answer->text);
 }
 
 OpenConversation* TurnRunner::running() const
@@ -249,6 +272,18 @@ OpenConversation* TurnRunner::running(quint64 number) const
 {
     const TurnQueue::Turn* const turn = m_queue.running(number);
     return turn ? m_open.find(turn->conversation) : nullptr;
+}
+
+bool TurnRunner::leads(quint64 number) const
+{
+    const TurnQueue::Turn* const turn = m_queue.running();
+    return turn && turn->number == number;
+}
+
+/// What happens to the context is told of this one.
+bool TurnRunner::isShown(const OpenConversation& conversation, quint64 number) const
+{
+    return conversation.tree.leaf() == m_making.message(number);
 }
 
 void TurnRunner::togglePin(OpenConversation& conversation, const QString& message)
@@ -269,14 +304,18 @@ void TurnRunner::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
     OpenConversation* const conversation = running(turn);
     if (!conversation)
         return;
+    StoredMessage& answer = *conversation->tree.find(m_making.message(turn));
+    answer.promptTokens = ledger.total_tokens;
+    answer.templateTokens = ledger.template_tokens;
+    if (!leads(turn)) {
+        Q_EMIT messagesChanged(conversation->header.id);
+        return;  // the prompt is the same
+    }
     conversation->take(ledger, m_asked.ids, m_asked.request, contextTokens());
-    StoredMessage& answer = *conversation->tree.find(conversation->answer);
-    conversation->places[conversation->answer] = {ledger.total_tokens, contextTokens()};  // as far as it comes
+    conversation->places[answer.id] = {ledger.total_tokens, contextTokens()};  // as far as it comes
     m_ranLast = conversation->header.id;
     if (!pinned(m_ranLast).isEmpty())
         postPins(*conversation);  // their places may be others than last time
-    answer.promptTokens = ledger.total_tokens;
-    answer.templateTokens = ledger.template_tokens;
     for (const int dropped : ledger.dropped_messages)
         m_open.save(*conversation, m_asked.ids.value(dropped));
     Q_EMIT tokensPlaced(conversation->header.id, conversation->messageTokens());
@@ -289,15 +328,13 @@ void TurnRunner::onText(quint64 turn, const QString& text)
     OpenConversation* const conversation = running(turn);
     if (!conversation || text.isEmpty())
         return;
-    StoredMessage& answer = *conversation->tree.find(conversation->answer);
-    answer.text += text;
+    StoredMessage& answer = *conversation->tree.find(m_making.message(turn));
+    const bool thought = m_making.add(turn, text, answer);
     if (conversation->phase == OpenConversation::Phase::Reading)
         setPhase(*conversation, OpenConversation::Phase::Answering);
     Q_EMIT textAdded(conversation->header.id, answer.id, text);
-    if (!m_clock.add(text))
+    if (!thought)
         return;
-    answer.reasoningMs = m_clock.ms();
-    m_savedSize = answer.text.size();
     m_open.save(*conversation, answer.id);
     Q_EMIT messagesChanged(conversation->header.id);
 }
@@ -314,7 +351,7 @@ void TurnRunner::onTelemetry(quint64 turn, const engine::Telemetry& frame)
 void TurnRunner::onNearlyFull(quint64 turn)
 {
     OpenConversation* const conversation = running(turn);
-    if (!conversation || conversation->goOnWhenFull)
+    if (!conversation || conversation->goOnWhenFull || !isShown(*conversation, turn))
         return;
     conversation->contextNearlyFull = true;
     Q_EMIT contextChanged(conversation->header.id);
@@ -322,73 +359,84 @@ void TurnRunner::onNearlyFull(quint64 turn)
 
 void TurnRunner::onSavedKv(quint64 turn, const engine::Event& event)
 {
-    if (OpenConversation* const conversation = running(turn))
+    OpenConversation* const conversation = running(turn);
+    if (conversation && leads(turn))
         setSavedNote(*conversation, savedNote(event));
 }
 
 void TurnRunner::onFinished(quint64 number, const engine::Turn& result)
 {
-    m_saveTimer.stop();
     if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
         OpenConversation& conversation = *m_open.find(turn->conversation);
         const bool full = result.reason == engine::StopReason::ContextFull;
-        conversation.contextFull = full;
-        conversation.tooLongTokens = 0;
-        conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
-        m_guessed.end(turn->conversation, turn->answer, result);
-        const bool goesOn = full && conversation.goOnWhenFull;
-        settle(*turn, statusAfter(result.reason), {}, &result.telemetry);
+        const bool goesOn = full && conversation.goOnWhenFull && turn->answers.size() == 1;
+        if (isShown(conversation, number)) {
+            conversation.contextFull = full;
+            conversation.tooLongTokens = 0;
+            conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
+        }
+        m_guessed.end(turn->conversation, m_making.message(number), result);
+        settle(*turn, number, statusAfter(result.reason), {}, &result.telemetry);
         if (goesOn)
-            goOn(conversation, turn->answer);
-        else
+            goOn(conversation, turn->answers.first());
+        else if (!conversation.busy())
             Q_EMIT turnEnded(turn->conversation);
     }
-    startNext();
-    Q_EMIT turnsChanged();
-    m_open.dropIdle();
+    startNextAfterAnswer();
 }
 
 void TurnRunner::onFailed(quint64 number, const engine::Error& error)
 {
     using Code = engine::Error::Code;
-    m_saveTimer.stop();
     if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
         OpenConversation& conversation = *m_open.find(turn->conversation);
-        conversation.contextFull = error.code == Code::ContextFull;
-        conversation.tooLongTokens = 0;
-        conversation.contextNearlyFull = false;
+        if (isShown(conversation, number)) {
+            conversation.contextFull = error.code == Code::ContextFull;
+            conversation.tooLongTokens = 0;
+            conversation.contextNearlyFull = false;
+        }
         if (error.code == Code::Cancelled)
-            settle(*turn, StoredMessage::Status::Stopped, {}, nullptr);
+            settle(*turn, number, StoredMessage::Status::Stopped, {}, nullptr);
         else
-            settle(*turn, StoredMessage::Status::Failed, errorSentence(error), nullptr);
-        Q_EMIT turnEnded(turn->conversation);
+            settle(*turn, number, StoredMessage::Status::Failed, errorSentence(error), nullptr);
+        if (!conversation.busy())
+            Q_EMIT turnEnded(turn->conversation);
     }
     if (m_model && (error.code == Code::CannotRead || error.code == Code::NotLoaded)) {
         onModelGone();
         Q_EMIT modelLost();
     }
+    startNextAfterAnswer();
+}
+
+void TurnRunner::startNextAfterAnswer()
+{
     startNext();
+    if (!m_queue.busy())
+        m_saveTimer.stop();
     Q_EMIT turnsChanged();
     m_open.dropIdle();
 }
 
-void TurnRunner::settle(const TurnQueue::Turn& turn, StoredMessage::Status status, const QString& sentence,
-                        const engine::Telemetry* numbers)
+void TurnRunner::settle(const TurnQueue::Turn& turn, quint64 number, StoredMessage::Status status,
+                        const QString& sentence, const engine::Telemetry* numbers)
 {
     OpenConversation& conversation = *m_open.find(turn.conversation);
-    StoredMessage& answer = *conversation.tree.find(turn.answer);
+    StoredMessage& answer = *conversation.tree.find(m_making.message(number));
     answer.status = status;
     answer.sentence = sentence;
-    if (m_clock.end())
-        answer.reasoningMs = m_clock.ms();
     if (numbers)
         conversation.takeNumbers(answer, *numbers);
+    if (numbers && isShown(conversation, number))
+        conversation.frame = *numbers;
+    m_making.end(number, answer);
     conversation.header.changedMs = nowMs();
     m_open.save(conversation, answer.parent);  // with the tokens it turned out to have
     m_open.save(conversation, answer.id);
     m_open.save(conversation);
-    conversation.answer.clear();
-    setPhase(conversation, OpenConversation::Phase::Idle);
+    conversation.answers.removeOne(answer.id);
+    if (conversation.answers.isEmpty())
+        setPhase(conversation, OpenConversation::Phase::Idle);
     Q_EMIT numbersChanged(turn.conversation);
     Q_EMIT messagesChanged(turn.conversation);
     Q_EMIT contextChanged(turn.conversation);

@@ -1,12 +1,12 @@
 // TurnRunner runs the turns of the conversations, one after another.
 #pragma once
 
+#include "app/chat/answers_in_making.h"
 #include "app/chat/chat_request.h"
 #include "app/chat/guessed_text.h"
 #include "app/chat/open_conversations.h"
 #include "app/chat/pinned_messages.h"
 #include "app/chat/placement_move.h"
-#include "app/chat/reasoning_clock.h"
 #include "app/chat/turn_queue.h"
 #include "app/worker/engine_thread.h"
 
@@ -14,7 +14,6 @@
 #include <QTimer>
 
 #include <optional>
-#include <stop_token>
 
 /// Asks the model for the answers that wait, one after another, and puts what comes of them into their conversations
 /// and into the store, whether somebody looks or not. Lives on the UI thread; owned by Program.
@@ -28,10 +27,12 @@ public:
     ~TurnRunner() override;
 
     // A turn each; the conversation must not have one already.
-    void answer(OpenConversation& conversation, const QString& question);     // a new version
-    void answerAgain(OpenConversation& conversation, const QString& answer);  // in its place
-    void goOn(OpenConversation& conversation, const QString& answer);         // where its text ends
+    void answer(OpenConversation& conversation, const QString& question, int versions = 1);  // so many new ones at once
+    void answerAgain(OpenConversation& conversation, const QString& answer);                 // in its place
+    void goOn(OpenConversation& conversation, const QString& answer);                        // where its text ends
     void stop(OpenConversation& conversation);
+    /// Only this one of the answers that are being made there.
+    void stop(OpenConversation& conversation, const QString& answer);
     void stopAll();
     /// How many tokens an answer that begins from now on may draft at a time.
     void setMostDrafted(int tokens) { m_options.most_drafted = tokens; }
@@ -76,12 +77,14 @@ Q_SIGNALS:
     void modelLost();     // the engine had to close it; the message that was being answered says why
 
 private:
-    void enqueue(OpenConversation& conversation, const QString& answer);
+    void enqueue(OpenConversation& conversation, const QStringList& answers);
     void startNext();
     void begin(const TurnQueue::Turn& turn, OpenConversation& conversation);
+    engine::Request requestOf(const TurnQueue::Turn& turn, std::size_t version) const;
     void unqueue(OpenConversation& conversation, const QString& sentence);
-    void settle(const TurnQueue::Turn& turn, StoredMessage::Status status, const QString& sentence,
+    void settle(const TurnQueue::Turn& turn, quint64 number, StoredMessage::Status status, const QString& sentence,
                 const engine::Telemetry* numbers);
+    void startNextAfterAnswer();
     void setSavedNote(OpenConversation& conversation, const QString& note);
     void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
     void postPins(const OpenConversation& conversation);
@@ -96,6 +99,8 @@ private:
     void onFailed(quint64 turn, const engine::Error& error);
     OpenConversation* running() const;  // null: none, or nobody wants it any more
     OpenConversation* running(quint64 turn) const;
+    bool leads(quint64 number) const;  // it is the first of its turn, whose prompt was read
+    bool isShown(const OpenConversation& conversation, quint64 number) const;
 
     EngineThread& m_engine;
     ConversationStore& m_store;
@@ -110,8 +115,6 @@ private:
     GuessedText m_guessed;
     QString m_ranLast;    // the conversation that the engine computed last
     ChatRequest m_asked;  // of the turn that runs
-    ReasoningClock m_clock;
-    std::stop_source m_stop{std::nostopstate};
+    AnswersInMaking m_making;
     QTimer m_saveTimer;
-    qsizetype m_savedSize = 0;  // of the answer's text
 };

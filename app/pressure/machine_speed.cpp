@@ -74,8 +74,7 @@ MachineSpeed::MachineSpeed(EngineThread& engine, const QString& dataFolder, Meas
     connect(&m_silence, &QTimer::timeout, this, &MachineSpeed::measure);
     const EngineWorker* worker = engine.worker();
     connect(worker, &EngineWorker::promptReady, this, [this] { onTurn(true); });
-    connect(worker, &EngineWorker::finished, this, [this] { onTurn(false); });
-    connect(worker, &EngineWorker::failed, this, [this] { onTurn(false); });
+    connect(worker, &EngineWorker::rested, this, [this] { onTurn(false); });
 }
 
 MachineSpeed::~MachineSpeed()

@@ -41,13 +41,17 @@ void EngineThread::unload(quint64 job)
         m_worker, [worker = m_worker, job] { worker->unload(job); }, Qt::QueuedConnection);
 }
 
+void EngineThread::answer(const QString& conversation, const QStringList& path, const std::vector<AskedAnswer>& asked)
+{
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, conversation, path, asked] { worker->answer(conversation, path, asked); },
+        Qt::QueuedConnection);
+}
+
 void EngineThread::generate(quint64 turn, const QString& conversation, const engine::Request& request,
                             const std::stop_token& stop)
 {
-    QMetaObject::invokeMethod(
-        m_worker,
-        [worker = m_worker, turn, conversation, request, stop] { worker->generate(turn, conversation, request, stop); },
-        Qt::QueuedConnection);
+    answer(conversation, {}, {{turn, {}, request, stop}});
 }
 
 void EngineThread::branchConversation(const QString& from, const QString& to)

@@ -39,6 +39,26 @@ private:
 
 }  // namespace
 
+/// One answer of those that advance together, and how far what it says has been told.
+struct EngineWorker::Speaker {
+    Speaker(const AskedAnswer& its, bool isFirst, const std::stop_token& shutdown)
+        : asked(its)
+        , first(isFirst)
+        , stop{its.stop, shutdown}
+    {
+    }
+
+    const AskedAnswer& asked;
+    const bool first;
+    const AnyStop stop;
+    engine::TurnId turn = 0;  // 0: it has not begun, or is over
+    bool read = false;        // its prompt is
+    QString pending = {};     // text that has not been sent yet
+    QElapsedTimer sinceFlush = {};
+    QElapsedTimer sinceFrame = {};
+    engine::Phase framePhase = engine::Phase::Idle;  // of the newest one that was told
+};
+
 EngineWorker::EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_token shutdown)
     : m_engine(std::move(engine))
     , m_shutdown(std::move(shutdown))
@@ -55,6 +75,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 {
     const AnyStop any{stop, m_shutdown};
     m_places.clear();  // load() ends all of them
+    m_versions.clear();
 
     QElapsedTimer sinceProgress;
     engine::Listener listener = idleListener();
@@ -75,29 +96,103 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 void EngineWorker::unload(quint64 job)
 {
     m_places.clear();  // unload() ends all of them
+    m_versions.clear();
     m_engine->unload();
     Q_EMIT unloaded(job);
 }
 
-void EngineWorker::generate(quint64 turn, const QString& conversation, const engine::Request& request,
-                            const std::stop_token& stop)
+void EngineWorker::answer(const QString& conversation, const QStringList& path, const std::vector<AskedAnswer>& asked)
 {
-    const AnyStop any{stop, m_shutdown};
+    endVersions(conversation, path);
     const auto sequence = sequenceFor(conversation);
+    std::list<Speaker> speakers;
+    for (const AskedAnswer& one : asked)
+        speakers.emplace_back(one, speakers.empty(), m_shutdown);
     if (!sequence) {
-        Q_EMIT failed(turn, sequence.error());
+        for (const Speaker& speaker : speakers)
+            fail(speaker, sequence.error());
+        Q_EMIT rested();
         return;
     }
+    begin(speakers.front(), *sequence);
 
-    m_pending.clear();
-    m_sinceFlush.invalidate();
-    m_sinceFrame.invalidate();
-    const auto result = m_engine->generate(*sequence, request, listenerFor(turn), any.token());
-    flush(turn);
-    if (result)
-        Q_EMIT finished(turn, *result);
+    const Speaker& first = speakers.front();
+    const engine::Listener ofFirst = listenerFor(speakers.front()), ofNone = idleListener();
+    bool alone = true;
+    while (true) {
+        if (alone && (first.read || first.turn == 0)) {
+            alone = false;
+            beginBeside(speakers, *sequence);
+        }
+        const auto runs = [](const Speaker& speaker) { return speaker.turn != 0; };
+        if (std::ranges::none_of(speakers, runs))
+            break;
+        for (const engine::TurnId over : m_engine->step(first.turn != 0 ? ofFirst : ofNone))
+            if (const auto one = std::ranges::find(speakers, over, &Speaker::turn); one != speakers.end())
+                end(*one);
+    }
+    Q_EMIT rested();
+}
+
+void EngineWorker::begin(Speaker& speaker, engine::SequenceId sequence)
+{
+    const auto turn = m_engine->begin(sequence, speaker.asked.request, listenerFor(speaker), speaker.stop.token());
+    if (turn)
+        speaker.turn = *turn;
     else
-        Q_EMIT failed(turn, result.error());
+        fail(speaker, turn.error());
+}
+
+/// Each has a copy of the conversation, which holds the prompt by now.
+void EngineWorker::beginBeside(std::list<Speaker>& speakers, engine::SequenceId sequence)
+{
+    if (speakers.size() > 1)
+        m_versions.append({speakers.front().asked.message, sequence});
+    for (auto speaker = std::next(speakers.begin()); speaker != speakers.end(); ++speaker) {
+        const auto copy = m_engine->branch(sequence, -1);
+        if (!copy) {
+            fail(*speaker, copy.error());
+            continue;
+        }
+        m_versions.append({speaker->asked.message, *copy});
+        begin(*speaker, *copy);
+    }
+}
+
+void EngineWorker::end(Speaker& speaker)
+{
+    const auto result = m_engine->end(std::exchange(speaker.turn, 0));
+    flush(speaker);
+    if (!result)
+        fail(speaker, result.error());
+    else if (speaker.first)
+        Q_EMIT finished(speaker.asked.turn, *result);
+    else
+        Q_EMIT finishedBeside(speaker.asked.turn, *result);
+}
+
+void EngineWorker::fail(const Speaker& speaker, const engine::Error& error)
+{
+    if (speaker.first)
+        Q_EMIT failed(speaker.asked.turn, error);
+    else
+        Q_EMIT failedBeside(speaker.asked.turn, error);
+}
+
+/// What was made beside each other leaves the engine, but for the version that this turn goes on with: that is the
+/// conversation's from now on.
+void EngineWorker::endVersions(const QString& conversation, const QStringList& path)
+{
+    const auto place = std::find_if(m_places.begin(), m_places.end(),
+                                    [&](const Place& one) { return one.conversation == conversation; });
+    for (const Version& version : m_versions)
+        if (place != m_places.end() && path.contains(version.message))
+            place->sequence = version.sequence;
+    for (const Version& version : std::exchange(m_versions, {})) {
+        const auto holds = [&](const Place& one) { return one.sequence == version.sequence; };
+        if (std::none_of(m_places.cbegin(), m_places.cend(), holds))
+            m_engine->end_sequence(version.sequence);
+    }
 }
 
 void EngineWorker::branchConversation(const QString& from, const QString& to)
@@ -111,6 +206,7 @@ void EngineWorker::branchConversation(const QString& from, const QString& to)
 
 void EngineWorker::endConversation(const QString& conversation)
 {
+    endVersions({}, {});
     m_places.removeIf([&](const Place& place) {
         if (place.conversation != conversation)
             return false;
@@ -172,22 +268,27 @@ void EngineWorker::addPlace(const QString& conversation, engine::SequenceId sequ
         m_engine->end_sequence(m_places.takeFirst().sequence);
 }
 
-engine::Listener EngineWorker::listenerFor(quint64 turn)
+engine::Listener EngineWorker::listenerFor(Speaker& speaker)
 {
+    const quint64 turn = speaker.asked.turn;
     engine::Listener listener;
     listener.on_prompt = [this, turn](const engine::PromptLedger& ledger) { Q_EMIT promptReady(turn, ledger); };
-    listener.on_text = [this, turn](std::string_view text) {
-        m_pending += QString::fromUtf8(text.data(), qsizetype(text.size()));
-        if (!m_sinceFlush.isValid() || m_sinceFlush.elapsed() >= kFlushIntervalMs)
-            flush(turn);
+    listener.on_text = [this, &speaker](std::string_view text) {
+        speaker.read = true;
+        speaker.pending += QString::fromUtf8(text.data(), qsizetype(text.size()));
+        if (!speaker.sinceFlush.isValid() || speaker.sinceFlush.elapsed() >= kFlushIntervalMs)
+            flush(speaker);
     };
-    listener.on_telemetry = [this, turn](const engine::Telemetry& frame) {
-        // A phase that is over before the next frame is due must be seen, too: a short answer has one frame of each.
-        const bool isDue = !m_sinceFrame.isValid() || m_sinceFrame.elapsed() >= kFrameIntervalMs;
-        if (!isDue && frame.phase == m_framePhase)
+    listener.on_telemetry = [this, turn, &speaker](const engine::Telemetry& frame) {
+        speaker.read = speaker.read || frame.phase == engine::Phase::Decode;
+        if (!speaker.first)
             return;
-        m_framePhase = frame.phase;
-        m_sinceFrame.start();
+        // A phase that is over before the next frame is due must be seen, too: a short answer has one frame of each.
+        const bool isDue = !speaker.sinceFrame.isValid() || speaker.sinceFrame.elapsed() >= kFrameIntervalMs;
+        if (!isDue && frame.phase == speaker.framePhase)
+            return;
+        speaker.framePhase = frame.phase;
+        speaker.sinceFrame.start();
         Q_EMIT telemetryReady(turn, frame);
     };
     listener.on_event = [this, turn](const engine::Event& event) {
@@ -200,13 +301,11 @@ engine::Listener EngineWorker::listenerFor(quint64 turn)
     return listener;
 }
 
-void EngineWorker::flush(quint64 turn)
+void EngineWorker::flush(Speaker& speaker)
 {
-    m_sinceFlush.start();
-    if (m_pending.isEmpty())
-        return;
-    Q_EMIT textReady(turn, m_pending);
-    m_pending.clear();
+    speaker.sinceFlush.start();
+    if (!speaker.pending.isEmpty())
+        Q_EMIT textReady(speaker.asked.turn, std::exchange(speaker.pending, {}));
 }
 
 engine::Listener EngineWorker::idleListener()

@@ -7,10 +7,21 @@
 #include <QList>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <vector>
+
+/// One of the answers that are made at the same time to the same question.
+struct AskedAnswer {
+    quint64 turn = 0;
+    QString message;  // that is being made
+    engine::Request request;
+    std::stop_token stop;
+};
 
 /// Runs the engine and tells what happens, by signals only. Lives on the engine's thread; made and owned by
 /// EngineThread. Everything it says about a load or a turn carries the number it was asked with, so that a listener can
@@ -32,8 +43,10 @@ public:
     void unload(quint64 job);
     // A conversation keeps its place in the KV cache from one turn to the next; the one that was used longest ago gives
     // it up when there are too many.
-    void generate(quint64 turn, const QString& conversation, const engine::Request& request,
-                  const std::stop_token& stop);
+    // Several answers advance together, and the prompt is read once, for the first of them. What they have in the KV
+    // cache is kept until the next turn of any conversation: that goes on with the one that is among the messages of
+    // its own prompt, which are `path`.
+    void answer(const QString& conversation, const QStringList& path, const std::vector<AskedAnswer>& asked);
     // The new conversation begins with what the KV cache holds of the other one, as far as both go alike.
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
@@ -53,6 +66,11 @@ Q_SIGNALS:
     void telemetryReady(quint64 turn, const engine::Telemetry& frame);
     void finished(quint64 turn, const engine::Turn& result);
     void failed(quint64 turn, const engine::Error& error);
+    // The same of answers that were made beside the first. Nobody who measures the model hears of these: a second
+    // answer at the same time says nothing of its speed. Nor are there frames of them.
+    void finishedBeside(quint64 turn, const engine::Turn& result);
+    void failedBeside(quint64 turn, const engine::Error& error);
+    void rested();  // nothing is answered any more
 
     void contextNearlyFull(quint64 turn);
     void savedKvUsed(quint64 turn, const engine::Event& event);  // or why it was not
@@ -66,12 +84,18 @@ Q_SIGNALS:
     void placementReady(const engine::Telemetry& frame);
 
 private:
+    struct Speaker;
+    void begin(Speaker& speaker, engine::SequenceId sequence);
+    void beginBeside(std::list<Speaker>& speakers, engine::SequenceId sequence);
+    void end(Speaker& speaker);
+    void fail(const Speaker& speaker, const engine::Error& error);
+    void flush(Speaker& speaker);
+    engine::Listener listenerFor(Speaker& speaker);
+    void endVersions(const QString& conversation, const QStringList& path);
     engine::Result<engine::SequenceId> sequenceFor(const QString& conversation);
     std::optional<engine::SequenceId> knownSequence(const QString& conversation);
     void addPlace(const QString& conversation, engine::SequenceId sequence);
-    engine::Listener listenerFor(quint64 turn);
     engine::Listener idleListener();
-    void flush(quint64 turn);
     void poll();
 
     std::unique_ptr<engine::Engine> m_engine;
@@ -81,8 +105,9 @@ private:
         engine::SequenceId sequence;
     };
     QList<Place> m_places;  // in the engine; used last comes last
-    QString m_pending;      // text that has not been sent yet
-    QElapsedTimer m_sinceFlush;
-    QElapsedTimer m_sinceFrame;
-    engine::Phase m_framePhase = engine::Phase::Idle;  // of the newest one that was told
+    struct Version {
+        QString message;
+        engine::SequenceId sequence;
+    };
+    QList<Version> m_versions;  // of the last turn, if it made several; the first has its conversation's place
 };

@@ -21,6 +21,7 @@ public:
     struct Settings {
         std::vector<std::string> words = {"one ", "two ", "three"};  // a token each
         bool echoes = false;                                         // the last message's words in their place
+        bool says_turn = false;                                      // each word is the turn's number, counted from 1
         std::chrono::microseconds per_token{0};
         std::chrono::microseconds prefill{0};
         std::chrono::microseconds load{0};
@@ -30,6 +31,7 @@ public:
         std::optional<engine::Error> load_error;
         std::optional<engine::Error> generate_error;
         int tokens_before_error = 0;
+        engine::TurnId turn_with_error = 0;  // the only one, counted from 1; 0: all
         std::optional<std::string> warning;  // sent as an event before the first token
         bool has_chat_template = true;
         std::vector<std::string> template_arguments;

@@ -76,6 +76,10 @@ engine::Result<engine::TurnId> FakeEngine::begin(engine::SequenceId sequence, co
         for (std::string word; last >> word;)
             begun->settings.words.push_back(word + ' ');
     }
+    if (begun->settings.says_turn)
+        std::ranges::fill(begun->settings.words, std::to_string(begun->id) + ' ');
+    if (begun->settings.turn_with_error != 0 && begun->settings.turn_with_error != begun->id)
+        begun->settings.generate_error.reset();
     engine::Turn& turn = begun->turn;
     turn.guessed = begun->settings.guessed;
     engine::Telemetry& frame = turn.telemetry;

@@ -91,6 +91,9 @@ private Q_SLOTS:
         QCOMPARE(ids(tree.path()), (QStringList{"q1", "a1b"}));
         QCOMPARE(tree.version("a1b"), 2);
         QCOMPARE(tree.versionCount("a1"), 2);
+        QCOMPARE(ids(tree.after("q1")), (QStringList{"a1", "a1b"}));
+        QCOMPARE(ids(tree.after("a1")), QStringList("q2"));  // also off the path
+        QVERIFY(tree.after("a1b").isEmpty() && tree.after("nobody").isEmpty());
         QVERIFY(!tree.onPath("a2"));
 
         QVERIFY(tree.showVersion("a1b", -1));  // with what came after it

@@ -57,19 +57,19 @@ private:
         made.tree.add(message("a", "q", Role::Assistant, {}));
         made.tree.find("a")->status = StoredMessage::Status::Streaming;
         made.phase = OpenConversation::Phase::Reading;
-        made.answer = "a";
+        made.answers = {"a"};
         return made;
     }
     static void grow(OpenConversation& conversation, MessageModel& model, const QString& text)
     {
-        conversation.tree.find(conversation.answer)->text += text;
-        model.append(conversation.answer, text);
+        conversation.tree.find(conversation.answers.first())->text += text;
+        model.append(conversation.answers.first(), text);
     }
     static void end(OpenConversation& conversation, MessageModel& model, StoredMessage::Status status)
     {
-        conversation.tree.find(conversation.answer)->status = status;
+        conversation.tree.find(conversation.answers.first())->status = status;
         conversation.phase = OpenConversation::Phase::Idle;
-        conversation.answer.clear();
+        conversation.answers.clear();
         model.show(conversation);
     }
     static QStringList ids(const MessageModel& model)
@@ -353,7 +353,7 @@ private Q_SLOTS:
         end(conversation, model, StoredMessage::Status::Stopped);
         QCOMPARE(at(model, 1, MessageModel::TextRole).toString(), "one two ␛");
         conversation.tree.find("a")->status = StoredMessage::Status::Streaming;
-        conversation.answer = "a";
+        conversation.answers = {"a"};
         conversation.phase = OpenConversation::Phase::Queued;
         model.show(conversation);
         QCOMPARE(at(model, 1, MessageModel::StatusRole).toInt(), int(Status::Queued));
