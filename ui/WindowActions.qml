@@ -22,7 +22,7 @@ QtObject {
     readonly property bool panelApart: settings.panelShown.value === 2 // in a window of its own
     readonly property bool panelShown: cramped ? panelOver : settings.panelShown.value === 1
     readonly property bool beside: panelShown && !cramped
-    readonly property bool escapes: sidebarOver || panelOver || page !== PageName.Conversation || pages.chatPage.opening || chat.turn.busy
+    readonly property bool escapes: sidebarOver || panelOver || page !== PageName.Conversation || pages.chatPage.opening || chat.turn.busy || chat.comparison.shown
 
     readonly property bool modelOffered: models.phase === ModelController.Offered
 
@@ -85,7 +85,7 @@ QtObject {
         chat.newConversation();
         show(PageName.Conversation);
     }
-    // Esc: first what is over the page, then the page, then the model on its way, then the answer.
+    // Esc: first what is over the page, then the page, then the model on its way, then the answer, then its versions.
     function stepBack() {
         if (sidebarOver || panelOver)
             leaveColumns();
@@ -95,6 +95,8 @@ QtObject {
             models.cancel();
         else if (chat.turn.busy)
             chat.turn.stop();
+        else
+            chat.comparison.close();
     }
 
     // At a shortcut of the table.

@@ -41,6 +41,93 @@
     </message>
 </context>
 <context>
+    <name>AnswerColumn</name>
+    <message>
+        <source>Version %1 of %2: %3</source>
+        <translation>Fassung %1 von %2: %3</translation>
+    </message>
+    <message>
+        <source>Shown in the conversation</source>
+        <translation>Im Gespräch gezeigt</translation>
+    </message>
+    <message>
+        <source>Keep this one</source>
+        <translation>Diese behalten</translation>
+    </message>
+    <message>
+        <source>Keep this one: version %1</source>
+        <translation>Diese behalten: Fassung %1</translation>
+    </message>
+</context>
+<context>
+    <name>AnswerColumnBody</name>
+    <message>
+        <source>Waits for another conversation&apos;s answer</source>
+        <translation>Wartet auf die Antwort in einem anderen Gespräch</translation>
+    </message>
+</context>
+<context>
+    <name>AnswerColumnHead</name>
+    <message>
+        <source>Version %1</source>
+        <translation>Fassung %1</translation>
+    </message>
+    <message>
+        <source>Answered by %1</source>
+        <translation>Beantwortet von %1</translation>
+    </message>
+    <message>
+        <source>Stop this version</source>
+        <translation>Diese Fassung anhalten</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Copy this version</source>
+        <translation>Diese Fassung kopieren</translation>
+    </message>
+</context>
+<context>
+    <name>AnswerColumns</name>
+    <message>
+        <source>Versions of the answer</source>
+        <translation>Fassungen der Antwort</translation>
+    </message>
+    <message>
+        <source>You: %1</source>
+        <translation>Sie: %1</translation>
+    </message>
+    <message>
+        <source>Back to the conversation</source>
+        <translation>Zurück zum Gespräch</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+</context>
+<context>
+    <name>AnswerEnding</name>
+    <message>
+        <source>Stopped</source>
+        <translation>Angehalten</translation>
+    </message>
+    <message>
+        <source>Length limit reached</source>
+        <translation>Längengrenze erreicht</translation>
+    </message>
+    <message>
+        <source>The context was full</source>
+        <translation>Der Kontext war voll</translation>
+    </message>
+    <message>
+        <source>Interrupted when the program ended</source>
+        <translation>Unterbrochen, als das Programm endete</translation>
+    </message>
+</context>
+<context>
     <name>AskFirst</name>
     <message>
         <source>Finding and fetching models contacts %1 and the servers that it names for the files. Another one is contacted only where you enter its address, or one of Ollama’s names. They see this computer&apos;s network address and what is searched and fetched, and nothing of your conversations.</source>
@@ -3812,6 +3899,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Pinned: leaves the device last. Click to unpin</source>
         <translation>Angeheftet: verlässt das Gerät zuletzt. Klicken, um es zu lösen</translation>
     </message>
+    <message>
+        <source>Answer again, with several versions at once</source>
+        <translation>Noch einmal antworten, mit mehreren Fassungen zugleich</translation>
+    </message>
 </context>
 <context>
     <name>MessageBody</name>
@@ -3872,22 +3963,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 </context>
 <context>
     <name>MessageFooter</name>
-    <message>
-        <source>Stopped</source>
-        <translation>Angehalten</translation>
-    </message>
-    <message>
-        <source>Length limit reached</source>
-        <translation>Längengrenze erreicht</translation>
-    </message>
-    <message>
-        <source>The context was full</source>
-        <translation>Der Kontext war voll</translation>
-    </message>
-    <message>
-        <source>Interrupted when the program ended</source>
-        <translation>Unterbrochen, als das Programm endete</translation>
-    </message>
     <message>
         <source>Answered by %1</source>
         <translation>Beantwortet von %1</translation>
@@ -7164,6 +7239,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Alt+Right</source>
         <translation>Alt+Rechts</translation>
+    </message>
+    <message>
+        <source>Compare the versions side by side</source>
+        <translation>Die Fassungen nebeneinander vergleichen</translation>
+    </message>
+</context>
+<context>
+    <name>VersionsMenu</name>
+    <message>
+        <source>%1 versions side by side</source>
+        <translation>%1 Fassungen nebeneinander</translation>
     </message>
 </context>
 <context>

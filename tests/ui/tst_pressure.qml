@@ -546,6 +546,7 @@ Item {
             compare(Bench.unreachable(panel()).join("\n"), "");
 
             shell.show(PageName.Log);
+            reveal(part("elsewhereNote")); // the keyboard has been all over the panel
             click(seen(part("elsewhereNote"), "noteAction"));
             compare(Bench.chat.conversationId, second);
             compare(part("chatPage").visible, true);

@@ -50,7 +50,13 @@ FocusScope {
     }
 
     function showMessage(message: string, excerpt: string) {
+        chat.comparison.close();
         list.showMessage(message, excerpt);
+    }
+
+    function editLast() {
+        chat.comparison.close();
+        list.editLast();
     }
 
     onOpeningChanged: takeFocus()
@@ -89,11 +95,28 @@ FocusScope {
 
                 objectName: "messageList"
                 anchors.fill: parent
-                visible: !root.blank
+                visible: !root.blank && !columns.active
                 chat: root.chat
                 columnWidth: root.columnWidth
                 onLeaveRequested: writing.takeFocus()
             }
+            // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+            // qmllint disable unqualified
+            Loader {
+                id: columns
+
+                anchors.fill: parent
+                active: root.chat.comparison.shown
+                onLoaded: (item as AnswerColumns).takeFocus()
+                onActiveChanged: {
+                    if (!active)
+                        root.takeFocus();
+                }
+                sourceComponent: AnswerColumns {
+                    chat: root.chat
+                }
+            }
+            // qmllint enable unqualified
             EmptyState {
                 id: empty
 
@@ -185,7 +208,7 @@ FocusScope {
                 visible: wanted
                 chat: root.chat
                 onNewRequested: root.newRequested()
-                onEditRequested: list.editLast()
+                onEditRequested: root.editLast()
             }
             Composer {
                 id: writing
@@ -198,7 +221,7 @@ FocusScope {
                 tallest: Math.max(Theme.px(96), root.height / 3)
                 modelName: root.models.current.name
                 onUndoRequested: root.undoRequested()
-                onEditLastRequested: list.editLast()
+                onEditLastRequested: root.editLast()
             }
             StatusLine {
                 id: status

@@ -70,6 +70,33 @@ Row {
         source: "qrc:/icons/retry.svg"
         onClicked: root.chat.turn.regenerate(root.message.messageId)
     }
+    // Beside the button it belongs to, and slim: the two are one.
+    Action {
+        objectName: "retryMenuButton"
+        visible: !root.mine && root.message.status !== MessageModel.Failed
+        enabled: root.chat.turn.canSend
+        width: Theme.px(18)
+        pictureSize: Theme.px(14)
+        name: qsTr("Answer again, with several versions at once")
+        source: "qrc:/icons/chevron.svg"
+        onClicked: {
+            versionsMenu.active = true;
+            (versionsMenu.item as VersionsMenu).popup(0, height);
+        }
+        Keys.onReturnPressed: clicked()
+
+        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // qmllint disable unqualified
+        Loader {
+            id: versionsMenu
+
+            active: false
+            sourceComponent: VersionsMenu {
+                onVersionsRequested: versions => root.chat.turn.regenerateTogether(root.message.messageId, versions)
+            }
+        }
+        // qmllint enable unqualified
+    }
     Action {
         objectName: "editButton"
         visible: root.said

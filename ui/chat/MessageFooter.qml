@@ -24,16 +24,6 @@ FocusScope {
     readonly property bool showsActions: attended && visible
     property bool hasActions: false // from when they are first shown: their buttons take longer to make than most messages
 
-    function ending(): string {
-        switch (message.status) {
-        case MessageModel.Stopped: return qsTr("Stopped");
-        case MessageModel.LengthLimit: return qsTr("Length limit reached");
-        case MessageModel.ContextFull: return qsTr("The context was full");
-        case MessageModel.Interrupted: return qsTr("Interrupted when the program ended");
-        }
-        return "";
-    }
-
     implicitHeight: Theme.px(30)
     onShowsActionsChanged: {
         if (showsActions)
@@ -52,6 +42,8 @@ FocusScope {
             visible: root.message.versionCount > 1
             version: root.message.version
             versions: root.message.versionCount
+            comparable: !root.mine
+            onCompareRequested: root.chat.comparison.show(root.message.messageId)
             onPreviousRequested: root.versionRequested(-1)
             onNextRequested: root.versionRequested(1)
         }
@@ -87,14 +79,9 @@ FocusScope {
             }
         }
         // qmllint enable unqualified
-        Text {
-            objectName: "answerEnding"
+        AnswerEnding {
             Layout.leftMargin: Theme.gapSmall
-            visible: text !== ""
-            text: root.ending()
-            textFormat: Text.PlainText
-            font.pixelSize: Theme.sizeSmall
-            color: root.message.status === MessageModel.Stopped ? Theme.textMuted : Theme.warning
+            status: root.message.status
         }
         MessageNumbers {
             objectName: "answerNumbers"

@@ -8,6 +8,7 @@ AbstractButton {
     id: root
 
     required property var message // the delegate, with the roles of MessageModel
+    property bool brief: false // where there is little room, the rest is found by pointing at it
 
     readonly property bool drafted: (message.draftedTokens ?? 0) > 0
 
@@ -20,9 +21,9 @@ AbstractButton {
             all = Format.also(all, tokens(message.ownTokens));
         if (message.tokensPerSecond !== undefined)
             all = Format.also(all, Format.tokensPerSecond(message.tokensPerSecond));
-        if (message.ttftMs !== undefined)
+        if (message.ttftMs !== undefined && !brief)
             all = Format.also(all, qsTr("first after %1").arg(Format.milliseconds(message.ttftMs)));
-        if (drafted)
+        if (drafted && !brief)
             all = Format.also(all, qsTr("%1 of %2 guessed tokens stood").arg(Format.count(message.acceptedTokens)).arg(Format.count(message.draftedTokens)));
         return all;
     }

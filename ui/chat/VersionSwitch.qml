@@ -1,4 +1,4 @@
-// ‹ 2/3 ›: the versions of a message.
+// ‹ 2/3 ›: the versions of a message, and the way to see them all.
 import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
@@ -8,7 +8,9 @@ Row {
 
     required property int version
     required property int versions
+    required property bool comparable // they can be shown side by side
 
+    signal compareRequested
     signal previousRequested
     signal nextRequested
 
@@ -43,5 +45,15 @@ Row {
         shortcutText: qsTr("Alt+Right")
         source: "qrc:/icons/next.svg"
         onClicked: root.nextRequested()
+    }
+    IconButton {
+        objectName: "compareButton"
+        visible: root.comparable
+        size: Theme.px(30)
+        pictureSize: Theme.px(17)
+        name: qsTr("Compare the versions side by side")
+        source: "qrc:/icons/columns.svg"
+        onClicked: root.compareRequested()
+        Keys.onReturnPressed: clicked()
     }
 }

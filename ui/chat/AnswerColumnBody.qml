@@ -1,0 +1,74 @@
+// What an answer that stands beside others says, and why it says no more. Stays at the newest text until one scrolls away
+// from it.
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Flickable {
+    id: root
+
+    required property ChatController chat
+    required property var message // the column, with the roles of MessageModel
+    required property bool live
+
+    signal linkRequested(string link)
+
+    property bool follows: false // the newest text, until one scrolls away from it
+
+    function scroll(distance: real) {
+        contentY = Math.max(0, Math.min(contentHeight - height, contentY + distance));
+        follows = atYEnd;
+    }
+    // Its place, or what there is of it, when text or room have become others.
+    function settle() {
+        const end = Math.max(0, contentHeight - height);
+        contentY = follows ? end : Math.min(contentY, end);
+    }
+
+    contentHeight: words.height
+    clip: true
+    boundsBehavior: Flickable.StopAtBounds
+    flickableDirection: Flickable.VerticalFlick
+    ScrollBar.vertical: ThinScrollBar {}
+    onMovementStarted: follows = false
+    onMovementEnded: follows = atYEnd
+    Component.onCompleted: follows = root.live
+    onContentHeightChanged: settle()
+    onHeightChanged: settle()
+
+    Column {
+        id: words
+
+        width: root.width - Theme.gapSmall // beside the bar
+        spacing: Theme.gapSmall
+
+        Blocks {
+            width: parent.width
+            visible: root.message.beginning !== ""
+            blocks: root.message.blocks
+            onCopyRequested: text => root.chat.clipboard.copy(text)
+            onLinkRequested: link => root.linkRequested(link)
+        }
+        WaitingDots {
+            visible: root.message.status === MessageModel.Waiting
+        }
+        Text {
+            width: parent.width
+            visible: root.message.status === MessageModel.Queued
+            text: qsTr("Waits for another conversation's answer")
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeBody
+            color: Theme.textMuted
+        }
+        Notice {
+            objectName: "columnNotice"
+            width: parent.width
+            visible: root.message.status === MessageModel.Failed
+            sentence: root.message.sentence
+            dismissible: false
+        }
+    }
+}
