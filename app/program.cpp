@@ -208,10 +208,11 @@ void Program::connectModels()
                          [this] { m_models.onPlacement(m_devices.placement()); });
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,
                      [this] { onKvTypeChanged(); });
-    QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed, [this](quint64, const engine::Turn& turn) {
-        if (m_pressure.placement()->forecast()->outran(turn.telemetry))
-            m_speed.onOutrun(presentRequest());
-    });
+    QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed,
+                     [this](quint64, const engine::Turn& turn, bool alone) {
+                         if (alone && m_pressure.placement()->forecast()->outran(turn.telemetry))
+                             m_speed.onOutrun(presentRequest());
+                     });
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_models, [this] { applyLoadSettings(); });
     const auto predict = [this] { m_pressure.setRates(m_speed.rates(m_settings.threads()->value())); };
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_pressure, predict);

@@ -10,12 +10,11 @@
 #include <map>
 #include <stop_token>
 
-/// The answers of the turn that runs, each by its number: how it is stopped, how long the model has thought, how much
+/// The answers of a turn that runs, each by its number: how it is stopped, how long the model has thought, how much
 /// of its text is saved. A plain value on the UI thread; owned by TurnRunner.
 class AnswersInMaking
 {
 public:
-    void clear() { m_all.clear(); }
     /// This one is begun, or gone on with. Returns what stops it.
     std::stop_token begin(quint64 number, const StoredMessage& answer);
     const QString& message(quint64 number) const { return m_all.at(number).message; }

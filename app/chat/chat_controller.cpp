@@ -179,12 +179,16 @@ void ChatController::onModelChanged()
     m_turn.onModelChanged();  // the last: what was cut goes on in a context that has no numbers yet
 }
 
-void ChatController::onEvent(const engine::Event& event)
+void ChatController::onEvent(const engine::Event& event, quint64 turn)
 {
     using Kind = engine::Event::Kind;
     const bool worthALine = event.kind == Kind::Warning || event.kind == Kind::TurnsDropped ||
                             (event.kind == Kind::CommandDone && !event.ok);
-    const QString sentence = asSentence(QString::fromStdString(event.sentence));
+    QString sentence = asSentence(QString::fromStdString(event.sentence));
+    const OpenConversation* const of = m_turns.answeredBy(turn);
+    if (of && of != &*m_shown && !sentence.isEmpty() && !of->header.title.isEmpty())
+        sentence =
+            tr("“%1”: %2", "a conversation's title, and what has happened there").arg(of->header.title, sentence);
     if (!worthALine || sentence.isEmpty() || m_warnings.contains(sentence))
         return;
     m_warnings.append(sentence);

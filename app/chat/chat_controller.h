@@ -96,7 +96,7 @@ private:
     void saveDraft();
     QString leave();
     void onModelChanged();
-    void onEvent(const engine::Event& event);
+    void onEvent(const engine::Event& event, quint64 turn);
     void onHeaderSaved(const ConversationHeader& header);
     void onTrashed(const QString& id);
 

@@ -3,9 +3,11 @@
 #include "app/store/conversation_title.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 constexpr int kMostVersionsAtOnce = 4;  // more columns than that nobody reads side by side
+constexpr int kTellElsewhereMs = 500;   // what others make is read in a sentence
 
 ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns)
     : m_shown(shown)
@@ -21,6 +23,13 @@ ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner
     connect(&turns, &TurnRunner::modelChanged, this, &ChatTurn::canSendChanged);
     connect(&turns, &TurnRunner::turnBegan, this, &ChatTurn::elsewhereChanged);
     connect(&turns, &TurnRunner::turnsChanged, this, &ChatTurn::elsewhereChanged);
+    m_tellElsewhere.setSingleShot(true);
+    m_tellElsewhere.setInterval(kTellElsewhereMs);
+    connect(&m_tellElsewhere, &QTimer::timeout, this, &ChatTurn::elsewhereChanged);
+    connect(&turns, &TurnRunner::numbersChanged, this, [this](const QString& conversation) {
+        if (conversation != m_shown.id() && !m_tellElsewhere.isActive())
+            m_tellElsewhere.start();
+    });
 }
 
 int ChatTurn::queuePosition() const
@@ -51,8 +60,28 @@ QString ChatTurn::obstacle() const
 
 QString ChatTurn::answeredElsewhere() const
 {
-    const QString answered = m_turns.answered();
-    return answered == m_shown.id() ? QString() : answered;
+    return elsewhere().value(0);
+}
+
+QStringList ChatTurn::elsewhere() const
+{
+    QStringList answered = m_turns.answered();
+    answered.removeOne(m_shown.id());
+    return answered;
+}
+
+int ChatTurn::countElsewhere() const
+{
+    return int(elsewhere().size());
+}
+
+QVariant ChatTurn::tokensPerSecondElsewhere() const
+{
+    std::optional<double> sum;
+    for (const QString& id : elsewhere())
+        if (const OpenConversation* const other = m_open.find(id); other && other->frame.decode_tokens_per_s)
+            sum = sum.value_or(0) + *other->frame.decode_tokens_per_s;
+    return sum ? QVariant(*sum) : QVariant();
 }
 
 QString ChatTurn::titleElsewhere() const

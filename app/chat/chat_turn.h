@@ -5,6 +5,8 @@
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
+#include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
 /// The shown conversation's turn: whether there can be one, what it is at, and what asks for it. TurnRunner runs it,
@@ -20,8 +22,11 @@ class ChatTurn : public QObject
     Q_PROPERTY(int queuePosition READ queuePosition NOTIFY stateChanged)
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged)
     Q_PROPERTY(QString obstacle READ obstacle NOTIFY canSendChanged)
+    Q_PROPERTY(bool answered READ answered NOTIFY stateChanged)
     Q_PROPERTY(QString answeredElsewhere READ answeredElsewhere NOTIFY elsewhereChanged)
     Q_PROPERTY(QString titleElsewhere READ titleElsewhere NOTIFY elsewhereChanged)
+    Q_PROPERTY(int countElsewhere READ countElsewhere NOTIFY elsewhereChanged)
+    Q_PROPERTY(QVariant tokensPerSecondElsewhere READ tokensPerSecondElsewhere NOTIFY elsewhereChanged)
     Q_PROPERTY(QString savedNote READ savedNote NOTIFY savedNoteChanged)
 
 public:
@@ -39,10 +44,14 @@ public:
     State state() const { return State(m_shown->phase); }
     bool busy() const { return m_shown->busy(); }
     bool queued() const { return state() == Queued; }
-    int queuePosition() const;  // turns before this conversation's, with the one that runs; 0: it does not wait
-    /// The conversation that is being answered while this one is looked at, by its id; empty: none is.
+    int queuePosition() const;  // so many turns have to end before this conversation's begins; 0: it does not wait
+    bool answered() const { return busy() && !queued(); }
+    /// The conversation that is being answered while this one is looked at, by its id; the first of several. Empty:
+    /// none is.
     QString answeredElsewhere() const;
-    QString titleElsewhere() const;  // empty: it has none
+    QString titleElsewhere() const;             // empty: it has none
+    int countElsewhere() const;                 // of conversations that are being answered, without this one
+    QVariant tokensPerSecondElsewhere() const;  // of them together; undefined: not known
     bool canSend() const { return obstacle().isEmpty(); }
     QString obstacle() const;  // why nothing can be sent now; empty when it can
     /// How much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
@@ -81,8 +90,11 @@ private:
     void answerInsteadOf(OpenConversation& conversation, const StoredMessage& answer);
     void goOnWithWhatWasCut(OpenConversation& conversation);
 
+    QStringList elsewhere() const;
+
     ShownConversation& m_shown;
     OpenConversations& m_open;
     TurnRunner& m_turns;
+    QTimer m_tellElsewhere;
     QString m_goesOnAfterLoad;  // the conversation whose answer was cut for a larger context
 };

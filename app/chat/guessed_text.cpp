@@ -2,7 +2,7 @@
 
 void GuessedText::begin(const QString& conversation, const QString& answer, qsizetype from)
 {
-    m_from = from;
+    m_from[answer] = from;
     if (const auto found = m_pieces.find(conversation); found != m_pieces.end())
         (*found)[answer].removeIf([from](const TextPiece& piece) { return piece.last > from; });
 }
@@ -10,11 +10,12 @@ void GuessedText::begin(const QString& conversation, const QString& answer, qsiz
 /// The engine's ranges count bytes of UTF-8 from the start of its turn; pieces count the message's characters.
 void GuessedText::end(const QString& conversation, const QString& answer, const engine::Turn& turn)
 {
+    const qsizetype from = m_from.take(answer);
     if (turn.guessed.empty())
         return;
     QList<TextPiece>& pieces = m_pieces[conversation][answer];
     const QUtf8StringView text(turn.text);
-    qsizetype bytes = 0, characters = m_from;
+    qsizetype bytes = 0, characters = from;
     const auto to = [&](qsizetype end) {
         characters += text.sliced(bytes, end - bytes).toString().size();
         bytes = end;

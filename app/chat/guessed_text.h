@@ -28,5 +28,5 @@ public:
 
 private:
     QHash<QString, QHash<QString, QList<TextPiece>>> m_pieces;  // by conversation and message
-    qsizetype m_from = 0;
+    QHash<QString, qsizetype> m_from;                           // by the answers that are being written
 };

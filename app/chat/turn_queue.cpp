@@ -13,25 +13,40 @@ std::optional<quint64> TurnQueue::add(const QString& conversation, const QString
     return first;
 }
 
-std::optional<TurnQueue::Turn> TurnQueue::startNext()
+std::optional<TurnQueue::Turn> TurnQueue::startNext(int most)
 {
-    if (m_running || m_waiting.isEmpty())
+    if (m_waiting.isEmpty() || !mayStart(m_waiting.first(), most))
         return {};
-    m_running = m_waiting.takeFirst();
-    for (qsizetype i = 0; i < m_running->answers.size(); ++i)
-        m_making.append(m_running->number + quint64(i));
-    m_wanted = true;
-    return m_running;
+    Running started{m_waiting.takeFirst()};
+    for (qsizetype i = 0; i < started.turn.answers.size(); ++i)
+        started.making.append(started.turn.number + quint64(i));
+    m_running.append(started);
+    return started.turn;
+}
+
+/// What a conversation was asked before it had left has to end before it is asked anew.
+bool TurnQueue::mayStart(const Turn& turn, int most) const
+{
+    qsizetype making = 0;
+    for (const Running& running : m_running) {
+        if (running.turn.conversation == turn.conversation)
+            return false;
+        making += running.making.size();
+    }
+    return making == 0 || making + turn.answers.size() <= most;
 }
 
 std::optional<TurnQueue::Turn> TurnQueue::end(quint64 number)
 {
-    if (!m_making.removeOne(number))
+    const auto found = std::find_if(m_running.begin(), m_running.end(),
+                                    [number](const Running& running) { return running.making.contains(number); });
+    if (found == m_running.end())
         return {};
-    const std::optional<Turn> turn = m_running;
-    if (m_making.isEmpty())
-        m_running.reset();
-    return m_wanted ? turn : std::nullopt;
+    found->making.removeOne(number);
+    const std::optional<Turn> turn = found->wanted ? std::optional(found->turn) : std::nullopt;
+    if (found->making.isEmpty())
+        m_running.erase(found);
+    return turn;
 }
 
 std::optional<TurnQueue::Turn> TurnQueue::removeWaiting(const QString& conversation)
@@ -53,19 +68,40 @@ QList<TurnQueue::Turn> TurnQueue::removeAllWaiting()
 void TurnQueue::forget(const QString& conversation)
 {
     removeWaiting(conversation);
-    if (m_running && m_running->conversation == conversation)
-        m_wanted = false;
+    for (Running& running : m_running)
+        if (running.turn.conversation == conversation)
+            running.wanted = false;
 }
 
-const TurnQueue::Turn* TurnQueue::running() const
+QList<TurnQueue::Turn> TurnQueue::running() const
 {
-    return m_running && m_wanted ? &*m_running : nullptr;
+    QList<Turn> turns;
+    for (const Running& running : m_running)
+        if (running.wanted)
+            turns.append(running.turn);
+    return turns;
 }
 
 const TurnQueue::Turn* TurnQueue::running(quint64 number) const
 {
-    const Turn* const turn = running();
-    return turn && m_making.contains(number) ? turn : nullptr;
+    for (const Running& running : m_running)
+        if (running.wanted && running.making.contains(number))
+            return &running.turn;
+    return nullptr;
+}
+
+const TurnQueue::Turn* TurnQueue::runningOf(const QString& conversation) const
+{
+    for (const Running& running : m_running)
+        if (running.wanted && running.turn.conversation == conversation)
+            return &running.turn;
+    return nullptr;
+}
+
+bool TurnQueue::busyWith(quint64 first) const
+{
+    return std::any_of(m_running.begin(), m_running.end(),
+                       [first](const Running& running) { return running.turn.number == first; });
 }
 
 bool TurnQueue::contains(const QString& conversation) const
@@ -75,8 +111,7 @@ bool TurnQueue::contains(const QString& conversation) const
 
 std::optional<int> TurnQueue::position(const QString& conversation) const
 {
-    const Turn* const turn = running();
-    if (turn && turn->conversation == conversation)
+    if (runningOf(conversation))
         return 0;
     for (qsizetype i = 0; i < m_waiting.size(); ++i)
         if (m_waiting[i].conversation == conversation)

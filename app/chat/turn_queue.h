@@ -7,9 +7,9 @@
 
 #include <optional>
 
-/// The turns of all conversations: one runs, the others wait in the order they were asked for; a conversation has one
-/// at most. A turn may make several answers at the same time. These are numbered and never twice the same, so what
-/// still arrives for one that is over has no owner. A plain value on the UI thread.
+/// The turns of all conversations: some run at the same time, the others wait in the order they were asked for; a
+/// conversation has one at most. A turn may make several answers at the same time. These are numbered and never twice
+/// the same, so what still arrives for one that is over has no owner. A plain value on the UI thread.
 class TurnQueue
 {
 public:
@@ -23,9 +23,10 @@ public:
     /// Puts a turn at the end. Empty: this conversation has one already.
     std::optional<quint64> add(const QString& conversation, const QStringList& answers);
 
-    /// The first that waits becomes the one that runs. Empty: one runs already, or none waits.
-    std::optional<Turn> startNext();
-    /// An answer of the running turn has ended; with the last of them the turn has, and the next may start. Returns the
+    /// The first that waits becomes one that runs, where no more than `most` answers are then being made, or no other
+    /// ones are. Empty: it has to wait, or none does.
+    std::optional<Turn> startNext(int most);
+    /// An answer of a turn that runs has ended; with the last of them the turn has, and the next may start. Returns the
     /// turn. Empty: this number does not run, or its conversation has left.
     std::optional<Turn> end(quint64 number);
 
@@ -36,19 +37,27 @@ public:
     /// engine is still busy with it until end().
     void forget(const QString& conversation);
 
-    /// The turn that runs and is wanted; the one that makes the answer of this number.
-    const Turn* running() const;
-    const Turn* running(quint64 number) const;
-    bool busy() const { return m_running.has_value(); }  // the engine has something to do
+    /// The turns that run and are wanted, in the order in which they began; null: it is none of them.
+    QList<Turn> running() const;
+    const Turn* running(quint64 number) const;  // the one that makes the answer of this number
+    const Turn* runningOf(const QString& conversation) const;
+    /// The engine has something to do; with the turn whose first number this is.
+    bool busy() const { return !m_running.isEmpty(); }
+    bool busyWith(quint64 first) const;
     bool contains(const QString& conversation) const;
     /// 0: it runs. 1: it is the next one. Empty: it has no turn.
     std::optional<int> position(const QString& conversation) const;
     const QList<Turn>& waiting() const { return m_waiting; }
 
 private:
+    struct Running {
+        Turn turn;
+        QList<quint64> making = {};  // its answers that have not ended
+        bool wanted = true;
+    };
+    bool mayStart(const Turn& turn, int most) const;
+
     quint64 m_last = 0;
-    std::optional<Turn> m_running;
-    QList<quint64> m_making;  // its answers that have not ended
-    bool m_wanted = false;    // the running one
+    QList<Running> m_running;
     QList<Turn> m_waiting;
 };

@@ -2,6 +2,7 @@
 
 #include "app/catalogue/model_facts.h"
 #include "app/chat/saved_note.h"
+#include "app/system/remote_path.h"
 #include "app/worker/error_sentence.h"
 
 #include <utility>
@@ -34,26 +35,28 @@ TurnRunner::TurnRunner(EngineThread& engine, ConversationStore& store, OpenConve
 
 TurnRunner::~TurnRunner()
 {
-    m_making.stop();
+    for (auto& [number, running] : m_running)
+        running.making.stop();
     saveText();  // kept as those that were interrupted
-    OpenConversation* const conversation = running();
-    if (!conversation)
-        return;
-    for (const StoredMessage* cut : m_making.endAll(conversation->tree))
-        m_open.save(*conversation, cut->id);
+    for (const TurnQueue::Turn& turn : m_queue.running()) {
+        OpenConversation& conversation = *m_open.find(turn.conversation);
+        for (const StoredMessage* cut : m_running.at(turn.number).making.endAll(conversation.tree))
+            m_open.save(conversation, cut->id);
+    }
 }
 
 void TurnRunner::forget(const QString& id)
 {
-    const TurnQueue::Turn* const turn = m_queue.running();
-    if (turn && turn->conversation == id)
-        m_making.stop();
+    if (const TurnQueue::Turn* const turn = m_queue.runningOf(id))
+        m_running.at(turn->number).making.stop();
     m_queue.forget(id);
     m_pinned.forget(id);
     m_guessed.forget(id);
     m_engine.endConversation(id);
     m_open.forget(id);
+    tellThoseThatWait();
     Q_EMIT activityChanged(id, ConversationActivity::Idle);
+    Q_EMIT turnsChanged();
 }
 
 void TurnRunner::answer(OpenConversation& conversation, const QString& question, int versions)
@@ -96,15 +99,15 @@ void TurnRunner::stop(OpenConversation& conversation)
     if (conversation.phase == Phase::Queued && m_queue.removeWaiting(conversation.header.id)) {
         unqueue(conversation, {});
     } else if (conversation.phase == Phase::Reading || conversation.phase == Phase::Answering) {
-        m_making.stop();
+        runningOf(conversation)->making.stop();
         setPhase(conversation, Phase::Stopping);
     }
 }
 
 void TurnRunner::stop(OpenConversation& conversation, const QString& answer)
 {
-    if (running() == &conversation)
-        m_making.stop(answer);
+    if (Running* const running = runningOf(conversation))
+        running->making.stop(answer);
 }
 
 void TurnRunner::stopAll()
@@ -113,14 +116,26 @@ void TurnRunner::stopAll()
     for (const TurnQueue::Turn& turn : waiting)
         if (OpenConversation* const conversation = m_open.find(turn.conversation))
             stop(*conversation);
-    if (const TurnQueue::Turn* const turn = m_queue.running())
-        stop(*m_open.find(turn->conversation));
+    stopRunning();
+}
+
+void TurnRunner::stopRunning()
+{
+    for (const QString& id : answered())
+        stop(*m_open.find(id));
+}
+
+QStringList TurnRunner::answered() const
+{
+    QStringList ids;
+    for (const TurnQueue::Turn& turn : m_queue.running())
+        ids.append(turn.conversation);
+    return ids;
 }
 
 void TurnRunner::onLoadStarted()
 {
-    if (OpenConversation* const conversation = running())
-        stop(*conversation);
+    stopRunning();
     m_modelAside = false;
     m_loading = true;
     m_model.reset();
@@ -177,25 +192,38 @@ void TurnRunner::enqueue(OpenConversation& conversation, const QStringList& answ
 
 void TurnRunner::startNext()
 {
-    if (!m_model || m_loading)
-        return;
-    const std::optional<TurnQueue::Turn> turn = m_queue.startNext();
-    if (!turn)
-        return;
-    if (OpenConversation* const conversation = m_open.find(turn->conversation))
-        begin(*turn, *conversation);
-    for (const TurnQueue::Turn& other : m_queue.waiting())
-        Q_EMIT phaseChanged(other.conversation);  // one place further
+    while (m_model && !m_loading) {
+        const std::optional<TurnQueue::Turn> turn = m_queue.startNext(mostAtOnce());
+        if (!turn)
+            return;
+        if (OpenConversation* const conversation = m_open.find(turn->conversation))
+            begin(*turn, *conversation);
+        tellThoseThatWait();
+    }
+}
+
+/// A server elsewhere has a queue of its own, and a step of RemoteEngine is a whole answer.
+int TurnRunner::mostAtOnce() const
+{
+    return isElsewhere(QString::fromStdU16String(m_model->path.u16string())) ? 1 : m_mostAtOnce;
+}
+
+/// They may be one place further.
+void TurnRunner::tellThoseThatWait()
+{
+    const QList<TurnQueue::Turn> waiting = m_queue.waiting();
+    for (const TurnQueue::Turn& turn : waiting)
+        Q_EMIT phaseChanged(turn.conversation);
 }
 
 void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversation)
 {
+    Running& running = m_running[turn.number];
     const StoredMessage& first = *conversation.tree.find(turn.answers.first());
     const auto reads = m_model->has_chat_template ? ModelReads::Messages : ModelReads::Text;
     const auto path = conversation.tree.pathTo(first.text.isEmpty() ? first.parent : first.id);
-    m_asked = chatRequest(m_options, conversation.header.settings, path, reads);
+    running.asked = chatRequest(m_options, conversation.header.settings, path, reads);
     m_open.save(conversation);
-    m_making.clear();
     std::vector<AskedAnswer> asked;
     for (const QString& id : turn.answers) {
         StoredMessage& answer = *conversation.tree.find(id);
@@ -203,20 +231,22 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
         const quint64 number = turn.number + asked.size();
         m_guessed.begin(turn.conversation, id, answer.text.size());
         m_open.save(conversation, id);
-        asked.push_back({number, id, requestOf(turn, asked.size()), m_making.begin(number, answer)});
+        asked.push_back({number, id, requestOf(turn, asked.size()), running.making.begin(number, answer)});
     }
+    m_askedLast = turn.conversation;
     m_saveTimer.start();
+    const QStringList ids = running.asked.ids;
     setPhase(conversation, OpenConversation::Phase::Reading);
     Q_EMIT messagesChanged(turn.conversation);
     Q_EMIT turnBegan(turn.number, turn.conversation);
-    m_engine.answer(turn.conversation, m_asked.ids, asked);
+    m_engine.answer(turn.conversation, ids, asked);
 }
 
 /// Versions beside the first choose other tokens, also where the user gave a seed. The conversation's KV is saved for
 /// the first alone.
 engine::Request TurnRunner::requestOf(const TurnQueue::Turn& turn, std::size_t version) const
 {
-    engine::Request request = m_asked.request;
+    engine::Request request = m_running.at(turn.number).asked.request;
     if (version == 0)
         request.saved_as = turn.conversation.toStdString();
     else if (request.sampling.seed)
@@ -232,8 +262,7 @@ void TurnRunner::unqueue(OpenConversation& conversation, const QString& sentence
     setPhase(conversation, OpenConversation::Phase::Idle);
     Q_EMIT messagesChanged(conversation.header.id);
     Q_EMIT turnEnded(conversation.header.id);
-    for (const TurnQueue::Turn& other : m_queue.waiting())
-        Q_EMIT phaseChanged(other.conversation);
+    tellThoseThatWait();
     Q_EMIT turnsChanged();
     m_open.dropIdle();
 }
@@ -257,41 +286,50 @@ void TurnRunner::setPhase(OpenConversation& conversation, OpenConversation::Phas
 
 void TurnRunner::saveText()
 {
-    if (const OpenConversation* const conversation = running())
-        for (const StoredMessage* answer : m_making.grown(conversation->tree))
-            m_store.saveText(conversation->header.id, answer->id, answer->text);
+    for (const TurnQueue::Turn& turn : m_queue.running())
+        for (const StoredMessage* answer : m_running.at(turn.number).making.grown(m_open.find(turn.conversation)->tree))
+            m_store.saveText(turn.conversation, answer->id, answer->text);
 }
 
-OpenConversation* TurnRunner::running() const
+OpenConversation* TurnRunner::answeredBy(quint64 turn) const
 {
-    const TurnQueue::Turn* const turn = m_queue.running();
-    return turn ? m_open.find(turn->conversation) : nullptr;
+    const TurnQueue::Turn* const its = m_queue.running(turn);
+    return its ? m_open.find(its->conversation) : nullptr;
 }
 
-OpenConversation* TurnRunner::running(quint64 number) const
+TurnRunner::Running* TurnRunner::runningOf(const OpenConversation& conversation)
+{
+    const TurnQueue::Turn* const turn = m_queue.runningOf(conversation.header.id);
+    return turn ? &m_running.at(turn->number) : nullptr;
+}
+
+std::optional<TurnRunner::Owner> TurnRunner::ownerOf(quint64 number)
 {
     const TurnQueue::Turn* const turn = m_queue.running(number);
-    return turn ? m_open.find(turn->conversation) : nullptr;
+    return turn ? std::optional(ownerOf(*turn, number)) : std::nullopt;
 }
 
-bool TurnRunner::leads(quint64 number) const
+TurnRunner::Owner TurnRunner::ownerOf(const TurnQueue::Turn& turn, quint64 number)
 {
-    const TurnQueue::Turn* const turn = m_queue.running();
-    return turn && turn->number == number;
-}
-
-/// What happens to the context is told of this one.
-bool TurnRunner::isShown(const OpenConversation& conversation, quint64 number) const
-{
-    return conversation.tree.leaf() == m_making.message(number);
+    OpenConversation& conversation = *m_open.find(turn.conversation);
+    Running& running = m_running.at(turn.number);
+    StoredMessage& answer = *conversation.tree.find(running.making.message(number));
+    return {conversation, running, answer, turn.number == number, conversation.tree.leaf() == answer.id};
 }
 
 void TurnRunner::togglePin(OpenConversation& conversation, const QString& message)
 {
     m_pinned.toggle(conversation.header.id, message);
-    if (m_ranLast == conversation.header.id)
+    if (mayPin(conversation.header.id))
         postPins(conversation);  // else when it runs
     Q_EMIT pinsChanged(conversation.header.id);
+}
+
+/// The engine takes pins for those of the conversation that it was given last, and where its messages lie is known
+/// once they are read.
+bool TurnRunner::mayPin(const QString& id) const
+{
+    return m_askedLast == id && m_readLast == id;
 }
 
 void TurnRunner::postPins(const OpenConversation& conversation)
@@ -301,47 +339,49 @@ void TurnRunner::postPins(const OpenConversation& conversation)
 
 void TurnRunner::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
 {
-    OpenConversation* const conversation = running(turn);
-    if (!conversation)
+    const std::optional<Owner> owner = ownerOf(turn);
+    if (!owner)
         return;
-    StoredMessage& answer = *conversation->tree.find(m_making.message(turn));
-    answer.promptTokens = ledger.total_tokens;
-    answer.templateTokens = ledger.template_tokens;
-    if (!leads(turn)) {
-        Q_EMIT messagesChanged(conversation->header.id);
+    OpenConversation& conversation = owner->conversation;
+    const QString id = conversation.header.id;
+    owner->answer.promptTokens = ledger.total_tokens;
+    owner->answer.templateTokens = ledger.template_tokens;
+    if (!owner->leads) {
+        Q_EMIT messagesChanged(id);
         return;  // the prompt is the same
     }
-    conversation->take(ledger, m_asked.ids, m_asked.request, contextTokens());
-    conversation->places[answer.id] = {ledger.total_tokens, contextTokens()};  // as far as it comes
-    m_ranLast = conversation->header.id;
-    if (!pinned(m_ranLast).isEmpty())
-        postPins(*conversation);  // their places may be others than last time
+    const ChatRequest& asked = owner->running.asked;
+    conversation.take(ledger, asked.ids, asked.request, contextTokens());
+    conversation.places[owner->answer.id] = {ledger.total_tokens, contextTokens()};  // as far as it comes
+    m_readLast = id;
+    if (mayPin(id) && !pinned(id).isEmpty())
+        postPins(conversation);  // their places may be others than last time
     for (const int dropped : ledger.dropped_messages)
-        m_open.save(*conversation, m_asked.ids.value(dropped));
-    Q_EMIT tokensPlaced(conversation->header.id, conversation->messageTokens());
-    Q_EMIT messagesChanged(conversation->header.id);
-    Q_EMIT contextChanged(conversation->header.id);
+        m_open.save(conversation, asked.ids.value(dropped));
+    Q_EMIT tokensPlaced(id, conversation.messageTokens());
+    Q_EMIT messagesChanged(id);
+    Q_EMIT contextChanged(id);
 }
 
 void TurnRunner::onText(quint64 turn, const QString& text)
 {
-    OpenConversation* const conversation = running(turn);
-    if (!conversation || text.isEmpty())
+    const std::optional<Owner> owner = ownerOf(turn);
+    if (!owner || text.isEmpty())
         return;
-    StoredMessage& answer = *conversation->tree.find(m_making.message(turn));
-    const bool thought = m_making.add(turn, text, answer);
-    if (conversation->phase == OpenConversation::Phase::Reading)
-        setPhase(*conversation, OpenConversation::Phase::Answering);
-    Q_EMIT textAdded(conversation->header.id, answer.id, text);
+    OpenConversation& conversation = owner->conversation;
+    const bool thought = owner->running.making.add(turn, text, owner->answer);
+    if (conversation.phase == OpenConversation::Phase::Reading)
+        setPhase(conversation, OpenConversation::Phase::Answering);
+    Q_EMIT textAdded(conversation.header.id, owner->answer.id, text);
     if (!thought)
         return;
-    m_open.save(*conversation, answer.id);
-    Q_EMIT messagesChanged(conversation->header.id);
+    m_open.save(conversation, owner->answer.id);
+    Q_EMIT messagesChanged(conversation.header.id);
 }
 
 void TurnRunner::onTelemetry(quint64 turn, const engine::Telemetry& frame)
 {
-    OpenConversation* const conversation = running(turn);
+    OpenConversation* const conversation = answeredBy(turn);
     if (!conversation)
         return;
     conversation->frame = frame;
@@ -350,33 +390,34 @@ void TurnRunner::onTelemetry(quint64 turn, const engine::Telemetry& frame)
 
 void TurnRunner::onNearlyFull(quint64 turn)
 {
-    OpenConversation* const conversation = running(turn);
-    if (!conversation || conversation->goOnWhenFull || !isShown(*conversation, turn))
+    const std::optional<Owner> owner = ownerOf(turn);
+    if (!owner || owner->conversation.goOnWhenFull || !owner->shown)
         return;
-    conversation->contextNearlyFull = true;
-    Q_EMIT contextChanged(conversation->header.id);
+    owner->conversation.contextNearlyFull = true;
+    Q_EMIT contextChanged(owner->conversation.header.id);
 }
 
 void TurnRunner::onSavedKv(quint64 turn, const engine::Event& event)
 {
-    OpenConversation* const conversation = running(turn);
-    if (conversation && leads(turn))
-        setSavedNote(*conversation, savedNote(event));
+    const std::optional<Owner> owner = ownerOf(turn);
+    if (owner && owner->leads)
+        setSavedNote(owner->conversation, savedNote(event));
 }
 
 void TurnRunner::onFinished(quint64 number, const engine::Turn& result)
 {
     if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
-        OpenConversation& conversation = *m_open.find(turn->conversation);
+        const Owner owner = ownerOf(*turn, number);
+        OpenConversation& conversation = owner.conversation;
         const bool full = result.reason == engine::StopReason::ContextFull;
         const bool goesOn = full && conversation.goOnWhenFull && turn->answers.size() == 1;
-        if (isShown(conversation, number)) {
+        if (owner.shown) {
             conversation.contextFull = full;
             conversation.tooLongTokens = 0;
             conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
         }
-        m_guessed.end(turn->conversation, m_making.message(number), result);
-        settle(*turn, number, statusAfter(result.reason), {}, &result.telemetry);
+        m_guessed.end(turn->conversation, owner.answer.id, result);
+        settle(owner, number, statusAfter(result.reason), {}, &result.telemetry);
         if (goesOn)
             goOn(conversation, turn->answers.first());
         else if (!conversation.busy())
@@ -389,16 +430,17 @@ void TurnRunner::onFailed(quint64 number, const engine::Error& error)
 {
     using Code = engine::Error::Code;
     if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
-        OpenConversation& conversation = *m_open.find(turn->conversation);
-        if (isShown(conversation, number)) {
+        const Owner owner = ownerOf(*turn, number);
+        OpenConversation& conversation = owner.conversation;
+        if (owner.shown) {
             conversation.contextFull = error.code == Code::ContextFull;
             conversation.tooLongTokens = 0;
             conversation.contextNearlyFull = false;
         }
         if (error.code == Code::Cancelled)
-            settle(*turn, number, StoredMessage::Status::Stopped, {}, nullptr);
+            settle(owner, number, StoredMessage::Status::Stopped, {}, nullptr);
         else
-            settle(*turn, number, StoredMessage::Status::Failed, errorSentence(error), nullptr);
+            settle(owner, number, StoredMessage::Status::Failed, errorSentence(error), nullptr);
         if (!conversation.busy())
             Q_EMIT turnEnded(turn->conversation);
     }
@@ -411,6 +453,7 @@ void TurnRunner::onFailed(quint64 number, const engine::Error& error)
 
 void TurnRunner::startNextAfterAnswer()
 {
+    std::erase_if(m_running, [this](const auto& entry) { return !m_queue.busyWith(entry.first); });
     startNext();
     if (!m_queue.busy())
         m_saveTimer.stop();
@@ -418,18 +461,17 @@ void TurnRunner::startNextAfterAnswer()
     m_open.dropIdle();
 }
 
-void TurnRunner::settle(const TurnQueue::Turn& turn, quint64 number, StoredMessage::Status status,
-                        const QString& sentence, const engine::Telemetry* numbers)
+void TurnRunner::settle(const Owner& owner, quint64 number, StoredMessage::Status status, const QString& sentence,
+                        const engine::Telemetry* numbers)
 {
-    OpenConversation& conversation = *m_open.find(turn.conversation);
-    StoredMessage& answer = *conversation.tree.find(m_making.message(number));
+    auto& [conversation, running, answer, leads, shown] = owner;
     answer.status = status;
     answer.sentence = sentence;
     if (numbers)
         conversation.takeNumbers(answer, *numbers);
-    if (numbers && isShown(conversation, number))
+    if (numbers && shown)
         conversation.frame = *numbers;
-    m_making.end(number, answer);
+    running.making.end(number, answer);
     conversation.header.changedMs = nowMs();
     m_open.save(conversation, answer.parent);  // with the tokens it turned out to have
     m_open.save(conversation, answer.id);
@@ -437,7 +479,8 @@ void TurnRunner::settle(const TurnQueue::Turn& turn, quint64 number, StoredMessa
     conversation.answers.removeOne(answer.id);
     if (conversation.answers.isEmpty())
         setPhase(conversation, OpenConversation::Phase::Idle);
-    Q_EMIT numbersChanged(turn.conversation);
-    Q_EMIT messagesChanged(turn.conversation);
-    Q_EMIT contextChanged(turn.conversation);
+    const QString id = conversation.header.id;
+    Q_EMIT numbersChanged(id);
+    Q_EMIT messagesChanged(id);
+    Q_EMIT contextChanged(id);
 }

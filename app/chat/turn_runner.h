@@ -1,4 +1,4 @@
-// TurnRunner runs the turns of the conversations, one after another.
+// TurnRunner runs the turns of the conversations, several at the same time.
 #pragma once
 
 #include "app/chat/answers_in_making.h"
@@ -13,10 +13,12 @@
 #include <QObject>
 #include <QTimer>
 
+#include <map>
 #include <optional>
 
-/// Asks the model for the answers that wait, one after another, and puts what comes of them into their conversations
-/// and into the store, whether somebody looks or not. Lives on the UI thread; owned by Program.
+/// Asks the model for the answers that wait, several at the same time, and puts what comes of them into their
+/// conversations and into the store, whether somebody looks or not. A server elsewhere is asked for one after another.
+/// Lives on the UI thread; owned by Program.
 class TurnRunner : public QObject
 {
     Q_OBJECT
@@ -36,6 +38,8 @@ public:
     void stopAll();
     /// How many tokens an answer that begins from now on may draft at a time.
     void setMostDrafted(int tokens) { m_options.most_drafted = tokens; }
+    /// How many answers are made at the same time; the others wait. At first kMostAnswersAtOnce.
+    void setMostAtOnce(int answers) { m_mostAtOnce = answers; }
     bool busy() const { return m_queue.busy() || !m_queue.waiting().isEmpty(); }  // with any of them
     /// The conversation was thrown away: what its turn makes belongs to nobody.
     void forget(const QString& id);
@@ -43,8 +47,10 @@ public:
     void togglePin(OpenConversation& conversation, const QString& message);
     const GuessedText& guessed() const { return m_guessed; }
     QStringList pinned(const QString& id) const { return m_pinned.of(id); }
-    /// Whose turn runs; empty: nobody's.
-    QString answered() const { return m_queue.running() ? m_queue.running()->conversation : QString(); }
+    /// The conversations whose turns run, in the order in which they began.
+    QStringList answered() const;
+    /// The one whose answer has this number; null: none, or nobody wants it any more.
+    OpenConversation* answeredBy(quint64 turn) const;
     std::optional<int> position(const QString& id) const { return m_queue.position(id); }
 
     // What becomes of the model. Turns wait while one loads; those that wait when it is gone are not answered.
@@ -77,16 +83,36 @@ Q_SIGNALS:
     void modelLost();     // the engine had to close it; the message that was being answered says why
 
 private:
+    /// A turn that runs, until the engine has done with it.
+    struct Running {
+        ChatRequest asked;
+        AnswersInMaking making;
+    };
+    /// Whose the answer of a number is.
+    struct Owner {
+        OpenConversation& conversation;
+        Running& running;
+        StoredMessage& answer;
+        bool leads;  // it is the first of its turn, whose prompt was read
+        bool shown;  // in its conversation: what happens to the context is told of this one
+    };
+    std::optional<Owner> ownerOf(quint64 number);
+    Owner ownerOf(const TurnQueue::Turn& turn, quint64 number);
+    Running* runningOf(const OpenConversation& conversation);  // null: it has no turn that runs
+    int mostAtOnce() const;
+    void stopRunning();
     void enqueue(OpenConversation& conversation, const QStringList& answers);
     void startNext();
     void begin(const TurnQueue::Turn& turn, OpenConversation& conversation);
     engine::Request requestOf(const TurnQueue::Turn& turn, std::size_t version) const;
+    void tellThoseThatWait();
     void unqueue(OpenConversation& conversation, const QString& sentence);
-    void settle(const TurnQueue::Turn& turn, quint64 number, StoredMessage::Status status, const QString& sentence,
+    void settle(const Owner& owner, quint64 number, StoredMessage::Status status, const QString& sentence,
                 const engine::Telemetry* numbers);
     void startNextAfterAnswer();
     void setSavedNote(OpenConversation& conversation, const QString& note);
     void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
+    bool mayPin(const QString& id) const;
     void postPins(const OpenConversation& conversation);
     void saveText();
 
@@ -97,10 +123,6 @@ private:
     void onSavedKv(quint64 turn, const engine::Event& event);
     void onFinished(quint64 turn, const engine::Turn& result);
     void onFailed(quint64 turn, const engine::Error& error);
-    OpenConversation* running() const;  // null: none, or nobody wants it any more
-    OpenConversation* running(quint64 turn) const;
-    bool leads(quint64 number) const;  // it is the first of its turn, whose prompt was read
-    bool isShown(const OpenConversation& conversation, quint64 number) const;
 
     EngineThread& m_engine;
     ConversationStore& m_store;
@@ -113,8 +135,9 @@ private:
     TurnQueue m_queue;
     PinnedMessages m_pinned;
     GuessedText m_guessed;
-    QString m_ranLast;    // the conversation that the engine computed last
-    ChatRequest m_asked;  // of the turn that runs
-    AnswersInMaking m_making;
+    std::map<quint64, Running> m_running;  // by the turn's number
+    int m_mostAtOnce = kMostAnswersAtOnce;
+    QString m_askedLast;  // the conversation that the engine was given last
+    QString m_readLast;   // whose prompt it has read last
     QTimer m_saveTimer;
 };

@@ -26,18 +26,22 @@ DoctorController::DoctorController(EngineThread& engine, std::function<Present()
     EngineWorker* const worker = engine.worker();
     connect(
         worker, &EngineWorker::telemetryReady, this,
-        [watch = m_watch](quint64, const engine::Telemetry& frame) { watch->onFrame(frame); }, Qt::DirectConnection);
+        [watch = m_watch](quint64, const engine::Telemetry& frame, bool alone) {
+            if (alone)
+                watch->onFrame(frame);
+        },
+        Qt::DirectConnection);
     connect(worker, &EngineWorker::placementReady, this, &DoctorController::countBetween);
     connect(worker, &EngineWorker::failed, this, [this](quint64 turn) { m_turns.remove(turn); });
     connect(
         worker, &EngineWorker::finished, this,
-        [watch = m_watch, guard = QPointer(this)](quint64 number, const engine::Turn& turn) {
+        [watch = m_watch, guard = QPointer(this)](quint64 number, const engine::Turn& turn, bool alone) {
             const auto waited = watch->onEnd(turn.telemetry);
             QMetaObject::invokeMethod(
                 qApp,
-                [guard, number, last = turn.telemetry, waited] {
+                [guard, number, last = turn.telemetry, waited, alone] {
                     if (guard)
-                        guard->onFinished(number, last, waited);
+                        guard->onFinished(number, last, waited, alone);
                 },
                 Qt::QueuedConnection);
         },
@@ -273,12 +277,13 @@ void DoctorController::judgeChange(const engine::Telemetry& last)
         m_draftsFailed = m_model->path;
 }
 
-void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS)
+void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS,
+                                  bool alone)
 {
     const QString conversation = m_turns.take(turn);
     DoctorFacts reads;
     countReads(last, reads);
-    if (!m_model || !last.shares || conversation != m_shown)
+    if (!m_model || !last.shares || conversation != m_shown || !alone)
         return;
     if (last.reused_tokens == 0)  // it was begun anew
         m_earlier.clear();

@@ -15,7 +15,8 @@
 #include <memory>
 
 /// Looks at each answer of the conversation that is shown when it has ended, on a pool thread, and says what holds it
-/// back; after a change it asked for, what that brought. Lives on the UI thread; owned by Program.
+/// back; after a change it asked for, what that brought. One that was made beside others says nothing of that. Lives on
+/// the UI thread; owned by Program.
 class DoctorController : public QObject
 {
     Q_OBJECT
@@ -96,7 +97,7 @@ private:
         DoctorAction undo;                              // none: what was before has no name
         std::optional<double> before = {}, after = {};  // tokens/s
     };
-    void onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS);
+    void onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS, bool alone);
     void show(const Diagnosis& diagnosis);
     void ask(const DoctorAction& action, const std::filesystem::path& model);
     DoctorAction opposite(const DoctorAction& action) const;

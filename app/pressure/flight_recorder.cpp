@@ -87,6 +87,8 @@ FlightRecorder::Flight* FlightRecorder::flightOf(quint64 turn)
 {
     if (!m_computed.isEmpty() && (turn == 0 || turn == m_turn))
         return &flightOf(m_computed);
+    if (const auto other = m_running.find(turn); other != m_running.end())
+        return &flightOf(other->second);
     Flight& shown = flightOf(m_shown);
     // Where the bytes lie after a load is no part of what was measured another time.
     const bool fits = turn == 0 ? shown.reading == 0 && !shown.recording.history.earlierSeconds() : m_turn == 0;
@@ -115,19 +117,49 @@ void FlightRecorder::show(const QString& conversation)
     if (conversation == m_shown)
         return;
     flightOf(conversation);
-    leave(std::exchange(m_shown, conversation));
+    const QString before = std::exchange(m_shown, conversation);
+    for (const auto& [turn, its] : m_running)
+        if (its == conversation && turn != m_turn) {
+            follow(turn);
+            break;
+        }
+    leave(before);
     Q_EMIT shownChanged();
 }
 
 void FlightRecorder::begin(quint64 turn, const QString& conversation)
 {
-    m_turn = turn;
-    if (conversation == m_computed)
-        return;
+    m_running[turn] = conversation;
     flightOf(conversation);
-    const QString before = std::exchange(m_computed, conversation);
-    if (!before.isEmpty())
+    if (conversation == m_shown || m_running.count(m_turn) == 0)
+        follow(turn);
+}
+
+void FlightRecorder::follow(quint64 turn)
+{
+    m_turn = turn;
+    const QString before = std::exchange(m_computed, m_running.at(turn));
+    if (!before.isEmpty() && before != m_computed)
         leave(before);
+    Q_EMIT followedChanged();
+}
+
+/// The one that was followed runs no more: others may.
+void FlightRecorder::followAnother()
+{
+    if (m_running.count(m_turn) == 0 && !m_running.empty())
+        follow(m_running.begin()->first);
+}
+
+void FlightRecorder::end(quint64 turn)
+{
+    const auto ended = m_running.find(turn);
+    if (ended == m_running.end())
+        return;
+    const QString conversation = ended->second;
+    m_running.erase(ended);
+    followAnother();
+    leave(conversation);
 }
 
 void FlightRecorder::place(const QString& conversation, const QList<MessageTokens>& places)
@@ -138,19 +170,23 @@ void FlightRecorder::place(const QString& conversation, const QList<MessageToken
 
 void FlightRecorder::forget(const QString& conversation)
 {
+    std::erase_if(m_running, [&](const auto& entry) { return entry.second == conversation; });
     if (m_computed == conversation)
         m_computed.clear();
+    followAnother();
     if (m_shown != conversation)
         m_flights.erase(conversation);
 }
 
-/// It is neither shown nor computed any more, or only one of the two.
+/// It is neither shown nor computed any more, or only one of these.
 void FlightRecorder::leave(const QString& conversation)
 {
     keep(conversation);
     const auto found = m_flights.find(conversation);
     const bool waits = found != m_flights.end() && !found->second.meanwhile.empty();  // it is left once more
-    if (conversation != m_shown && conversation != m_computed && !waits)
+    const bool runs = std::any_of(m_running.begin(), m_running.end(),
+                                  [&](const auto& entry) { return entry.second == conversation; });
+    if (conversation != m_shown && conversation != m_computed && !waits && !runs)
         m_flights.erase(conversation);
 }
 
@@ -257,13 +293,14 @@ void FlightRecorder::finish(quint64 turn, const engine::Telemetry& last)
         whole.recording.add(last);
         note(whole, turn, last);
     });
-    keep(m_computed);
+    fail(turn);
 }
 
 void FlightRecorder::fail(quint64 turn)
 {
     if (turn == m_turn)
         keep(m_computed);
+    end(turn);
 }
 
 void FlightRecorder::onModelGone()
@@ -271,6 +308,7 @@ void FlightRecorder::onModelGone()
     for (const auto& entry : m_flights)
         keep(entry.first);
     m_computed.clear();
+    m_running.clear();
     m_modelOpen = false;
     m_ofModel = {};
     m_modelSinceMs = QDateTime::currentMSecsSinceEpoch();

@@ -15,8 +15,9 @@ class ConversationStore;
 
 /// Puts the engine's frames and events into the recording of the conversation they are of, and keeps it in the store
 /// with that conversation: when an answer ends, and when the conversation is left. One that is opened again has what
-/// was kept of it, and goes on from there; a pool thread reads that, and what is measured meanwhile waits for it. Lives
-/// on the UI thread; owned by PressureMonitor.
+/// was kept of it, and goes on from there; a pool thread reads that, and what is measured meanwhile waits for it. Of
+/// turns that run at the same time one is followed: that of the conversation that is shown, or if it has none, the one
+/// that was followed before, as long as it runs. Lives on the UI thread; owned by PressureMonitor.
 class FlightRecorder : public QObject
 {
     Q_OBJECT
@@ -37,7 +38,8 @@ public:
     bool shownIsOfAnotherModel() const { return m_modelOpen && !isOfOpenModel(shown()); }
     /// No answer of the shown conversation was ever computed, as far as is known.
     bool shownIsBlank() const { return !readsShown() && shown().history.runs().empty(); }
-    /// What the model computed last, since it was loaded, was another one.
+    /// What the model computed last, since it was loaded, was another one. What it computes beside the turn that is
+    /// followed does not count.
     bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
     /// What was kept of it is still being read.
     bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
@@ -50,6 +52,9 @@ public:
     void show(const QString& conversation);
     /// The next frames of this turn are this conversation's.
     void begin(quint64 turn, const QString& conversation);
+    /// The turn that is followed, or was last; 0: none. One of which nobody said that it has begun is not another one.
+    quint64 followed() const { return m_turn; }
+    bool followsAnother(quint64 turn) const { return turn != m_turn && m_running.count(turn) > 0; }
     /// Takes where a conversation's messages lie in the prompt, in the order of their tokens.
     void place(const QString& conversation, const QList<MessageTokens>& places);
     /// It was thrown away.
@@ -65,6 +70,7 @@ public:
 
 Q_SIGNALS:
     void shownChanged();                    // it is another one, or was begun anew
+    void followedChanged();                 // it is another turn
     void moved(const PlacementMove& move);  // in the one that is shown
     void failed(const QString& sentence);
 
@@ -79,6 +85,9 @@ private:
     };
     Flight& flightOf(const QString& conversation);
     Flight* flightOf(quint64 turn);
+    void follow(quint64 turn);
+    void followAnother();
+    void end(quint64 turn);
     quint64 read(const QString& conversation, const QByteArray& kept);
     void onRead(const QString& conversation, quint64 job, std::optional<Recording>& recording);
     static void whenRead(Flight& flight, std::function<void(Flight&)> act);
@@ -93,8 +102,9 @@ private:
     std::map<QString, Flight> m_flights;  // of those that are shown or computed
     quint64 m_jobs = 0;
     QString m_shown;
-    QString m_computed;  // by the model, last; empty: none since it was loaded
-    quint64 m_turn = 0;  // the newest; 0: nobody says whose they are
+    QString m_computed;                    // by the model, last; empty: none since it was loaded
+    quint64 m_turn = 0;                    // the one that is followed; 0: nobody says whose they are
+    std::map<quint64, QString> m_running;  // whose the turns are that run
     qint64 m_modelSinceMs = 0;
     QString m_model, m_modelFile;
     bool m_modelOpen = false;

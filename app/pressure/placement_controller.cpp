@@ -279,7 +279,7 @@ void PlacementController::onModelGone()
     Q_EMIT changed();
 }
 
-void PlacementController::onFrame(const engine::Telemetry& frame)
+void PlacementController::onFrame(const engine::Telemetry& frame, bool alone)
 {
     const bool firstOfDevice = frame.device && (!m_device || m_deviceIsNew);
     const bool gone = m_device && !frame.device;
@@ -300,7 +300,8 @@ void PlacementController::onFrame(const engine::Telemetry& frame)
         m_leaving.reset();  // it was the same device
     if (firstOfDevice || gone || moved)
         m_forecast.replan();
-    m_forecast.learn(frame);
+    if (alone)
+        m_forecast.learn(frame);
     Q_EMIT changed();
 }
 

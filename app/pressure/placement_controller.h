@@ -97,7 +97,8 @@ public:
     // What becomes of the model.
     void onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request);
     void onModelGone();
-    void onFrame(const engine::Telemetry& frame);
+    /// `alone`: no other answer was made beside it, so that its speed is the model's.
+    void onFrame(const engine::Telemetry& frame, bool alone = true);
     void onEvent(const engine::Event& event);
 
 Q_SIGNALS:

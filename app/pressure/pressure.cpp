@@ -28,17 +28,22 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     })
 {
     EngineWorker* const worker = engine.worker();
-    connect(worker, &EngineWorker::telemetryReady, this, [this](quint64 turn, const engine::Telemetry& frame) {
-        m_monitor.onFrame(turn, frame);
-        m_placement.onFrame(frame);
-    });
+    connect(worker, &EngineWorker::telemetryReady, this,
+            [this](quint64 turn, const engine::Telemetry& frame, bool alone) {
+                const bool beside = m_monitor.recorder().followsAnother(turn);
+                m_monitor.onFrame(turn, frame);
+                if (!beside)
+                    m_placement.onFrame(frame, alone);
+            });
     connect(worker, &EngineWorker::placementReady, this, [this](const engine::Telemetry& frame) {
         m_monitor.onPlacement(frame);
         m_placement.onFrame(frame);
     });
-    connect(worker, &EngineWorker::finished, this, [this](quint64 turn, const engine::Turn& result) {
+    connect(worker, &EngineWorker::finished, this, [this](quint64 turn, const engine::Turn& result, bool alone) {
+        const bool beside = m_monitor.recorder().followsAnother(turn);
         m_monitor.onFinished(turn, result);
-        m_placement.onFrame(result.telemetry);
+        if (!beside)
+            m_placement.onFrame(result.telemetry, alone);
     });
     connect(worker, &EngineWorker::failed, this, [this](quint64 turn) { m_monitor.onFailed(turn); });
     connect(worker, &EngineWorker::loadAdvanced, this,

@@ -27,6 +27,7 @@ PressureMonitor::PressureMonitor(QObject* parent)
         if (!m_replayed)
             showOther();
     });
+    connect(&m_recorder, &FlightRecorder::followedChanged, this, &PressureMonitor::showFollowed);
     connect(&m_recorder, &FlightRecorder::failed, this, &PressureMonitor::setTrouble);
 }
 
@@ -207,13 +208,31 @@ QList<double> PressureMonitor::prefillHistory() const
 
 void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
 {
+    if (m_recorder.followsAnother(turn)) {
+        m_beside[turn] = frame;
+        m_recorder.add(turn, frame);
+        return;
+    }
     m_answering = true;
     take(turn, frame);
 }
 
+/// What is known of it already is shown, before its next frame comes.
+void PressureMonitor::showFollowed()
+{
+    m_pipeline.endTurn();
+    if (const auto known = m_beside.constFind(m_recorder.followed()); known != m_beside.constEnd()) {
+        m_answering = true;
+        m_frame = *known;
+        m_beside.erase(known);
+    }
+    tellSoon();
+}
+
 void PressureMonitor::onFailed(quint64 turn)
 {
-    m_answering = false;
+    m_beside.remove(turn);
+    m_answering = m_answering && m_recorder.followsAnother(turn);
     m_recorder.fail(turn);
     tellSoon();
 }
@@ -226,6 +245,11 @@ void PressureMonitor::onPlacement(const engine::Telemetry& frame)
     known.tpot = m_frame.tpot;
     known.prefill_tokens_per_s = m_frame.prefill_tokens_per_s;
     known.decode_tokens_per_s = m_frame.decode_tokens_per_s;
+    if (m_frame.sequence != 0 && frame.sequence != m_frame.sequence) {  // of one that was answered beside it
+        known.sequence = m_frame.sequence;
+        known.context_tokens = m_frame.context_tokens;
+        known.kv_map.reset();
+    }
     take(0, known);
 }
 
@@ -251,9 +275,12 @@ void PressureMonitor::onEvent(const engine::Event& event)
 
 void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
 {
-    m_answering = false;
-    m_frame = result.telemetry;
-    m_pipeline.endTurn();
+    m_beside.remove(turn);
+    if (!m_recorder.followsAnother(turn)) {
+        m_answering = false;
+        m_frame = result.telemetry;
+        m_pipeline.endTurn();
+    }
     m_recorder.finish(turn, result.telemetry);
     tellSoon();
     Q_EMIT answersChanged();
@@ -273,6 +300,7 @@ void PressureMonitor::onModelGone()
 {
     m_hasModel = m_answering = false;
     m_frame = {};
+    m_beside.clear();
     m_pipeline.endModel();
     m_recorder.onModelGone();
     showOther();

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 
 #include <QDateTime>
+#include <QHash>
 #include <QList>
 #include <QObject>
 #include <QTimer>
@@ -19,8 +20,9 @@
 /// Takes the engine's frames and events as they come, has them recorded, and tells the panel about ten times a second
 /// that there is something new. What is shown is of now; or it is `earlier`, what was kept of a conversation whose next
 /// answer goes on after it; or a recording is replayed. Where what is computed is `ofAnother` conversation, memory is
-/// of now, and history and numbers are those of the one that is shown. Undefined means "not known", never zero. Lives
-/// on the UI thread; owned by Program.
+/// of now, and history and numbers are those of the one that is shown. Of several that are answered at the same time,
+/// what is shown is of the turn that the recorder follows. Undefined means "not known", never zero. Lives on the UI
+/// thread; owned by Program.
 class PressureMonitor : public QObject
 {
     Q_OBJECT
@@ -87,8 +89,7 @@ public:
     QVariant tpotMeanMs() const;
     QVariant tpotP50Ms() const;
     QVariant tpotP99Ms() const;
-    // Of the newest answers, in ms and tokens/s.
-    QList<double> ttftHistory() const;
+    QList<double> ttftHistory() const;  // of the newest answers, in ms and tokens/s; so below
     QList<double> tpotHistory() const;
     QList<double> prefillHistory() const;
 
@@ -100,14 +101,14 @@ public:
 
     /// What was measured of the conversation so far. Empty: it was written; else one sentence.
     Q_INVOKABLE QString saveRecording(const QUrl& file) const;
-    /// Shows a recording in the same charts when a pool thread has read it; else there is trouble, and nothing has
-    /// changed. Who asks for another meanwhile, or leaves, does not get this one.
+    /// Shows a recording in the same charts when a pool thread has read it; else there is trouble. Who asks for another
+    /// meanwhile, or leaves, does not get this one.
     Q_INVOKABLE void openRecording(const QUrl& file);
     Q_INVOKABLE void leaveRecording();
     Q_INVOKABLE void dismissTrouble();
     const engine::Telemetry& frame() const { return m_frame; }
 
-    // What the engine says.
+    // What the engine says; of a turn that the recorder does not follow: it is recorded, and that is all.
     void onFrame(quint64 turn, const engine::Telemetry& frame);
     void onPlacement(const engine::Telemetry& frame);
     void onEvent(const engine::Event& event);
@@ -125,6 +126,7 @@ Q_SIGNALS:
 
 private:
     void take(quint64 turn, const engine::Telemetry& frame);
+    void showFollowed();
     void tellSoon();
     bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
     PressureHistory::Sample lastSample() const;
@@ -137,6 +139,7 @@ private:
     std::optional<Recording> m_replayed;
     quint64 m_openJob = 0;  // the newest that reads a file
     engine::Telemetry m_frame;
+    QHash<quint64, engine::Telemetry> m_beside;  // the newest of turns that run beside the one that is followed
     PipelineMeter m_pipeline;
     bool m_hasModel = false, m_answering = false;
     QTimer m_tell;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <list>
 #include <new>
+#include <ranges>
 #include <utility>
 
 namespace {
@@ -15,7 +17,7 @@ constexpr qint64 kFrameIntervalMs = 40;
 constexpr qint64 kProgressIntervalMs = 33;
 // Conversations that keep their KV. Their pages are shared anyway: when those run out, the engine takes them back from
 // whoever waits longest.
-constexpr qsizetype kMostPlaces = 4;
+constexpr qsizetype kMostPlaces = kMostAnswersAtOnce;
 
 /// Stops when any of some tokens does.
 class AnyStop
@@ -52,11 +54,29 @@ struct EngineWorker::Speaker {
     const bool first;
     const AnyStop stop;
     engine::TurnId turn = 0;  // 0: it has not begun, or is over
+    bool alone = true;        // no other has been made beside it
     bool read = false;        // its prompt is
     QString pending = {};     // text that has not been sent yet
     QElapsedTimer sinceFlush = {};
     QElapsedTimer sinceFrame = {};
     engine::Phase framePhase = engine::Phase::Idle;  // of the newest one that was told
+};
+
+/// The answers of a conversation.
+struct EngineWorker::Answering {
+    const QString conversation;
+    const std::vector<AskedAnswer> asked;
+    engine::SequenceId sequence = 0;
+    std::list<Speaker> speakers = {};
+    bool allBegun = false;  // those beside the first, too
+    bool leaves = false;    // the conversation was closed meanwhile
+
+    const Speaker& first() const { return speakers.front(); }
+    bool mayBranch() const { return !allBegun && (first().read || first().turn == 0); }
+    bool over() const
+    {
+        return allBegun && std::ranges::none_of(speakers, [](const Speaker& speaker) { return speaker.turn != 0; });
+    }
 };
 
 EngineWorker::EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_token shutdown)
@@ -66,6 +86,12 @@ EngineWorker::EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_tok
     m_engine->on_posted = [this] { QMetaObject::invokeMethod(this, &EngineWorker::poll, Qt::QueuedConnection); };
 }
 
+/// What runs has been asked to stop. It comes to its end, so that it is saved.
+EngineWorker::~EngineWorker()
+{
+    endAll();
+}
+
 quint64 EngineWorker::post(const engine::Command& command)
 {
     return m_engine->post(command);
@@ -73,6 +99,7 @@ quint64 EngineWorker::post(const engine::Command& command)
 
 void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop)
 {
+    endAll();
     const AnyStop any{stop, m_shutdown};
     m_places.clear();  // load() ends all of them
     m_versions.clear();
@@ -95,6 +122,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 
 void EngineWorker::unload(quint64 job)
 {
+    endAll();
     m_places.clear();  // unload() ends all of them
     m_versions.clear();
     m_engine->unload();
@@ -103,58 +131,116 @@ void EngineWorker::unload(quint64 job)
 
 void EngineWorker::answer(const QString& conversation, const QStringList& path, const std::vector<AskedAnswer>& asked)
 {
+    while (answering(conversation))
+        advance();
+    if (!m_answering.empty())
+        m_engine->poll(idleListener());  // what was posted so far is not meant for this conversation
     endVersions(conversation, path);
     const auto sequence = sequenceFor(conversation);
-    std::list<Speaker> speakers;
-    for (const AskedAnswer& one : asked)
-        speakers.emplace_back(one, speakers.empty(), m_shutdown);
-    if (!sequence) {
-        for (const Speaker& speaker : speakers)
+    Answering& its = m_answering.emplace_back(Answering{conversation, asked, sequence.value_or(0)});
+    for (const AskedAnswer& one : its.asked)
+        its.speakers.emplace_back(one, its.speakers.empty(), m_shutdown);
+    if (sequence) {
+        begin(its.speakers.front(), *sequence);
+    } else {
+        its.allBegun = true;
+        for (const Speaker& speaker : its.speakers)
             fail(speaker, sequence.error());
-        Q_EMIT rested();
-        return;
     }
-    begin(speakers.front(), *sequence);
+    stepSoon();
+}
 
-    const Speaker& first = speakers.front();
-    const engine::Listener ofFirst = listenerFor(speakers.front()), ofNone = idleListener();
-    bool alone = true;
-    while (true) {
-        if (alone && (first.read || first.turn == 0)) {
-            alone = false;
-            beginBeside(speakers, *sequence);
-        }
-        const auto runs = [](const Speaker& speaker) { return speaker.turn != 0; };
-        if (std::ranges::none_of(speakers, runs))
-            break;
-        for (const engine::TurnId over : m_engine->step(first.turn != 0 ? ofFirst : ofNone))
-            if (const auto one = std::ranges::find(speakers, over, &Speaker::turn); one != speakers.end())
-                end(*one);
-    }
+/// Calls wait no longer than for a step.
+void EngineWorker::stepSoon()
+{
+    if (!m_answering.empty() && !std::exchange(m_stepIsQueued, true))
+        QMetaObject::invokeMethod(this, &EngineWorker::step, Qt::QueuedConnection);
+}
+
+void EngineWorker::step()
+{
+    m_stepIsQueued = false;
+    if (!m_answering.empty())
+        advance();
+    stepSoon();
+}
+
+void EngineWorker::advance()
+{
+    for (Answering& its : m_answering)
+        if (its.mayBranch())
+            beginBeside(its);
+    const std::vector<Speaker*> running = speakers();
+    if (!running.empty())
+        for (const engine::TurnId over : m_engine->step(idleListener()))
+            if (const auto one = std::ranges::find(running, over, &Speaker::turn); one != running.end())
+                end(**one);
+    forgetWhatIsOver();
+}
+
+void EngineWorker::forgetWhatIsOver()
+{
+    QStringList left;
+    std::erase_if(m_answering, [&](const Answering& its) {
+        if (its.over() && its.leaves)
+            left.append(its.conversation);
+        return its.over();
+    });
+    for (const QString& conversation : left)
+        endConversation(conversation);
+    if (!m_answering.empty())
+        return;
     Q_EMIT rested();
+    if (std::exchange(m_pollLater, false))
+        poll();
+}
+
+void EngineWorker::endAll()
+{
+    while (!m_answering.empty())
+        advance();
+}
+
+std::vector<EngineWorker::Speaker*> EngineWorker::speakers()
+{
+    std::vector<Speaker*> running;
+    for (Answering& its : m_answering)
+        for (Speaker& speaker : its.speakers)
+            if (speaker.turn != 0)
+                running.push_back(&speaker);
+    return running;
+}
+
+EngineWorker::Answering* EngineWorker::answering(const QString& conversation)
+{
+    const auto found = std::ranges::find(m_answering, conversation, &Answering::conversation);
+    return found == m_answering.end() ? nullptr : &*found;
 }
 
 void EngineWorker::begin(Speaker& speaker, engine::SequenceId sequence)
 {
     const auto turn = m_engine->begin(sequence, speaker.asked.request, listenerFor(speaker), speaker.stop.token());
-    if (turn)
-        speaker.turn = *turn;
-    else
-        fail(speaker, turn.error());
+    if (!turn)
+        return fail(speaker, turn.error());
+    speaker.turn = *turn;
+    if (const std::vector<Speaker*> running = speakers(); running.size() > 1)
+        for (Speaker* const each : running)
+            each->alone = false;
 }
 
 /// Each has a copy of the conversation, which holds the prompt by now.
-void EngineWorker::beginBeside(std::list<Speaker>& speakers, engine::SequenceId sequence)
+void EngineWorker::beginBeside(Answering& its)
 {
-    if (speakers.size() > 1)
-        m_versions.append({speakers.front().asked.message, sequence});
-    for (auto speaker = std::next(speakers.begin()); speaker != speakers.end(); ++speaker) {
-        const auto copy = m_engine->branch(sequence, -1);
+    its.allBegun = true;
+    if (its.speakers.size() > 1)
+        m_versions.append({its.conversation, its.first().asked.message, its.sequence});
+    for (auto speaker = std::next(its.speakers.begin()); speaker != its.speakers.end(); ++speaker) {
+        const auto copy = m_engine->branch(its.sequence, -1);
         if (!copy) {
             fail(*speaker, copy.error());
             continue;
         }
-        m_versions.append({speaker->asked.message, *copy});
+        m_versions.append({its.conversation, speaker->asked.message, *copy});
         begin(*speaker, *copy);
     }
 }
@@ -166,7 +252,7 @@ void EngineWorker::end(Speaker& speaker)
     if (!result)
         fail(speaker, result.error());
     else if (speaker.first)
-        Q_EMIT finished(speaker.asked.turn, *result);
+        Q_EMIT finished(speaker.asked.turn, *result, speaker.alone);
     else
         Q_EMIT finishedBeside(speaker.asked.turn, *result);
 }
@@ -186,13 +272,16 @@ void EngineWorker::endVersions(const QString& conversation, const QStringList& p
     const auto place = std::find_if(m_places.begin(), m_places.end(),
                                     [&](const Place& one) { return one.conversation == conversation; });
     for (const Version& version : m_versions)
-        if (place != m_places.end() && path.contains(version.message))
+        if (place != m_places.end() && version.conversation == conversation && path.contains(version.message))
             place->sequence = version.sequence;
-    for (const Version& version : std::exchange(m_versions, {})) {
+    m_versions.removeIf([this](const Version& version) {
+        if (answering(version.conversation))
+            return false;
         const auto holds = [&](const Place& one) { return one.sequence == version.sequence; };
         if (std::none_of(m_places.cbegin(), m_places.cend(), holds))
             m_engine->end_sequence(version.sequence);
-    }
+        return true;
+    });
 }
 
 void EngineWorker::branchConversation(const QString& from, const QString& to)
@@ -206,6 +295,10 @@ void EngineWorker::branchConversation(const QString& from, const QString& to)
 
 void EngineWorker::endConversation(const QString& conversation)
 {
+    if (Answering* const its = answering(conversation)) {
+        its->leaves = true;
+        return;
+    }
     endVersions({}, {});
     m_places.removeIf([&](const Place& place) {
         if (place.conversation != conversation)
@@ -264,8 +357,12 @@ std::optional<engine::SequenceId> EngineWorker::knownSequence(const QString& con
 void EngineWorker::addPlace(const QString& conversation, engine::SequenceId sequence)
 {
     m_places.append({conversation, sequence});
-    if (m_places.size() > kMostPlaces)
-        m_engine->end_sequence(m_places.takeFirst().sequence);
+    const auto idle = [this](const Place& place) { return !answering(place.conversation); };
+    const auto oldest = std::find_if(m_places.begin(), m_places.end() - 1, idle);
+    if (m_places.size() <= kMostPlaces || oldest == m_places.end() - 1)
+        return;
+    m_engine->end_sequence(oldest->sequence);
+    m_places.erase(oldest);
 }
 
 engine::Listener EngineWorker::listenerFor(Speaker& speaker)
@@ -289,16 +386,26 @@ engine::Listener EngineWorker::listenerFor(Speaker& speaker)
             return;
         speaker.framePhase = frame.phase;
         speaker.sinceFrame.start();
-        Q_EMIT telemetryReady(turn, frame);
+        Q_EMIT telemetryReady(turn, frame, speaker.alone);
     };
     listener.on_event = [this, turn](const engine::Event& event) {
         if (event.kind == engine::Event::Kind::ContextNearlyFull)
             Q_EMIT contextNearlyFull(turn);
         if (event.kind == engine::Event::Kind::KvRestored || event.kind == engine::Event::Kind::KvPrefilled)
             Q_EMIT savedKvUsed(turn, event);
-        Q_EMIT eventHappened(event);
+        tell(event, turn);
     };
     return listener;
+}
+
+/// While several conversations are answered, nobody knows of whose tokens a block was that moved.
+void EngineWorker::tell(const engine::Event& event, quint64 turn)
+{
+    engine::Event seen = event;
+    const bool moved = event.kind == engine::Event::Kind::Offload || event.kind == engine::Event::Kind::Fetch;
+    if (moved && m_answering.size() > 1)
+        seen.tokens = {};
+    Q_EMIT eventHappened(seen, turn);
 }
 
 void EngineWorker::flush(Speaker& speaker)
@@ -311,12 +418,17 @@ void EngineWorker::flush(Speaker& speaker)
 engine::Listener EngineWorker::idleListener()
 {
     engine::Listener listener;
-    listener.on_event = [this](const engine::Event& event) { Q_EMIT eventHappened(event); };
+    listener.on_event = [this](const engine::Event& event) { tell(event, 0); };
     listener.on_telemetry = [this](const engine::Telemetry& frame) { Q_EMIT placementReady(frame); };
     return listener;
 }
 
+/// A step carries out what was posted, too.
 void EngineWorker::poll()
 {
+    if (!m_answering.empty()) {
+        m_pollLater = true;
+        return;
+    }
     m_engine->poll(idleListener());
 }

@@ -379,6 +379,14 @@
     </message>
 </context>
 <context>
+    <name>ChatController</name>
+    <message>
+        <source>“%1”: %2</source>
+        <comment>a conversation&apos;s title, and what has happened there</comment>
+        <translation>„%1“: %2</translation>
+    </message>
+</context>
+<context>
     <name>ChatTurn</name>
     <message>
         <source>The model is still loading.</source>
@@ -4840,6 +4848,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Other models answered here, too. The charts show %1 alone.</source>
         <translation>Hier haben auch andere Modelle geantwortet. Die Diagramme zeigen nur %1.</translation>
+    </message>
+    <message>
+        <source>%1 other conversations are being answered.</source>
+        <translation>%1 andere Gespräche werden beantwortet.</translation>
+    </message>
+    <message>
+        <source>%1 Steps are shared with that; the charts are of this conversation alone.</source>
+        <translation>%1 Die Schritte werden damit geteilt; die Diagramme zeigen allein dieses Gespräch.</translation>
+    </message>
+    <message>
+        <source>%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.</source>
+        <translation>%1 Die Schritte werden damit geteilt, auf das %2 entfallen; die Diagramme zeigen allein dieses Gespräch.</translation>
     </message>
 </context>
 <context>

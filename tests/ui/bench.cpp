@@ -205,6 +205,7 @@ void Bench::reset(const QVariantMap& changes)
     m_store = std::make_unique<ConversationStore>(m_folder->path());
     m_open = std::make_unique<OpenConversations>(*m_store);
     m_turns = std::make_unique<TurnRunner>(*m_thread, *m_store, *m_open, request);
+    m_turns->setMostAtOnce(changes.value(QStringLiteral("atOnce"), kMostAnswersAtOnce).toInt());
     m_chat = std::make_unique<ChatController>(*m_thread, *m_store, *m_open, *m_turns);
     m_conversations = std::make_unique<ConversationsController>(*m_store);
     connect(m_conversations.get(), &ConversationsController::openRequested, m_chat.get(), &ChatController::open);

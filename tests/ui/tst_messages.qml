@@ -62,7 +62,7 @@ Item {
         }
 
         function test_a_queue() {
-            makeWindow({ tokens: 5000, tokenMs: 5 });
+            makeWindow({ tokens: 5000, tokenMs: 5, atOnce: 1 });
             openModel();
             ask("first");
             tryVerify(() => lastText().length > 20);

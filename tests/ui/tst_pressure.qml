@@ -559,6 +559,51 @@ Item {
             verify(!part("elsewhereNote").visible);
         }
 
+        function test_two_conversations_are_answered_while_layers_move() {
+            open({ panel: true, tokens: 4000, tokenMs: 10, kvColumns: 5, device: withDevice.device });
+            ask("the first one");
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Answering);
+            const first = Bench.chat.conversationId;
+            verify(!part("elsewhereNote").visible);
+            Bench.chat.newConversation();
+            ask("a second one");
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Answering); // and does not wait
+            const second = Bench.chat.conversationId;
+            verify(!Bench.pressure.monitor.ofAnother);
+            tryCompare(part("elsewhereNote"), "visible", true);
+            tryVerify(() => part("elsewhereNote").sentence.indexOf("tok/s") > 0);
+            compare(part("elsewhereNote").sentence.indexOf("“the first one” is being answered."), 0);
+
+            const handle = slider("topSplit");
+            tryCompare(handle, "value", 12);
+            handle.forceActiveFocus(Qt.TabFocusReason);
+            for (const layers of [7, 10]) {
+                const before = lastText().length;
+                while (handle.value !== layers)
+                    keyClick(layers < handle.value ? Qt.Key_Left : Qt.Key_Right);
+                keyClick(Qt.Key_Return);
+                tryVerify(() => lastCommand() === "layers " + layers);
+                tryVerify(() => lastText().length > before);
+            }
+            // The panel is of the one that is looked at, whichever that is.
+            const shown = () => Bench.pressure.monitor.contextTokens;
+            verify(Bench.chat.open(first));
+            tryVerify(() => shown() === Bench.chat.telemetry.contextTokens && Bench.chat.turn.state === ChatTurn.Answering);
+            verify(!Bench.pressure.monitor.ofAnother);
+            const length = lastText().length;
+            tryVerify(() => lastText().length > length);
+            compare(part("elsewhereNote").sentence.indexOf("“a second one” is being answered."), 0);
+
+            // One stops, and the other goes on.
+            Bench.chat.turn.stop();
+            tryVerify(() => !Bench.chat.turn.busy);
+            tryVerify(() => Bench.pressure.monitor.ofAnother);
+            verify(Bench.chat.open(second));
+            compare(Bench.chat.turn.state, ChatTurn.Answering);
+            tryCompare(part("elsewhereNote"), "visible", false);
+            verify(!Bench.pressure.monitor.ofAnother);
+        }
+
         function test_a_cell_says_what_moved_it() {
             open();
             ask("a question");

@@ -20,6 +20,18 @@ ColumnLayout {
     signal refusalDismissed
     signal conversationRequested(string conversation)
 
+    function who(): string {
+        const turn = root.chat.turn;
+        if (turn.countElsewhere > 1)
+            return qsTr("%1 other conversations are being answered.").arg(Format.count(turn.countElsewhere));
+        return turn.titleElsewhere === "" ? qsTr("Another conversation is being answered.") : qsTr("“%1” is being answered.").arg(turn.titleElsewhere);
+    }
+    // What the others take.
+    function beside(others: string): string {
+        const speed = root.chat.turn.tokensPerSecondElsewhere;
+        return speed === undefined ? qsTr("%1 Steps are shared with that; the charts are of this conversation alone.").arg(others)
+                                   : qsTr("%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.").arg(others).arg(Format.tokensPerSecond(speed));
+    }
     function dated(sentence: string): string {
         return sentence.arg(monitor.recordingModel).arg(monitor.recordingMade.toLocaleString(Format.locale, Locale.ShortFormat));
     }
@@ -55,11 +67,8 @@ ColumnLayout {
         Layout.leftMargin: Theme.gapSmall
         Layout.rightMargin: Theme.gapSmall
         visible: root.elsewhere
-        sentence: {
-            const who = root.chat.turn.titleElsewhere === "" ? qsTr("Another conversation is being answered.")
-                                                             : qsTr("“%1” is being answered.").arg(root.chat.turn.titleElsewhere);
-            return qsTr("%1 Memory, flow and KV map show what happens now; speed and what moved belong to this conversation.").arg(who);
-        }
+        sentence: root.chat.turn.answered ? root.beside(root.who())
+                                          : qsTr("%1 Memory, flow and KV map show what happens now; speed and what moved belong to this conversation.").arg(root.who())
         actionText: qsTr("Go there")
         onActionRequested: root.conversationRequested(root.chat.turn.answeredElsewhere)
     }

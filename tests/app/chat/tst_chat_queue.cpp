@@ -1,4 +1,5 @@
-// Several conversations and one engine: one is answered, the others wait, and nobody's words go astray.
+// Several conversations and one engine: one is answered at a time, as by a server elsewhere, the others wait, and
+// nobody's words go astray. tst_conversations_together.cpp has those that are answered together.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 
@@ -38,6 +39,7 @@ private Q_SLOTS:
     void init()
     {
         makeBench();
+        bench->turns->setMostAtOnce(1);
         bench->openModel();
     }
 

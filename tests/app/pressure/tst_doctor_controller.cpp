@@ -94,6 +94,23 @@ private Q_SLOTS:
         QCOMPARE(policy.size(), 1);
     }
 
+    /// Its steps had rows of others: they say nothing of the model.
+    void anAnswerMadeBesideOthersIsNotJudged()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        script->change([](auto& settings) { settings.per_token = std::chrono::milliseconds(50); });
+        const Heard rested(thread->worker(), &EngineWorker::rested);
+        thread->generate(1, "a", {}, {});
+        thread->generate(2, "b", {}, {});
+        QTRY_COMPARE_WITH_TIMEOUT(rested.size(), size_t(1), 5000);
+        QTest::qWait(100);
+        QVERIFY(doctor.sentence().isEmpty());
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+    }
+
     void threadsAreChangedAtOnce()
     {
         script->change([](auto& settings) {

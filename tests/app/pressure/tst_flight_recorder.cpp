@@ -466,6 +466,59 @@ private Q_SLOTS:
         QCOMPARE(monitor->ttftHistory(), QList<double>{12.5});
     }
 
+    void whatIsShownIsFollowedBesideOthers()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        FlightRecorder& recorder = monitor->recorder();
+        recorder.begin(1, "c0");
+        monitor->onFrame(1, frameAt(10, 100, 1));
+        recorder.begin(2, "c1");
+        monitor->onFrame(2, frameAt(11, 500, 3));
+        QCOMPARE(monitor->contextTokens(), 100);
+        QVERIFY(!monitor->ofAnother());
+        monitor->onFrame(1, frameAt(12, 101, 2));
+        QCOMPARE(monitor->contextTokens(), 101);
+
+        // At once, and before its next frame comes.
+        show(*monitor, "c1");
+        QVERIFY(!monitor->ofAnother());
+        QCOMPARE(monitor->contextTokens(), 500);
+        QCOMPARE(monitor->history().samples().last().contextTokens, 500);
+        monitor->onFrame(1, frameAt(13, 102, 3));
+        QCOMPARE(monitor->contextTokens(), 500);
+
+        // One that is not answered is looked at: one of them is followed, and no other.
+        show(*monitor, "c2");
+        QVERIFY(monitor->ofAnother());
+        monitor->onFrame(1, frameAt(14, 103, 4));
+        QCOMPARE(monitor->frame().context_tokens, 500);
+
+        // The other's end is kept, and this one's, after which that of the first is seen.
+        engine::Turn last;
+        last.telemetry = frameAt(15, 520, 23);
+        monitor->onFinished(2, last);
+        monitor->onFrame(1, frameAt(16, 104, 5));
+        QCOMPARE(monitor->frame().context_tokens, 104);
+        recorder.begin(3, "c2");
+        QVERIFY(!monitor->ofAnother());
+        monitor->onFrame(3, frameAt(17, 20, 1));
+        last.telemetry = frameAt(18, 140, 41);
+        monitor->onFinished(1, last);
+        QCOMPARE(monitor->contextTokens(), 20);
+        show(*monitor, "c0");
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        QCOMPARE(monitor->history().samples().last().contextTokens, 140);
+        show(*monitor, "c1");
+        QCOMPARE(monitor->history().samples().last().contextTokens, 520);
+
+        recorder.forget("c2");  // while it is answered
+        monitor->onFrame(3, frameAt(19, 21, 2));
+        monitor->onFailed(3);
+        show(*monitor, "c0");
+        QCOMPARE(monitor->recording().answers.size(), 1);
+    }
+
     void aConversationThatIsBlankHasNoKv()
     {
         auto monitor = monitorOn("c0");

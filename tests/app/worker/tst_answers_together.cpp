@@ -1,5 +1,5 @@
-// Several answers to one question at a time: they advance together, nobody's words go astray, and the conversation goes
-// on with the one that was kept.
+// Several answers to one question at a time, and those of several conversations: they advance together, nobody's words
+// go astray, and a conversation goes on with the one that was kept.
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"
@@ -216,6 +216,121 @@ private Q_SLOTS:
         load();
         answer("a", {"two"}, {{5, "five", {}, {}}});  // the load has ended what was kept of it
         QCOMPARE(script->live_sequences(), 1);
+    }
+
+    void conversationsAreAnsweredTogether()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(20, "w ");
+            settings.says_turn = true;
+            settings.per_token = 20ms;
+        });
+        load();
+        const Heard finished(thread->worker(), &EngineWorker::finished);
+        const Heard frames(thread->worker(), &EngineWorker::telemetryReady);
+        const Heard rested(thread->worker(), &EngineWorker::rested);
+        thread->answer("a", {}, {{1, "one", {}, {}}});
+        QTRY_VERIFY(frames.size() > 2);
+        QVERIFY(frames.at<2>(0));  // nobody else was there
+        thread->answer("b", {}, {{2, "two", {}, {}}});
+        thread->answer("c", {}, {{3, "three", {}, {}}, {4, "four", {}, {}}});
+        QTRY_COMPARE_WITH_TIMEOUT(rested.size(), size_t(1), 20'000);
+        for (const quint64 turn : {1, 2, 3, 4})
+            QCOMPARE(texts[turn], (QString::number(turn) + ' ').repeated(20));
+        QVERIFY(order.indexOf(3) < order.lastIndexOf(1));
+        QVERIFY(order.indexOf(2) < order.lastIndexOf(1));
+        QCOMPARE(finished.size(), size_t(3));
+        for (size_t i = 0; i < finished.size(); ++i)
+            QVERIFY(!finished.at<2>(i));  // who measures leaves them out
+        QVERIFY(!frames.calls.empty() && !std::get<2>(frames.calls.back()));
+
+        answer("a", {}, {{5, "five", {}, {}}});
+        QVERIFY(finished.at<2>(3));
+    }
+
+    void aConversationThatIsAnsweredIsClosedAfterwards()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(100'000, "w ");
+            settings.per_token = 5ms;
+        });
+        load();
+        std::stop_source first, second;
+        thread->answer("a", {}, {{1, "one", {}, first.get_token()}});
+        thread->answer("b", {}, {{2, "two", {}, second.get_token()}});
+        QTRY_VERIFY(texts.size() == 2);
+        const Heard finished(thread->worker(), &EngineWorker::finished);
+        first.request_stop();
+        thread->endConversation("a");
+        QTRY_COMPARE(finished.size(), size_t(1));
+        QCOMPARE(finished.at<0>(0), quint64(1));
+        QTRY_COMPARE(script->live_sequences(), 1);
+        const qsizetype length = texts[2].size();
+        QTRY_VERIFY(texts[2].size() > length);
+
+        // What is asked meanwhile does not wait for their end, but for a step.
+        const Heard counted(thread->worker(), &EngineWorker::tokensCounted);
+        thread->countTokens(1, "one two");
+        QTRY_COMPARE(counted.size(), size_t(1));
+        QCOMPARE(finished.size(), size_t(1));
+        thread->worker()->post(engine::SetThreads{3});
+        QTRY_COMPARE(script->commands().size(), size_t(1));
+
+        // A load does.
+        const Heard loaded(thread->worker(), &EngineWorker::loaded);
+        thread->load(2, {.model = "x.gguf"}, {});
+        QTest::qWait(50);
+        QCOMPARE(loaded.size(), size_t(0));
+        second.request_stop();
+        QTRY_COMPARE(loaded.size(), size_t(1));
+        QCOMPARE(finished.size(), size_t(2));
+    }
+
+    void nobodysPlaceGoesWhileItIsUsed()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(100'000, "w ");
+            settings.per_token = 5ms;
+        });
+        load();
+        std::stop_source stop;
+        thread->answer("first", {}, {{1, "one", {}, stop.get_token()}});
+        QTRY_VERIFY(!texts[1].isEmpty());
+        script->change([](auto& settings) { settings.words = {"w"}; });
+        const Heard finished(thread->worker(), &EngineWorker::finished);
+        for (int i = 0; i < 2 * kMostAnswersAtOnce; ++i) {
+            thread->generate(quint64(10 + i), QString::number(i), {}, {});
+            QTRY_COMPARE(finished.size(), size_t(i + 1));
+        }
+        QCOMPARE(script->live_sequences(), kMostAnswersAtOnce);
+        const qsizetype length = texts[1].size();
+        QTRY_VERIFY(texts[1].size() > length);
+        stop.request_stop();
+        QTRY_COMPARE(finished.size(), size_t(2 * kMostAnswersAtOnce + 1));
+    }
+
+    /// With the real engine.
+    void conversationsSayTogetherWhatEachSaysAlone()
+    {
+        useThread([] { return engine::make_engine(); });
+        load(SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf");
+        const auto ask = [](const char* question) {
+            engine::Request request;
+            request.messages = {{"user", question}};
+            request.max_tokens = 24;
+            request.sampling.temperature = 0;
+            return request;
+        };
+        const engine::Request first = ask("What is a KV cache?"), second = ask("What does the layer slider do?");
+        const Heard rested(thread->worker(), &EngineWorker::rested);
+        thread->answer("a", {}, {{1, "one", first, {}}});
+        thread->answer("b", {}, {{2, "two", second, {}}});
+        QTRY_COMPARE_WITH_TIMEOUT(rested.size(), size_t(1), 60'000);
+        answer("c", {}, {{3, "three", first, {}}});
+        answer("d", {}, {{4, "four", second, {}}});
+        QVERIFY(texts[1].size() > 20 && texts[2].size() > 20 && texts[1] != texts[2]);
+        QCOMPARE(texts[1], texts[3]);
+        QCOMPARE(texts[2], texts[4]);
     }
 
     /// With the real engine: however many are made at a time, each is what it would have been alone.
