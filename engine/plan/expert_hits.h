@@ -19,6 +19,13 @@ inline double expected_hits(double copied, double skew)
     return copied >= 1 ? 1.0 : 1 - std::pow(1 - std::max(0.0, copied), skew);
 }
 
+/// Whether what was seen is so far from what was planned with that a plan is worth making anew.
+inline bool clearly_other_skew(double seen, double planned)
+{
+    constexpr double kClearly = 1.5;
+    return seen >= planned * kClearly || planned >= seen * kClearly;
+}
+
 /// The skew of so large a share of hits. Precondition: 0 < copied < 1.
 inline double observed_skew(double copied, double hits)
 {

@@ -62,7 +62,7 @@ std::optional<AdaptationStep> Adaptation::look(std::optional<double> expert_skew
 
 void Adaptation::learn(const StepsSeen& seen, std::optional<double> expert_skew, const Foretell& foretell)
 {
-    known_.expert_skew = expert_skew.value_or(known_.expert_skew);
+    known_.expert_skew = expert_skew.value_or(assumed_.expert_skew);
     if (seen.attended())
         known_.errors.cpu_attention = bounded(seen.host_attention_s / seen.host_attention_by_rates_s);
     if (!seen.streamed)

@@ -29,10 +29,8 @@ public:
     /// another room for copies begins empty. False: they are not.
     static bool learn(const OnDevice& device, PlacementOptions& options)
     {
-        constexpr double kClearly = 1.5;
         const auto observed = device.observed_skew();
-        const double before = options.expert_skew.value_or(kExpectedSkew);
-        if (!observed || (*observed < before * kClearly && before < *observed * kClearly))
+        if (!observed || !clearly_other_skew(*observed, options.expert_skew.value_or(kExpectedSkew)))
             return false;
         options.expert_skew = observed;
         return true;

@@ -236,7 +236,7 @@ void ModelPlacement::note_step(const PlainStep& step, int context_tokens)
 {
     if (next_ || on_host_ || !on_device_ || !adaptation_.goes_by_rates(options_))
         return;
-    auto decided = adaptation_.note_step(*on_device_, options_, experts_.most_copies(), context_tokens, step);
+    auto decided = adaptation_.note_step(*on_device_, options_, experts_, context_tokens, step);
     if (!decided)
         return;
     go_by(adaptation_.assumed());

@@ -14,6 +14,7 @@ namespace engine {
 void PlacementAdaptation::begin(const OnDevice& device, const PlacementOptions& options)
 {
     adaptation_ = Adaptation({{}, options.expert_skew.value_or(kExpectedSkew)});
+    costs_ = model_costs(model_.h, model_.weights);
     host_attention_s_per_byte_ = host_attention_s_per_byte(model_, options.rates.get());
     const PlannedDevice there = *device.placement(options).device;
     rates_are_known_ =
@@ -21,20 +22,21 @@ void PlacementAdaptation::begin(const OnDevice& device, const PlacementOptions& 
 }
 
 std::optional<Event> PlacementAdaptation::note_step(const OnDevice& device, const PlacementOptions& options,
-                                                    std::int64_t most_copies, int context_tokens, const PlainStep& step)
+                                                    const ExpertsPlan& experts, int context_tokens,
+                                                    const PlainStep& step)
 {
     adaptation_.add(seen(device, step));
     if (!adaptation_.due())
         return std::nullopt;
-    std::vector<std::pair<Assumptions, PlannedPlacement>> known;  // each once: choosing experts takes a while
+    std::vector<std::pair<Assumptions, PlannedPlacement>> known;  // each once
     const auto planned_by = [&](const Assumptions& assumed) {
         const auto found = std::ranges::find(known, assumed, &std::pair<Assumptions, PlannedPlacement>::first);
         return found != known.end()
                    ? found->second
-                   : known.emplace_back(assumed, planned(device, options, most_copies, context_tokens, assumed)).second;
+                   : known.emplace_back(assumed, planned(device, options, experts, context_tokens, assumed)).second;
     };
     const Assumptions before = assumed();
-    const auto looked = adaptation_.look(device.observed_skew(), [&](const Assumptions& by, const Assumptions& truth) {
+    const auto looked = adaptation_.look(skew_seen(device), [&](const Assumptions& by, const Assumptions& truth) {
         return foretell(planned_by(by), *options.rates, context_tokens, truth);
     });
     if (!looked)
@@ -57,9 +59,17 @@ StepsSeen PlacementAdaptation::seen(const OnDevice& device, const PlainStep& ste
     return seen;
 }
 
-/// What `auto` does where it goes by these assumptions, for the step after so many tokens.
+/// Empty: it was not looked for this time, or is about what was assumed.
+std::optional<double> PlacementAdaptation::skew_seen(const OnDevice& device)
+{
+    const auto skew = looks_++ % kLooksPerSkew == 0 ? device.observed_skew() : std::nullopt;
+    return skew && clearly_other_skew(*skew, assumed().expert_skew) ? skew : std::nullopt;
+}
+
+/// What `auto` does where it goes by these assumptions, for the step after so many tokens: with the experts as they lie
+/// now, or as it would choose them by another skew.
 PlannedPlacement PlacementAdaptation::planned(const OnDevice& device, const PlacementOptions& options,
-                                              std::int64_t most_copies, int context_tokens,
+                                              const ExpertsPlan& experts, int context_tokens,
                                               const Assumptions& assumed) const
 {
     PlannedPlacement placement = device.placement(options);
@@ -67,13 +77,13 @@ PlannedPlacement PlacementAdaptation::planned(const OnDevice& device, const Plac
     there.errors = assumed.errors;
     there.divided_by = assumed.errors;
     there.share.expert_skew = assumed.expert_skew;
-    there.share.layers = options.expert_cache_bytes ? device.layers() : device.planned_layers(options);
-    if (options.expert_cache_bytes)
-        return placement;
-    const int block = model_.cache.block_tokens();
-    const DeviceChoice choice =
-        choose_tenants(model_costs(model_.h, model_.weights), placement, options.rates.get(),
-                       (context_tokens + block) / block, {options.device_layers.has_value(), most_copies});
+    DeviceChoice choice{device.layers(), experts.host_layers(), there.share.layout.expert_cache_bytes()};
+    if (!options.expert_cache_bytes && assumed.expert_skew != options.expert_skew.value_or(kExpectedSkew)) {
+        const int block = model_.cache.block_tokens();
+        there.share.layers = device.planned_layers(options);
+        choice = choose_tenants(costs_, placement, options.rates.get(), (context_tokens + block) / block,
+                                {options.device_layers.has_value(), experts.most_copies()});
+    }
     there.share = with_choice(std::move(there.share), choice);
     return placement;
 }
@@ -84,7 +94,7 @@ std::optional<double> PlacementAdaptation::foretell(PlannedPlacement planned, co
 {
     planned.device->errors = truth.errors;
     planned.device->share.expert_skew = truth.expert_skew;
-    return step_seconds(model_costs(model_.h, model_.weights), planned, rates, context_tokens);
+    return step_seconds(costs_, planned, rates, context_tokens);
 }
 
 }  // namespace engine

@@ -1,8 +1,9 @@
 // PlacementAdaptation tells Adaptation what steps on a device took, and foretells what others would take.
 #pragma once
 
+#include "engine/plan/model_costs.h"
 #include "engine/run/adaptation.h"
-#include "engine/run/on_device.h"
+#include "engine/run/experts_plan.h"
 
 #include <cstdint>
 #include <optional>
@@ -29,19 +30,24 @@ public:
     void forget_change() { adaptation_.forget_change(); }
 
     /// After a step of one row. Where the answer is not empty, `auto` goes by assumed() from now on, and this says why.
-    std::optional<Event> note_step(const OnDevice& device, const PlacementOptions& options, std::int64_t most_copies,
+    std::optional<Event> note_step(const OnDevice& device, const PlacementOptions& options, const ExpertsPlan& experts,
                                    int context_tokens, const PlainStep& step);
     const Assumptions& assumed() const { return adaptation_.assumed(); }
 
 private:
+    static constexpr int kLooksPerSkew = 16;  // choosing experts anew takes a while
+
     StepsSeen seen(const OnDevice& device, const PlainStep& step) const;
-    PlannedPlacement planned(const OnDevice& device, const PlacementOptions& options, std::int64_t most_copies,
+    std::optional<double> skew_seen(const OnDevice& device);
+    PlannedPlacement planned(const OnDevice& device, const PlacementOptions& options, const ExpertsPlan& experts,
                              int context_tokens, const Assumptions& assumed) const;
     std::optional<double> foretell(PlannedPlacement planned, const MachineRates& rates, int context_tokens,
                                    const Assumptions& truth) const;
 
     ModelOnHost model_;
     Adaptation adaptation_;
+    ModelCosts costs_;
+    int looks_ = 0;
     bool rates_are_known_ = false;
     std::optional<double> host_attention_s_per_byte_;  // by the rates
 };
