@@ -26,7 +26,7 @@ public:
     bool add(quint64 number, const QString& text, StoredMessage& answer);
     /// No more comes. True: that cut a thought off.
     bool end(quint64 number, StoredMessage& answer);
-    /// Ends all. Returns those whose thoughts that cut off.
+    /// Ends all answers. Returns those that were still thinking: their thoughts are cut off.
     QList<const StoredMessage*> endAll(ConversationTree& tree);
     /// Those with more text than when they were asked for last.
     QList<const StoredMessage*> grown(const ConversationTree& tree);

@@ -29,7 +29,7 @@ public:
     MessageModel* answers() { return &m_answers; }
     int current() const { return m_current; }  // the row of the one the conversation goes on with
 
-    /// Shows the versions of this answer. It has to have several.
+    /// Shows the versions of this answer; nothing, where it is the only one.
     Q_INVOKABLE void show(const QString& answer);
     Q_INVOKABLE void close();
     /// The conversation goes on with this answer, and no other is made any more.
