@@ -101,6 +101,14 @@ protected:
         bench = std::make_unique<ChatBench>();
         chat = bench->chat.get();
     }
+    /// A new conversation with this question; its id.
+    QString ask(const QString& question)
+    {
+        chat->newConversation();
+        if (!chat->turn()->send(question))
+            qWarning("not sent: %s", qPrintable(chat->turn()->obstacle()));
+        return chat->conversationId();
+    }
     std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }  // the last time
     void settle() { QTRY_VERIFY(!chat->turn()->busy()); }
     /// The program ends and is started again, with the same conversation and no model.

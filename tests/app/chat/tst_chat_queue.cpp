@@ -15,14 +15,6 @@ class TestChatQueue : public QObject, private ChatCase
     Q_OBJECT
 
 private:
-    /// A new conversation with this question; its id.
-    QString ask(const QString& question)
-    {
-        chat->newConversation();
-        if (!chat->turn()->send(question))
-            qWarning("not sent: %s", qPrintable(chat->turn()->obstacle()));
-        return chat->conversationId();
-    }
     void finishQuickly()
     {
         bench->script->change([](auto& settings) {

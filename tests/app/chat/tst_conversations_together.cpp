@@ -13,14 +13,6 @@ class TestConversationsTogether : public QObject, private ChatCase
     Q_OBJECT
 
 private:
-    /// A new conversation with this question; its id.
-    QString ask(const QString& question)
-    {
-        chat->newConversation();
-        if (!chat->turn()->send(question))
-            qWarning("not sent: %s", qPrintable(chat->turn()->obstacle()));
-        return chat->conversationId();
-    }
     /// Each word of an answer is its turn's number: 1, 2, ...
     void numberTheAnswers()
     {
