@@ -3,6 +3,7 @@
 #include "app/experiments/experiment_files.h"
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
+#include "app/system/drawing_priority.h"
 #include "app/system/log_lines.h"
 #include "app/system/remote_path.h"
 #include "app/system/start.h"
@@ -465,6 +466,11 @@ bool Program::open()
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())
         return false;
+    drawFirst();
+    auto* const window = qobject_cast<QQuickWindow*>(m_qml.rootObjects().constFirst());
+    // Where a thread of its own draws, it calls this.
+    QObject::connect(window, &QQuickWindow::beforeSynchronizing, window, &drawFirst,
+                     Qt::ConnectionType(Qt::DirectConnection | Qt::SingleShotConnection));
     measureStart();
     openFirstModel();
     return true;

@@ -3,6 +3,7 @@
 // the local server is, for tests/clients/load.py, and is told for how many seconds; QT_QPA_PLATFORM=offscreen
 // QT_QUICK_BACKEND=software.
 #include "app/program.h"
+#include "app/system/drawing_priority.h"
 #include "tests/ui/bench.h"
 
 #include <QApplication>
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <vector>
 
@@ -30,9 +32,10 @@ void wait(const std::function<bool()>& condition)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
 }
 
-/// From frame to frame: by the clock, and of the UI thread's processor time, which draws them.
-struct Frames {
-    std::vector<double> gaps_ms, processor_ms;
+/// From frame to frame: by the clock, of the UI thread's processor time, which draws them, and how long it waited for a
+/// core while it had something to do.
+struct Frame {
+    double ms = 0, processor_ms = 0, waiting_ms = 0;
 };
 
 double processor_ms()
@@ -42,20 +45,29 @@ double processor_ms()
     return 1e3 * double(time.tv_sec) + double(time.tv_nsec) / 1e6;
 }
 
-/// The page is left as it is; the conversation goes on behind it.
-Frames draw_for(Bench& bench, QQuickView& view, double seconds)
+/// That this thread was ready to run and did not.
+double waited_ms()
 {
-    Frames frames;
-    double before = processor_ms();
+    double on_core_ns = 0, waiting_ns = 0;
+    std::ifstream("/proc/thread-self/schedstat") >> on_core_ns >> waiting_ns;
+    return waiting_ns / 1e6;
+}
+
+/// The page is left as it is; the conversation goes on behind it.
+std::vector<Frame> draw_for(Bench& bench, QQuickView& view, double seconds)
+{
+    std::vector<Frame> frames;
+    double processor_before_ms = processor_ms(), waited_before_ms = waited_ms();
     QElapsedTimer clock, since_frame;
     QTimer tick;
     tick.setTimerType(Qt::PreciseTimer);
     QObject::connect(&tick, &QTimer::timeout, &view, &QQuickWindow::update);
     const auto connection = QObject::connect(&view, &QQuickWindow::frameSwapped, &view, [&] {
-        const double now = processor_ms();
-        frames.processor_ms.push_back(now - before);
-        before = now;
-        frames.gaps_ms.push_back(double(since_frame.nsecsElapsed()) / 1e6);
+        const double processor_now_ms = processor_ms(), waited_now_ms = waited_ms();
+        frames.push_back({double(since_frame.nsecsElapsed()) / 1e6, processor_now_ms - processor_before_ms,
+                          waited_now_ms - waited_before_ms});
+        processor_before_ms = processor_now_ms;
+        waited_before_ms = waited_now_ms;
         since_frame.start();
     });
     clock.start();
@@ -73,13 +85,16 @@ Frames draw_for(Bench& bench, QQuickView& view, double seconds)
     return frames;
 }
 
-void print(const char* page, Frames frames)
+void print(const char* page, const std::vector<Frame>& frames)
 {
-    std::printf("%s: %zu frames\n", page, frames.gaps_ms.size());
-    for (auto& [name, ms] : {std::pair("from frame to frame", &frames.gaps_ms),
-                             std::pair("of it processor time of the UI thread", &frames.processor_ms)}) {
-        std::sort(ms->begin(), ms->end());
-        const auto at = [&, ms = ms](double part) { return (*ms)[size_t(part * double(ms->size() - 1))]; };
+    std::printf("%s: %zu frames\n", page, frames.size());
+    for (const auto& [name, part] : {std::pair("from frame to frame", &Frame::ms),
+                                     std::pair("of it processor time of the UI thread", &Frame::processor_ms),
+                                     std::pair("of it the UI thread waiting for a core", &Frame::waiting_ms)}) {
+        std::vector<double> ms(frames.size());
+        std::ranges::transform(frames, ms.begin(), [part = part](const Frame& frame) { return frame.*part; });
+        std::ranges::sort(ms);
+        const auto at = [&](double share) { return ms[size_t(share * double(ms.size() - 1))]; };
         std::printf("  %s: median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, most %.1f ms\n", name, at(0.5), at(0.95),
                     at(0.99), at(1));
     }
@@ -111,6 +126,7 @@ int main(int argc, char* argv[])
     view.resize(1400, 900);
     view.setSource(QUrl(QStringLiteral("qrc:/whole_window.qml")));
     view.show();
+    drawFirst();
     std::printf("http://%s\n", qPrintable(bench.server()->host()));
     print("the conversation, with the panel", draw_for(bench, view, seconds / 2));
     QMetaObject::invokeMethod(view.rootObject(), "showServer");

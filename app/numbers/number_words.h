@@ -1,0 +1,42 @@
+// NumberWords writes numbers as people read them.
+#pragma once
+
+#include <QLocale>
+#include <QObject>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+/// Numbers with their units, in three digits that count where nothing else is said. The window shows dozens of them
+/// many times a second, which QML's script would do with a hundred small objects each. `language` is that of the
+/// window, as in "de"; empty: the system's. What it writes does not break at a line's end, but for count(), three() and
+/// context(). UI thread; QML has one, behind Format.
+class NumberWords : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_SINGLETON
+
+public:
+    Q_INVOKABLE static QString unbroken(QString text);  // a number and its unit, or a range, which no line break parts
+
+    Q_INVOKABLE QString number(double value, int decimals, const QString& language);
+    Q_INVOKABLE QString count(double value, const QString& language);
+    Q_INVOKABLE QString three(double value, const QString& language);  // whole numbers beyond three digits
+
+    Q_INVOKABLE QString compact(double value, const QString& language);    // 260, 3.2 K, 1.24 B: parameters
+    Q_INVOKABLE QString context(double tokens, const QString& language);   // 512, 4K, 128K: in powers of two
+    Q_INVOKABLE QString bytes(double value, const QString& language);      // as desktops give them: powers of 1000
+    Q_INVOKABLE QString milliseconds(double ms, const QString& language);  // 120 ms, 12 s
+    Q_INVOKABLE QString microseconds(double us, const QString& language);  // 120 µs, 12 ms
+    Q_INVOKABLE QString seconds(double s, const QString& language);        // on the axis of a chart: 90 s, 3 min
+    Q_INVOKABLE QString duration(double ms, const QString& language);      // for people who waited: 0.4 s, 3 min 5 s
+    Q_INVOKABLE QString tokensPerSecond(double value, const QString& language);
+    Q_INVOKABLE QString percent(double part, double whole, const QString& language);  // whole > 0
+    Q_INVOKABLE QString ratio(double value, const QString& language);                 // 0.27×, 3.1×
+
+private:
+    const QLocale& localeOf(const QString& language);
+
+    QString m_language;  // the last one, which is always the same
+    QLocale m_locale;
+};
