@@ -61,7 +61,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_program(folders, m_guide)
     , m_log(std::move(logFeed))
     , m_shownLog(m_log)
-    , m_remoteDoor(remoteDoor())
+    , m_remoteDoor(remoteDoor(secrets::system_secret_store()))
     , m_inspect(hereOrThere(m_remoteDoor, inspect))
     , m_loadMarker(folders.state)
     , m_store(folders.data)

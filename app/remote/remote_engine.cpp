@@ -63,7 +63,7 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
         return tl::unexpected(none_of_yours(model->server));
     engine::Error error;
     for (const ListedServer& listed : servers) {
-        const auto facts = probe(book.client(), listed.server, stop);
+        const auto facts = probe(book.client(), book.keys().with_key(listed.server, stop), stop);
         if (!facts) {
             error = error_of(facts.error(), false);
             if (!another_may_answer(facts.error()))
@@ -120,6 +120,8 @@ engine::Result<Attempt> ask(net::HttpClient& client, const ListedServer& listed,
     http.stall = question.patience;
     StreamedAnswer streamed(host_of(server.url), question.request, question.listener,
                             AnswerNumbers(question.sequence, question.context_tokens), question.context_tokens);
+    if (!server.no_key.empty() && !stop.stop_requested())
+        return Attempt{tl::unexpected(key_missing(server))};
     net::HttpReader reader = streamed.reader();
     reader.on_refusal = [&](const net::HttpHead& head, std::string_view reason) {
         return refusal_of(head, !server.key.empty(), reason);
@@ -180,14 +182,15 @@ engine::Result<engine::Turn> RemoteEngine::answer(engine::SequenceId sequence, c
     if (!model_)
         return engine::fail(Code::NotLoaded, "no model is open");
     // A key may have been changed since, and the server taken out of the list.
-    const std::vector<ListedServer> servers = in_turn(book_->for_model(model_->server, model_->id), sequence, stop);
+    std::vector<ListedServer> servers = in_turn(book_->for_model(model_->server, model_->id), sequence, stop);
     if (servers.empty())
         return tl::unexpected(none_of_yours(model_->server));
     const Question question{sequence, request, listener, model_->id, model_->context_tokens, patience_};
     engine::Error error;
-    for (const ListedServer& listed : servers) {
+    for (ListedServer& listed : servers) {
         const std::string& url = listed.server.url;
         book_->set_answering(model_->server, url);
+        listed.server = book_->keys().with_key(std::move(listed.server), stop);
         auto attempt = ask(book_->client(), listed, question, stop);
         if (!attempt)
             return tl::unexpected(std::move(attempt.error()));

@@ -6092,10 +6092,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>ServerRow</name>
     <message>
-        <source>with a key</source>
-        <translation>mit Schlüssel</translation>
-    </message>
-    <message>
         <source>not encrypted</source>
         <translation>nicht verschlüsselt</translation>
     </message>
@@ -6114,6 +6110,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Add %1</source>
         <translation>%1 hinzufügen</translation>
+    </message>
+    <message>
+        <source>key in a private file</source>
+        <translation>Schlüssel in privater Datei</translation>
+    </message>
+    <message>
+        <source>key in the password store</source>
+        <translation>Schlüssel im Passwortspeicher</translation>
     </message>
 </context>
 <context>
@@ -6244,6 +6248,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>%n Server haben diesen Namen und dieses Modell. Es antwortet der, der am wenigsten zu tun hat; ein anderer, wenn er nicht kann.</numerusform>
         </translation>
     </message>
+    <message>
+        <source>The key will be kept in this system’s password store.</source>
+        <translation>Der Schlüssel wird im Passwortspeicher dieses Systems aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>The key will be kept in this system’s password store, which will ask you to unlock it.</source>
+        <translation>Der Schlüssel wird im Passwortspeicher dieses Systems aufbewahrt, der Sie bitten wird, ihn zu entsperren.</translation>
+    </message>
+    <message>
+        <source>The key will be kept in a file that only you can read: no password store answers on this system.</source>
+        <translation>Der Schlüssel wird in einer Datei aufbewahrt, die nur Sie lesen können: Auf diesem System antwortet kein Passwortspeicher.</translation>
+    </message>
 </context>
 <context>
     <name>ServersPage</name>
@@ -6268,10 +6284,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Ihre Server</translation>
     </message>
     <message>
-        <source>To change a server&apos;s name or key, add it again. Keys are kept in a file that only you can read.</source>
-        <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu. Schlüssel liegen in einer Datei, die nur Sie lesen können.</translation>
-    </message>
-    <message>
         <source>Stop looking</source>
         <translation>Suche abbrechen</translation>
     </message>
@@ -6286,6 +6298,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Nothing new was found where such programs usually listen.</source>
         <translation>Wo solche Programme gewöhnlich lauschen, wurde nichts Neues gefunden.</translation>
+    </message>
+    <message>
+        <source>To change a server&apos;s name or key, add it again.</source>
+        <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu.</translation>
     </message>
 </context>
 <context>

@@ -30,7 +30,7 @@ QString urlOf(const LookAlike& server)
 struct List {
     QTemporaryDir folder;
     QString file = folder.filePath("profile/servers.json");
-    std::shared_ptr<RemoteDoor> door = remoteDoor();
+    std::shared_ptr<RemoteDoor> door = remoteDoor(nullptr);
     std::unique_ptr<Servers> servers = std::make_unique<Servers>(door, file);
 
     void add(const QString& name, const QString& address, const QString& key = {})
@@ -41,7 +41,7 @@ struct List {
     void restart()
     {
         servers.reset();
-        door = remoteDoor();
+        door = remoteDoor(nullptr);
         servers = std::make_unique<Servers>(door, file);
     }
     QString path(int model = 0) const { return servers->models().at(model).path; }
