@@ -4861,6 +4861,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.</source>
         <translation>%1 Die Schritte werden damit geteilt, auf das %2 entfallen; die Diagramme zeigen allein dieses Gespräch.</translation>
     </message>
+    <message>
+        <source>%1 The charts are of this conversation alone.</source>
+        <translation>%1 Die Diagramme zeigen allein dieses Gespräch.</translation>
+    </message>
+    <message>
+        <source>%1 That makes %2; the charts are of this conversation alone.</source>
+        <translation>%1 Darauf entfallen %2; die Diagramme zeigen allein dieses Gespräch.</translation>
+    </message>
 </context>
 <context>
     <name>PanelSection</name>
