@@ -297,7 +297,7 @@ ExperimentsController::World Program::experimentsWorld(const ProfileFolders& fol
 
 Fetching::World Program::fetchingWorld(const ProfileFolders& folders)
 {
-    return {.source = hubSource(std::filesystem::path(folders.data.toStdU16String())),
+    return {.source = hubSource(std::filesystem::path(folders.data.toStdU16String()), secrets::system_secret_store()),
             .permission = m_settings.findModels(),
             .megabytesPerS = m_settings.fetchMegabytesPerS(),
             .folder = [this] { return m_settings.fetchFolder(); },

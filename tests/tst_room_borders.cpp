@@ -75,12 +75,12 @@ bool appMayInclude(const QString& path, const QString& header)
     if (path.startsWith("app/secrets/"))
         return header.startsWith("app/secrets/");
     if (path.startsWith("app/net/"))
-        return startsWithAnyOf(header, {"app/net/", "nlohmann/"}) ||
+        return startsWithAnyOf(header, {"app/net/", "app/secrets/", "nlohmann/"}) ||
                (header == "curl/curl.h" && isAnyOf(path, {"app/net/http_client.cpp", "app/net/url.cpp"}));
     if (path.startsWith("app/remote/"))
         return startsWithAnyOf(header, {"app/remote/", "app/net/", "app/secrets/", "nlohmann/"});
     if (path.startsWith("app/cli/"))
-        return startsWithAnyOf(header, {"app/cli/", "app/net/", "app/remote/", "CLI/", "nlohmann/"}) ||
+        return startsWithAnyOf(header, {"app/cli/", "app/net/", "app/remote/", "app/secrets/", "CLI/", "nlohmann/"}) ||
                header == "app/server/server.h";
     if (path.startsWith("app/server/"))
         return startsWithAnyOf(header, {"app/server/", "nlohmann/"});

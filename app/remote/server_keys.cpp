@@ -23,17 +23,11 @@ std::string ServerKeys::keep(const std::string& host, const std::string& key, Ma
 {
     if (!store_)
         return {};
-    const secrets::Secret secret{secrets::new_id(), "Spillway: key for " + host, key};
-    if (!store_->keep(secret, may, stop))
-        return {};
-    const auto back = store_->find(secret.id, MayAsk::No, stop);
-    if (!back || *back != key || stop.stop_requested()) {
-        store_->forget(secret.id, {});
-        return {};
-    }
+    std::string id = secrets::keep_in(*store_, "Spillway: key for " + host, key, may, stop);
     const std::lock_guard lock(mutex_);
-    known_[secret.id] = key;
-    return secret.id;
+    if (!id.empty())
+        known_[id] = key;
+    return id;
 }
 
 bool ServerKeys::forget(const std::string& id, const std::stop_token& stop)

@@ -12,6 +12,19 @@ constexpr char kHexadecimal[] = "0123456789abcdef";
 
 }  // namespace
 
+std::string keep_in(SecretStore& store, const std::string& label, const std::string& text, MayAsk may,
+                    const std::stop_token& stop)
+{
+    std::string id = new_id();
+    if (!store.keep({id, label, text}, may, stop))
+        return {};
+    const auto back = store.find(id, MayAsk::No, stop);
+    if (back && *back == text && !stop.stop_requested())
+        return id;
+    store.forget(id, {});
+    return {};
+}
+
 std::string new_id()
 {
     std::random_device random;

@@ -46,6 +46,11 @@ public:
 /// Credential Manager. Nobody is asked before the first call.
 std::shared_ptr<SecretStore> system_secret_store();
 
+/// Gives a secret to a store, and asks whether it is there. The id by which it is; empty: it is not, and has to be kept
+/// elsewhere.
+std::string keep_in(SecretStore& store, const std::string& label, const std::string& text, MayAsk may,
+                    const std::stop_token& stop);
+
 /// 32 hexadecimal digits that nobody else has: two profiles never mean the same secret.
 std::string new_id();
 bool is_id(const std::string& text);

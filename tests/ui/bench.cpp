@@ -311,7 +311,7 @@ void Bench::restartFetching()
     m_fetching.reset();
     Fetching::World world;
     if (m_hub)
-        world.source = hubSource(std::filesystem::path(m_folder->path().toStdU16String()));
+        world.source = hubSource(std::filesystem::path(m_folder->path().toStdU16String()), nullptr);
     world.permission = m_settings->findModels();
     world.listFile = m_folder->filePath(QStringLiteral("fetches.json"));
     world.request = [] { return engine::LoadRequest(); };
