@@ -298,6 +298,20 @@ QStringList Servers::unknown(const QString& path, const QStringList& sampling) c
     return names;
 }
 
+QStringList Servers::hostsFor(const QString& path) const
+{
+    QStringList hosts;
+    const auto isIt = [&](const KnownServer& known, const remote::ServedModel& model) {
+        return QString::fromStdU16String(m_door->pathOf(known.server.url, model.id).u16string()) == path;
+    };
+    for (const KnownServer& known : m_list.all())
+        for (const remote::ServedModel& model : known.facts.models)
+            if (isElsewhere(path) && isIt(known, model))
+                for (const KnownServer* const answering : m_list.answeringFor(known, model.id))
+                    hosts.append(::hostOf(urlOf(*answering)));
+    return hosts;
+}
+
 bool Servers::hasNamed(const QString& name, const QString& typed) const
 {
     const auto address = m_door ? m_door->address(typed.toStdString()) : net::Result<std::string>();

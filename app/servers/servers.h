@@ -108,6 +108,8 @@ public:
     QList<ModelEntry> models() const;
     /// Of a model's path: the sampling options, of these, that its server does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
+    /// The servers that may answer for the model of a path; none: it is of no server.
+    Q_INVOKABLE QStringList hostsFor(const QString& path) const;
     std::vector<net::Connection> connections() const;
 
 Q_SIGNALS:

@@ -526,6 +526,10 @@ private Q_SLOTS:
         for (const ModelEntry& entry : list.servers->models())
             rows.append(entry.origin + ' ' + entry.facts.name + (entry.notes.isEmpty() ? "" : " *"));
         QCOMPARE(rows, (QStringList{"cluster org/model *", "cluster org/more", "tower org/model"}));
+        const auto host = [](const LookAlike& its) { return urlOf(its).mid(7); };
+        QCOMPARE(list.servers->hostsFor(list.path()), (QStringList{host(first), host(second)}));
+        QCOMPARE(list.servers->hostsFor(list.path(1)), QStringList{host(second)});
+        QCOMPARE(list.servers->hostsFor("/here.gguf"), QStringList());
         // The second one knows more of them than the first; either may answer.
         QCOMPARE(list.servers->unknown(list.path(), {"top_k", "temperature"}), QStringList{"top_k"});
 
