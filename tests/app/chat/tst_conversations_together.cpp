@@ -22,7 +22,7 @@ private:
     /// A new conversation that is being answered and has some text.
     QString askForLong(const QString& question)
     {
-        const QString id = ask(question);
+        QString id = ask(question);
         [this] { QTRY_VERIFY(!bench->lastText().isEmpty()); }();
         return id;
     }

@@ -13,7 +13,6 @@
 #include <thread>
 
 using remote::Kind;
-using support::Look;
 using support::LookAlike;
 using support::WebAnswer;
 using support::WebRequest;
