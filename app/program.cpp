@@ -62,7 +62,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_program(folders, m_guide)
     , m_log(std::move(logFeed))
     , m_shownLog(m_log)
-    , m_remoteDoor(remoteDoor())
+    , m_remoteDoor(remoteDoor(secrets::system_secret_store()))
     , m_inspect(hereOrThere(m_remoteDoor, inspect))
     , m_loadMarker(folders.state)
     , m_store(folders.data)
@@ -298,7 +298,7 @@ ExperimentsController::World Program::experimentsWorld(const ProfileFolders& fol
 
 Fetching::World Program::fetchingWorld(const ProfileFolders& folders)
 {
-    return {.source = hubSource(std::filesystem::path(folders.data.toStdU16String())),
+    return {.source = hubSource(std::filesystem::path(folders.data.toStdU16String()), secrets::system_secret_store()),
             .permission = m_settings.findModels(),
             .megabytesPerS = m_settings.fetchMegabytesPerS(),
             .folder = [this] { return m_settings.fetchFolder(); },

@@ -72,13 +72,15 @@ bool appMayInclude(const QString& path, const QString& header)
     static const QRegularExpression engineDoor("^engine/[a-z0-9_]+\\.h$");
     if (isStandard(header) || engineDoor.match(header).hasMatch())
         return true;
+    if (path.startsWith("app/secrets/"))
+        return header.startsWith("app/secrets/");
     if (path.startsWith("app/net/"))
-        return startsWithAnyOf(header, {"app/net/", "nlohmann/"}) ||
+        return startsWithAnyOf(header, {"app/net/", "app/secrets/", "nlohmann/"}) ||
                (header == "curl/curl.h" && isAnyOf(path, {"app/net/http_client.cpp", "app/net/url.cpp"}));
     if (path.startsWith("app/remote/"))
-        return startsWithAnyOf(header, {"app/remote/", "app/net/", "nlohmann/"});
+        return startsWithAnyOf(header, {"app/remote/", "app/net/", "app/secrets/", "nlohmann/"});
     if (path.startsWith("app/cli/"))
-        return startsWithAnyOf(header, {"app/cli/", "app/net/", "app/remote/", "CLI/", "nlohmann/"}) ||
+        return startsWithAnyOf(header, {"app/cli/", "app/net/", "app/remote/", "app/secrets/", "CLI/", "nlohmann/"}) ||
                header == "app/server/server.h";
     if (path.startsWith("app/server/"))
         return startsWithAnyOf(header, {"app/server/", "nlohmann/"});
@@ -126,34 +128,12 @@ const QList<Floors>& roomsWithFloors()
          {"engine", "engine/files", "engine/metrics", "engine/device", "engine/gguf", "engine/tokenizer",
           "engine/grammar", "engine/template", "engine/shape", "engine/model", "engine/kv", "engine/exec",
           "engine/sampling", "engine/plan", "engine/run", "engine/tools"}},
-        {"app",
-         {"app/server",
-          "app/net",
-          "app/remote",
-          "app/cli",
-          "app/text",
-          "app/formulas",
-          "app/system",
-          "app/worker",
-          "app/settings",
-          "app/log",
-          "app/about",
-          "app/blocks",
-          "app/store",
-          "app/attachments/pdf_text",
-          "app/attachments",
-          "app/catalogue",
-          "app/chat",
-          "app/fetching",
-          "app/servers",
-          "app/serving",
-          "app/tuning",
-          "app/pressure",
-          "app/exchange",
-          "app/conversations",
-          "app/experiments",
-          "app/charts",
-          "app"}},
+        {"app", {"app/server",      "app/secrets",   "app/net",      "app/remote",   "app/cli",
+                 "app/text",        "app/formulas",  "app/system",   "app/worker",   "app/settings",
+                 "app/log",         "app/about",     "app/blocks",   "app/store",    "app/attachments/pdf_text",
+                 "app/attachments", "app/catalogue", "app/chat",     "app/fetching", "app/servers",
+                 "app/serving",     "app/tuning",    "app/pressure", "app/exchange", "app/conversations",
+                 "app/experiments", "app/charts",    "app"}},
     };
     return rooms;
 }

@@ -57,6 +57,7 @@ StackLayout {
         settings: root.settings
         models: root.models
         devices: root.pressure.devices
+        servers: root.servers.all.length > 1 ? root.servers.hostsFor(root.models.current.path) : []
         hasGuide: root.program.hasGuide
         guideOpen: root.models.current.known && root.models.current.path === root.program.guide
         onOpenRequested: root.openRequested()

@@ -2,7 +2,6 @@
 
 #include "app/catalogue/model_facts.h"
 #include "app/chat/saved_note.h"
-#include "app/system/remote_path.h"
 #include "app/worker/error_sentence.h"
 
 #include <utility>
@@ -193,19 +192,13 @@ void TurnRunner::enqueue(OpenConversation& conversation, const QStringList& answ
 void TurnRunner::startNext()
 {
     while (m_model && !m_loading) {
-        const std::optional<TurnQueue::Turn> turn = m_queue.startNext(mostAtOnce());
+        const std::optional<TurnQueue::Turn> turn = m_queue.startNext(m_mostAtOnce);
         if (!turn)
             return;
         if (OpenConversation* const conversation = m_open.find(turn->conversation))
             begin(*turn, *conversation);
         tellThoseThatWait();
     }
-}
-
-/// A server elsewhere has a queue of its own, and a step of RemoteEngine is a whole answer.
-int TurnRunner::mostAtOnce() const
-{
-    return isElsewhere(QString::fromStdU16String(m_model->path.u16string())) ? 1 : m_mostAtOnce;
 }
 
 /// They may be one place further.

@@ -99,7 +99,6 @@ private:
     std::optional<Owner> ownerOf(quint64 number);
     Owner ownerOf(const TurnQueue::Turn& turn, quint64 number);
     Running* runningOf(const OpenConversation& conversation);  // null: it has no turn that runs
-    int mostAtOnce() const;
     void stopRunning();
     void enqueue(OpenConversation& conversation, const QStringList& answers);
     void startNext();

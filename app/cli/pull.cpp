@@ -60,6 +60,23 @@ net::FetchSettings settings_here()
     return net::fetch_settings(variable, home_folder(), data_folder());
 }
 
+/// The token that the window was given, where the environment has none.
+void take_kept_token(net::FetchSettings& settings, const std::stop_token& stop)
+{
+    const net::KeptToken& kept = settings.kept_token;
+    if (!settings.hub_token.empty() || kept == net::KeptToken())
+        return;
+    settings.hub_token = kept.token;
+    if (kept.id.empty())
+        return;
+    auto token = secrets::system_secret_store()->find(kept.id, secrets::MayAsk::No, stop);  // no dialog opens
+    if (token)
+        settings.hub_token = std::move(*token);
+    else
+        std::fprintf(stderr, "note: your token of Hugging Face is missing: %s; HF_TOKEN can name it\n",
+                     token.error().what.c_str());
+}
+
 /// A line that is written anew on a terminal; a line at each tenth elsewhere.
 class ProgressLine
 {
@@ -223,7 +240,8 @@ int pull(const PullOptions& options, std::filesystem::path* model)
 {
     const StopOnInterrupt stop;
     net::HttpClient client;
-    const net::FetchSettings settings = settings_here();
+    net::FetchSettings settings = settings_here();
+    take_kept_token(settings, stop.token());
     net::Puller puller(client, settings);
     if (!options.search.empty())
         return search(puller, options, stop.token());

@@ -1,5 +1,9 @@
 #include "app/fetching/fetching.h"
 
+#include "app/fetching/failure_sentence.h"
+#include "app/worker/error_sentence.h"
+
+#include <algorithm>
 #include <utility>
 
 Fetching::Fetching(World world, QObject* parent)
@@ -35,6 +39,50 @@ bool Fetching::openNamed(const QString& text)
 QString Fetching::host() const
 {
     return m_source ? QString::fromStdString(m_source->host()) : QString();
+}
+
+QString Fetching::tokenNote() const
+{
+    switch (tokenPlace()) {
+    case TokenPlace::None:
+        break;
+    case TokenPlace::Environment:
+        return tr("It is found in the environment, or where Hugging Face’s own tools keep it.");
+    case TokenPlace::Store:
+        return tr("It is kept in this system’s password store.");
+    case TokenPlace::File:
+        return tr("It is kept in a file that only you can read: no password store answered on this system.");
+    }
+    return tr("Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in "
+              "this "
+              "system’s password store, or, where none answers, in a file that only you can read.")
+        .arg(host());
+}
+
+void Fetching::keepToken(const QString& token)
+{
+    if (!m_source || m_keepingToken)
+        return;
+    const QString word = token.trimmed();
+    if (!std::ranges::all_of(word, [](QChar c) { return c > u' ' && c <= u'~'; })) {
+        m_tokenTrouble = tr("A token is one word of letters, digits and signs, without spaces.");
+        Q_EMIT tokenChanged();
+        return;
+    }
+    m_keepingToken = true;
+    m_tokenTrouble.clear();
+    Q_EMIT tokenChanged();
+    const auto keep = [source = m_source.get(), word](const std::stop_token& stop) -> net::Result<engine::Status> {
+        return source->keep_token(word.toStdString(), stop);
+    };
+    m_tokenThread.ask(keep, [this](const net::Result<engine::Status>& kept) {
+        m_keepingToken = false;
+        if (!kept)
+            m_tokenTrouble = failureSentence(kept.error());
+        else if (!*kept)
+            m_tokenTrouble = errorSentence(kept->error());
+        Q_EMIT tokenChanged();
+    });
 }
 
 void Fetching::onPermission()

@@ -5,6 +5,7 @@
 #include "app/fetching/fetch_queue.h"
 #include "app/fetching/model_finder.h"
 #include "app/fetching/model_page.h"
+#include "app/fetching/request_thread.h"
 #include "app/settings/setting.h"
 
 #include <QObject>
@@ -21,7 +22,11 @@ class Fetching : public QObject
     Q_PROPERTY(bool available READ available CONSTANT)
     Q_PROPERTY(bool allowed READ allowed NOTIFY allowedChanged)
     Q_PROPERTY(QString host READ host CONSTANT)
-    Q_PROPERTY(bool hasToken READ hasToken CONSTANT)
+    Q_PROPERTY(bool hasToken READ hasToken NOTIFY tokenChanged)
+    Q_PROPERTY(bool keepsToken READ keepsToken NOTIFY tokenChanged)
+    Q_PROPERTY(bool keepingToken READ keepingToken NOTIFY tokenChanged)
+    Q_PROPERTY(QString tokenNote READ tokenNote NOTIFY tokenChanged)
+    Q_PROPERTY(QString tokenTrouble READ tokenTrouble NOTIFY tokenChanged)
     Q_PROPERTY(ModelFinder* finder READ finder CONSTANT)
     Q_PROPERTY(ModelPage* page READ page CONSTANT)
     Q_PROPERTY(FetchQueue* queue READ queue CONSTANT)
@@ -44,7 +49,12 @@ public:
     bool available() const { return m_source != nullptr; }
     bool allowed() const { return m_permission->value() == 1; }
     QString host() const;
-    bool hasToken() const { return m_source && m_source->has_token(); }
+    /// One says to the host who the user is.
+    bool hasToken() const { return tokenPlace() != TokenPlace::None; }
+    bool keepsToken() const { return hasToken() && tokenPlace() != TokenPlace::Environment; }  // that was entered here
+    bool keepingToken() const { return m_keepingToken; }                                       // another, just now
+    QString tokenNote() const;  // where it is, one sentence
+    QString tokenTrouble() const { return m_tokenTrouble; }
     ModelFinder* finder() { return &m_finder; }
     ModelPage* page() { return &m_page; }
     FetchQueue* queue() { return &m_queue; }
@@ -55,12 +65,16 @@ public:
     Q_INVOKABLE bool openNamed(const QString& text);
     /// The user agrees.
     Q_INVOKABLE void allow() { m_permission->setValue(1); }
+    /// Keeps a token from now on; empty: none. Nobody is asked whether it is good for anything.
+    Q_INVOKABLE void keepToken(const QString& token);
 
 Q_SIGNALS:
     void allowedChanged();
+    void tokenChanged();
 
 private:
     void onPermission();
+    TokenPlace tokenPlace() const { return m_source ? m_source->token_place() : TokenPlace::None; }
 
     const std::unique_ptr<ModelSource> m_source;
     Setting* const m_permission;
@@ -69,4 +83,7 @@ private:
     ModelPage m_page;
     FetchQueue m_queue;
     ContactedHosts m_contacts;
+    bool m_keepingToken = false;
+    QString m_tokenTrouble;
+    RequestThread m_tokenThread;
 };

@@ -1,3 +1,4 @@
+#include "app/fetching/hub_token.h"
 #include "app/fetching/model_source.h"
 #include "app/net/gguf_head.h"
 #include "app/net/part_state.h"
@@ -27,8 +28,9 @@ net::FetchSettings settingsHere(const std::filesystem::path& data)
 class HubSource : public ModelSource
 {
 public:
-    explicit HubSource(const std::filesystem::path& data)
+    HubSource(const std::filesystem::path& data, std::shared_ptr<secrets::SecretStore> store)
         : m_settings(settingsHere(data))
+        , m_token(m_settings.hub_token, net::kept_token_file(data), std::move(store))
     {
     }
 
@@ -38,12 +40,16 @@ public:
         return origin ? origin->text() : m_settings.hub;
     }
 
-    bool has_token() const override { return !m_settings.hub_token.empty(); }
+    TokenPlace token_place() const override { return m_token.place(); }
+    engine::Status keep_token(const std::string& token, const std::stop_token& stop) override
+    {
+        return m_token.keep(token, stop);
+    }
 
     net::Result<net::FoundModels> search(const std::string& words, const std::string& next,
                                          const std::stop_token& stop) override
     {
-        return next.empty() ? hub().search(words, kModelsOfAPage, stop) : hub().search_on(next, stop);
+        return next.empty() ? hub(stop).search(words, kModelsOfAPage, stop) : hub(stop).search_on(next, stop);
     }
 
     std::optional<std::string> named(const std::string& text) const override
@@ -97,7 +103,8 @@ public:
             onHub->file = wanted.file;
             onHub->quant.clear();
         }
-        net::Puller puller(client(), m_settings);
+        const net::FetchSettings settings = settingsNow(stop);
+        net::Puller puller(client(), settings);
         const auto plan = puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
@@ -152,10 +159,11 @@ private:
     net::Result<FoundRepository> repositoryOfHub(const net::HubReference& reference,
                                                  std::optional<std::int64_t> memory_bytes, const std::stop_token& stop)
     {
-        auto repository = hub().repository(reference, stop);
+        const net::Hub hub = this->hub(stop);
+        auto repository = hub.repository(reference, stop);
         if (!repository)
             return tl::unexpected(repository.error());
-        auto card = hub().card(*repository, stop);
+        auto card = hub.card(*repository, stop);
         if (!card)
             return tl::unexpected(card.error());
         FoundRepository found{std::move(*repository), {}, {}, std::move(*card), {}};
@@ -174,7 +182,8 @@ private:
     net::Result<FoundRepository> singleModel(const net::ModelReference& reference, const std::string& id,
                                              const std::stop_token& stop)
     {
-        auto plan = net::Puller(client(), m_settings).plan({reference, {}, false, {}, {}}, stop);
+        const net::FetchSettings settings = settingsNow(stop);
+        auto plan = net::Puller(client(), settings).plan({reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         const net::PullFile& file = plan->files.front();
@@ -204,10 +213,11 @@ private:
         if (std::holds_alternative<net::HubReference>(*reference)) {
             for (const net::HubFile& file : choice.files)
                 parts.push_back(
-                    {hub().file_url(found.repository, file), m_settings.hub_token, nameOf(file.path), file.bytes});
+                    {hub(stop).file_url(found.repository, file), m_token.get(stop), nameOf(file.path), file.bytes});
             return parts;
         }
-        const auto plan = net::Puller(client(), m_settings).plan({*reference, {}, false, {}, {}}, stop);
+        const net::FetchSettings settings = settingsNow(stop);
+        const auto plan = net::Puller(client(), settings).plan({*reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         const net::PullFile& file = plan->files.front();
@@ -224,16 +234,24 @@ private:
         return *m_client;
     }
 
-    net::Hub hub() { return {client(), m_settings.hub, m_settings.hub_token}; }
+    net::Hub hub(const std::stop_token& stop) { return {client(), m_settings.hub, m_token.get(stop)}; }
+
+    net::FetchSettings settingsNow(const std::stop_token& stop)
+    {
+        net::FetchSettings settings = m_settings;
+        settings.hub_token = m_token.get(stop);
+        return settings;
+    }
 
     const net::FetchSettings m_settings;
+    HubToken m_token;
     mutable std::mutex m_mutex;
     std::unique_ptr<net::HttpClient> m_client;
 };
 
 }  // namespace
 
-std::unique_ptr<ModelSource> hubSource(const std::filesystem::path& data)
+std::unique_ptr<ModelSource> hubSource(const std::filesystem::path& data, std::shared_ptr<secrets::SecretStore> store)
 {
-    return std::make_unique<HubSource>(data);
+    return std::make_unique<HubSource>(data, std::move(store));
 }

@@ -3,6 +3,7 @@
 
 #include "app/net/connection_log.h"
 #include "app/net/hub.h"
+#include "app/secrets/secret_store.h"
 #include "engine/model_info.h"
 #include "engine/planner.h"
 
@@ -48,6 +49,13 @@ struct FetchedSoFar {
     std::string note = {};  // why it goes slowly
 };
 
+enum class TokenPlace {
+    None,         // there is none
+    Environment,  // HF_TOKEN, or the file of Hugging Face's own tools
+    Store,        // the system's password store
+    File,         // one of this program's, which only the user can read
+};
+
 /// Every function asks somebody and holds its thread meanwhile; any thread.
 class ModelSource
 {
@@ -56,8 +64,10 @@ public:
 
     /// Whom it asks: "huggingface.co".
     virtual std::string host() const = 0;
-    /// Says who the user is, to that host.
-    virtual bool has_token() const = 0;
+    /// Where the token is that says to that host who the user is. It asks nobody.
+    virtual TokenPlace token_place() const = 0;
+    /// Keeps another one, or none where it is empty. CannotWrite: all is as it was.
+    virtual engine::Status keep_token(const std::string& token, const std::stop_token& stop) = 0;
 
     /// What repository() takes, where a text names one model rather than words to search for: an address of a file or
     /// of a page on the hub, hf.co/ORG/REPO:QUANT, ORG/REPO:QUANT, ollama.com/NAME, or Ollama's NAME:TAG. It asks
@@ -87,5 +97,5 @@ public:
 };
 
 /// The Hugging Face hub, as the environment has it. Nothing: this program was built without the network. `data`: where
-/// this program keeps its files.
-std::unique_ptr<ModelSource> hubSource(const std::filesystem::path& data);
+/// this program keeps its files; empty: nowhere. `store`: where a token is kept; null: this system has no such store.
+std::unique_ptr<ModelSource> hubSource(const std::filesystem::path& data, std::shared_ptr<secrets::SecretStore> store);

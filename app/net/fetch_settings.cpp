@@ -17,19 +17,6 @@ std::string token_in(const std::filesystem::path& file)
     return text;
 }
 
-/// A token is one word; anything else would be a header of its own.
-std::string one_word(const std::string& text)
-{
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string::npos)
-        return {};
-    std::string word = text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-    for (const char c : word)
-        if (c <= 0x20 || c >= 0x7f)
-            return {};
-    return word;
-}
-
 }  // namespace
 
 FetchSettings fetch_settings(const std::function<std::string(const char*)>& variable, const std::filesystem::path& home,
@@ -61,13 +48,15 @@ FetchSettings fetch_settings(const std::function<std::string(const char*)>& vari
     if (settings.hub_cache.empty() && !hugging_face.empty())
         settings.hub_cache = hugging_face / "hub";
 
-    settings.hub_token = one_word(variable("HF_TOKEN"));
+    settings.hub_token = token_word(variable("HF_TOKEN"));
     if (settings.hub_token.empty()) {
         Path file = folder("HF_TOKEN_PATH");
         if (file.empty() && !hugging_face.empty())
             file = hugging_face / "token";
-        settings.hub_token = one_word(token_in(file));
+        settings.hub_token = token_word(token_in(file));
     }
+    if (settings.hub_token.empty() && !data.empty())
+        settings.kept_token = read_kept_token(kept_token_file(data));
     if (!data.empty())
         settings.models = data / "models";
     return settings;

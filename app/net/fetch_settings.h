@@ -1,6 +1,8 @@
 // FetchSettings says where models come from and where they go, as the environment has it.
 #pragma once
 
+#include "app/net/kept_token.h"
+
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,6 +12,7 @@ namespace net {
 struct FetchSettings {
     std::string hub = "https://huggingface.co";  // HF_ENDPOINT: a mirror
     std::string hub_token;                       // HF_TOKEN, or the file that Hugging Face's own tools keep
+    KeptToken kept_token;                        // where there is none of these
     std::string ollama = "https://registry.ollama.ai";
     std::filesystem::path hub_cache;  // HF_HUB_CACHE, HF_HOME/hub, ...; empty: the environment names none
     std::filesystem::path models;     // where other files go; empty: nowhere

@@ -167,6 +167,8 @@ bool is_of(Kind kind, const Questions& questions, ServerFacts& facts)
 net::Result<ServerFacts> probe(net::HttpClient& client, const Server& server, const std::stop_token& stop)
 {
     const std::string host = host_of(server.url);
+    if (!server.no_key.empty())
+        return tl::unexpected(key_missing(server));
     const auto list = ask(client, server, "/v1/models", stop);
     if (!list) {
         if (list.error().kind == net::Failure::Kind::NotFound)

@@ -41,7 +41,8 @@ struct Found {
     engine::ModelInfo info;
 };
 
-/// The smallest of theirs: no one knows which of them will answer. 0: nobody says.
+/// The smallest of theirs: no one knows which of them will answer. 0: nobody
+/// says.
 int context_of(const std::vector<ListedServer>& servers, const std::string& model)
 {
     int context = 0;
@@ -63,7 +64,7 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
         return tl::unexpected(none_of_yours(model->server));
     engine::Error error;
     for (const ListedServer& listed : servers) {
-        const auto facts = probe(book.client(), listed.server, stop);
+        const auto facts = probe(book.client(), book.keys().with_key(listed.server, stop), stop);
         if (!facts) {
             error = error_of(facts.error(), false);
             if (!another_may_answer(facts.error()))
@@ -87,6 +88,24 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
     }
     return tl::unexpected(none_can(servers, std::move(error)));
 }
+
+/// A server counts as asked as long as this is there.
+class Asking
+{
+public:
+    Asking(ServerChoice& choice, const std::string& url)
+        : choice_(choice)
+        , url_(url)
+    {
+    }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+    ~Asking() { choice_.asks_no_more(url_); }
+
+private:
+    ServerChoice& choice_;
+    const std::string& url_;
+};
 
 /// What became of asking one server for an answer.
 struct Attempt {
@@ -120,6 +139,8 @@ engine::Result<Attempt> ask(net::HttpClient& client, const ListedServer& listed,
     http.stall = question.patience;
     StreamedAnswer streamed(host_of(server.url), question.request, question.listener,
                             AnswerNumbers(question.sequence, question.context_tokens), question.context_tokens);
+    if (!server.no_key.empty() && !stop.stop_requested())
+        return Attempt{tl::unexpected(key_missing(server))};
     net::HttpReader reader = streamed.reader();
     reader.on_refusal = [&](const net::HttpHead& head, std::string_view reason) {
         return refusal_of(head, !server.key.empty(), reason);
@@ -156,7 +177,7 @@ RemoteEngine::RemoteEngine(std::shared_ptr<ServerBook> book, std::chrono::millis
 engine::Result<engine::ModelInfo> RemoteEngine::load(const engine::LoadRequest& request, const engine::Listener&,
                                                      std::stop_token stop)
 try {
-    model_.reset();
+    unload();
     auto found = find_model(*book_, request.model, stop);
     if (!found)
         return tl::unexpected(std::move(found.error()));
@@ -166,28 +187,39 @@ try {
     return engine::caught("for this model");
 }
 
+void RemoteEngine::unload()
+{
+    turns_.clear();
+    model_.reset();
+}
+
 engine::Result<engine::Turn> RemoteEngine::generate(engine::SequenceId sequence, const engine::Request& request,
                                                     const engine::Listener& listener, std::stop_token stop)
 try {
-    return answer(sequence, request, listener, stop);
+    if (!model_)
+        return engine::fail(Code::NotLoaded, "no model is open");
+    return answer(*model_, sequence, request, listener, stop);
 } catch (...) {
     return engine::caught("for this answer");
 }
 
-engine::Result<engine::Turn> RemoteEngine::answer(engine::SequenceId sequence, const engine::Request& request,
-                                                  const engine::Listener& listener, const std::stop_token& stop)
+engine::Result<engine::Turn> RemoteEngine::answer(const Model& model, engine::SequenceId sequence,
+                                                  const engine::Request& request, const engine::Listener& listener,
+                                                  const std::stop_token& stop)
 {
-    if (!model_)
-        return engine::fail(Code::NotLoaded, "no model is open");
     // A key may have been changed since, and the server taken out of the list.
-    const std::vector<ListedServer> servers = in_turn(book_->for_model(model_->server, model_->id), sequence, stop);
+    std::vector<ListedServer> servers = in_turn(book_->for_model(model.server, model.id), sequence, stop);
     if (servers.empty())
-        return tl::unexpected(none_of_yours(model_->server));
-    const Question question{sequence, request, listener, model_->id, model_->context_tokens, patience_};
+        return tl::unexpected(none_of_yours(model.server));
+    const Question question{sequence, request, listener, model.id, model.context_tokens, patience_};
     engine::Error error;
-    for (const ListedServer& listed : servers) {
+    for (ListedServer& listed : servers) {
         const std::string& url = listed.server.url;
-        book_->set_answering(model_->server, url);
+        if (&listed != &servers.front())
+            choice_.asks(url, ServerChoice::Clock::now());
+        const Asking asking(choice_, url);
+        book_->set_answering(model.server, url);
+        listed.server = book_->keys().with_key(std::move(listed.server), stop);
         auto attempt = ask(book_->client(), listed, question, stop);
         if (!attempt)
             return tl::unexpected(std::move(attempt.error()));
@@ -206,15 +238,18 @@ engine::Result<engine::Turn> RemoteEngine::answer(engine::SequenceId sequence, c
     return tl::unexpected(none_can(servers, std::move(error)));
 }
 
-/// In the order in which they are asked. One is not asked how busy it is.
+/// In the order in which they are asked; the first is, from now on. A single
+/// one is not asked how busy it is.
 std::vector<ListedServer> RemoteEngine::in_turn(std::vector<ListedServer> servers, engine::SequenceId sequence,
                                                 const std::stop_token& stop)
 {
+    if (servers.size() == 1)
+        choice_.asks(servers.front().server.url, ServerChoice::Clock::now());
     if (servers.size() < 2)
         return servers;
     const std::vector<Occupancy> occupancy = ask_occupancy(book_->client(), servers, choice_, stop);
     std::vector<ListedServer> ordered;
-    for (const std::string& url : choice_.order(occupancy, sequence, ServerChoice::Clock::now()))
+    for (const std::string& url : choice_.choose(occupancy, sequence, ServerChoice::Clock::now()))
         ordered.push_back(*std::ranges::find(servers, url, [](const ListedServer& one) { return one.server.url; }));
     return ordered;
 }
@@ -224,38 +259,27 @@ engine::Result<engine::TurnId> RemoteEngine::begin(engine::SequenceId sequence, 
 try {
     if (!model_)
         return engine::fail(Code::NotLoaded, "no model is open");
-    if (turns_.size() >= std::size_t(engine::kMostRowsTogether))
+    if (turns_.count() >= std::size_t(engine::kMostRowsTogether))
         return engine::fail(Code::BadRequest, "too many turns run already");
-    turns_.push_back({++last_turn_, sequence, request, listener, std::move(stop), {}});
-    return last_turn_;
+    return turns_.begin(
+        [this, model = *model_, sequence, request](const engine::Listener& heard, const std::stop_token& stopped) {
+            return answer(model, sequence, request, heard, stopped);
+        },
+        listener, stop);
 } catch (...) {
     return engine::caught("for this turn");
 }
 
 std::vector<engine::TurnId> RemoteEngine::step(const engine::Listener&)
 {
-    const auto next = std::ranges::find_if(turns_, [](const Begun& turn) { return !turn.result; });
-    if (next != turns_.end())
-        next->result = generate(next->sequence, next->request, next->listener, next->stop);
-    std::vector<engine::TurnId> over;
-    for (const Begun& turn : turns_)
-        if (turn.result)
-            over.push_back(turn.id);
-    return over;
+    return turns_.step();
 }
 
 engine::Result<engine::Turn> RemoteEngine::end(engine::TurnId turn)
-{
-    const auto found = std::ranges::find(turns_, turn, &Begun::id);
-    if (found == turns_.end())
-        return engine::fail(Code::BadRequest, "there is no such turn");
-    auto result = std::move(found->result);
-    turns_.erase(found);
-    if (result)
-        return std::move(*result);
-    engine::Turn stopped;  // before it was asked
-    stopped.reason = engine::StopReason::Cancelled;
-    return stopped;
+try {
+    return turns_.end(turn);
+} catch (...) {
+    return engine::caught("for this turn");
 }
 
 engine::Result<int> RemoteEngine::count_tokens(std::string_view, std::stop_token) const

@@ -3,10 +3,13 @@
 
 #include "app/remote/server_book.h"
 #include "app/remote/server_choice.h"
+#include "app/remote/turn_threads.h"
 #include "engine/engine.h"
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace remote {
@@ -26,7 +29,7 @@ public:
     /// The path is one of path_of(RemoteModel).
     engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
                                            std::stop_token stop) override;
-    void unload() override { model_.reset(); }
+    void unload() override;
     bool loaded() const override { return model_.has_value(); }
     engine::Result<engine::SequenceId> create_sequence() override { return ++last_sequence_; }
     engine::Result<engine::SequenceId> branch(engine::SequenceId from, int) override
@@ -38,7 +41,8 @@ public:
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
 
-    // Turns do not wait for each other here but for the server: a step runs the oldest turn to its end.
+    // A server has a queue of its own, so all turns ask it at once, each from a thread of its own. A step tells what
+    // has come of them since the last one.
     engine::Result<engine::TurnId> begin(engine::SequenceId sequence, const engine::Request& request,
                                          const engine::Listener& listener, std::stop_token stop) override;
     std::vector<engine::TurnId> step(const engine::Listener& listener) override;
@@ -56,15 +60,7 @@ private:
         std::string id;
         int context_tokens = 0;
     };
-    struct Begun {
-        engine::TurnId id;
-        engine::SequenceId sequence;
-        engine::Request request;
-        engine::Listener listener;
-        std::stop_token stop;
-        std::optional<engine::Result<engine::Turn>> result;
-    };
-    engine::Result<engine::Turn> answer(engine::SequenceId sequence, const engine::Request& request,
+    engine::Result<engine::Turn> answer(const Model& model, engine::SequenceId sequence, const engine::Request& request,
                                         const engine::Listener& listener, const std::stop_token& stop);
     std::vector<ListedServer> in_turn(std::vector<ListedServer> servers, engine::SequenceId sequence,
                                       const std::stop_token& stop);
@@ -74,8 +70,7 @@ private:
     std::optional<Model> model_;
     ServerChoice choice_;
     engine::SequenceId last_sequence_ = 0;
-    engine::TurnId last_turn_ = 0;
-    std::vector<Begun> turns_;
+    TurnThreads turns_;  // the last: they use what stands above
 };
 
 /// Looks at a model of a server in the book, as engine::inspect_model does at a file.

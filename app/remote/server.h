@@ -14,8 +14,10 @@ enum class Kind { Unknown, Spillway, LlamaServer, Vllm, SgLang, Tgi, Ollama, LmS
 const char* name_of(Kind kind);
 
 struct Server {
-    std::string url;  // as read_address() writes it; no two servers have the same
-    std::string key;  // empty: it wants none
+    std::string url;          // as read_address() writes it; no two servers have the same
+    std::string key;          // empty: it wants none, or lies in the system's password store
+    std::string key_id = {};  // by which that has it
+    std::string no_key = {};  // why it does not give it, no sentence of its own: "it is locked"
 };
 
 struct ServedModel {

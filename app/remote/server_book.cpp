@@ -38,7 +38,7 @@ std::optional<Server> ServerBook::find(const std::string& url) const
 {
     const std::lock_guard lock(mutex_);
     const ListedServer* const found = at(url);
-    return found ? std::optional(found->server) : std::nullopt;
+    return found ? std::optional(keys_.with_known_key(found->server)) : std::nullopt;
 }
 
 std::vector<ListedServer> ServerBook::for_model(const std::string& url, const std::string& model) const
@@ -51,6 +51,8 @@ std::vector<ListedServer> ServerBook::for_model(const std::string& url, const st
     for (const ListedServer& other : servers_)
         if (&other != first && !other.name.empty() && other.name == first->name && has_model(other.facts, model))
             all.push_back(other);
+    for (ListedServer& listed : all)
+        listed.server = keys_.with_known_key(std::move(listed.server));
     return all;
 }
 
@@ -65,7 +67,7 @@ std::optional<Server> ServerBook::answering(const std::string& url) const
     const std::lock_guard lock(mutex_);
     const auto known = answering_.find(url);
     const ListedServer* const found = at(known == answering_.end() ? url : known->second);
-    return found ? std::optional(found->server) : std::nullopt;
+    return found ? std::optional(keys_.with_known_key(found->server)) : std::nullopt;
 }
 
 net::HttpClient& ServerBook::client()

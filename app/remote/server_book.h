@@ -3,6 +3,7 @@
 
 #include "app/net/http_client.h"
 #include "app/remote/server.h"
+#include "app/remote/server_keys.h"
 
 #include <map>
 #include <memory>
@@ -17,6 +18,12 @@ namespace remote {
 class ServerBook
 {
 public:
+    /// `store`: where keys lie that are not in the list; null: nowhere.
+    explicit ServerBook(std::shared_ptr<secrets::SecretStore> store = nullptr)
+        : keys_(std::move(store))
+    {
+    }
+
     void set(std::vector<ListedServer> servers);
     /// What a server has said of itself now.
     void learn(const std::string& url, const ServerFacts& facts);
@@ -29,6 +36,9 @@ public:
     void set_answering(const std::string& url, const std::string& answering);
     std::optional<Server> answering(const std::string& url) const;
 
+    /// Who has been found has its key where that is known already; before it is asked in earnest, it gets it here.
+    ServerKeys& keys() { return keys_; }
+
     /// Made when somebody is asked first: until then there is nothing of the network in the program.
     net::HttpClient& client();
     std::vector<net::Connection> connections() const;
@@ -36,6 +46,7 @@ public:
 private:
     const ListedServer* at(const std::string& url) const;
 
+    ServerKeys keys_;
     mutable std::mutex mutex_;
     std::vector<ListedServer> servers_;
     std::map<std::string, std::string> answering_;  // by the address that a model was opened at

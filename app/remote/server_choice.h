@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,26 +20,44 @@ struct Occupancy {
 };
 
 /// The one where the fewest wait comes first; where as many do, the one that answered this conversation last, whose KV
-/// cache still knows it; then the one that answers the fewest. One that failed comes last until it has rested. One
+/// cache still knows it; then the one that answers the fewest. One that failed comes last until it has rested. Any
 /// thread.
 class ServerChoice
 {
 public:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds kRest{30};
+    static constexpr std::chrono::seconds kUnseen{1};  // until a request is among those that a server says it has
 
-    /// Addresses, the best first. What nobody says counts as none.
+    /// Addresses, the best first. Requests of ours count where the server does not say how many it has, or cannot know
+    /// yet.
     std::vector<std::string> order(std::vector<Occupancy> servers, engine::SequenceId sequence,
                                    Clock::time_point now) const;
+    /// The same; the first is being asked from now on. Turns that begin together find each other there already.
+    std::vector<std::string> choose(std::vector<Occupancy> servers, engine::SequenceId sequence, Clock::time_point now);
+    void asks(const std::string& url, Clock::time_point now);
+    void asks_no_more(const std::string& url);
     /// It could not answer; `wait`: for how long it wants to be left alone.
     void failed(const std::string& url, std::chrono::seconds wait, Clock::time_point now);
     bool rests(const std::string& url, Clock::time_point now) const;
     void answered(const std::string& url, engine::SequenceId sequence);
-    void end_sequence(engine::SequenceId sequence) { last_.erase(sequence); }
+    void end_sequence(engine::SequenceId sequence);
     /// A branch has what the first conversation has.
     void branch(engine::SequenceId from, engine::SequenceId to);
 
 private:
+    std::vector<std::string> in_order(std::vector<Occupancy> servers, engine::SequenceId sequence,
+                                      Clock::time_point now) const;
+    void count(const std::string& url, Clock::time_point now);
+    bool is_resting(const std::string& url, Clock::time_point now) const;
+    double running_at(const Occupancy& server, Clock::time_point now) const;
+
+    mutable std::mutex mutex_;
+    struct Asked {
+        int running = 0;                             // of ours
+        std::vector<Clock::time_point> newest = {};  // when those were asked that it may not have counted
+    };
+    std::map<std::string, Asked> asked_;
     std::map<std::string, Clock::time_point> rests_until_;
     std::map<engine::SequenceId, std::string> last_;
 };

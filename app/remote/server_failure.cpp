@@ -107,6 +107,11 @@ net::Failure refusal_of(const net::HttpHead& head, bool with_key, std::string_vi
     return {Kind::BadAnswer, host + " answers with status " + status + said};
 }
 
+net::Failure key_missing(const Server& server)
+{
+    return {net::Failure::Kind::NeedsToken, "the key for " + host_of(server.url) + " is missing: " + server.no_key};
+}
+
 net::Failure complaint_of(const std::string& host, const std::string& message)
 {
     const std::string reason = as_reason(message);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/net/http_client.h"
+#include "app/remote/server.h"
 #include "engine/result.h"
 
 #include <string>
@@ -11,6 +12,9 @@ namespace remote {
 
 /// `with_key`: one was sent. `body`: the beginning of the answer, which may name the reason.
 net::Failure refusal_of(const net::HttpHead& head, bool with_key, std::string_view body);
+
+/// Of a server whose key is kept where it cannot be had now: it is not asked.
+net::Failure key_missing(const Server& server);
 
 /// What a server says in the middle of an answer, or of a request, that it could not do it; `json` is its "error".
 net::Failure complaint_of(const std::string& host, const std::string& message);

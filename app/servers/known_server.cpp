@@ -1,5 +1,6 @@
 #include "app/servers/known_server.h"
 
+#include "app/secrets/secret_store.h"
 #include "app/system/profile_folders.h"
 #include "app/system/remote_path.h"
 
@@ -34,6 +35,8 @@ KnownServer serverFrom(const QJsonObject& object)
     known.name = object[QLatin1String("name")].toString().left(kLongestKeptName);
     known.server.url = object[QLatin1String("url")].toString().toStdString();
     known.server.key = object[QLatin1String("key")].toString().toStdString();
+    if (const std::string id = object[QLatin1String("keyId")].toString().toStdString(); secrets::is_id(id))
+        known.server.key_id = id;
     known.facts.kind = kindNamed(object[QLatin1String("kind")].toString());
     known.facts.version = object[QLatin1String("version")].toString().toStdString();
     for (const QJsonValue value : object[QLatin1String("models")].toArray()) {
@@ -54,6 +57,7 @@ QJsonObject objectOf(const KnownServer& known)
     return {{QStringLiteral("name"), known.name},
             {QStringLiteral("url"), QString::fromStdString(known.server.url)},
             {QStringLiteral("key"), QString::fromStdString(known.server.key)},
+            {QStringLiteral("keyId"), QString::fromStdString(known.server.key_id)},
             {QStringLiteral("kind"), QLatin1String(kKindNames[int(known.facts.kind)])},
             {QStringLiteral("version"), QString::fromStdString(known.facts.version)},
             {QStringLiteral("models"), models}};
@@ -61,19 +65,20 @@ QJsonObject objectOf(const KnownServer& known)
 
 }  // namespace
 
-QList<KnownServer> ServersFile::read() const
+ServersFile::Content ServersFile::read() const
 {
-    QList<KnownServer> servers;
+    Content content;
+    QList<KnownServer>& servers = content.servers;
     QFile file(m_file);
     if (m_file.isEmpty() || !file.open(QFile::ReadOnly))
-        return servers;
+        return content;
     const QJsonDocument document =
         file.size() <= kLargestServersFile ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
     if (document.isNull()) {  // there may be keys in it, which the next list would write over
         const QString aside = m_file + QStringLiteral(".bad");
         QFile::remove(aside);
         QFile::rename(m_file, aside);
-        return servers;
+        return content;
     }
     for (const QJsonValue value : document.object()[QLatin1String("servers")].toArray()) {
         KnownServer known = serverFrom(value.toObject());
@@ -82,17 +87,22 @@ QList<KnownServer> ServersFile::read() const
         if (!hostOf(QString::fromStdString(known.server.url)).isEmpty() && !twice && servers.size() < kMostServers)
             servers.append(std::move(known));
     }
-    return servers;
+    for (const QJsonValue value : document.object()[QLatin1String("unneededKeys")].toArray())
+        if (const QString id = value.toString(); secrets::is_id(id.toStdString()))
+            content.unneededKeys.append(id);
+    return content;
 }
 
-bool ServersFile::write(const QList<KnownServer>& servers) const
+bool ServersFile::write(const Content& content) const
 {
     if (m_file.isEmpty())
         return true;
     QJsonArray all;
-    for (const KnownServer& known : servers)
+    for (const KnownServer& known : content.servers)
         all.append(objectOf(known));
-    const QByteArray json = QJsonDocument(QJsonObject{{QStringLiteral("servers"), all}}).toJson(QJsonDocument::Compact);
+    const QJsonObject object{{QStringLiteral("servers"), all},
+                             {QStringLiteral("unneededKeys"), QJsonArray::fromStringList(content.unneededKeys)}};
+    const QByteArray json = QJsonDocument(object).toJson(QJsonDocument::Compact);
     if (json.size() > kLargestServersFile)
         return false;
     ProfileFolders::make(QFileInfo(m_file).path());

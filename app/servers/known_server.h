@@ -5,6 +5,7 @@
 
 #include <QList>
 #include <QString>
+#include <QStringList>
 
 #include <utility>
 
@@ -15,7 +16,8 @@ struct KnownServer {
     remote::ServerFacts facts;
 };
 
-/// A JSON file that only the user can read, since it has keys in it. Values only; lives on the UI thread.
+/// A JSON file that only the user can read, since it has the keys in it that no password store of the system has.
+/// Values only; lives on the UI thread.
 class ServersFile
 {
 public:
@@ -25,10 +27,14 @@ public:
     {
     }
 
+    struct Content {
+        QList<KnownServer> servers;
+        QStringList unneededKeys = {};  // by their ids: the store may still have them
+    };
     /// What makes no sense in it is passed over; a file that is none of these goes aside, as "….bad".
-    QList<KnownServer> read() const;
+    Content read() const;
     /// False: it could not be written, and is as it was.
-    bool write(const QList<KnownServer>& servers) const;
+    bool write(const Content& content) const;
 
 private:
     QString m_file;

@@ -1,7 +1,7 @@
 // The place of remote_door.cpp in a program that was built without the network.
 #include "app/servers/remote_door.h"
 
-std::shared_ptr<RemoteDoor> remoteDoor()
+std::shared_ptr<RemoteDoor> remoteDoor(std::shared_ptr<secrets::SecretStore> /*store*/)
 {
     return nullptr;
 }

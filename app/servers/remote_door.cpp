@@ -12,6 +12,11 @@ namespace {
 class OpenDoor : public RemoteDoor
 {
 public:
+    explicit OpenDoor(std::shared_ptr<secrets::SecretStore> store)
+        : m_book(std::make_shared<remote::ServerBook>(std::move(store)))
+    {
+    }
+
     std::unique_ptr<engine::Engine> engine(std::unique_ptr<engine::Engine> here) override
     {
         return std::make_unique<remote::HereOrThere>(std::move(here), m_book);
@@ -35,8 +40,9 @@ public:
 
     net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) override
     {
-        return remote::probe(m_book->client(), server, stop);
+        return remote::probe(m_book->client(), m_book->keys().with_key(server, stop), stop);
     }
+    remote::ServerKeys& keys() override { return m_book->keys(); }
 
     net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model, const std::stop_token& stop) override
     {
@@ -50,12 +56,12 @@ public:
     std::vector<net::Connection> connections() const override { return m_book->connections(); }
 
 private:
-    const std::shared_ptr<remote::ServerBook> m_book = std::make_shared<remote::ServerBook>();
+    const std::shared_ptr<remote::ServerBook> m_book;
 };
 
 }  // namespace
 
-std::shared_ptr<RemoteDoor> remoteDoor()
+std::shared_ptr<RemoteDoor> remoteDoor(std::shared_ptr<secrets::SecretStore> store)
 {
-    return std::make_shared<OpenDoor>();
+    return std::make_shared<OpenDoor>(std::move(store));
 }

@@ -4,6 +4,7 @@
 #include "app/net/connection_log.h"
 #include "app/net/failure.h"
 #include "app/remote/server.h"
+#include "app/remote/server_keys.h"
 #include "app/remote/server_numbers.h"
 #include "engine/engine.h"
 
@@ -34,6 +35,8 @@ public:
 
     /// The user's servers from now on.
     virtual void setServers(std::vector<remote::ListedServer> servers) = 0;
+    /// Those of their keys that lie in the system's password store. To be asked on another thread than the UI's.
+    virtual remote::ServerKeys& keys() = 0;
     /// Asks a server what it is, one of them or not.
     virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) = 0;
     /// How busy the server is that answers for a model; BadRequest: it is none of the user's.
@@ -42,5 +45,5 @@ public:
     virtual std::vector<net::Connection> connections() const = 0;
 };
 
-/// Null: this program was built without the network.
-std::shared_ptr<RemoteDoor> remoteDoor();
+/// Null: this program was built without the network. `store`: where keys are kept; null: this system has none.
+std::shared_ptr<RemoteDoor> remoteDoor(std::shared_ptr<secrets::SecretStore> store);

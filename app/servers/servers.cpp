@@ -35,11 +35,6 @@ QString nameFor(const QString& typed, const QString& host)
     return (name.isEmpty() ? host : name).left(kLongestServerName);
 }
 
-bool hasModel(const KnownServer& known, const std::string& model)
-{
-    return std::ranges::find(known.facts.models, model, &remote::ServedModel::id) != known.facts.models.end();
-}
-
 /// What no header may hold would be another header.
 bool isKey(const QString& key)
 {
@@ -51,18 +46,19 @@ bool isKey(const QString& key)
 Servers::Servers(std::shared_ptr<RemoteDoor> door, const QString& file, QObject* parent)
     : QObject(parent)
     , m_door(std::move(door))
-    , m_file(file)
+    , m_list(m_door ? file : QString())
+    , m_keyMover(m_door)
 {
     if (!m_door)
         return;
-    m_servers = m_file.read();
     tellDoor();
+    moveKeys();
 }
 
 QList<ServerEntry> Servers::all() const
 {
     QList<ServerEntry> entries;
-    for (const KnownServer& known : m_servers)
+    for (const KnownServer& known : m_list.all())
         entries.append(entryOf(known));
     return entries;
 }
@@ -76,7 +72,8 @@ ServerEntry Servers::entryOf(const KnownServer& known) const
     const QString version = VisibleText::of(QString::fromStdString(known.facts.version)).left(kLongestServerName);
     entry.program = (QString::fromStdString(m_door->kindName(known.facts.kind)) + u' ' + version).trimmed();
     entry.models = int(known.facts.models.size());
-    entry.hasKey = !known.server.key.empty();
+    entry.keyInFile = !known.server.key.empty();
+    entry.hasKey = entry.keyInFile || !known.server.key_id.empty();
     entry.inClear = m_door->inClear(known.server.url);
     entry.asking = m_toAsk.contains(entry.url);
     entry.trouble = m_troubles.value(entry.url);
@@ -110,15 +107,23 @@ void Servers::add(const QString& name, const QString& typed, const QString& key)
         return;
     }
     const QString url = QString::fromStdString(*address);
-    if (!find(url) && m_servers.size() >= kMost) {
+    if (!m_list.find(url) && m_list.all().size() >= kMost) {
         setTrouble(tr("There are %1 servers already; remove one first.").arg(kMost));
         return;
     }
     const KnownServer asked{nameFor(name, ::hostOf(url)), {*address, key.trimmed().toStdString()}, {}};
     setAdding(true);
-    m_addThread.ask(
-        [door = m_door, server = asked.server](const std::stop_token& stop) { return door->probe(server, stop); },
-        [this, asked](const net::Result<remote::ServerFacts>& facts) { onProbed(asked, facts); });
+    const auto ask = [door = m_door, server = asked.server,
+                      host = ::hostOf(url)](const std::stop_token& stop) -> net::Result<Answer> {
+        auto facts = door->probe(server, stop);
+        if (!facts)
+            return tl::unexpected(std::move(facts.error()));
+        Answer answer{std::move(*facts), {}};
+        if (!server.key.empty())
+            answer.keyId = door->keys().keep(host.toStdString(), server.key, secrets::MayAsk::Yes, stop);
+        return answer;
+    };
+    m_addThread.ask(ask, [this, asked](const net::Result<Answer>& answer) { onProbed(asked, answer); });
 }
 
 void Servers::stopAdding()
@@ -127,23 +132,20 @@ void Servers::stopAdding()
     setAdding(false);
 }
 
-void Servers::onProbed(KnownServer asked, const net::Result<remote::ServerFacts>& facts)
+void Servers::onProbed(const KnownServer& asked, const net::Result<Answer>& answer)
 {
     setAdding(false);
-    if (!facts) {
-        setTrouble(failureSentence(facts.error()));
+    if (!answer) {
+        setTrouble(failureSentence(answer.error()));
         return;
     }
-    asked.facts = *facts;
+    KnownServer answering = asked;
+    answering.facts = answer->facts;
     const QString url = urlOf(asked);
-    const auto before = std::ranges::find_if(m_servers, [&](const KnownServer& known) { return urlOf(known) == url; });
-    if (before == m_servers.end())
-        m_servers.append(asked);
-    else
-        *before = asked;
+    kept(m_list.put(answering, answer->keyId));
     m_troubles.remove(url);
     m_found.removeIf([&](const ServerEntry& entry) { return entry.url == url; });
-    keep();
+    moveKeys();
     Q_EMIT changed();
     Q_EMIT modelsChanged();
     Q_EMIT added(url);
@@ -184,7 +186,7 @@ void Servers::lookAt(const QList<int>& ports)
         for (const AnswerHere& answer : answers.value_or(std::vector<AnswerHere>())) {
             ServerEntry entry = entryOf(answer.server);
             entry.trouble = answer.trouble;
-            if (!find(entry.url))
+            if (!m_list.find(entry.url))
                 m_found.append(entry);
         }
         Q_EMIT foundChanged();
@@ -201,10 +203,11 @@ void Servers::stopLooking()
 
 void Servers::remove(const QString& url)
 {
-    if (m_servers.removeIf([&](const KnownServer& known) { return urlOf(known) == url; }) == 0)
+    if (!m_list.find(url))
         return;
     m_troubles.remove(url);
-    keep();
+    kept(m_list.remove(url));
+    moveKeys();
     Q_EMIT changed();
     Q_EMIT modelsChanged();
 }
@@ -213,7 +216,7 @@ void Servers::refresh()
 {
     if (!m_door || !m_toAsk.isEmpty())
         return;
-    for (const KnownServer& known : std::as_const(m_servers))
+    for (const KnownServer& known : m_list.all())
         m_toAsk.append(urlOf(known));
     askNext();
     Q_EMIT changed();
@@ -221,40 +224,28 @@ void Servers::refresh()
 
 void Servers::askNext()
 {
-    while (!m_toAsk.isEmpty() && !find(m_toAsk.first()))
+    while (!m_toAsk.isEmpty() && !m_list.find(m_toAsk.first()))
         m_toAsk.removeFirst();  // it was taken out meanwhile
     if (m_toAsk.isEmpty())
         return;
     const QString url = m_toAsk.first();
-    m_refreshThread.ask(
-        [door = m_door, server = find(url)->server](const std::stop_token& stop) { return door->probe(server, stop); },
-        [this, url](const net::Result<remote::ServerFacts>& facts) { onRefreshed(url, facts); });
+    m_refreshThread.ask([door = m_door, server = m_list.find(url)->server](
+                            const std::stop_token& stop) { return door->probe(server, stop); },
+                        [this, url](const net::Result<remote::ServerFacts>& facts) { onRefreshed(url, facts); });
 }
 
 void Servers::onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts)
 {
     m_toAsk.removeAll(url);
-    const auto known = std::ranges::find_if(m_servers, [&](const KnownServer& one) { return urlOf(one) == url; });
-    if (known != m_servers.end() && facts) {
-        known->facts = *facts;
+    if (m_list.find(url) && facts) {
         m_troubles.remove(url);
-        keep();
-    } else if (known != m_servers.end()) {
+        kept(m_list.learn(url, *facts));
+    } else if (m_list.find(url)) {
         m_troubles.insert(url, failureSentence(facts.error()));  // its models stay in the list: it may be back soon
     }
     askNext();
     Q_EMIT changed();
     Q_EMIT modelsChanged();
-}
-
-/// Those that may answer for a model of one of them.
-QList<const KnownServer*> Servers::answeringFor(const KnownServer& known, const std::string& model) const
-{
-    QList<const KnownServer*> all;
-    for (const KnownServer& other : m_servers)
-        if (&other == &known || (other.name == known.name && hasModel(other, model)))
-            all.append(&other);
-    return all;
 }
 
 ModelEntry Servers::modelEntry(const KnownServer& known, const remote::ServedModel& model) const
@@ -270,7 +261,7 @@ ModelEntry Servers::modelEntry(const KnownServer& known, const remote::ServedMod
     entry.store = Store::Server;
     entry.origin = VisibleText::of(known.name);
     entry.kind = ModelKind::Chat;
-    const QList<const KnownServer*> servers = answeringFor(known, model.id);
+    const QList<const KnownServer*> servers = m_list.answeringFor(known, model.id);
     if (servers.size() > 1)
         entry.notes.append(tr("%n servers have this name and this model. The one that has the least to do answers; "
                               "another one, when it cannot.",
@@ -284,9 +275,9 @@ ModelEntry Servers::modelEntry(const KnownServer& known, const remote::ServedMod
 QList<ModelEntry> Servers::models() const
 {
     QList<ModelEntry> entries;
-    for (const KnownServer& known : m_servers)
+    for (const KnownServer& known : m_list.all())
         for (const remote::ServedModel& model : known.facts.models)
-            if (answeringFor(known, model.id).constFirst() == &known)  // one row, however many have it
+            if (m_list.answeringFor(known, model.id).constFirst() == &known)  // one row, however many have it
                 entries.append(modelEntry(known, model));
     return entries;
 }
@@ -294,11 +285,11 @@ QList<ModelEntry> Servers::models() const
 QStringList Servers::unknown(const QString& path, const QStringList& sampling) const
 {
     QStringList names;
-    for (const KnownServer& known : m_servers) {
+    for (const KnownServer& known : m_list.all()) {
         if (!isElsewhere(path) || !path.startsWith(urlOf(known) + QLatin1String("/#")))
             continue;
         // One of the same name may answer.
-        for (const KnownServer& other : m_servers)
+        for (const KnownServer& other : m_list.all())
             for (const QString& name : sampling)
                 if (other.name == known.name && !names.contains(name) &&
                     !m_door->knows(other.facts.kind, name.toStdString()))
@@ -307,10 +298,24 @@ QStringList Servers::unknown(const QString& path, const QStringList& sampling) c
     return names;
 }
 
+QStringList Servers::hostsFor(const QString& path) const
+{
+    QStringList hosts;
+    const auto isIt = [&](const KnownServer& known, const remote::ServedModel& model) {
+        return QString::fromStdU16String(m_door->pathOf(known.server.url, model.id).u16string()) == path;
+    };
+    for (const KnownServer& known : m_list.all())
+        for (const remote::ServedModel& model : known.facts.models)
+            if (isElsewhere(path) && isIt(known, model))
+                for (const KnownServer* const answering : m_list.answeringFor(known, model.id))
+                    hosts.append(::hostOf(urlOf(*answering)));
+    return hosts;
+}
+
 bool Servers::hasNamed(const QString& name, const QString& typed) const
 {
     const auto address = m_door ? m_door->address(typed.toStdString()) : net::Result<std::string>();
-    return address && std::ranges::any_of(m_servers, [&](const KnownServer& known) {
+    return address && std::ranges::any_of(m_list.all(), [&](const KnownServer& known) {
                return known.name == nameFor(name, ::hostOf(QString::fromStdString(*address))) &&
                       known.server.url != *address;
            });
@@ -321,25 +326,58 @@ std::vector<net::Connection> Servers::connections() const
     return m_door ? m_door->connections() : std::vector<net::Connection>();
 }
 
-const KnownServer* Servers::find(const QString& url) const
-{
-    const auto known = std::ranges::find_if(m_servers, [&](const KnownServer& one) { return urlOf(one) == url; });
-    return known == m_servers.end() ? nullptr : &*known;
-}
-
 void Servers::tellDoor()
 {
     std::vector<remote::ListedServer> servers;
-    for (const KnownServer& known : std::as_const(m_servers))
+    for (const KnownServer& known : m_list.all())
         servers.push_back({known.server, known.name.toStdString(), known.facts});
     m_door->setServers(std::move(servers));
 }
 
-void Servers::keep()
+void Servers::kept(bool written)
 {
     tellDoor();
-    if (!m_file.write(m_servers))
+    if (!written)
         setTrouble(tr("The list of servers could not be written; it holds for this run."));
+}
+
+void Servers::lookForStore()
+{
+    if (!m_door || m_store)
+        return;
+    m_storeThread.ask(
+        [door = m_door](const std::stop_token& stop) -> net::Result<secrets::Access> {
+            return door->keys().access(stop);
+        },
+        [this](const net::Result<secrets::Access>& store) {
+            m_store = store.value_or(secrets::Access::None);
+            Q_EMIT keyNoteChanged();
+        });
+}
+
+QString Servers::keyNote() const
+{
+    if (!m_store)
+        return {};
+    switch (*m_store) {
+    case secrets::Access::Open:
+        return tr("The key will be kept in this system’s password store.");
+    case secrets::Access::Locked:
+        return tr("The key will be kept in this system’s password store, which will ask you to unlock it.");
+    case secrets::Access::None:
+        break;
+    }
+    return tr("The key will be kept in a file that only you can read: no password store answers on this system.");
+}
+
+/// What an earlier version has kept in the file, or what found the password store closed then.
+void Servers::moveKeys()
+{
+    m_keyMover.start(m_list.withKeysToMove(), m_list.unneededKeys(), [this](const KeyMover::Outcome& outcome) {
+        kept(m_list.take(outcome));
+        moveKeys();
+        Q_EMIT changed();
+    });
 }
 
 void Servers::setAdding(bool adding)

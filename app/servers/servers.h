@@ -3,8 +3,9 @@
 
 #include "app/catalogue/model_entry.h"
 #include "app/fetching/request_thread.h"
-#include "app/servers/known_server.h"
+#include "app/servers/key_mover.h"
 #include "app/servers/remote_door.h"
+#include "app/servers/server_list.h"
 
 #include <QHash>
 #include <QList>
@@ -13,6 +14,7 @@
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 /// One of them, as a value for the pages. What comes from the server has been made safe to show.
@@ -26,6 +28,7 @@ class ServerEntry
     Q_PROPERTY(QString program MEMBER program CONSTANT)
     Q_PROPERTY(int models MEMBER models CONSTANT)
     Q_PROPERTY(bool hasKey MEMBER hasKey CONSTANT)
+    Q_PROPERTY(bool keyInFile MEMBER keyInFile CONSTANT)
     Q_PROPERTY(bool inClear MEMBER inClear CONSTANT)
     Q_PROPERTY(bool asking MEMBER asking CONSTANT)
     Q_PROPERTY(QString trouble MEMBER trouble CONSTANT)
@@ -39,9 +42,10 @@ public:
     QString program;  // "vLLM 0.30"; empty: nobody knows
     int models = 0;
     bool hasKey = false;
-    bool inClear = false;  // others on the way can read what is said
-    bool asking = false;   // what it is
-    QString trouble;       // why the last question brought nothing, one sentence
+    bool keyInFile = false;  // and not in the system's password store
+    bool inClear = false;    // others on the way can read what is said
+    bool asking = false;     // what it is
+    QString trouble;         // why the last question brought nothing, one sentence
 };
 Q_DECLARE_METATYPE(ServerEntry)
 
@@ -56,6 +60,7 @@ class Servers : public QObject
     Q_PROPERTY(QList<ServerEntry> all READ all NOTIFY changed)
     Q_PROPERTY(bool adding READ adding NOTIFY addingChanged)
     Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+    Q_PROPERTY(QString keyNote READ keyNote NOTIFY keyNoteChanged)
     Q_PROPERTY(bool looking READ looking NOTIFY foundChanged)
     Q_PROPERTY(bool looked READ looked NOTIFY foundChanged)
     Q_PROPERTY(QList<ServerEntry> found READ found NOTIFY foundChanged)
@@ -78,6 +83,11 @@ public:
     /// Whether another server has this name, or the one that this address would get: they answer for each other then.
     Q_INVOKABLE bool hasNamed(const QString& name, const QString& typed) const;
 
+    /// Where a key that is typed now would be kept, one sentence; empty until that is known.
+    QString keyNote() const;
+    /// Finds that out.
+    Q_INVOKABLE void lookForStore();
+
     /// Asks a server, and keeps it when it answers as one. One that is there already gets the new name and key.
     Q_INVOKABLE void add(const QString& name, const QString& typed, const QString& key);
     Q_INVOKABLE void stopAdding();
@@ -98,6 +108,8 @@ public:
     QList<ModelEntry> models() const;
     /// Of a model's path: the sampling options, of these, that its server does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
+    /// The servers that may answer for the model of a path; none: it is of no server.
+    Q_INVOKABLE QStringList hostsFor(const QString& path) const;
     std::vector<net::Connection> connections() const;
 
 Q_SIGNALS:
@@ -107,28 +119,33 @@ Q_SIGNALS:
     void troubleChanged();
     void added(const QString& url);
     void foundChanged();
+    void keyNoteChanged();
 
 private:
-    const KnownServer* find(const QString& url) const;
     ServerEntry entryOf(const KnownServer& known) const;
-    QList<const KnownServer*> answeringFor(const KnownServer& known, const std::string& model) const;
     ModelEntry modelEntry(const KnownServer& known, const remote::ServedModel& model) const;
-    void onProbed(KnownServer asked, const net::Result<remote::ServerFacts>& facts);
+    struct Answer {
+        remote::ServerFacts facts;
+        std::string keyId;  // by which the password store has its key; empty: it has not
+    };
+    void onProbed(const KnownServer& asked, const net::Result<Answer>& answer);
+    void moveKeys();
     void askNext();
     void onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts);
     void tellDoor();
-    void keep();
+    void kept(bool written);
     void setAdding(bool adding);
     void setTrouble(const QString& sentence);
 
     std::shared_ptr<RemoteDoor> m_door;
-    ServersFile m_file;
-    QList<KnownServer> m_servers;
+    ServerList m_list;
+    std::optional<secrets::Access> m_store;
     QHash<QString, QString> m_troubles;  // by address
     QStringList m_toAsk;                 // addresses; the first is being asked
     bool m_adding = false;
     QString m_trouble;
     bool m_looking = false, m_looked = false;
     QList<ServerEntry> m_found;
-    RequestThread m_addThread, m_refreshThread, m_lookThread;
+    RequestThread m_addThread, m_refreshThread, m_lookThread, m_storeThread;
+    KeyMover m_keyMover;
 };

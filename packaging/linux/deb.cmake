@@ -25,7 +25,7 @@ qt6-translations-l10n, qml6-module-qtcore, qml6-module-qtqml, qml6-module-qtqml-
 qml6-module-qtqml-workerscript, qml6-module-qtquick, qml6-module-qtquick-controls, qml6-module-qtquick-dialogs, \
 qml6-module-qtquick-layouts, qml6-module-qtquick-templates, qml6-module-qtquick-window, \
 qml6-module-qt-labs-folderlistmodel")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, qt6-wayland")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libsecret-1-0, qt6-wayland") # libsecret: opened where it is
 
 # What Debian asks of every package: whose it is, and what has changed.
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/spillway)

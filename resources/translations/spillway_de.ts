@@ -134,16 +134,16 @@
         <translation>Um Modelle zu finden und zu holen, fragt Spillway %1 und die Server, die dort für die Dateien genannt werden. Ein anderer wird nur gefragt, wo Sie seine Adresse oder einen Namen von Ollama eingeben. Alle sehen die Netzadresse dieses Rechners und was Sie suchen und holen, und nichts von Ihren Gesprächen.</translation>
     </message>
     <message>
-        <source>Your token of Hugging Face is found in the environment, and %1 gets it along. You can change your mind in the settings, which also list who was contacted.</source>
-        <translation>Ihr Token für Hugging Face steht in der Umgebung, und %1 bekommt es mit. Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
-    </message>
-    <message>
         <source>You can change your mind in the settings, which also list who was contacted.</source>
         <translation>Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
     </message>
     <message>
         <source>Use the network for this</source>
         <translation>Das Netz dafür benutzen</translation>
+    </message>
+    <message>
+        <source>Your token of Hugging Face is known, and %1 gets it along. You can change your mind in the settings, which also list who was contacted.</source>
+        <translation>Ihr Token für Hugging Face ist bekannt, und %1 bekommt es mit. Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
     </message>
 </context>
 <context>
@@ -2614,6 +2614,49 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>no limit</source>
         <translation>ohne Grenze</translation>
     </message>
+    <message>
+        <source>Token of Hugging Face</source>
+        <translation>Token für Hugging Face</translation>
+    </message>
+    <message>
+        <source>hf_…</source>
+        <translation>hf_…</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>Remove the token of Hugging Face</source>
+        <translation>Das Token für Hugging Face entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>Fetching</name>
+    <message>
+        <source>It is found in the environment, or where Hugging Face’s own tools keep it.</source>
+        <translation>Es steht in der Umgebung oder dort, wo die Programme von Hugging Face es aufbewahren.</translation>
+    </message>
+    <message>
+        <source>It is kept in this system’s password store.</source>
+        <translation>Es wird im Passwortspeicher dieses Systems aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>It is kept in a file that only you can read: no password store answered on this system.</source>
+        <translation>Es wird in einer Datei aufbewahrt, die nur Sie lesen können: Auf diesem System hat kein Passwortspeicher geantwortet.</translation>
+    </message>
+    <message>
+        <source>Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in this system’s password store, or, where none answers, in a file that only you can read.</source>
+        <translation>Modelle, deren Bedingungen Sie dort zugestimmt haben, verlangen es. Es geht an %1 und an niemanden sonst und wird im Passwortspeicher dieses Systems aufbewahrt oder, wo keiner antwortet, in einer Datei, die nur Sie lesen können.</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters, digits and signs, without spaces.</source>
+        <translation>Ein Token ist ein Wort aus Buchstaben, Ziffern und Zeichen, ohne Leerzeichen.</translation>
+    </message>
 </context>
 <context>
     <name>FileDialog</name>
@@ -2950,10 +2993,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Noch einmal</translation>
     </message>
     <message>
-        <source>Its terms have to be accepted on %1 first, and a token has to say who you are (HF_TOKEN).</source>
-        <translation>Die Bedingungen müssen erst auf %1 angenommen werden, und ein Token muss sagen, wer fragt (HF_TOKEN).</translation>
-    </message>
-    <message>
         <source>There is no GGUF model in it.</source>
         <translation>Darin ist kein GGUF-Modell.</translation>
     </message>
@@ -2964,6 +3003,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Fetched with it where you tick them</source>
         <translation>Wird mitgeholt, wo ein Haken steht</translation>
+    </message>
+    <message>
+        <source>Its terms have to be accepted on %1 first, and a token has to say who you are; the settings take it.</source>
+        <translation>Die Bedingungen müssen erst auf %1 angenommen werden, und ein Token muss sagen, wer fragt; es wird in den Einstellungen eingegeben.</translation>
     </message>
 </context>
 <context>
@@ -4861,6 +4904,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.</source>
         <translation>%1 Die Schritte werden damit geteilt, auf das %2 entfallen; die Diagramme zeigen allein dieses Gespräch.</translation>
     </message>
+    <message>
+        <source>%1 The charts are of this conversation alone.</source>
+        <translation>%1 Die Diagramme zeigen allein dieses Gespräch.</translation>
+    </message>
+    <message>
+        <source>%1 That makes %2; the charts are of this conversation alone.</source>
+        <translation>%1 Darauf entfallen %2; die Diagramme zeigen allein dieses Gespräch.</translation>
+    </message>
 </context>
 <context>
     <name>PanelSection</name>
@@ -5407,6 +5458,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>It runs on %1: what you write goes there.</source>
         <translation>Es läuft auf %1: Was Sie schreiben, geht dorthin.</translation>
+    </message>
+    <message>
+        <source>It runs on %1: what you write goes to one of them.</source>
+        <translation>Es läuft auf %1: Was Sie schreiben, geht an einen davon.</translation>
     </message>
 </context>
 <context>
@@ -6092,10 +6147,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>ServerRow</name>
     <message>
-        <source>with a key</source>
-        <translation>mit Schlüssel</translation>
-    </message>
-    <message>
         <source>not encrypted</source>
         <translation>nicht verschlüsselt</translation>
     </message>
@@ -6114,6 +6165,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Add %1</source>
         <translation>%1 hinzufügen</translation>
+    </message>
+    <message>
+        <source>key in a private file</source>
+        <translation>Schlüssel in privater Datei</translation>
+    </message>
+    <message>
+        <source>key in the password store</source>
+        <translation>Schlüssel im Passwortspeicher</translation>
     </message>
 </context>
 <context>
@@ -6244,6 +6303,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>%n Server haben diesen Namen und dieses Modell. Es antwortet der, der am wenigsten zu tun hat; ein anderer, wenn er nicht kann.</numerusform>
         </translation>
     </message>
+    <message>
+        <source>The key will be kept in this system’s password store.</source>
+        <translation>Der Schlüssel wird im Passwortspeicher dieses Systems aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>The key will be kept in this system’s password store, which will ask you to unlock it.</source>
+        <translation>Der Schlüssel wird im Passwortspeicher dieses Systems aufbewahrt, der Sie bitten wird, ihn zu entsperren.</translation>
+    </message>
+    <message>
+        <source>The key will be kept in a file that only you can read: no password store answers on this system.</source>
+        <translation>Der Schlüssel wird in einer Datei aufbewahrt, die nur Sie lesen können: Auf diesem System antwortet kein Passwortspeicher.</translation>
+    </message>
 </context>
 <context>
     <name>ServersPage</name>
@@ -6268,10 +6339,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Ihre Server</translation>
     </message>
     <message>
-        <source>To change a server&apos;s name or key, add it again. Keys are kept in a file that only you can read.</source>
-        <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu. Schlüssel liegen in einer Datei, die nur Sie lesen können.</translation>
-    </message>
-    <message>
         <source>Stop looking</source>
         <translation>Suche abbrechen</translation>
     </message>
@@ -6286,6 +6353,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Nothing new was found where such programs usually listen.</source>
         <translation>Wo solche Programme gewöhnlich lauschen, wurde nichts Neues gefunden.</translation>
+    </message>
+    <message>
+        <source>To change a server&apos;s name or key, add it again.</source>
+        <translation>Um Namen oder Schlüssel zu ändern, fügen Sie den Server noch einmal hinzu.</translation>
     </message>
 </context>
 <context>

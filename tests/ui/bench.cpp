@@ -193,7 +193,7 @@ void Bench::reset(const QVariantMap& changes)
     m_log = std::make_unique<LogModel>(m_feed);
     m_shownLog = std::make_unique<ShownLog>(*m_log);
     const bool real = changes.value(QStringLiteral("real")).toBool();
-    m_door = remoteDoor();
+    m_door = remoteDoor(nullptr);
     std::unique_ptr<engine::Engine> here = real ? engine::make_engine() : std::make_unique<FakeEngine>(m_script);
     m_shared = std::make_unique<server::SharedEngine>(m_door ? m_door->engine(std::move(here)) : std::move(here));
     m_thread = std::make_unique<EngineThread>([this] { return m_shared->owner(); });
@@ -311,7 +311,7 @@ void Bench::restartFetching()
     m_fetching.reset();
     Fetching::World world;
     if (m_hub)
-        world.source = hubSource(std::filesystem::path(m_folder->path().toStdU16String()));
+        world.source = hubSource(std::filesystem::path(m_folder->path().toStdU16String()), nullptr);
     world.permission = m_settings->findModels();
     world.listFile = m_folder->filePath(QStringLiteral("fetches.json"));
     world.request = [] { return engine::LoadRequest(); };

@@ -208,6 +208,27 @@ Item {
             compare(shell.page, PageName.Conversation);
         }
 
+        function test_settings_take_a_token() {
+            keyClick(Qt.Key_Comma, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "settingsPage"));
+            const row = part("hubTokenRow");
+            tryVerify(() => row.visible);
+            verify(!part("keepHubToken").enabled);
+            part("hubToken").forceActiveFocus();
+            type("two words");
+            keyClick(Qt.Key_Return);
+            verify(row.effective.indexOf("one word") > 0);
+            type("hf_word");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.fetching.hasToken && !Bench.fetching.keepingToken);
+            compare(row.effective, "");
+            verify(row.explanation.indexOf("only you can read") > 0); // the test has no password store
+            verify(!part("hubToken").visible);
+            compare(Bench.namelessControls(shell).join(), "");
+            part("removeHubToken").clicked();
+            tryVerify(() => !Bench.fetching.hasToken);
+            tryCompare(part("hubToken"), "visible", true);
+        }
         function test_settings_take_it_back_and_list_who_was_asked() {
             goThereAllowed();
             openTiny();

@@ -62,6 +62,19 @@ Item {
             compare(Bench.servers.all.length, 0);
             compare(Bench.catalogue.total, 1);
         }
+        function test_says_where_a_key_is_kept() {
+            type(Bench.serverUrl());
+            click(part("serverKey"));
+            verify(!part("keyNote").visible);
+            type("word");
+            tryCompare(part("keyNote"), "visible", true);
+            verify(part("keyNote").text.indexOf("a file that only you can read") > 0); // the test has no password store
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.servers.all.length === 1 && !Bench.servers.adding);
+            tryCompare(part("keyNote"), "visible", false);
+            verify(part("serverSummary").text.indexOf("key in a private file") > 0);
+            compare(Bench.namelessControls(shell).join(), "");
+        }
         function test_says_that_servers_of_one_name_answer_for_each_other() {
             type(Bench.serverUrl());
             click(part("serverName"));

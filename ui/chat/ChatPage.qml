@@ -17,6 +17,7 @@ FocusScope {
     required property SettingsController settings
     required property ModelController models
     required property DeviceController devices
+    required property list<string> servers // that may answer with the open model
 
     property bool hasGuide: false
     property bool guideOpen: false
@@ -140,6 +141,7 @@ FocusScope {
                     Layout.fillWidth: true
                     facts: root.models.current
                     continuesText: root.chat.continuesText
+                    servers: root.servers
                 }
                 QuestionChips {
                     objectName: "questionChips"

@@ -9,6 +9,7 @@ ColumnLayout {
 
     required property modelFacts facts
     required property bool continuesText
+    required property list<string> servers // that may answer; none: this computer does
 
     spacing: Theme.gapSmall
 
@@ -29,6 +30,7 @@ ColumnLayout {
         horizontalAlignment: Text.AlignHCenter
         text: root.continuesText
               ? qsTr("This model has no chat template: it continues your text. Write the beginning of something.")
+              : root.servers.length > 1 ? qsTr("It runs on %1: what you write goes to one of them.").arg(Format.listed(root.servers))
               : root.facts.server !== "" ? qsTr("It runs on %1: what you write goes there.").arg(root.facts.server)
               : qsTr("It remembers %1 tokens of conversation.").arg(Format.count(root.facts.contextInUse))
         textFormat: Text.PlainText

@@ -58,7 +58,7 @@ ColumnLayout {
         visible: root.page.gated
         kind: Notice.Warning
         dismissible: false
-        sentence: qsTr("Its terms have to be accepted on %1 first, and a token has to say who you are (HF_TOKEN).").arg(root.host)
+        sentence: qsTr("Its terms have to be accepted on %1 first, and a token has to say who you are; the settings take it.").arg(root.host)
     }
     Text {
         objectName: "noFiles"

@@ -82,6 +82,7 @@ ColumnLayout {
             placeholderText: qsTr("Key, if it asks for one")
             Accessible.name: qsTr("Key for the server")
             onAccepted: root.add()
+            onTextEdited: root.servers.lookForStore()
         }
         ActionButton {
             objectName: "addServer"
@@ -112,6 +113,17 @@ ColumnLayout {
         Layout.fillWidth: true
         visible: root.host !== ""
         text: qsTr("Spillway then asks %1 which models it has. What you write to one of them goes there with the whole conversation, each time.").arg(root.host)
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        lineHeight: Theme.lineHeight
+        color: Theme.textMuted
+    }
+    Text {
+        objectName: "keyNote"
+        Layout.fillWidth: true
+        visible: key.text !== "" && text !== ""
+        text: root.servers.keyNote
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall

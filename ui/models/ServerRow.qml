@@ -11,9 +11,11 @@ RowLayout {
     required property serverEntry modelData
 
     readonly property serverEntry entry: modelData
+    readonly property string keyPlace: !entry.hasKey ? "" : entry.keyInFile ? qsTr("key in a private file")
+                                                                          : qsTr("key in the password store")
     readonly property string summary: {
         let parts = entry.name === entry.host ? "" : entry.host;
-        for (const part of [entry.program, addable && entry.trouble !== "" ? "" : Format.models(entry.models), entry.hasKey ? qsTr("with a key") : "",
+        for (const part of [entry.program, addable && entry.trouble !== "" ? "" : Format.models(entry.models), keyPlace,
                             entry.inClear ? qsTr("not encrypted") : ""]) {
             if (part !== "")
                 parts = parts === "" ? part : Format.also(parts, part);

@@ -106,7 +106,7 @@ Page {
     Text {
         Layout.fillWidth: true
         visible: root.servers.all.length > 0
-        text: qsTr("To change a server's name or key, add it again. Keys are kept in a file that only you can read.")
+        text: qsTr("To change a server's name or key, add it again.")
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall

@@ -10,6 +10,7 @@ ColumnLayout {
 
     required property PressureMonitor monitor
     required property ChatController chat
+    property bool ofServer: false // the open model is of a server, which divides its work by itself
     property string refusal: "" // why a recording was not written
 
     readonly property bool elsewhere: chat.turn.answeredElsewhere !== "" && !monitor.replaying
@@ -29,6 +30,9 @@ ColumnLayout {
     // What the others take.
     function beside(others: string): string {
         const speed = root.chat.turn.tokensPerSecondElsewhere;
+        if (root.ofServer)
+            return speed === undefined ? qsTr("%1 The charts are of this conversation alone.").arg(others)
+                                       : qsTr("%1 That makes %2; the charts are of this conversation alone.").arg(others).arg(Format.tokensPerSecond(speed));
         return speed === undefined ? qsTr("%1 Steps are shared with that; the charts are of this conversation alone.").arg(others)
                                    : qsTr("%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.").arg(others).arg(Format.tokensPerSecond(speed));
     }

@@ -102,6 +102,7 @@ FocusScope {
                     Layout.bottomMargin: Theme.gapSmall
                     monitor: root.monitor
                     chat: root.chat
+                    ofServer: root.elsewhere
                     refusal: header.refusal
                     onRefusalDismissed: header.refusal = ""
                     onConversationRequested: conversation => root.conversationRequested(conversation)

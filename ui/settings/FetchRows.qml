@@ -1,14 +1,16 @@
-// Where fetched models go, and how fast they may come.
+// Where fetched models go, how fast they may come, and the token that says who the user is.
 import QtQuick
 import QtQuick.Dialogs
 import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.Components
+import Spillway.Ui.Theme
 
 ColumnLayout {
     id: root
 
     required property SettingsController settings
+    required property Fetching fetching
 
     spacing: 0
 
@@ -40,6 +42,48 @@ ColumnLayout {
         setting: root.settings.fetchMegabytesPerS
         suffix: qsTr(" MB/s")
         zeroText: qsTr("no limit")
+    }
+    SettingRow {
+        objectName: "hubTokenRow"
+        title: qsTr("Token of Hugging Face")
+        explanation: root.fetching.tokenNote
+        effective: root.fetching.tokenTrouble
+
+        TextLine {
+            id: token
+
+            function keep() {
+                root.fetching.keepToken(text);
+                clear();
+            }
+
+            objectName: "hubToken"
+            Layout.preferredWidth: Theme.px(200)
+            visible: !root.fetching.hasToken
+            enabled: !root.fetching.keepingToken
+            echoMode: TextInput.Password
+            inputMethodHints: Qt.ImhSensitiveData | Qt.ImhNoPredictiveText
+            placeholderText: qsTr("hf_…")
+            Accessible.name: qsTr("Token of Hugging Face")
+            onAccepted: keep()
+        }
+        ActionButton {
+            objectName: "keepHubToken"
+            visible: !root.fetching.hasToken
+            enabled: token.text.trim() !== "" && !root.fetching.keepingToken
+            text: qsTr("Keep")
+            onClicked: token.keep()
+            Keys.onReturnPressed: clicked()
+        }
+        ActionButton {
+            objectName: "removeHubToken"
+            visible: root.fetching.keepsToken
+            enabled: !root.fetching.keepingToken
+            text: qsTr("Remove")
+            Accessible.name: qsTr("Remove the token of Hugging Face")
+            onClicked: root.fetching.keepToken("")
+            Keys.onReturnPressed: clicked()
+        }
     }
     FolderDialog {
         id: dialog

@@ -117,6 +117,7 @@ Page {
         Layout.fillWidth: true
         visible: root.fetching.available
         settings: root.settings
+        fetching: root.fetching
     }
     ContactRows {
         objectName: "contactRows"

@@ -3,6 +3,7 @@
 
 #include "app/fetching/fetching.h"
 #include "app/settings/settings_controller.h"
+#include "tests/support/fake_secret_store.h"
 #include "tests/support/models.h"
 #include "tests/support/net/model_hub.h"
 
@@ -54,7 +55,7 @@ public:
     {
         fetching.reset();
         fetching = std::make_unique<Fetching>(
-            Fetching::World{.source = hubSource(std::filesystem::path(folder.path().toStdU16String())),
+            Fetching::World{.source = hubSource(std::filesystem::path(folder.path().toStdU16String()), store),
                             .permission = settings->findModels(),
                             .megabytesPerS = settings->fetchMegabytesPerS(),
                             .folder = [this] { return settings->fetchFolder(); },
@@ -95,6 +96,7 @@ public:
     const std::string m_large = m_model + std::string(3 << 20, 'x');  // a model with something behind it
     const std::string m_other = "no model at all";
     QTemporaryDir folder;
+    std::shared_ptr<support::FakeSecretStore> store;  // null: this system has none
     std::unique_ptr<support::ModelHub> hub;
     std::unique_ptr<SettingsController> settings;
     std::unique_ptr<Fetching> fetching;

@@ -63,7 +63,7 @@ private Q_SLOTS:
 
     void tellsNamesFromWords()
     {
-        const auto source = hubSource({});
+        const auto source = hubSource({}, nullptr);
         const auto named = [&](const char* text) { return source->named(text).value_or("-"); };
         QCOMPARE(named("https://example.org/x.gguf"), std::string("https://example.org/x.gguf"));
         QCOMPARE(named("hf.co/org/repo:Q4_K_M"), std::string("hf.co/org/repo:Q4_K_M"));

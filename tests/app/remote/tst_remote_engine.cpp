@@ -13,7 +13,6 @@
 #include <thread>
 
 using remote::Kind;
-using support::Look;
 using support::LookAlike;
 using support::WebAnswer;
 using support::WebRequest;
@@ -467,12 +466,12 @@ private Q_SLOTS:
         QVERIFY(!bench.engine.begin(1, request, bench.listener, {}));
         QVERIFY(bench.load());
         const auto first = bench.engine.begin(1, request, bench.listener, {});
-        const auto second = bench.engine.begin(2, request, bench.listener, {});
-        QVERIFY(first && second && *first != *second);
-        QCOMPARE(bench.engine.step({}), std::vector<engine::TurnId>{*first});
+        QVERIFY(first && *first != 0);
+        QTRY_COMPARE(bench.engine.step({}), std::vector<engine::TurnId>{*first});
+        QCOMPARE(bench.text, std::string("Hello"));
         QCOMPARE(bench.engine.end(*first)->text, std::string("Hello"));
-        QCOMPARE(bench.engine.end(*second)->reason, engine::StopReason::Cancelled);
-        QVERIFY(!bench.engine.end(*second));
+        QVERIFY(!bench.engine.end(*first));
+        QVERIFY(bench.engine.step({}).empty());
     }
 
     void aModelHereAndOneThereTakeTurns()

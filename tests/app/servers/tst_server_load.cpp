@@ -15,7 +15,7 @@ namespace {
 /// A load that follows one server.
 struct Followed {
     LookAlike server;
-    std::shared_ptr<RemoteDoor> door = remoteDoor();
+    std::shared_ptr<RemoteDoor> door = remoteDoor(nullptr);
     ServerLoad load{door, 30};
 
     Followed() { door->setServers({{server.url(), {}}}); }

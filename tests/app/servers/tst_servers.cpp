@@ -11,6 +11,7 @@
 #include "tests/support/net/look_alike.h"
 #include "tests/support/test_program.h"
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -30,7 +31,7 @@ QString urlOf(const LookAlike& server)
 struct List {
     QTemporaryDir folder;
     QString file = folder.filePath("profile/servers.json");
-    std::shared_ptr<RemoteDoor> door = remoteDoor();
+    std::shared_ptr<RemoteDoor> door = remoteDoor(nullptr);
     std::unique_ptr<Servers> servers = std::make_unique<Servers>(door, file);
 
     void add(const QString& name, const QString& address, const QString& key = {})
@@ -41,7 +42,7 @@ struct List {
     void restart()
     {
         servers.reset();
-        door = remoteDoor();
+        door = remoteDoor(nullptr);
         servers = std::make_unique<Servers>(door, file);
     }
     QString path(int model = 0) const { return servers->models().at(model).path; }
@@ -90,6 +91,22 @@ struct Talk {
     TurnRunner turns{thread, store, open_, {}};
     mutable ChatController chat{thread, store, open_, turns};
 };
+
+/// Says the word that it was asked with ten times, in pieces. Of "bad" it breaks off in the middle.
+WebAnswer repeatSlowly(const support::WebRequest& request)
+{
+    if (request.method != "POST")
+        return {200, {}, "{\"data\":[{\"id\":\"org/model\"}]}"};
+    const std::string word = nlohmann::json::parse(request.body)["messages"].back()["content"];
+    WebAnswer answer = LookAlike::stream(std::vector<std::string>(10, LookAlike::content(word + ' ')));
+    answer.piece_bytes = int(answer.body.size() / 12);
+    answer.pause_ms = 60;
+    if (word == "bad") {
+        answer.end = WebAnswer::End::Reset;
+        answer.sent_bytes = std::int64_t(answer.body.size() / 2);
+    }
+    return answer;
+}
 
 }  // namespace
 
@@ -361,6 +378,64 @@ private Q_SLOTS:
         QCOMPARE(talk.lastText(), QString("one two three"));
     }
 
+    void conversationsAreAnsweredAtTheSameTime()
+    {
+        LookAlike server;
+        List list;
+        list.add("tower", urlOf(server));
+        server.server().answer_by(repeatSlowly);
+        Talk talk(list);
+        talk.open(list.path());
+        const QSignalSpy ended(&talk.turns, &TurnRunner::turnEnded);
+        QStringList ids;
+        for (const char* word : {"one", "bad", "three"}) {
+            talk.chat.newConversation();
+            QVERIFY(talk.chat.turn()->send(word));
+            ids.append(talk.chat.conversationId());
+        }
+        QTRY_VERIFY(talk.lastText().startsWith("three"));
+        QCOMPARE(talk.chat.turn()->countElsewhere(), 2);
+        QVERIFY(ended.empty());
+        QElapsedTimer timer;
+        timer.start();
+        talk.chat.turn()->stop();
+        QVERIFY(QTest::qWaitFor([&] { return !talk.chat.turn()->busy(); }));
+        QVERIFY2(timer.elapsed() < 300, qPrintable(QString::number(timer.elapsed())));
+        QTRY_COMPARE(ended.size(), 3);
+        using Status = StoredMessage::Status;
+        const auto answer = [&](int i) { return talk.store.conversation(ids[i])->messages.value(1); };
+        QCOMPARE(answer(0).text, QStringLiteral("one ").repeated(10));
+        QCOMPARE(answer(0).status, Status::Complete);
+        QVERIFY(answer(1).text.startsWith("bad ") && answer(1).text.size() < 40);
+        QCOMPARE(answer(1).status, Status::Failed);
+        QVERIFY(!answer(1).sentence.isEmpty());
+        QVERIFY(answer(2).text.startsWith("three ") && answer(2).text.size() < 60);
+        QCOMPARE(answer(2).status, Status::Stopped);
+        QVERIFY(talk.models.current().known());  // one that fails does not close the model
+    }
+
+    void versionsAreMadeAtTheSameTime()
+    {
+        LookAlike server;
+        List list;
+        list.add("tower", urlOf(server));
+        server.server().answer_by(repeatSlowly);
+        Talk talk(list);
+        talk.open(list.path());
+        talk.say("word");
+        const std::size_t before = server.server().requests().size();
+        talk.chat.turn()->regenerateTogether(talk.lastId(), 3);
+        QTRY_COMPARE(server.server().requests().size(), before + 3);
+        QVERIFY(talk.chat.turn()->busy());  // none of them has ended yet
+        QTRY_VERIFY(!talk.chat.turn()->busy());
+        const StoredConversation stored = *talk.store.conversation(talk.chat.conversationId());
+        QCOMPARE(stored.messages.size(), 5);
+        for (const StoredMessage& message : stored.messages.mid(1)) {
+            QCOMPARE(message.text, QStringLiteral("word ").repeated(10));
+            QCOMPARE(message.status, StoredMessage::Status::Complete);
+        }
+    }
+
     void aServerThatVanishesLeavesTheText()
     {
         auto server = std::make_unique<LookAlike>();
@@ -451,6 +526,10 @@ private Q_SLOTS:
         for (const ModelEntry& entry : list.servers->models())
             rows.append(entry.origin + ' ' + entry.facts.name + (entry.notes.isEmpty() ? "" : " *"));
         QCOMPARE(rows, (QStringList{"cluster org/model *", "cluster org/more", "tower org/model"}));
+        const auto host = [](const LookAlike& its) { return urlOf(its).mid(7); };
+        QCOMPARE(list.servers->hostsFor(list.path()), (QStringList{host(first), host(second)}));
+        QCOMPARE(list.servers->hostsFor(list.path(1)), QStringList{host(second)});
+        QCOMPARE(list.servers->hostsFor("/here.gguf"), QStringList());
         // The second one knows more of them than the first; either may answer.
         QCOMPARE(list.servers->unknown(list.path(), {"top_k", "temperature"}), QStringList{"top_k"});
 

@@ -1,0 +1,36 @@
+// HubToken is the token that says to the hub who the user is, wherever it is kept.
+#pragma once
+
+#include "app/fetching/model_source.h"
+#include "app/net/kept_token.h"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+
+/// Any thread but the UI's; place() from there, too.
+class HubToken
+{
+public:
+    /// `fromEnvironment`: is used before any that is kept; empty: there is none. `file`: empty: nothing is kept.
+    HubToken(std::string fromEnvironment, std::filesystem::path file, std::shared_ptr<secrets::SecretStore> store);
+
+    TokenPlace place() const;
+    /// Empty: there is none, or the password store does not give it now; the user may be asked to unlock that.
+    std::string get(const std::stop_token& stop);
+    engine::Status keep(const std::string& token, const std::stop_token& stop);
+
+private:
+    engine::Status forget(const std::string& id, const std::stop_token& stop);
+    engine::Status write(const net::KeptToken& kept) const;
+
+    const std::string m_fromEnvironment;
+    const std::filesystem::path m_file;
+    const std::shared_ptr<secrets::SecretStore> m_store;
+    std::mutex m_asking;          // the store: one after another
+    mutable std::mutex m_values;  // held for a moment
+    net::KeptToken m_kept;
+    std::string m_known;  // of the store's
+    std::chrono::steady_clock::time_point m_quietUntil{};
+};

@@ -1,0 +1,26 @@
+// KeptToken is the user's token of the hub as this program keeps it: in the system's password store, or else in a file
+// that only the user can read.
+#pragma once
+
+#include "app/secrets/secret_store.h"
+
+#include <filesystem>
+#include <string>
+
+namespace net {
+
+struct KeptToken {
+    std::string token;    // empty: there is none, or the password store has it
+    std::string id = {};  // by which that has it
+    bool operator==(const KeptToken&) const = default;
+};
+
+/// Where the file lies. `data`: this program's folder.
+std::filesystem::path kept_token_file(const std::filesystem::path& data);
+/// What makes no sense in the file is no token.
+KeptToken read_kept_token(const std::filesystem::path& file);
+std::string text_of(const KeptToken& kept);
+/// A token is one word; anything else would be a header of its own. Empty: this is none.
+std::string token_word(const std::string& text);
+
+}  // namespace net

@@ -1,0 +1,73 @@
+#include "app/remote/server_keys.h"
+
+#include <utility>
+
+namespace remote {
+
+namespace {
+
+using secrets::MayAsk;
+using std::chrono::steady_clock;
+
+/// For so long a user who has closed the question is not asked anew: a list of servers is asked one after another.
+constexpr std::chrono::seconds kQuiet{30};
+
+}  // namespace
+
+secrets::Access ServerKeys::access(const std::stop_token& stop) const
+{
+    return store_ ? store_->access(stop) : secrets::Access::None;
+}
+
+std::string ServerKeys::keep(const std::string& host, const std::string& key, MayAsk may, const std::stop_token& stop)
+{
+    if (!store_)
+        return {};
+    std::string id = secrets::keep_in(*store_, "Spillway: key for " + host, key, may, stop);
+    const std::lock_guard lock(mutex_);
+    if (!id.empty())
+        known_[id] = key;
+    return id;
+}
+
+bool ServerKeys::forget(const std::string& id, const std::stop_token& stop)
+{
+    {
+        const std::lock_guard lock(mutex_);
+        known_.erase(id);
+    }
+    return store_ && store_->forget(id, stop);
+}
+
+Server ServerKeys::with_known_key(Server server) const
+{
+    const std::lock_guard lock(mutex_);
+    if (const auto known = known_.find(server.key_id); known != known_.end())
+        server.key = known->second;
+    return server;
+}
+
+Server ServerKeys::with_key(Server server, const std::stop_token& stop)
+{
+    server = with_known_key(std::move(server));
+    if (server.key_id.empty() || !server.key.empty())
+        return server;
+    MayAsk may = MayAsk::Yes;
+    {
+        const std::lock_guard lock(mutex_);
+        if (steady_clock::now() < quiet_until_)
+            may = MayAsk::No;
+    }
+    const auto key = store_ ? store_->find(server.key_id, may, stop)
+                            : engine::fail(engine::Error::Code::CannotRead, "this system has no password store");
+    const std::lock_guard lock(mutex_);
+    if (key) {
+        server.key = known_[server.key_id] = *key;
+    } else {
+        server.no_key = key.error().what;
+        quiet_until_ = steady_clock::now() + kQuiet;
+    }
+    return server;
+}
+
+}  // namespace remote

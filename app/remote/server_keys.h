@@ -1,0 +1,46 @@
+// ServerKeys has the keys of servers that lie in the system's password store, each fetched when it is needed first.
+#pragma once
+
+#include "app/remote/server.h"
+#include "app/secrets/secret_store.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace remote {
+
+/// What asks the store may wait for the user. Any thread.
+class ServerKeys
+{
+public:
+    /// `store`: null: there is none.
+    explicit ServerKeys(std::shared_ptr<secrets::SecretStore> store)
+        : store_(std::move(store))
+    {
+    }
+
+    secrets::Access access(const std::stop_token& stop) const;
+    /// Gives a server's key to the store, and asks whether it is there. The id by which it is; empty: it is not, and
+    /// has to be kept elsewhere. `host`: for people who look into the store.
+    std::string keep(const std::string& host, const std::string& key, secrets::MayAsk may, const std::stop_token& stop);
+    /// False: it may still be in the store.
+    bool forget(const std::string& id, const std::stop_token& stop);
+
+    /// A server with its key, or with the reason why that is missing. Where the user has not unlocked the store, nobody
+    /// is asked again for a while.
+    Server with_key(Server server, const std::stop_token& stop);
+    /// The same with what is known already: nobody is asked.
+    Server with_known_key(Server server) const;
+
+private:
+    std::shared_ptr<secrets::SecretStore> store_;
+    mutable std::mutex mutex_;
+    std::map<std::string, std::string> known_;  // by id
+    std::chrono::steady_clock::time_point quiet_until_{};
+};
+
+}  // namespace remote

@@ -1,0 +1,73 @@
+// TurnThreads answers several turns at the same time, each on a thread of its own, and tells what comes of them on the
+// thread that asks.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace remote {
+
+/// begin(), step() and end() are those of engine::Engine: one thread, on which the listeners are called.
+class TurnThreads
+{
+public:
+    /// Answers a turn from its beginning to its end. Runs on the turn's thread and calls the listener from there.
+    using Work = std::function<engine::Result<engine::Turn>(const engine::Listener&, const std::stop_token&)>;
+
+    TurnThreads() = default;
+    TurnThreads(const TurnThreads&) = delete;
+    TurnThreads& operator=(const TurnThreads&) = delete;
+    ~TurnThreads() { clear(); }
+
+    std::size_t count() const { return turns_.size(); }
+    engine::TurnId begin(Work work, const engine::Listener& listener, const std::stop_token& stop);
+    /// Waits until something has come, but not so long that whoever calls would be missed elsewhere. The turns that are
+    /// over, of which all has been told.
+    std::vector<engine::TurnId> step();
+    /// Of one that is not over, what it has said since the last step is left out.
+    engine::Result<engine::Turn> end(engine::TurnId id);
+    /// Stops all and waits for them.
+    void clear();
+
+private:
+    struct RequestStop {
+        std::stop_source source;
+        void operator()() const { source.request_stop(); }
+    };
+    struct Turn {
+        Turn(engine::TurnId id_, const engine::Listener& listener_, const std::stop_token& stop_)
+            : id(id_)
+            , listener(listener_)
+            , on_stop(stop_, RequestStop{stop})
+        {
+        }
+        engine::TurnId id;
+        engine::Listener listener;
+        std::stop_source stop;
+        std::stop_callback<RequestStop> on_stop;
+        std::optional<engine::Result<engine::Turn>> result = {};
+        std::jthread thread = {};
+    };
+    struct News {
+        engine::TurnId turn;
+        std::function<void()> tell;
+    };
+    engine::Listener collecting(const Turn& turn);
+    void add(News news);
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<News> news_;  // the oldest first
+    std::list<Turn> turns_;
+    engine::TurnId last_ = 0;
+};
+
+}  // namespace remote

@@ -1,0 +1,124 @@
+#include "app/servers/server_list.h"
+
+#include <algorithm>
+
+namespace {
+
+bool hasModel(const KnownServer& known, const std::string& model)
+{
+    return std::ranges::find(known.facts.models, model, &remote::ServedModel::id) != known.facts.models.end();
+}
+
+}  // namespace
+
+const KnownServer* ServerList::find(const QString& url) const
+{
+    const auto known = std::ranges::find_if(
+        all(), [&](const KnownServer& one) { return QString::fromStdString(one.server.url) == url; });
+    return known == all().end() ? nullptr : &*known;
+}
+
+KnownServer* ServerList::own(const QString& url)
+{
+    const KnownServer* const known = find(url);
+    return known ? &m_content.servers[known - all().constData()] : nullptr;
+}
+
+QList<const KnownServer*> ServerList::answeringFor(const KnownServer& known, const std::string& model) const
+{
+    QList<const KnownServer*> servers;
+    for (const KnownServer& other : all())
+        if (&other == &known || (other.name == known.name && hasModel(other, model)))
+            servers.append(&other);
+    return servers;
+}
+
+bool ServerList::put(const KnownServer& server, const std::string& keyId)
+{
+    KnownServer put = server;
+    if (!keyId.empty()) {
+        put.server.key.clear();
+        put.server.key_id = keyId;
+    }
+    const QString url = QString::fromStdString(put.server.url);
+    if (KnownServer* const before = own(url)) {
+        doWithoutKey(*before);
+        *before = put;
+    } else {
+        m_content.servers.append(put);
+    }
+    if (write())
+        return true;
+    takeBackKey(url, server.server.key);
+    return false;
+}
+
+bool ServerList::remove(const QString& url)
+{
+    const KnownServer* const known = find(url);
+    if (!known)
+        return true;
+    doWithoutKey(*known);
+    m_content.servers.removeAt(known - all().constData());
+    return write();
+}
+
+bool ServerList::learn(const QString& url, const remote::ServerFacts& facts)
+{
+    KnownServer* const known = own(url);
+    if (!known)
+        return true;
+    known->facts = facts;
+    return write();
+}
+
+QList<KnownServer> ServerList::withKeysToMove() const
+{
+    QList<KnownServer> servers;
+    for (const KnownServer& known : all())
+        if (m_written && !known.server.key.empty())
+            servers.append(known);
+    return servers;
+}
+
+bool ServerList::take(const KeyMover::Outcome& outcome)
+{
+    m_content.unneededKeys.removeIf([&](const QString& id) { return outcome.forgotten.contains(id); });
+    for (const KeyMover::Moved& moved : outcome.moved) {
+        KnownServer* const known = own(QString::fromStdString(moved.url));
+        if (known && known->server.key == moved.key) {
+            known->server.key.clear();
+            known->server.key_id = moved.id;
+        } else {  // it was taken out meanwhile, or has another key
+            m_content.unneededKeys.append(QString::fromStdString(moved.id));
+        }
+    }
+    if (write())
+        return true;
+    for (const KeyMover::Moved& moved : outcome.moved)
+        takeBackKey(QString::fromStdString(moved.url), moved.key);
+    return false;
+}
+
+/// Its key is to leave the password store.
+void ServerList::doWithoutKey(const KnownServer& known)
+{
+    if (!known.server.key_id.empty())
+        m_content.unneededKeys.append(QString::fromStdString(known.server.key_id));
+}
+
+void ServerList::takeBackKey(const QString& url, const std::string& key)
+{
+    KnownServer* const known = own(url);
+    if (!known || known->server.key_id.empty())
+        return;
+    doWithoutKey(*known);
+    known->server.key_id.clear();
+    known->server.key = key;
+}
+
+bool ServerList::write()
+{
+    m_written = m_file.write(m_content);
+    return m_written;
+}

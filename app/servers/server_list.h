@@ -1,0 +1,49 @@
+// ServerList is the servers that the user added, as they are kept on disk, and where the key of each one lies.
+#pragma once
+
+#include "app/servers/key_mover.h"
+#include "app/servers/known_server.h"
+
+#include <QList>
+#include <QString>
+#include <QStringList>
+
+#include <string>
+
+/// A change is written at once. False: it could not be, and holds for this run. Values only; lives on the UI thread.
+class ServerList
+{
+public:
+    explicit ServerList(const QString& file)
+        : m_file(file)
+        , m_content(m_file.read())
+    {
+    }
+
+    const QList<KnownServer>& all() const { return m_content.servers; }
+    const KnownServer* find(const QString& url) const;
+    /// Those that may answer for a model of one of them.
+    QList<const KnownServer*> answeringFor(const KnownServer& known, const std::string& model) const;
+
+    /// Takes the place of one of the same address. `keyId`: by which the password store has its key; empty: it has not.
+    bool put(const KnownServer& server, const std::string& keyId);
+    bool remove(const QString& url);
+    bool learn(const QString& url, const remote::ServerFacts& facts);
+
+    /// Those whose key is in the file. None where that cannot be written: nobody would know at the next start that the
+    /// password store has them.
+    QList<KnownServer> withKeysToMove() const;
+    /// Keys that the password store may still have, by their ids.
+    const QStringList& unneededKeys() const { return m_content.unneededKeys; }
+    bool take(const KeyMover::Outcome& outcome);
+
+private:
+    KnownServer* own(const QString& url);
+    void doWithoutKey(const KnownServer& known);
+    void takeBackKey(const QString& url, const std::string& key);
+    bool write();
+
+    ServersFile m_file;
+    ServersFile::Content m_content;
+    bool m_written = true;  // the newest change
+};

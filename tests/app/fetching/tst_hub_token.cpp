@@ -1,0 +1,153 @@
+// The token that says to the hub who the user is: entered in the window, kept in the password store or in a file, and
+// known to spillway-cli.
+#include "tests/app/fetching/fetching_case.h"
+#include "tests/support/test_program.h"
+
+#include <QProcess>
+
+using secrets::Access;
+
+class TestHubToken : public QObject
+{
+    Q_OBJECT
+
+    std::unique_ptr<test_support::FetchingCase> m_case;
+
+    Fetching& fetching() { return *m_case->fetching; }
+    QString file() const { return m_case->folder.filePath("hub-token.json"); }
+    void keep(const QString& token)
+    {
+        fetching().keepToken(token);
+        QTRY_VERIFY(!fetching().keepingToken());
+    }
+    /// What the hub is told of who asks.
+    std::string said()
+    {
+        fetching().finder()->search("tiny");
+        if (!QTest::qWaitFor([this] { return fetching().finder()->searched(); }))
+            return "nothing";
+        return m_case->hub->server().requests().back().header("authorization");
+    }
+
+private Q_SLOTS:
+    void init() { m_case = std::make_unique<test_support::FetchingCase>(); }
+    void cleanup() { m_case.reset(); }
+
+    void itIsKeptInTheStore()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        QVERIFY(!fetching().hasToken() && !fetching().keepsToken());
+        QVERIFY(fetching().tokenNote().contains(m_case->host()));
+        QCOMPARE(said(), std::string());
+        keep("two words");
+        QVERIFY(fetching().tokenTrouble().contains("one word"));
+        keep(" hf_word ");
+        QCOMPARE(fetching().tokenTrouble(), QString());
+        QVERIFY(fetching().hasToken() && fetching().keepsToken());
+        QVERIFY(fetching().tokenNote().contains("kept in this system"));
+        QVERIFY(!test_support::bytesOf(file()).contains("hf_word"));
+        QCOMPARE(said(), std::string("Bearer hf_word"));
+
+        const int calls = m_case->store->calls();
+        m_case->start();
+        QVERIFY(fetching().keepsToken());
+        QCOMPARE(m_case->store->calls(), calls);  // nobody is asked before it is needed
+        QCOMPARE(said(), std::string("Bearer hf_word"));
+        keep("hf_other");
+        QCOMPARE(said(), std::string("Bearer hf_other"));
+        QCOMPARE(m_case->store->all().size(), std::size_t(1));
+        keep({});
+        QVERIFY(!fetching().hasToken());
+        QCOMPARE(said(), std::string());
+        QVERIFY(m_case->store->all().empty());
+        QVERIFY(!QFile::exists(file()));
+    }
+
+    void withoutAStoreItIsInAFile()
+    {
+        m_case->startAllowed();
+        keep("hf_word");
+        QVERIFY(fetching().keepsToken());
+        QVERIFY(fetching().tokenNote().contains("only you can read"));
+        const auto others = QFile::ReadGroup | QFile::WriteGroup | QFile::ReadOther | QFile::WriteOther;
+        QVERIFY(!(QFile(file()).permissions() & others));
+        m_case->start();
+        QCOMPARE(said(), std::string("Bearer hf_word"));
+        keep({});
+        QVERIFY(!QFile::exists(file()));
+        m_case->start();
+        QVERIFY(!fetching().hasToken());
+    }
+
+    void thatOfTheEnvironmentComesFirst()
+    {
+        m_case->startAllowed();
+        keep("hf_word");
+        qputenv("HF_TOKEN", "hf_environment");
+        m_case->start();
+        QVERIFY(fetching().hasToken() && !fetching().keepsToken());
+        QVERIFY(fetching().tokenNote().contains("environment"));
+        QCOMPARE(said(), std::string("Bearer hf_environment"));
+        qunsetenv("HF_TOKEN");
+    }
+
+    void aStoreThatGivesNothingIsAskedOnce()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep("hf_word");
+        m_case->store->becomes(Access::Locked);
+        m_case->start();
+        QCOMPARE(said(), std::string());  // what needs no token is found without
+        fetching().finder()->search("more");
+        QTRY_VERIFY(fetching().finder()->searched());
+        QCOMPARE(m_case->store->timesAsked(), 1);
+        keep({});
+        QVERIFY2(fetching().tokenTrouble().contains("locked"), qPrintable(fetching().tokenTrouble()));
+    }
+
+    void aFileThatCannotBeWrittenLeavesNothing()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        QVERIFY(QDir().mkpath(file() + "/in the way"));
+        m_case->startAllowed();
+        keep("hf_word");
+        QVERIFY(!fetching().tokenTrouble().isEmpty());
+        QVERIFY(!fetching().hasToken());
+        QVERIFY(m_case->store->all().empty());
+    }
+
+    void spillwayCliHasIt()
+    {
+        m_case->startAllowed();
+        keep("hf_word");
+        QProcess cli;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        QVERIFY(QDir().mkpath(m_case->folder.filePath("data/spillway")));
+        QVERIFY(QFile::copy(file(), m_case->folder.filePath("data/spillway/hub-token.json")));
+        environment.insert("XDG_DATA_HOME", m_case->folder.filePath("data"));
+        environment.remove("DBUS_SESSION_BUS_ADDRESS");
+        environment.insert("XDG_RUNTIME_DIR", m_case->folder.path());
+        cli.setProcessEnvironment(environment);
+        cli.start(QStringLiteral(SPILLWAY_CLI), {"pull", "--search", "tiny"});
+        QVERIFY(cli.waitForFinished());
+        QCOMPARE(cli.exitCode(), 0);
+        QCOMPARE(m_case->hub->server().requests().back().header("authorization"), std::string("Bearer hf_word"));
+        QCOMPARE(cli.readAllStandardError(), QByteArray());
+
+        // In the store of a session that is not there.
+        QFile kept(m_case->folder.filePath("data/spillway/hub-token.json"));
+        QVERIFY(kept.open(QFile::WriteOnly));
+        kept.write("{\"token\":\"\",\"tokenId\":\"0123456789abcdef0123456789abcdef\"}");
+        kept.close();
+        cli.start(QStringLiteral(SPILLWAY_CLI), {"pull", "--search", "tiny"});
+        QVERIFY(cli.waitForFinished());
+        QCOMPARE(cli.exitCode(), 0);
+        QCOMPARE(m_case->hub->server().requests().back().header("authorization"), std::string());
+        QVERIFY(cli.readAllStandardError().contains("password store does not answer"));
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestHubToken)
+#include "tst_hub_token.moc"

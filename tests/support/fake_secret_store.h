@@ -1,0 +1,105 @@
+// FakeSecretStore is a password store in memory that does what a test wants of it.
+#pragma once
+
+#include "app/secrets/secret_store.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace support {
+
+/// Any thread.
+class FakeSecretStore final : public secrets::SecretStore
+{
+public:
+    using Access = secrets::Access;
+    using MayAsk = secrets::MayAsk;
+    using Code = engine::Error::Code;
+
+    void becomes(Access access)
+    {
+        const std::lock_guard lock(mutex_);
+        access_ = access;
+    }
+    /// The user unlocks it when asked.
+    void isUnlockedWhenAsked(bool unlocked)
+    {
+        const std::lock_guard lock(mutex_);
+        unlocks_ = unlocked;
+    }
+    /// It gives other text back than it was given.
+    void garbles()
+    {
+        const std::lock_guard lock(mutex_);
+        garbles_ = true;
+    }
+    std::map<std::string, secrets::Secret> all() const
+    {
+        const std::lock_guard lock(mutex_);
+        return secrets_;
+    }
+    int timesAsked() const  // the user
+    {
+        const std::lock_guard lock(mutex_);
+        return asked_;
+    }
+    int calls() const
+    {
+        const std::lock_guard lock(mutex_);
+        return calls_;
+    }
+
+    Access access(const std::stop_token&) override
+    {
+        const std::lock_guard lock(mutex_);
+        ++calls_;
+        return access_;
+    }
+    engine::Result<std::string> find(const std::string& id, MayAsk may, const std::stop_token&) override
+    {
+        const std::lock_guard lock(mutex_);
+        if (!opens(may))
+            return engine::fail(Code::CannotRead, "the system's password store is locked");
+        const auto found = secrets_.find(id);
+        if (found == secrets_.end())
+            return engine::fail(Code::NotFound, "the system's password store does not have it any more");
+        return garbles_ ? "garbled" : found->second.text;
+    }
+    engine::Status keep(const secrets::Secret& secret, MayAsk may, const std::stop_token&) override
+    {
+        const std::lock_guard lock(mutex_);
+        if (!opens(may))
+            return engine::fail(Code::CannotWrite, "the system's password store is locked");
+        secrets_[secret.id] = secret;
+        return {};
+    }
+    engine::Status forget(const std::string& id, const std::stop_token&) override
+    {
+        const std::lock_guard lock(mutex_);
+        if (!opens(MayAsk::No))
+            return engine::fail(Code::CannotWrite, "the system's password store is locked");
+        secrets_.erase(id);
+        return {};
+    }
+
+private:
+    bool opens(MayAsk may)
+    {
+        ++calls_;
+        if (access_ == Access::Locked && may == MayAsk::Yes) {
+            ++asked_;
+            if (unlocks_)
+                access_ = Access::Open;
+        }
+        return access_ == Access::Open;
+    }
+
+    mutable std::mutex mutex_;
+    Access access_ = Access::Open;
+    bool unlocks_ = false, garbles_ = false;
+    int asked_ = 0, calls_ = 0;
+    std::map<std::string, secrets::Secret> secrets_;
+};
+
+}  // namespace support
