@@ -167,6 +167,8 @@ struct Listener {
     std::function<void(const LoadProgress&)> on_load = {};
 };
 
+using SequenceId = int;  // never 0
+
 // ---- commands: what may be asked for while the engine is busy ----
 
 struct SetThreads {
@@ -208,10 +210,11 @@ struct SetKvTypes {
 struct SetRates {
     std::shared_ptr<const MachineRates> rates;
 };
-/// Tokens of the conversation that runs, or ran last, whose KV leaves the device when nothing else can, and comes back
-/// before anything else. They take the place of those it had; none: nothing is kept. It keeps them in its later turns.
+/// Tokens of a conversation whose KV leaves the device when nothing else can, and comes back before anything else. They
+/// take the place of those it had; none: nothing is kept. It keeps them in its later turns.
 struct SetPins {
     std::vector<TokenRange> tokens;
+    SequenceId sequence = 0;  // 0: the one whose turn was begun last
 };
 /// Another device for the loaded model, or none, or an emulated one of another size: what a load would open. It is
 /// opened at once, and refused with everything as it was where that fails; then layers and KV go home, one after
@@ -244,7 +247,6 @@ using PlacementCommand = std::variant<SetDeviceLayers, SetHostExperts, SetExpert
 using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvTypes, SetRates, SetPins, SetDevice,
                              SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
-using SequenceId = int;
 using TurnId = std::uint64_t;  // never 0
 
 /// A text, or the tokens of one.

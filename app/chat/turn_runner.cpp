@@ -226,7 +226,6 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
         m_open.save(conversation, id);
         asked.push_back({number, id, requestOf(turn, asked.size()), running.making.begin(number, answer)});
     }
-    m_askedLast = turn.conversation;
     m_saveTimer.start();
     const QStringList ids = running.asked.ids;
     setPhase(conversation, OpenConversation::Phase::Reading);
@@ -313,21 +312,14 @@ TurnRunner::Owner TurnRunner::ownerOf(const TurnQueue::Turn& turn, quint64 numbe
 void TurnRunner::togglePin(OpenConversation& conversation, const QString& message)
 {
     m_pinned.toggle(conversation.header.id, message);
-    if (mayPin(conversation.header.id))
-        postPins(conversation);  // else when it runs
+    pinPlaces(conversation);
     Q_EMIT pinsChanged(conversation.header.id);
 }
 
-/// The engine takes pins for those of the conversation that it was given last, and where its messages lie is known
-/// once they are read.
-bool TurnRunner::mayPin(const QString& id) const
+/// Where its messages lie is known once the engine has read them.
+void TurnRunner::pinPlaces(const OpenConversation& conversation)
 {
-    return m_askedLast == id && m_readLast == id;
-}
-
-void TurnRunner::postPins(const OpenConversation& conversation)
-{
-    m_engine.worker()->post(engine::SetPins{m_pinned.tokens(conversation.header.id, conversation.places)});
+    m_engine.pin(conversation.header.id, m_pinned.tokens(conversation.header.id, conversation.places));
 }
 
 void TurnRunner::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
@@ -346,9 +338,8 @@ void TurnRunner::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
     const ChatRequest& asked = owner->running.asked;
     conversation.take(ledger, asked.ids, asked.request, contextTokens());
     conversation.places[owner->answer.id] = {ledger.total_tokens, contextTokens()};  // as far as it comes
-    m_readLast = id;
-    if (mayPin(id) && !pinned(id).isEmpty())
-        postPins(conversation);  // their places may be others than last time
+    if (!pinned(id).isEmpty())
+        pinPlaces(conversation);  // their places may be others than last time
     for (const int dropped : ledger.dropped_messages)
         m_open.save(conversation, asked.ids.value(dropped));
     Q_EMIT tokensPlaced(id, conversation.messageTokens());

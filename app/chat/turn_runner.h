@@ -111,8 +111,7 @@ private:
     void startNextAfterAnswer();
     void setSavedNote(OpenConversation& conversation, const QString& note);
     void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
-    bool mayPin(const QString& id) const;
-    void postPins(const OpenConversation& conversation);
+    void pinPlaces(const OpenConversation& conversation);
     void saveText();
 
     void onPrompt(quint64 turn, const engine::PromptLedger& ledger);
@@ -136,7 +135,5 @@ private:
     GuessedText m_guessed;
     std::map<quint64, Running> m_running;  // by the turn's number
     int m_mostAtOnce = kMostAnswersAtOnce;
-    QString m_askedLast;  // the conversation that the engine was given last
-    QString m_readLast;   // whose prompt it has read last
     QTimer m_saveTimer;
 };

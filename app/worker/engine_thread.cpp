@@ -66,6 +66,13 @@ void EngineThread::endConversation(const QString& conversation)
         m_worker, [worker = m_worker, conversation] { worker->endConversation(conversation); }, Qt::QueuedConnection);
 }
 
+void EngineThread::pin(const QString& conversation, const std::vector<engine::TokenRange>& tokens)
+{
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, conversation, tokens] { worker->pin(conversation, tokens); },
+        Qt::QueuedConnection);
+}
+
 void EngineThread::countTokens(quint64 job, const QString& text, const std::stop_token& stop)
 {
     QMetaObject::invokeMethod(

@@ -42,6 +42,7 @@ public:
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
+    void pin(const QString& conversation, const std::vector<engine::TokenRange>& tokens);
     /// Answers: tokensCounted and promptCounted; with nothing when it was stopped, or another model was asked for
     /// meanwhile: that does not wait for a count.
     void countTokens(quint64 job, const QString& text, const std::stop_token& stop = {});

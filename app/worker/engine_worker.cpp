@@ -293,6 +293,14 @@ void EngineWorker::branchConversation(const QString& from, const QString& to)
         addPlace(to, *copy);
 }
 
+void EngineWorker::pin(const QString& conversation, const std::vector<engine::TokenRange>& tokens)
+{
+    const auto known = std::find_if(m_places.cbegin(), m_places.cend(),
+                                    [&](const Place& place) { return place.conversation == conversation; });
+    if (m_engine->loaded() && known != m_places.cend())
+        post(engine::SetPins{tokens, known->sequence});
+}
+
 void EngineWorker::endConversation(const QString& conversation)
 {
     if (Answering* const its = answering(conversation)) {

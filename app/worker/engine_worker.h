@@ -55,6 +55,8 @@ public:
     // The new conversation begins with what the KV cache holds of the other one, as far as both go alike.
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);  // when its answers have ended
+    // Tokens of it stay on the device. Nothing, while it has no place in the KV cache.
+    void pin(const QString& conversation, const std::vector<engine::TokenRange>& tokens);
     // `inTheWay` ends a count that something more urgent waits for.
     void countTokens(quint64 job, const QString& text, const std::stop_token& stop, const std::stop_token& inTheWay);
     void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop,

@@ -21,11 +21,12 @@ void KvColumns::begin_turn(std::vector<TokenRange> pins)
     pins_ = std::move(pins);
 }
 
-void KvColumns::set_pins(std::vector<TokenRange> pins)
+void KvColumns::set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins)
 {
-    pins_ = std::move(pins);
-    for (int b = 0; b < int(in_use_.size()); ++b)
-        facts_[std::size_t(in_use_[std::size_t(b)])].pinned = has_pins(b);
+    for (int b = 0; b < int(pages.size()); ++b)
+        facts_[std::size_t(pages[std::size_t(b)])].pinned = has_pins(b, pins);
+    if (std::ranges::equal(pages, in_use_))
+        go_on(pins);
 }
 
 void KvColumns::use(std::span<const PageId> pages, int written)
@@ -38,14 +39,14 @@ void KvColumns::use(std::span<const PageId> pages, int written)
         facts.used_at = turn_;
         facts.number = b;
         facts.stays = column_stays(b, written);
-        facts.pinned = has_pins(b);
+        facts.pinned = has_pins(b, pins_);
     }
 }
 
-bool KvColumns::has_pins(int block) const
+bool KvColumns::has_pins(int block, std::span<const TokenRange> pins) const
 {
     const int first = block * cache_.block_tokens(), last = first + cache_.block_tokens();
-    return std::ranges::any_of(pins_, [&](const TokenRange& pin) { return pin.first < last && pin.last > first; });
+    return std::ranges::any_of(pins, [&](const TokenRange& pin) { return pin.first < last && pin.last > first; });
 }
 
 // Also when the next turn has begun and nothing of it was computed: it may be the same conversation's.

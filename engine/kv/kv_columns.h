@@ -21,9 +21,9 @@ public:
     /// A new turn begins: what it uses is newer than all else, and what holds tokens of `pins` is pinned from then on.
     void begin_turn(std::vector<TokenRange> pins);
     /// A conversation that has been begun before goes on, with these pins.
-    void go_on(std::vector<TokenRange> pins) { pins_ = std::move(pins); }
-    /// Pins of the conversation in use, at once.
-    void set_pins(std::vector<TokenRange> pins);
+    void go_on(std::span<const TokenRange> pins) { pins_.assign(pins.begin(), pins.end()); }
+    /// Pins of the conversation with these pages, at once.
+    void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
     /// The conversation in use has these pages and is written from block `written` on.
     void use(std::span<const PageId> pages, int written);
 
@@ -61,7 +61,7 @@ private:
         int most(double offload_share) const { return all - columns_kept_home(all, offload_share); }
     };
     bool all_on_device(PageId page) const;
-    bool has_pins(int block) const;
+    bool has_pins(int block, std::span<const TokenRange> pins) const;
     Count count() const;
 
     const KvCache& cache_;

@@ -23,9 +23,9 @@ void KvPager::begin_turn(std::vector<TokenRange> pins)
     said_pins_leave_ = false;
 }
 
-void KvPager::set_pins(std::vector<TokenRange> pins)
+void KvPager::set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins)
 {
-    columns_.set_pins(std::move(pins));
+    columns_.set_pins(pages, pins);
     said_pins_leave_ = false;
 }
 

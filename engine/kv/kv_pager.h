@@ -38,10 +38,10 @@ public:
     /// A new turn of a conversation begins: its blocks are now the newest, and those that hold tokens of `pins` are
     /// pinned.
     void begin_turn(std::vector<TokenRange> pins);
-    /// The turn of a conversation goes on that was begun beside others: call it before its step.
-    void go_on(std::vector<TokenRange> pins) { columns_.go_on(std::move(pins)); }
-    /// The same for the conversation in use, at once.
-    void set_pins(std::vector<TokenRange> pins);
+    /// The turn of a conversation goes on, which may be another one than in the step before: call it before its step.
+    void go_on(std::span<const TokenRange> pins) { columns_.go_on(pins); }
+    /// The conversation with these pages has these pins from now on.
+    void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
     /// The conversation in use is this one, which another device held, or none: its columns come to this one.
     void use(std::span<const PageId> pages, int tokens);
     bool pinned(PageId page) const { return columns_.of(page).pinned; }

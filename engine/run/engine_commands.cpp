@@ -64,12 +64,13 @@ void EngineCommands::carry_out(const SetRates& command, Event&)
 void EngineCommands::carry_out(const SetPins& command, Event& answer)
 {
     ask_placement(answer, [&](ModelPlacement& placement) -> Status {
-        Conversation* const conversation = state_.conversations.last();
+        Conversation* const conversation =
+            command.sequence == 0 ? state_.conversations.last() : state_.conversations.find(command.sequence);
         if (!conversation)
-            return fail(Error::Code::BadRequest, "there is no conversation yet whose tokens could be kept");
+            return fail(Error::Code::BadRequest, "there is no such conversation whose tokens could be kept");
         if (std::ranges::any_of(command.tokens, [](const TokenRange& r) { return r.first < 0 || r.last < r.first; }))
             return fail(Error::Code::BadRequest, "no conversation has such tokens");
-        Status done = placement.set_pins(command.tokens);
+        Status done = placement.set_pins(conversation->kv, command.tokens);
         if (done)
             conversation->pins = command.tokens;
         return done;

@@ -411,9 +411,6 @@ try {
         made = caught("for an embedding");
     }
     state_.model->cache().truncate(sequence, 0);
-    for (const RunningTurn& turn : turns_.all())  // a turn that runs alone is not asked again what is pinned
-        if (turn.runner)
-            state_.model->placement().go_on(turn.conversation->pins);
     return made;
 } catch (...) {
     return caught("for an embedding");

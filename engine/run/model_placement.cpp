@@ -194,10 +194,10 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
     on_device_->pager().begin_turn(std::move(pins));
 }
 
-void ModelPlacement::go_on(std::vector<TokenRange> pins)
+void ModelPlacement::go_on(std::span<const TokenRange> pins)
 {
     if (on_device_)
-        on_device_->pager().go_on(std::move(pins));
+        on_device_->pager().go_on(pins);
 }
 
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
@@ -669,11 +669,11 @@ Status ModelPlacement::apply(const PlacementCommand& command)
     return std::visit(CarryOut{*this}, command);
 }
 
-Status ModelPlacement::set_pins(std::vector<TokenRange> pins)
+Status ModelPlacement::set_pins(const KvSequence& sequence, std::span<const TokenRange> pins)
 {
     if (Status ok = need_device(); !ok)
         return ok;
-    on_device_->pager().set_pins(std::move(pins));
+    on_device_->pager().set_pins(sequence.pages, pins);
     ++kv_changes_;
     return {};
 }

@@ -57,7 +57,7 @@ public:
 
     /// Columns that hold tokens of `pins` leave last. A turn begins; or one goes on, after a step of another.
     void begin_turn(std::vector<TokenRange> pins = {});
-    void go_on(std::vector<TokenRange> pins);
+    void go_on(std::span<const TokenRange> pins);
     /// Around a step; see KvPager.
     Status prepare(const KvSequence& sequence, int first, int count);
     Status finish(const KvSequence& sequence, int first, int count);
@@ -72,7 +72,7 @@ public:
     /// Layers and KV that are to lie elsewhere then move with advance(). BadRequest: there is no device, or a number
     /// that cannot be.
     Status apply(const PlacementCommand& command);
-    Status set_pins(std::vector<TokenRange> pins);
+    Status set_pins(const KvSequence& sequence, std::span<const TokenRange> pins);
     /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
     /// Also where there is no device. Precondition: may_set_kv_types() agrees.
     void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);

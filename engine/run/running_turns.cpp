@@ -101,8 +101,7 @@ try {
 /// It has the rows of next().
 void RunningTurns::compute_alone(RunningTurn& turn, LoadedModel& model, bool alone)
 try {
-    if (!alone)
-        model.placement().go_on(turn.conversation->pins);
+    model.placement().go_on(turn.conversation->pins);
     Status done = turn.runner->compute_alone();
     while (!done && lacks_room(done.error()) && take_from_waiting(model.cache()))
         done = turn.runner->compute_alone();

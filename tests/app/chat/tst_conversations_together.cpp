@@ -67,6 +67,34 @@ private Q_SLOTS:
         QCOMPARE(requests[1].saved_as, b.toStdString());
     }
 
+    /// Whatever the engine was given last.
+    void whatIsPinnedIsOfItsConversation()
+    {
+        numberTheAnswers();
+        const QString a = askForLong("first");
+        const QString b = askForLong("second");
+        std::vector<engine::SequenceId> pinned;
+        for (const QString& id : {a, b}) {
+            QVERIFY(chat->open(id));
+            chat->pins()->toggle(bench->store->conversation(id)->messages.first().id);
+            const auto pins = [&] {
+                std::vector<engine::SetPins> all;
+                for (const engine::Command& command : bench->script->commands())
+                    if (const auto* one = std::get_if<engine::SetPins>(&command))
+                        all.push_back(*one);
+                return all;
+            };
+            QTRY_COMPARE(pins().size(), pinned.size() + 1);
+            QCOMPARE(pins().back().tokens.size(), 1u);
+            pinned.push_back(pins().back().sequence);
+        }
+        QVERIFY(pinned[0] > 0 && pinned[1] > pinned[0]);  // they are numbered as they were made
+        chat->turn()->stop();
+        QVERIFY(chat->open(a));
+        chat->turn()->stop();
+        settle();
+    }
+
     void oneIsStoppedAndTheOtherGoesOn()
     {
         numberTheAnswers();

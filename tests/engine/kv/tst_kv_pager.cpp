@@ -203,7 +203,7 @@ struct Chance {
             here.device.set_other_programs_bytes(below(8) * kBlockBytes);
             break;
         case 4:
-            here.pager.set_pins(some_pins());
+            here.pager.set_pins(any().pages, some_pins());
             break;
         case 5:
             move_a_layer();

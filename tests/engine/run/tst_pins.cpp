@@ -26,6 +26,14 @@ int pinned_events(const std::vector<Event>& events, Event::Kind kind)
     return int(std::ranges::count_if(events, [&](const Event& e) { return e.kind == kind && e.pinned; }));
 }
 
+/// The same of a conversation that begins with other words.
+Request another(int max_tokens)
+{
+    Request request = raw(max_tokens);
+    request.raw_prompt = "Another one that begins with other words and goes on like this for more than a block";
+    return request;
+}
+
 /// An answer, with pins that are set when it has begun.
 Turn answer_with_pins(DeviceEngine& here, std::vector<TokenRange> pins)
 {
@@ -140,12 +148,47 @@ private Q_SLOTS:
         QVERIFY(here.engine->generate(first, raw(60), here.listener(), {}));
         QVERIFY(here.ask(SetPins{{kPinned}}).ok);
         here.sequence = here.engine->create_sequence().value_or(0);
-        Request other = raw(60);
-        other.raw_prompt = "Another one that begins with other words and goes on like this for more than a block";
-        QVERIFY(here.engine->generate(here.sequence, other, here.listener(), {}));
+        QVERIFY(here.engine->generate(here.sequence, another(60), here.listener(), {}));
         QVERIFY(!here.newest.kv_map->pinned(1));
         QVERIFY(here.engine->generate(first, raw(60), here.listener(), {}));
         QVERIFY(here.newest.kv_map->pinned(1));
+    }
+
+    void oneThatDidNotRunLastIsPinned()
+    {
+        DeviceEngine here(emulated_device(512));
+        const SequenceId first = here.sequence, second = here.engine->create_sequence().value_or(0);
+        QVERIFY(here.engine->generate(first, raw(60), here.listener(), {}));
+        QVERIFY(here.engine->generate(second, another(60), here.listener(), {}));
+        QVERIFY(here.ask(SetPins{{kPinned}, first}).ok);
+        QVERIFY(!here.newest.kv_map->pinned(1));
+        QVERIFY(here.engine->generate(second, another(60), here.listener(), {}));
+        QVERIFY(!here.newest.kv_map->pinned(1));
+        QVERIFY(here.engine->generate(first, raw(60), here.listener(), {}));
+        QVERIFY(here.newest.kv_map->pinned(1));
+        QVERIFY(!here.ask(SetPins{{kPinned}, second + 100}).ok);
+    }
+
+    /// Of two that are answered together, the one that goes on alone keeps its own pins.
+    void whoGoesOnAloneHasNotTheOthersPins()
+    {
+        for (const int longer : {0, 1}) {  // either of them was computed last when the other one ends
+            DeviceEngine here(emulated_device(512));
+            const SequenceId second = here.engine->create_sequence().value_or(0);
+            const auto one = here.engine->begin(here.sequence, raw(100), here.listener(), {});
+            const auto other = here.engine->begin(second, another(60 + longer), here.listener(), {});
+            QVERIFY(one && other);
+            here.engine->post(SetPins{{kPinned}, second});
+            std::shared_ptr<const KvMap> its, others;
+            while (!its)
+                for (const TurnId over : here.engine->step(here.listener())) {
+                    const auto turn = here.engine->end(over);
+                    QVERIFY(turn);
+                    (over == *one ? its : others) = turn->telemetry.kv_map;
+                }
+            QVERIFY(others && others->pinned(1));
+            QVERIFY(!its->pinned(1));
+        }
     }
 
     void whatMakesNoSenseIsRefused()
