@@ -260,6 +260,29 @@ private Q_SLOTS:
         QVERIFY(profile.inspect());  // it holds for this run
     }
 
+    void whatTheListOnDiskNamesStaysInTheStore()
+    {
+        Profile profile;
+        profile.add("word");
+        QDir folder(profile.folder.path());
+        QVERIFY(folder.rename("profile", "aside"));
+        QFile inTheWay(folder.filePath("profile"));  // nothing can be written any more
+        QVERIFY(inTheWay.open(QFile::WriteOnly));
+        inTheWay.close();
+        profile.servers->add("tower", profile.url(), "word");
+        QTRY_VERIFY(!profile.servers->adding());
+        QVERIFY(!profile.servers->trouble().isEmpty());
+        QTRY_COMPARE(profile.store->all().size(), std::size_t(1));  // the new one is in no list
+        QVERIFY(profile.inspect());
+        profile.servers->remove(profile.url());
+        QTest::qWait(50);
+        QVERIFY(inTheWay.remove());
+        QVERIFY(folder.rename("aside", "profile"));
+        profile.start();
+        QVERIFY(profile.entry().hasKey);
+        QVERIFY(profile.inspect());
+    }
+
     void twoProfilesHaveKeysOfTheirOwn()
     {
         Profile one, two;
