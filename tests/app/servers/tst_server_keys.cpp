@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <thread>
+
 using secrets::Access;
 using support::FakeSecretStore;
 using support::LookAlike;
@@ -244,6 +246,24 @@ private Q_SLOTS:
         profile.ask();
         QTRY_VERIFY(!profile.servers->all().value(1).asking);
         QVERIFY(profile.servers->all().value(1).trouble.contains("locked"));
+        QCOMPARE(profile.store->timesAsked(), 1);
+    }
+
+    void whoStopsHasNotClosedTheQuestion()
+    {
+        Profile profile;
+        profile.add("word");
+        profile.start();
+        profile.store->becomes(Access::Locked);
+        profile.store->isUnlockedWhenAsked(true);
+        profile.store->holdsUntilStopped();
+        std::jthread asking([&](const std::stop_token& stop) {
+            static_cast<void>(profile.door->inspect(profile.door->pathOf(profile.server.url(), "org/model"), stop));
+        });
+        QTRY_COMPARE(profile.store->held(), 1);
+        asking.request_stop();
+        asking.join();
+        QVERIFY(profile.inspect());
         QCOMPARE(profile.store->timesAsked(), 1);
     }
 
