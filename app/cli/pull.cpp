@@ -241,15 +241,18 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     const StopOnInterrupt stop;
     net::HttpClient client;
     net::FetchSettings settings = settings_here();
-    take_kept_token(settings, stop.token());
     net::Puller puller(client, settings);
-    if (!options.search.empty())
+    if (!options.search.empty()) {
+        take_kept_token(settings, stop.token());
         return search(puller, options, stop.token());
+    }
     auto reference = net::read_reference(options.model);
     if (!reference) {
         report_failure(reference.error());
         return kUsage;
     }
+    if (std::holds_alternative<net::HubReference>(*reference))
+        take_kept_token(settings, stop.token());
     net::PullRequest request{std::move(*reference), engine::utf8_path(options.to), options.companions,
                              engine::machine_memory().available_bytes};
     const auto plan = puller.plan(request, stop.token());

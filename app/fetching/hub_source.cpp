@@ -103,7 +103,8 @@ public:
             onHub->file = wanted.file;
             onHub->quant.clear();
         }
-        const net::FetchSettings settings = settingsNow(stop);
+        const net::FetchSettings settings =
+            std::holds_alternative<net::HubReference>(*reference) ? settingsNow(stop) : m_settings;
         net::Puller puller(client(), settings);
         const auto plan = puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop);
         if (!plan)
@@ -182,8 +183,7 @@ private:
     net::Result<FoundRepository> singleModel(const net::ModelReference& reference, const std::string& id,
                                              const std::stop_token& stop)
     {
-        const net::FetchSettings settings = settingsNow(stop);
-        auto plan = net::Puller(client(), settings).plan({reference, {}, false, {}, {}}, stop);
+        auto plan = net::Puller(client(), m_settings).plan({reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         const net::PullFile& file = plan->files.front();
@@ -211,13 +211,12 @@ private:
         const auto nameOf = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         std::vector<net::RemotePart> parts;
         if (std::holds_alternative<net::HubReference>(*reference)) {
+            const net::Hub hub = this->hub(stop);
             for (const net::HubFile& file : choice.files)
-                parts.push_back(
-                    {hub(stop).file_url(found.repository, file), m_token.get(stop), nameOf(file.path), file.bytes});
+                parts.push_back({hub.file_url(found.repository, file), hub.token(), nameOf(file.path), file.bytes});
             return parts;
         }
-        const net::FetchSettings settings = settingsNow(stop);
-        const auto plan = net::Puller(client(), settings).plan({*reference, {}, false, {}, {}}, stop);
+        const auto plan = net::Puller(client(), m_settings).plan({*reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         const net::PullFile& file = plan->files.front();
@@ -236,6 +235,7 @@ private:
 
     net::Hub hub(const std::stop_token& stop) { return {client(), m_settings.hub, m_token.get(stop)}; }
 
+    /// For what is on the hub: nobody else gets the token, so for others the store need not be asked.
     net::FetchSettings settingsNow(const std::stop_token& stop)
     {
         net::FetchSettings settings = m_settings;

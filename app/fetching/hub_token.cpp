@@ -28,6 +28,25 @@ HubToken::HubToken(std::string fromEnvironment, std::filesystem::path file, std:
 {
 }
 
+HubToken::Turn::Turn(HubToken& token, const std::stop_token& stop)
+    : m_token(token)
+{
+    std::unique_lock lock(m_token.m_values);
+    m_mine = m_token.m_rested.wait(lock, stop, [this] { return !m_token.m_asking; });
+    m_token.m_asking = true;
+}
+
+HubToken::Turn::~Turn()
+{
+    if (!m_mine)
+        return;
+    {
+        const std::lock_guard lock(m_token.m_values);
+        m_token.m_asking = false;
+    }
+    m_token.m_rested.notify_one();
+}
+
 TokenPlace HubToken::place() const
 {
     const std::lock_guard lock(m_values);
@@ -42,7 +61,9 @@ std::string HubToken::get(const std::stop_token& stop)
 {
     if (!m_fromEnvironment.empty())
         return m_fromEnvironment;
-    const std::lock_guard asking(m_asking);
+    const Turn turn(*this, stop);
+    if (!turn)
+        return {};
     std::string id;
     {
         const std::lock_guard lock(m_values);
@@ -53,7 +74,8 @@ std::string HubToken::get(const std::stop_token& stop)
     const MayAsk may = steady_clock::now() < m_quietUntil ? MayAsk::No : MayAsk::Yes;
     auto token = m_store ? m_store->find(id, may, stop) : engine::fail(Code::CannotRead, {});
     if (!token) {
-        m_quietUntil = steady_clock::now() + kQuietAfterNo;
+        if (!stop.stop_requested())  // who was not waited for has not said no
+            m_quietUntil = steady_clock::now() + kQuietAfterNo;
         return {};
     }
     const std::lock_guard lock(m_values);
@@ -64,7 +86,9 @@ std::string HubToken::get(const std::stop_token& stop)
 /// What was there is forgotten last: until the new one is written, it is the token.
 engine::Status HubToken::keep(const std::string& token, const std::stop_token& stop)
 {
-    const std::lock_guard asking(m_asking);
+    const Turn turn(*this, stop);
+    if (!turn)
+        return engine::fail(Code::Cancelled, "stopped");
     net::KeptToken kept{token};
     if (!token.empty() && m_store)
         kept.id = secrets::keep_in(*m_store, "Spillway: token for Hugging Face", token, MayAsk::Yes, stop);

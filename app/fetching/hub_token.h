@@ -5,6 +5,7 @@
 #include "app/net/kept_token.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,15 +23,30 @@ public:
     engine::Status keep(const std::string& token, const std::stop_token& stop);
 
 private:
+    /// One after another asks the store, which may take as long as a user does: who is told to stop waits no longer.
+    class Turn
+    {
+    public:
+        Turn(HubToken& token, const std::stop_token& stop);
+        ~Turn();
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+        explicit operator bool() const { return m_mine; }
+
+    private:
+        HubToken& m_token;
+        bool m_mine;
+    };
     engine::Status forget(const std::string& id, const std::stop_token& stop);
     engine::Status write(const net::KeptToken& kept) const;
 
     const std::string m_fromEnvironment;
     const std::filesystem::path m_file;
     const std::shared_ptr<secrets::SecretStore> m_store;
-    std::mutex m_asking;          // the store: one after another
-    mutable std::mutex m_values;  // held for a moment
+    mutable std::mutex m_values;  // held for a moment; of all below
+    std::condition_variable_any m_rested;
+    bool m_asking = false;
     net::KeptToken m_kept;
-    std::string m_known;  // of the store's
-    std::chrono::steady_clock::time_point m_quietUntil{};
+    std::string m_known;                                   // of the store's
+    std::chrono::steady_clock::time_point m_quietUntil{};  // of the one whose turn it is
 };

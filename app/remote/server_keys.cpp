@@ -65,7 +65,8 @@ Server ServerKeys::with_key(Server server, const std::stop_token& stop)
         server.key = known_[server.key_id] = *key;
     } else {
         server.no_key = key.error().what;
-        quiet_until_ = steady_clock::now() + kQuiet;
+        if (!stop.stop_requested())  // who was not waited for has not said no
+            quiet_until_ = steady_clock::now() + kQuiet;
     }
     return server;
 }

@@ -3,6 +3,7 @@
 #include "app/secrets/secret_store.h"
 #include "engine/caught.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -138,7 +139,8 @@ bool has_session_bus()
 
 // ---- one call at a time, each on a thread of its own ----
 
-std::mutex one_at_a_time;  // a second one would ask the user beside the first
+std::mutex one_at_a_time;                // a second one would ask the user beside the first
+std::atomic<bool> asks_the_user{false};  // the one whose turn it is may
 
 /// Who gives up waiting leaves it to the thread.
 struct Call {
@@ -187,7 +189,13 @@ struct Call {
         return locked ? Access::Locked : Access::Open;
     }
 
-    enum class Found { No, Locked, Yes, Unknown };
+    enum class Found {
+        No,
+        Hidden,  // nobody can tell: the store is locked and does not say what is in it
+        Locked,
+        Yes,
+        Unknown,
+    };
     std::optional<Found> search(const std::string& id)
     {
         GHashTable* const attributes = library.secret_attributes_build(&kSchema, "id", id.c_str(), nullptr);
@@ -202,14 +210,20 @@ struct Call {
         library.g_list_free(items);
         if (error)
             return {};
+        if (found != Found::No)
+            return found;
         // GNOME Keyring does not tell what is in a keyring that has not been unlocked since it started.
-        return found == Found::No && access() == Access::Locked ? Found::Locked : found;
+        const std::optional<Access> now = access();
+        if (!now)
+            return {};
+        return *now == Access::Locked ? Found::Hidden : Found::No;
     }
 
     /// Where it is locked the user is asked; so for store().
-    std::optional<std::string> lookup(const std::string& id)
+    std::optional<std::string> lookup(const std::string& id, bool hidden)
     {
-        unlock();
+        if (hidden && !unlock())
+            return {};
         char* const text =
             library.secret_password_lookup_sync(&kSchema, cancellable, &error, "id", id.c_str(), nullptr);
         if (!text)
@@ -219,16 +233,18 @@ struct Call {
         return secret;
     }
 
-    void unlock()
+    /// False: the user has closed the question. What is looked up would open it once more.
+    bool unlock()
     {
         GObject* const collection =
             library.secret_collection_for_alias_sync(service, kDefaultCollection, kNoFlags, cancellable, nullptr);
         if (!collection)
-            return;
+            return false;
         GList one{collection, nullptr, nullptr};
-        if (library.secret_collection_get_locked(collection) != 0)
-            library.secret_service_unlock_sync(service, &one, cancellable, nullptr, nullptr);
+        const bool open = library.secret_collection_get_locked(collection) == 0 ||
+                          library.secret_service_unlock_sync(service, &one, cancellable, nullptr, nullptr) > 0;
         library.g_object_unref(collection);
+        return open;
     }
 
     std::optional<bool> store(const Secret& secret)
@@ -271,10 +287,12 @@ public:
         const Call::Found found = look_for(id, stop);
         if (found == Call::Found::No)
             return engine::fail(Code::NotFound, kGone);
-        const bool locked = found == Call::Found::Locked;
+        const bool hidden = found == Call::Found::Hidden;
+        const bool locked = found == Call::Found::Locked || hidden;
         std::optional<std::string> text;
         if (found == Call::Found::Yes || (locked && may == MayAsk::Yes))
-            text = run<std::string>([id](Call& call) { return call.lookup(id); }, patience_with(locked), stop);
+            text = run<std::string>([id, hidden](Call& call) { return call.lookup(id, hidden); }, patience_with(locked),
+                                    stop);
         if (!text && locked && look_for(id, stop) == Call::Found::No)
             return engine::fail(Code::NotFound, kGone);
         if (!text)
@@ -303,11 +321,12 @@ public:
         const Call::Found found = look_for(id, stop);
         if (found == Call::Found::No)
             return {};
+        const bool locked = found == Call::Found::Locked || found == Call::Found::Hidden;
         std::optional<bool> forgotten;
         if (found == Call::Found::Yes)
             forgotten = run<bool>([id](Call& call) { return call.clear(id); }, kServicesPatience, stop);
         if (!forgotten)
-            return engine::fail(Code::CannotWrite, found == Call::Found::Locked ? kLocked : kSilent);
+            return engine::fail(Code::CannotWrite, locked ? kLocked : kSilent);
         return {};
     } catch (...) {
         return engine::caught("for this secret");
@@ -324,6 +343,7 @@ private:
         std::mutex mutex;
         std::condition_variable_any changed;
         std::optional<Answer> answer;
+        bool begun = false;
         bool done = false;
     };
 
@@ -333,7 +353,8 @@ private:
             .value_or(Call::Found::Unknown);
     }
 
-    /// Empty: there is no store, it did not do it, or gave no answer in time.
+    /// Empty: there is no store, it did not do it, or gave no answer in time. While another call has a question open,
+    /// there is no saying what the store would answer.
     template <typename Answer>
     static std::optional<Answer> run(std::function<std::optional<Answer>(Call&)> work,
                                      std::chrono::milliseconds patience, const std::stop_token& stop)
@@ -342,8 +363,14 @@ private:
         if (!library || stop.stop_requested())
             return {};
         const auto running = std::make_shared<Running<Answer>>(*library);
-        std::thread([running, work = std::move(work)] {
+        std::thread([running, work = std::move(work), asks = patience > kServicesPatience] {
             const std::lock_guard turn(one_at_a_time);
+            asks_the_user = asks;
+            {
+                const std::lock_guard lock(running->mutex);
+                running->begun = true;
+                running->changed.notify_all();
+            }
             std::optional<Answer> answer;
             try {
                 if (running->call.connect())
@@ -351,14 +378,21 @@ private:
             } catch (...) {  // no memory: as if it did not answer
             }
             running->call.library.secret_service_disconnect();  // one that has been started anew is found by the next
+            asks_the_user = false;
             const std::lock_guard lock(running->mutex);
             running->answer = std::move(answer);
             running->done = true;
             running->changed.notify_all();
         }).detach();
         std::unique_lock lock(running->mutex);
+        const auto begun = [&] { return running->begun; };
         const auto done = [&] { return running->done; };
-        if (!running->changed.wait_for(lock, stop, patience, done)) {
+        while (!running->changed.wait_for(lock, stop, kServicesPatience, begun) && asks_the_user &&
+               !stop.stop_requested())
+            ;
+        if (!running->begun || !running->changed.wait_for(lock, stop, patience, done)) {
+            if (running->begun)
+                asks_the_user = false;  // it may not let go: the next one waits for an answer, not for this
             library->g_cancellable_cancel(running->call.cancellable);
             running->changed.wait_for(lock, kGivingUp, done);
         }

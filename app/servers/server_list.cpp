@@ -81,6 +81,13 @@ QList<KnownServer> ServerList::withKeysToMove() const
     return servers;
 }
 
+QStringList ServerList::unneededKeys() const
+{
+    QStringList ids = m_content.unneededKeys;
+    ids.removeIf([this](const QString& id) { return m_idsOnDisk.contains(id); });
+    return ids;
+}
+
 bool ServerList::take(const KeyMover::Outcome& outcome)
 {
     m_content.unneededKeys.removeIf([&](const QString& id) { return outcome.forgotten.contains(id); });
@@ -120,5 +127,15 @@ void ServerList::takeBackKey(const QString& url, const std::string& key)
 bool ServerList::write()
 {
     m_written = m_file.write(m_content);
+    if (m_written)
+        m_idsOnDisk = idsOf(m_content);
     return m_written;
+}
+
+QStringList ServerList::idsOf(const ServersFile::Content& content)
+{
+    QStringList ids;
+    for (const KnownServer& known : content.servers)
+        ids.append(QString::fromStdString(known.server.key_id));
+    return ids;
 }

@@ -17,6 +17,7 @@ public:
     explicit ServerList(const QString& file)
         : m_file(file)
         , m_content(m_file.read())
+        , m_idsOnDisk(idsOf(m_content))
     {
     }
 
@@ -33,8 +34,9 @@ public:
     /// Those whose key is in the file. None where that cannot be written: nobody would know at the next start that the
     /// password store has them.
     QList<KnownServer> withKeysToMove() const;
-    /// Keys that the password store may still have, by their ids.
-    const QStringList& unneededKeys() const { return m_content.unneededKeys; }
+    /// Keys that the password store may still have, by their ids. None that the file names: where a change could not be
+    /// written, the next start needs what was before it.
+    QStringList unneededKeys() const;
     bool take(const KeyMover::Outcome& outcome);
 
 private:
@@ -42,8 +44,10 @@ private:
     void doWithoutKey(const KnownServer& known);
     void takeBackKey(const QString& url, const std::string& key);
     bool write();
+    static QStringList idsOf(const ServersFile::Content& content);
 
     ServersFile m_file;
     ServersFile::Content m_content;
-    bool m_written = true;  // the newest change
+    bool m_written = true;    // the newest change
+    QStringList m_idsOnDisk;  // of the keys of its servers
 };

@@ -3,6 +3,7 @@
 
 #include "app/secrets/secret_store.h"
 
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -34,6 +35,17 @@ public:
         const std::lock_guard lock(mutex_);
         garbles_ = true;
     }
+    /// Who looks for something next waits until it is told to stop, as for a user who does not answer.
+    void holdsUntilStopped()
+    {
+        const std::lock_guard lock(mutex_);
+        holds_ = true;
+    }
+    int held() const
+    {
+        const std::lock_guard lock(mutex_);
+        return held_;
+    }
     std::map<std::string, secrets::Secret> all() const
     {
         const std::lock_guard lock(mutex_);
@@ -56,9 +68,15 @@ public:
         ++calls_;
         return access_;
     }
-    engine::Result<std::string> find(const std::string& id, MayAsk may, const std::stop_token&) override
+    engine::Result<std::string> find(const std::string& id, MayAsk may, const std::stop_token& stop) override
     {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
+        if (holds_) {
+            ++held_;
+            holds_ = false;
+            std::condition_variable_any().wait(lock, stop, [] { return false; });
+            return engine::fail(Code::CannotRead, "the system's password store is locked");
+        }
         if (!opens(may))
             return engine::fail(Code::CannotRead, "the system's password store is locked");
         const auto found = secrets_.find(id);
@@ -97,8 +115,8 @@ private:
 
     mutable std::mutex mutex_;
     Access access_ = Access::Open;
-    bool unlocks_ = false, garbles_ = false;
-    int asked_ = 0, calls_ = 0;
+    bool unlocks_ = false, garbles_ = false, holds_ = false;
+    int asked_ = 0, calls_ = 0, held_ = 0;
     std::map<std::string, secrets::Secret> secrets_;
 };
 

@@ -3,6 +3,7 @@
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"
 
+#include <QElapsedTimer>
 #include <QProcess>
 
 using secrets::Access;
@@ -105,6 +106,53 @@ private Q_SLOTS:
         QCOMPARE(m_case->store->timesAsked(), 1);
         keep({});
         QVERIFY2(fetching().tokenTrouble().contains("locked"), qPrintable(fetching().tokenTrouble()));
+    }
+
+    void theProgramEndsWhileTheUserIsAsked()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep("hf_word");
+        m_case->start();
+        m_case->store->holdsUntilStopped();
+        fetching().finder()->search("tiny");
+        QTRY_COMPARE(m_case->store->held(), 1);
+        fetching().keepToken({});
+        QTest::qWait(50);  // it waits for the other
+        QElapsedTimer timer;
+        timer.start();
+        m_case->fetching.reset();
+        QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void whoStopsHasNotClosedTheQuestion()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep("hf_word");
+        m_case->start();
+        m_case->store->becomes(Access::Locked);
+        m_case->store->isUnlockedWhenAsked(true);
+        m_case->store->holdsUntilStopped();
+        fetching().finder()->search("more");
+        QTRY_COMPARE(m_case->store->held(), 1);
+        QCOMPARE(said(), std::string("Bearer hf_word"));  // the newer search stops that one, and asks
+    }
+
+    void whatIsOfNoHubNeedsNoToken()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep("hf_word");
+        m_case->store->becomes(Access::Locked);
+        m_case->start();
+        const int calls = m_case->store->calls();
+        const std::string address = m_case->hub->url() + "/nobodys.gguf";
+        QVERIFY(fetching().openNamed(QString::fromStdString(address)));
+        QTRY_VERIFY(!fetching().page()->busy() && !fetching().page()->error().isEmpty());
+        fetching().queue()->add(QString::fromStdString(address), "nobodys.gguf", {}, 1);
+        QTRY_COMPARE(m_case->state(), Fetch::Failed);
+        QCOMPARE(m_case->store->calls(), calls);
     }
 
     void aFileThatCannotBeWrittenLeavesNothing()

@@ -61,6 +61,32 @@ public:
         m_keyring.terminate();
         m_keyring.waitForFinished(5000);
     }
+    /// Whoever asks the user from now on asks for some seconds; then the question is closed.
+    void answerQuestions()
+    {
+        const QString prompter = m_home.filePath("prompter");
+        QFile script(prompter);
+        QVERIFY(script.open(QFile::WriteOnly));
+        script.write("#!/bin/sh\necho >> " + m_home.filePath("asked").toUtf8() + "\nsleep 6\nexit 1\n");
+        script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        QVERIFY(QDir().mkpath(m_home.filePath("run/dbus-1/services")));
+        QFile service(m_home.filePath("run/dbus-1/services/org.gnome.keyring.SystemPrompter.service"));
+        QVERIFY(service.open(QFile::WriteOnly));
+        service.write("[D-BUS Service]\nName=org.gnome.keyring.SystemPrompter\nExec=" + prompter.toUtf8() + "\n");
+        service.close();
+        script.close();
+        call("org.freedesktop.DBus", "/org/freedesktop/DBus", {"org.freedesktop.DBus.ReloadConfig"});
+    }
+    qsizetype timesAsked() const
+    {
+        QFile asked(m_home.filePath("asked"));
+        return asked.open(QFile::ReadOnly) ? asked.size() : 0;
+    }
+    void callSecrets(const QString& method, const QStringList& arguments) const
+    {
+        call("org.freedesktop.secrets", "/org/freedesktop/secrets",
+             QStringList{"org.freedesktop.Secret.Service." + method} + arguments);
+    }
     void signalKeyring(const char* signal) const
     {
         QProcess::execute("kill", {signal, QString::number(m_keyring.processId())});
@@ -74,13 +100,25 @@ public:
     std::shared_ptr<secrets::SecretStore> store = secrets::system_secret_store();
 
 private:
+    static void call(const QString& whom, const QString& path, const QStringList& what)
+    {
+        QProcess send;
+        send.start("dbus-send", QStringList{"--session", "--print-reply", "--dest=" + whom, path} + what);
+        QVERIFY(send.waitForFinished() && send.exitCode() == 0);
+    }
+
     QTemporaryDir m_home;
     QProcess m_bus, m_keyring;
 };
 
-bool isInstalled(const char* program)
+/// Empty: all that a session takes is there.
+QString missing()
 {
-    return !QStandardPaths::findExecutable(program).isEmpty();
+    for (const char* program : {"dbus-daemon", "dbus-send", "gnome-keyring-daemon"})
+        if (QStandardPaths::findExecutable(program).isEmpty())
+            return QString("%1 is not installed").arg(program);
+    QLibrary library("libsecret-1.so.0");
+    return library.load() ? QString() : QString("libsecret is not installed");
 }
 
 }  // namespace
@@ -119,12 +157,38 @@ private Q_SLOTS:
         qputenv("XDG_RUNTIME_DIR", folder);
     }
 
+    void aQuestionIsOpenedOnceAndOnlyByWhoMayAsk()
+    {
+        if (const QString what = missing(); !what.isEmpty())
+            QSKIP(qPrintable(what));
+        const QString login = "objpath:/org/freedesktop/secrets/collection/login";
+        const QString open = "objpath:/org/freedesktop/secrets/collection/session";
+        Session session;
+        secrets::SecretStore& store = *session.store;
+        session.startKeyring(true);
+        session.answerQuestions();
+        const std::string id = secrets::new_id(), other = secrets::new_id();
+        QVERIFY(store.keep({id, "Spillway: key for x", "word"}, MayAsk::No, {}));
+        session.callSecrets("SetAlias", {"string:default", open});
+        QVERIFY(store.keep({other, "Spillway: key for y", "another"}, MayAsk::No, {}));
+        session.callSecrets("SetAlias", {"string:default", login});
+        session.callSecrets("Lock", {"array:" + login});
+
+        QCOMPARE(store.find(id, MayAsk::No, {}).error().code, Code::CannotRead);
+        QCOMPARE(store.find(other, MayAsk::No, {}).value(), std::string("another"));  // it lies where it is not locked
+        QCOMPARE(session.timesAsked(), 0);
+        {
+            const std::jthread user([&] { static_cast<void>(store.find(id, MayAsk::Yes, {})); });
+            QTRY_COMPARE(session.timesAsked(), 1);
+            QCOMPARE(store.access({}), Access::Locked);  // it waits for the question, which is no reason to say None
+        }
+        QCOMPARE(session.timesAsked(), 1);
+    }
+
     void theKeyringOfASession()
     {
-        if (!isInstalled("dbus-daemon") || !isInstalled("gnome-keyring-daemon"))
-            QSKIP("dbus-daemon or gnome-keyring-daemon is not installed");
-        if (QLibrary library("libsecret-1.so.0"); !library.load())
-            QSKIP("libsecret is not installed");
+        if (const QString what = missing(); !what.isEmpty())
+            QSKIP(qPrintable(what));
         Session session;
         secrets::SecretStore& store = *session.store;
         const std::string id = secrets::new_id(), other = secrets::new_id();

@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <thread>
+
 using secrets::Access;
 using support::FakeSecretStore;
 using support::LookAlike;
@@ -247,6 +249,24 @@ private Q_SLOTS:
         QCOMPARE(profile.store->timesAsked(), 1);
     }
 
+    void whoStopsHasNotClosedTheQuestion()
+    {
+        Profile profile;
+        profile.add("word");
+        profile.start();
+        profile.store->becomes(Access::Locked);
+        profile.store->isUnlockedWhenAsked(true);
+        profile.store->holdsUntilStopped();
+        std::jthread asking([&](const std::stop_token& stop) {
+            static_cast<void>(profile.door->inspect(profile.door->pathOf(profile.server.url(), "org/model"), stop));
+        });
+        QTRY_COMPARE(profile.store->held(), 1);
+        asking.request_stop();
+        asking.join();
+        QVERIFY(profile.inspect());
+        QCOMPARE(profile.store->timesAsked(), 1);
+    }
+
     void aListThatCannotBeWrittenLeavesNothingInTheStore()
     {
         Profile profile;
@@ -258,6 +278,29 @@ private Q_SLOTS:
         QVERIFY(profile.entry().hasKey);
         QTRY_VERIFY(profile.store->all().empty());
         QVERIFY(profile.inspect());  // it holds for this run
+    }
+
+    void whatTheListOnDiskNamesStaysInTheStore()
+    {
+        Profile profile;
+        profile.add("word");
+        QDir folder(profile.folder.path());
+        QVERIFY(folder.rename("profile", "aside"));
+        QFile inTheWay(folder.filePath("profile"));  // nothing can be written any more
+        QVERIFY(inTheWay.open(QFile::WriteOnly));
+        inTheWay.close();
+        profile.servers->add("tower", profile.url(), "word");
+        QTRY_VERIFY(!profile.servers->adding());
+        QVERIFY(!profile.servers->trouble().isEmpty());
+        QTRY_COMPARE(profile.store->all().size(), std::size_t(1));  // the new one is in no list
+        QVERIFY(profile.inspect());
+        profile.servers->remove(profile.url());
+        QTest::qWait(50);
+        QVERIFY(inTheWay.remove());
+        QVERIFY(folder.rename("aside", "profile"));
+        profile.start();
+        QVERIFY(profile.entry().hasKey);
+        QVERIFY(profile.inspect());
     }
 
     void twoProfilesHaveKeysOfTheirOwn()
