@@ -181,7 +181,8 @@ try {
     auto found = find_model(*book_, request.model, stop);
     if (!found)
         return tl::unexpected(std::move(found.error()));
-    model_ = Model{std::move(found->model.server), std::move(found->model.model), found->info.context_in_use};
+    model_ =
+        Model{std::move(found->model.server), std::move(found->model.model), found->info.context_in_use, patience_};
     return std::move(found->info);
 } catch (...) {
     return engine::caught("for this model");
@@ -211,7 +212,7 @@ engine::Result<engine::Turn> RemoteEngine::answer(const Model& model, engine::Se
     std::vector<ListedServer> servers = in_turn(book_->for_model(model.server, model.id), sequence, stop);
     if (servers.empty())
         return tl::unexpected(none_of_yours(model.server));
-    const Question question{sequence, request, listener, model.id, model.context_tokens, patience_};
+    const Question question{sequence, request, listener, model.id, model.context_tokens, model.patience};
     engine::Error error;
     for (ListedServer& listed : servers) {
         const std::string& url = listed.server.url;
@@ -261,8 +262,11 @@ try {
         return engine::fail(Code::NotLoaded, "no model is open");
     if (turns_.count() >= std::size_t(engine::kMostRowsTogether))
         return engine::fail(Code::BadRequest, "too many turns run already");
+    Model model = *model_;
+    model.patience *= turns_.count() + 1;
     return turns_.begin(
-        [this, model = *model_, sequence, request](const engine::Listener& heard, const std::stop_token& stopped) {
+        [this, model = std::move(model), sequence, request](const engine::Listener& heard,
+                                                            const std::stop_token& stopped) {
             return answer(model, sequence, request, heard, stopped);
         },
         listener, stop);

@@ -22,7 +22,8 @@ namespace remote {
 class RemoteEngine final : public engine::Engine
 {
 public:
-    /// `patience`: for how long nothing may come. A long prompt, or a queue, takes its time.
+    /// `patience`: for how long nothing may come. A long prompt, or a queue, takes its time; for each other turn that
+    /// runs, which the server may answer first, as long again.
     explicit RemoteEngine(std::shared_ptr<ServerBook> book,
                           std::chrono::milliseconds patience = std::chrono::minutes(10));
 
@@ -59,6 +60,7 @@ private:
         std::string server;  // its address; others may answer for it
         std::string id;
         int context_tokens = 0;
+        std::chrono::milliseconds patience{};
     };
     engine::Result<engine::Turn> answer(const Model& model, engine::SequenceId sequence, const engine::Request& request,
                                         const engine::Listener& listener, const std::stop_token& stop);

@@ -142,8 +142,8 @@
         <translation>Das Netz dafür benutzen</translation>
     </message>
     <message>
-        <source>Your token of Hugging Face is known, and %1 gets it along. You can change your mind in the settings, which also list who was contacted.</source>
-        <translation>Ihr Token für Hugging Face ist bekannt, und %1 bekommt es mit. Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
+        <source>Your token of Hugging Face is known, and is sent along to %1. You can change your mind in the settings, which also list who was contacted.</source>
+        <translation>Ihr Token für Hugging Face ist bekannt und wird an %1 mitgeschickt. Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
     </message>
 </context>
 <context>
@@ -2624,7 +2624,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Keep</source>
-        <translation>Behalten</translation>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -2655,7 +2655,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>A token is one word of letters, digits and signs, without spaces.</source>
-        <translation>Ein Token ist ein Wort aus Buchstaben, Ziffern und Zeichen, ohne Leerzeichen.</translation>
+        <translation>Ein Token ist ein Wort aus Buchstaben, Ziffern und Sonderzeichen, ohne Leerzeichen.</translation>
     </message>
 </context>
 <context>
@@ -6282,7 +6282,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>Servers</name>
     <message>
         <source>A key is one word of letters, digits and signs, without spaces.</source>
-        <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen, ohne Leerzeichen.</translation>
+        <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Sonderzeichen, ohne Leerzeichen.</translation>
     </message>
     <message>
         <source>There are %1 servers already; remove one first.</source>

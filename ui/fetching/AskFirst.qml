@@ -39,7 +39,7 @@ Rectangle {
         }
         Text {
             Layout.fillWidth: true
-            text: root.fetching.hasToken ? qsTr("Your token of Hugging Face is known, and %1 gets it along. You can change your mind in the settings, which also list who was contacted.").arg(root.fetching.host)
+            text: root.fetching.hasToken ? qsTr("Your token of Hugging Face is known, and is sent along to %1. You can change your mind in the settings, which also list who was contacted.").arg(root.fetching.host)
                                          : qsTr("You can change your mind in the settings, which also list who was contacted.")
             textFormat: Text.PlainText
             wrapMode: Text.Wrap

@@ -64,8 +64,9 @@ std::string ten(const std::string& word)
 
 /// What became of each turn, by its word.
 struct Turns {
-    explicit Turns(const std::string& url_)
+    explicit Turns(const std::string& url_, std::chrono::milliseconds patience = 60s)
         : url(url_)
+        , engine(book, patience)
     {
         book->set({{{url, {}}}});
         engine::LoadRequest request;
@@ -113,7 +114,7 @@ struct Turns {
     const std::thread::id here = std::this_thread::get_id();
     bool elsewhere = false;  // a listener was called on another thread
     bool loaded = false;
-    remote::RemoteEngine engine{book, 60s};  // the last: its turns tell what stands above
+    remote::RemoteEngine engine;  // the last: its turns tell what stands above
 };
 
 }  // namespace
@@ -216,6 +217,21 @@ private Q_SLOTS:
         QVERIFY(timer.elapsed() < 500);
         QVERIFY(!turns.engine.end(silent));
         QVERIFY(turns.engine.step({}).empty());
+    }
+
+    /// A server that answers one after another says nothing to those behind.
+    void whoIsBehindAnotherMayHearNothingForLonger()
+    {
+        Echo echo;
+        Turns turns(echo.server.url(), 600ms);
+        turns.begin("silent");
+        turns.begin("silent behind it");
+        QVERIFY(turns.runsUntil([&] { return turns.over.size() == 1; }));
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(turns.over.front(), std::string("silent"));
+        QVERIFY(turns.runsUntil([&] { return turns.over.size() == 2; }));
+        QVERIFY(timer.elapsed() > 300);
     }
 
     void noMoreThanMayBe()
