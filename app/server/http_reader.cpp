@@ -67,12 +67,11 @@ std::size_t HttpReader::feed(std::string_view bytes)
 std::size_t HttpReader::feed_head(std::string_view bytes)
 {
     constexpr std::string_view kHeadEnd = "\r\n\r\n";
-    const std::size_t before = held_.size();
-    const std::size_t room = limits_.head_bytes + kHeadEnd.size() - std::min(before, limits_.head_bytes);
-    held_ += bytes.substr(0, room);
+    const std::size_t before = held_.size(), most = limits_.head_bytes + kHeadEnd.size();
+    held_ += bytes.substr(0, most - before);
     const std::size_t end = held_.find(kHeadEnd, before < kHeadEnd.size() ? 0 : before - kHeadEnd.size() + 1);
     if (end == std::string::npos) {
-        if (held_.size() > limits_.head_bytes)
+        if (held_.size() == most)
             refuse(431, "the head of the request is too large");
         return held_.size() - before;
     }

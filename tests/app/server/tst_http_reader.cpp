@@ -54,6 +54,20 @@ private Q_SLOTS:
         }
     }
 
+    /// The line that ends it does not count, of which a piece may hold a part.
+    void takesTheLargestHeadHoweverItIsCut()
+    {
+        const std::string begin = "GET / HTTP/1.1\r\nHost: a\r\nX: ", end = "\r\n\r\n";
+        for (const int beyond : {0, 1}) {
+            const std::string text = begin + std::string(tiny_limits().head_bytes - begin.size() + beyond, 'y') + end;
+            for (const std::size_t piece : {std::size_t(1), std::size_t(3), text.size() - 1, text.size()}) {
+                HttpReader reader(tiny_limits());
+                feed(reader, text, piece);
+                QVERIFY(reader.state() == (beyond ? HttpReader::State::Refused : HttpReader::State::Whole));
+            }
+        }
+    }
+
     void readsChunksHoweverTheyAreCut()
     {
         const std::string text = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
