@@ -316,7 +316,7 @@ void TurnRunner::togglePin(OpenConversation& conversation, const QString& messag
     Q_EMIT pinsChanged(conversation.header.id);
 }
 
-/// Where its messages lie is known once the engine has read them.
+/// Which tokens its messages are is known once the engine has read them: before that, nothing is pinned.
 void TurnRunner::pinPlaces(const OpenConversation& conversation)
 {
     m_engine.pin(conversation.header.id, m_pinned.tokens(conversation.header.id, conversation.places));

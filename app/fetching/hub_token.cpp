@@ -108,7 +108,7 @@ engine::Status HubToken::keep(const std::string& token, const std::stop_token& s
     return before.empty() ? engine::Status() : forget(before, stop);
 }
 
-/// Where the store is locked the user is asked: nobody would come back to it later.
+/// Asks the user to unlock the store if need be, since nothing tries again later.
 engine::Status HubToken::forget(const std::string& id, const std::stop_token& stop)
 {
     if (!m_store)

@@ -64,7 +64,7 @@ public:
 
     /// Whom it asks: "huggingface.co".
     virtual std::string host() const = 0;
-    /// Where the token is that says to that host who the user is. It asks nobody.
+    /// Where the user's token for that host is kept. Opens no question.
     virtual TokenPlace token_place() const = 0;
     /// Keeps another one, or none where it is empty. CannotWrite: all is as it was.
     virtual engine::Status keep_token(const std::string& token, const std::stop_token& stop) = 0;

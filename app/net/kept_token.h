@@ -20,7 +20,8 @@ std::filesystem::path kept_token_file(const std::filesystem::path& data);
 /// What makes no sense in the file is no token.
 KeptToken read_kept_token(const std::filesystem::path& file);
 std::string text_of(const KeptToken& kept);
-/// A token is one word; anything else would be a header of its own. Empty: this is none.
+/// The token in a text that somebody has typed, without spaces around it. Empty: it is not one word, and would break
+/// the header that carries it.
 std::string token_word(const std::string& text);
 
 }  // namespace net

@@ -30,11 +30,13 @@ constexpr std::initializer_list<Unit> kBytes{{1e12, "TB"}, {1e9, "GB"}, {1e6, "M
 
 }  // namespace
 
-const QLocale& NumberWords::localeOf(const QString& language)
+QLocale NumberWords::localeOf(const QString& language)
 {
+    if (language.isEmpty())
+        return QLocale();  // the default may be another one by now
     if (language != m_language) {
         m_language = language;
-        m_locale = language.isEmpty() ? QLocale() : QLocale(language);
+        m_locale = QLocale(language);
     }
     return m_locale;
 }

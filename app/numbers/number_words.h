@@ -8,8 +8,8 @@
 
 /// Numbers with their units, in three digits that count where nothing else is said. The window shows dozens of them
 /// many times a second, which QML's script would do with a hundred small objects each. `language` is that of the
-/// window, as in "de"; empty: the system's. What it writes does not break at a line's end, but for count(), three() and
-/// context(). UI thread; QML has one, behind Format.
+/// window, as in "de"; empty: the default one. No line breaks within a text, but for those of count(), three() and
+/// context(). UI thread; QML uses it through Format.
 class NumberWords : public QObject
 {
     Q_OBJECT
@@ -35,8 +35,8 @@ public:
     Q_INVOKABLE QString ratio(double value, const QString& language);                 // 0.27×, 3.1×
 
 private:
-    const QLocale& localeOf(const QString& language);
+    QLocale localeOf(const QString& language);
 
-    QString m_language;  // the last one, which is always the same
+    QString m_language;  // the last one that was asked for
     QLocale m_locale;
 };

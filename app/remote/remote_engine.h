@@ -22,8 +22,8 @@ namespace remote {
 class RemoteEngine final : public engine::Engine
 {
 public:
-    /// `patience`: for how long nothing may come. A long prompt, or a queue, takes its time; for each other turn that
-    /// runs, which the server may answer first, as long again.
+    /// `patience`: how long a server may say nothing before a turn fails; as long again for each other turn that runs,
+    /// since the server may answer that first.
     explicit RemoteEngine(std::shared_ptr<ServerBook> book,
                           std::chrono::milliseconds patience = std::chrono::minutes(10));
 

@@ -29,8 +29,8 @@ public:
     static constexpr std::chrono::seconds kRest{30};
     static constexpr std::chrono::seconds kUnseen{1};  // until a request is among those that a server says it has
 
-    /// Addresses, the best first. Requests of ours count where the server does not say how many it has, or cannot know
-    /// yet.
+    /// Addresses, the best first. Our own requests are counted where a server does not say how many it answers, or
+    /// cannot have counted them yet.
     std::vector<std::string> order(std::vector<Occupancy> servers, engine::SequenceId sequence,
                                    Clock::time_point now) const;
     /// The same; the first is being asked from now on. Turns that begin together find each other there already.

@@ -17,7 +17,7 @@ namespace remote {
 class ServerKeys
 {
 public:
-    /// `store`: null: there is none.
+    /// `store` may be null: then no key is kept in one.
     explicit ServerKeys(std::shared_ptr<secrets::SecretStore> store)
         : store_(std::move(store))
     {

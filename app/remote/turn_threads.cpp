@@ -11,8 +11,7 @@ namespace remote {
 
 namespace {
 
-/// Another turn may be waiting for its beginning, and a stopped one for its
-/// end.
+/// How long a step waits at most: meanwhile no other turn can begin, and no stopped one end.
 constexpr std::chrono::milliseconds kLongestStep{20};
 
 }  // namespace

@@ -29,8 +29,7 @@ public:
 
     std::size_t count() const { return turns_.size(); }
     engine::TurnId begin(Work work, const engine::Listener& listener, const std::stop_token& stop);
-    /// Waits until something has come, but not so long that whoever calls would be missed elsewhere. The turns that are
-    /// over, of which all has been told.
+    /// Waits for news of the turns, 20 ms at most, and tells it. Returns the turns that are over and all told of.
     std::vector<engine::TurnId> step();
     /// Of one that is not over, what it has said since the last step is left out.
     engine::Result<engine::Turn> end(engine::TurnId id);

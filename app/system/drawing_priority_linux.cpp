@@ -2,6 +2,7 @@
 
 #include <QDBusConnection>
 #include <QDBusMessage>
+#include <QThreadPool>
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -19,13 +20,13 @@ bool takePriority()
            setpriority(PRIO_PROCESS, id_t(gettid()), kNice) == 0;
 }
 
-/// A service of desktops that gives it to programs of the user who sits there. Nobody waits for the answer.
-void askRealtimeKit()
+/// A service of desktops that gives priorities to the programs of the user who sits there.
+void askRealtimeKit(pid_t thread)
 {
     const QString name = QStringLiteral("org.freedesktop.RealtimeKit1");
     QDBusMessage call = QDBusMessage::createMethodCall(name, QStringLiteral("/org/freedesktop/RealtimeKit1"), name,
                                                        QStringLiteral("MakeThreadHighPriority"));
-    call << quint64(gettid()) << qint32(kNice);
+    call << quint64(thread) << qint32(kNice);
     QDBusConnection::systemBus().send(call);
 }
 
@@ -33,6 +34,6 @@ void askRealtimeKit()
 
 void drawFirst()
 {
-    if (!takePriority())
-        askRealtimeKit();
+    if (!takePriority())  // to connect to the bus may take long, and the window is not to wait for it
+        QThreadPool::globalInstance()->start([thread = gettid()] { askRealtimeKit(thread); });
 }
