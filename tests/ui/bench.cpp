@@ -263,18 +263,8 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_turns.get(), &TurnRunner::modelLost, m_models.get(), &ModelController::onModelLost);
     connect(m_chat->context(), &ChatContext::reloadRequested, m_models.get(), &ModelController::reloadWithContext);
     connect(m_models.get(), &ModelController::setAside, m_turns.get(), &TurnRunner::onModelAside);
-    ExperimentsController::World lab;
-    lab.program = QStringLiteral(FAKE_BENCH);
-    lab.folder = m_folder->filePath(QStringLiteral("experiments"));
-    lab.files = [this, names = changes.value(QStringLiteral("experimentFiles")).toStringList()] {
-        auto files = experimentFiles(*m_models, *m_catalogue, {});
-        for (const QString& name : names)
-            files.append(ExperimentDraft::Candidate{{name, m_folder->filePath(name), {}}, {}});
-        return files;
-    };
-    lab.devices = [] { return std::vector<engine::DeviceInfo>(); };
-    lab.choices = [] { return engine::LoadRequest(); };
-    m_experiments = std::make_unique<ExperimentsController>(*m_turns, *m_models, lab);
+    m_experimentFiles = changes.value(QStringLiteral("experimentFiles")).toStringList();
+    restartExperiments();
     connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
             [this](const QString& file) { m_models->openAndLoad(file); });
     if (changes.value(QStringLiteral("hub")).toBool())
@@ -304,6 +294,23 @@ void Bench::reset(const QVariantMap& changes)
     });
     connect(m_models.get(), &ModelController::modelGone, m_localServer.get(), [this] { m_localServer->onModel({}); });
     Q_EMIT changed();
+}
+
+void Bench::restartExperiments()
+{
+    m_experiments.reset();
+    ExperimentsController::World lab;
+    lab.program = QStringLiteral(FAKE_BENCH);
+    lab.folder = m_folder->filePath(QStringLiteral("experiments"));
+    lab.files = [this] {
+        auto files = experimentFiles(*m_models, *m_catalogue, {});
+        for (const QString& name : std::as_const(m_experimentFiles))
+            files.append(ExperimentDraft::Candidate{{name, m_folder->filePath(name), {}}, {}});
+        return files;
+    };
+    lab.devices = [] { return std::vector<engine::DeviceInfo>(); };
+    lab.choices = [] { return engine::LoadRequest(); };
+    m_experiments = std::make_unique<ExperimentsController>(*m_turns, *m_models, lab);
 }
 
 void Bench::restartFetching()

@@ -97,6 +97,8 @@ public:
     Q_INVOKABLE int hubRequests() const { return m_hub ? m_hub->requests() : 0; }
     /// Quits and starts what finds and fetches models.
     Q_INVOKABLE void restartFetching();
+    /// The same for what measures.
+    Q_INVOKABLE void restartExperiments();
     /// Changes the script of the engine that runs.
     Q_INVOKABLE void script(const QVariantMap& changes);
     /// Files that the catalogue finds from the next scan on, by their paths below an LM Studio's store. Ones whose
@@ -175,6 +177,7 @@ private:
     std::unique_ptr<CatalogueController> m_catalogue;
     std::unique_ptr<Pressure> m_pressure;
     std::unique_ptr<DeviceController> m_devices;
+    QStringList m_experimentFiles;
     std::unique_ptr<ExperimentsController> m_experiments;
     std::unique_ptr<QTemporaryDir> m_modelFolder;
     std::unique_ptr<ServedHub> m_hub;

@@ -182,6 +182,31 @@ Item {
             compare(part("speedFigure").title, "Tokens per second");
         }
 
+        // What was measured earlier comes while the page is laid out for the first time.
+        function test_the_page_opens_with_what_was_measured_before_data() {
+            return [{ tag: "default", width: 1180, height: 1400 }, { tag: "usual", width: 1400, height: 900 }];
+        }
+        function test_the_page_opens_with_what_was_measured_before(data) {
+            const usual = Qt.size(parent.width, parent.height);
+            parent.width = data.width;
+            parent.height = data.height;
+            open();
+            measure([512, 1024], [0, 1, 3]);
+            measured();
+            shell.destroy();
+            wait(0);
+            Bench.restartExperiments(); // the next start
+            showWindow();
+            showPage();
+            tryCompare(lab().rows, "count", 6);
+            tryVerify(() => row(0) && findChild(row(0), "rowRatio").visible);
+            const right = item => item.mapToItem(part("resultFlick").contentItem, item.width, 0).x;
+            for (const name of ["Speed", "Ratio", "Spread"])
+                tryVerify(() => Math.abs(right(part(name.toLowerCase() + "Head")) - right(findChild(row(0), "row" + name))) < 0.5, 5000, name);
+            parent.width = usual.width;
+            parent.height = usual.height;
+        }
+
         // The first run decides for the table what columns there are while it is not shown yet.
         function test_heads_stand_over_their_columns_from_the_first_run() {
             open();

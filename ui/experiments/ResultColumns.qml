@@ -7,6 +7,7 @@ FontMetrics {
     id: root
 
     required property var strategyNames
+    property real more: 0 // that each column of numbers has where the table has room
 
     readonly property real context: fitting([qsTr("Context"), Format.count(8888888)])
     readonly property real strategy: fitting(strategyNames.concat([qsTr("Strategy")]))

@@ -1,6 +1,5 @@
 // A row of the table: its numbers, or the sentence why there are none.
 import QtQuick
-import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
@@ -58,10 +57,10 @@ Item {
 
     component Cell: Text {
         required property real column
+        property bool fixed: false
 
-        Layout.minimumWidth: column
-        Layout.preferredWidth: column
-        Layout.fillWidth: true
+        anchors.verticalCenter: parent?.verticalCenter
+        width: column + (fixed ? 0 : root.columns.more)
         textFormat: Text.PlainText
         horizontalAlignment: Text.AlignRight
         elide: Text.ElideRight
@@ -91,39 +90,38 @@ Item {
             radius: Theme.px(4)
             opacity: 0.6
         }
-        RowLayout {
+        Row {
             id: line
 
             anchors.left: parent.left
-            anchors.right: parent.right
             anchors.leftMargin: Theme.gapSmall
-            anchors.rightMargin: Theme.gapSmall
             anchors.verticalCenter: parent.verticalCenter
             spacing: Theme.gapSmall
 
             Cell {
                 objectName: "rowContext"
                 column: root.columns.context
-                Layout.fillWidth: false
+                fixed: true
                 text: Format.context(root.contextTokens)
             }
             Rectangle {
-                Layout.preferredWidth: Theme.px(8)
-                Layout.preferredHeight: Theme.px(8)
+                anchors.verticalCenter: parent.verticalCenter
+                width: Theme.px(8)
+                height: width
                 radius: 2
                 color: root.tint
             }
             Cell {
                 objectName: "rowStrategy"
                 column: root.columns.strategy
-                Layout.fillWidth: false
+                fixed: true
                 horizontalAlignment: Text.AlignLeft
                 text: root.strategyName
             }
             Text {
                 objectName: "rowSentence"
-                Layout.fillWidth: true
-                Layout.maximumWidth: root.sight - root.columns.before - Theme.gapSmall
+                anchors.verticalCenter: parent.verticalCenter
+                width: root.sight - root.columns.before - Theme.gapSmall
                 visible: !root.measured
                 text: root.sentence
                 textFormat: Text.PlainText
@@ -131,10 +129,6 @@ Item {
                 font.pixelSize: Theme.sizeSmall
                 color: root.outcome === Outcome.Refused || root.outcome === Outcome.Cancelled ? Theme.warning : Theme.danger
                 Accessible.ignored: true
-            }
-            Item { // takes what the sentence may not: else the cells before it would
-                Layout.fillWidth: true
-                visible: !root.measured
             }
             Cell {
                 objectName: "rowSpeed"

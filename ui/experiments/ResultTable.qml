@@ -17,7 +17,8 @@ FocusScope {
 
     implicitHeight: flick.implicitHeight
 
-    // A head that is shown or not would be forgotten by Qt 6.4's layouts when that changes while the table is hidden.
+    // Heads are placed by themselves: Qt 6.4's layouts forget one that is shown or not while the table is hidden, and
+    // arrange those that are gone already when the table gets another width meanwhile.
     readonly property var heads: {
         const all = [
             { name: "contextHead", text: qsTr("Context"), column: columns.context, fixed: true },
@@ -34,6 +35,7 @@ FocusScope {
         ];
         return all.filter(head => !head.absent);
     }
+    readonly property real leastWidth: heads.reduce((sum, head) => sum + head.column + Theme.gapSmall, Theme.gapSmall)
 
     component Head: Text {
         id: title
@@ -41,9 +43,7 @@ FocusScope {
         required property var modelData
 
         objectName: modelData.name
-        Layout.minimumWidth: modelData.column
-        Layout.preferredWidth: modelData.column
-        Layout.fillWidth: !modelData.fixed
+        width: modelData.column + (modelData.fixed ? 0 : columns.more)
         text: modelData.text
         textFormat: Text.PlainText
         horizontalAlignment: modelData.left ? Text.AlignLeft : Text.AlignRight
@@ -66,6 +66,7 @@ FocusScope {
         id: columns
 
         strategyNames: root.strategyNames
+        more: Math.max(0, flick.width - root.leastWidth) / root.heads.filter(head => !head.fixed).length
     }
     Flickable {
         id: flick
@@ -80,7 +81,7 @@ FocusScope {
         objectName: "resultFlick"
         anchors.fill: parent
         implicitHeight: table.implicitHeight + (wide ? Theme.px(14) : 0)
-        contentWidth: Math.max(width, head.implicitWidth + 2 * Theme.gapSmall)
+        contentWidth: Math.max(width, root.leastWidth)
         contentHeight: height
         flickableDirection: Flickable.HorizontalFlick
         boundsBehavior: Flickable.StopAtBounds
@@ -106,13 +107,9 @@ FocusScope {
             width: flick.contentWidth
             spacing: 0
 
-            RowLayout {
-                id: head
-
+            Row {
                 objectName: "resultHead"
-                Layout.fillWidth: true
                 Layout.leftMargin: Theme.gapSmall
-                Layout.rightMargin: Theme.gapSmall
                 spacing: Theme.gapSmall
 
                 Repeater {
