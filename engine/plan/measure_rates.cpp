@@ -68,10 +68,12 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
 {
     // Sane numbers in every format: no infinities or subnormals among values and scales.
     std::mt19937_64 random(1);
-    for (std::size_t at = 0; at < kSets.back(); at += sizeof(std::uint64_t)) {
-        const std::uint64_t bits = random() & 0x3bff3bff3bff3bffu;
-        std::memcpy(memory_.get() + at, &bits, sizeof bits);
-        std::memcpy(in_large_pages_.data() + at, &bits, sizeof bits);
+    std::vector<std::uint64_t> some(kMiB / sizeof(std::uint64_t));
+    for (std::uint64_t& bits : some)
+        bits = random() & 0x3bff3bff3bff3bffu;
+    for (std::size_t at = 0; at < kSets.back(); at += kMiB) {
+        std::memcpy(memory_.get() + at, some.data(), kMiB);
+        std::memcpy(in_large_pages_.data() + at, some.data(), kMiB);
     }
     for (int worker = 0; worker < pool.size(); ++worker) {
         Scratch s{aligned_array<float>(kMostQueries), aligned_array<float>(kMostGroup * kMostTokens),

@@ -332,7 +332,7 @@ try {
     }
     for (const WeightRead& read : costs.head.reads)
         products.insert({read.type, read.row_length});
-    const std::size_t pieces = products.size() + heads.size() + 2;
+    const std::size_t pieces = products.size() + heads.size() + 5;
     std::size_t done = 0;
     const auto goes_on = [&] { return !on_progress || on_progress(double(done++) / double(pieces)); };
     const auto given_up = [] { return fail(Error::Code::Cancelled, "measuring this machine was given up"); };
@@ -345,9 +345,15 @@ try {
     rates.cpu = cpu_device().description;
     rates.kernels = kernels::cpu_kernels().name;
     rates.threads = pool.size();
+    if (!goes_on())
+        return given_up();
     rates.dram_read_bytes_per_s = measure_dram_read(pool);
+    if (!goes_on())
+        return given_up();
     rates.values_per_s = meter.values_per_s();
     rates.wake_s = meter.wake_s();
+    if (!goes_on())
+        return given_up();
     const RateMeter::Choice choice = meter.choice();
     rates.token_s = choice.token_s;
     rates.choice_s_per_value = choice.s_per_value;
