@@ -222,13 +222,16 @@ TracedText replaced(Heap& heap, const TracedText& source, std::string_view old, 
 
 std::string_view strip_characters(Heap& heap, std::string_view text, std::string_view set, bool left, bool right)
 {
-    heap.budget.spend_on_text(set.size() * 4);
+    constexpr std::size_t kAtOnce = 4096;             // so that a stop is heard on the way through millions
     heap.budget.take(set.size() * sizeof(char32_t));  // while it lasts
     heap.budget.give_back(set.size() * sizeof(char32_t));
     std::u32string characters;
     characters.reserve(set.size());
-    for (std::size_t at = 0; at < set.size();)
+    for (std::size_t at = 0; at < set.size();) {
+        if (characters.size() % kAtOnce == 0)
+            heap.budget.spend_on_text(std::min(set.size() - at, kAtOnce) * 4);
         characters += unicode::next(set, at);
+    }
     const auto is_in_set = [&](char32_t c) {
         heap.budget.spend(std::int64_t(characters.size() / 64) + 1);
         return characters.find(c) != std::u32string::npos;
