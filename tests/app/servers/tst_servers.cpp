@@ -108,6 +108,19 @@ WebAnswer repeatSlowly(const support::WebRequest& request)
     return answer;
 }
 
+/// A conversation whose model is on a server that takes its time.
+struct SlowTalk {
+    SlowTalk()
+    {
+        list.add("tower", urlOf(server));
+        server.server().answer_by(repeatSlowly);
+        talk.open(list.path());
+    }
+    LookAlike server;
+    List list;
+    Talk talk{list};
+};
+
 }  // namespace
 
 class TestServers : public QObject
@@ -380,12 +393,8 @@ private Q_SLOTS:
 
     void conversationsAreAnsweredAtTheSameTime()
     {
-        LookAlike server;
-        List list;
-        list.add("tower", urlOf(server));
-        server.server().answer_by(repeatSlowly);
-        Talk talk(list);
-        talk.open(list.path());
+        SlowTalk slow;
+        Talk& talk = slow.talk;
         const QSignalSpy ended(&talk.turns, &TurnRunner::turnEnded);
         QStringList ids;
         for (const char* word : {"one", "bad", "three"}) {
@@ -416,16 +425,12 @@ private Q_SLOTS:
 
     void versionsAreMadeAtTheSameTime()
     {
-        LookAlike server;
-        List list;
-        list.add("tower", urlOf(server));
-        server.server().answer_by(repeatSlowly);
-        Talk talk(list);
-        talk.open(list.path());
+        SlowTalk slow;
+        Talk& talk = slow.talk;
         talk.say("word");
-        const std::size_t before = server.server().requests().size();
+        const std::size_t before = slow.server.server().requests().size();
         talk.chat.turn()->regenerateTogether(talk.lastId(), 3);
-        QTRY_COMPARE(server.server().requests().size(), before + 3);
+        QTRY_COMPARE(slow.server.server().requests().size(), before + 3);
         QVERIFY(talk.chat.turn()->busy());  // none of them has ended yet
         QTRY_VERIFY(!talk.chat.turn()->busy());
         const StoredConversation stored = *talk.store.conversation(talk.chat.conversationId());
