@@ -218,6 +218,8 @@ Item {
             type("two words");
             keyClick(Qt.Key_Return);
             verify(row.effective.indexOf("one word") > 0);
+            compare(part("hubToken").text, "two words"); // to be mended
+            part("hubToken").clear();
             type("hf_word");
             keyClick(Qt.Key_Return);
             tryVerify(() => Bench.fetching.hasToken && !Bench.fetching.keepingToken);
@@ -228,6 +230,7 @@ Item {
             part("removeHubToken").clicked();
             tryVerify(() => !Bench.fetching.hasToken);
             tryCompare(part("hubToken"), "visible", true);
+            compare(part("hubToken").text, ""); // a secret is not shown again
         }
         function test_settings_take_it_back_and_list_who_was_asked() {
             goThereAllowed();

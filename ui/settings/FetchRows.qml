@@ -52,11 +52,6 @@ ColumnLayout {
         TextLine {
             id: token
 
-            function keep() {
-                root.fetching.keepToken(text);
-                clear();
-            }
-
             objectName: "hubToken"
             Layout.preferredWidth: Theme.px(200)
             visible: !root.fetching.hasToken
@@ -65,14 +60,23 @@ ColumnLayout {
             inputMethodHints: Qt.ImhSensitiveData | Qt.ImhNoPredictiveText
             placeholderText: qsTr("hf_…")
             Accessible.name: qsTr("Token of Hugging Face")
-            onAccepted: keep()
+            onAccepted: root.fetching.keepToken(text)
+
+            Connections {
+                target: root.fetching
+
+                function onTokenChanged() {
+                    if (root.fetching.hasToken)
+                        token.clear(); // what was refused stays, to be mended
+                }
+            }
         }
         ActionButton {
             objectName: "keepHubToken"
             visible: !root.fetching.hasToken
             enabled: token.text.trim() !== "" && !root.fetching.keepingToken
             text: qsTr("Keep")
-            onClicked: token.keep()
+            onClicked: root.fetching.keepToken(token.text)
             Keys.onReturnPressed: clicked()
         }
         ActionButton {
