@@ -343,7 +343,7 @@ void Servers::kept(bool written)
 
 void Servers::lookForStore()
 {
-    if (!m_door || m_store)
+    if (!m_door)
         return;
     m_storeThread.ask(
         [door = m_door](const std::stop_token& stop) -> net::Result<secrets::Access> {
@@ -351,6 +351,8 @@ void Servers::lookForStore()
         },
         [this](const net::Result<secrets::Access>& store) {
             m_store = store.value_or(secrets::Access::None);
+            if (m_store == secrets::Access::Open)
+                moveKeys();  // it may not have answered when the program started
             Q_EMIT keyNoteChanged();
         });
 }

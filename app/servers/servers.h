@@ -85,7 +85,7 @@ public:
 
     /// Where a key that is typed now would be kept, one sentence; empty until that is known.
     QString keyNote() const;
-    /// Finds that out.
+    /// Finds that out, each time anew: a store may be started, unlocked and stopped while the program runs.
     Q_INVOKABLE void lookForStore();
 
     /// Asks a server, and keeps it when it answers as one. One that is there already gets the new name and key.

@@ -73,6 +73,8 @@ ColumnLayout {
         TextLine {
             id: key
 
+            readonly property bool begun: text !== ""
+
             objectName: "serverKey"
             Layout.fillWidth: true
             Layout.preferredWidth: 1
@@ -82,7 +84,10 @@ ColumnLayout {
             placeholderText: qsTr("Key, if it asks for one")
             Accessible.name: qsTr("Key for the server")
             onAccepted: root.add()
-            onTextEdited: root.servers.lookForStore()
+            onBegunChanged: {
+                if (begun)
+                    root.servers.lookForStore();
+            }
         }
         ActionButton {
             objectName: "addServer"

@@ -161,6 +161,23 @@ private Q_SLOTS:
         QVERIFY(profile.inspect());
     }
 
+    void aStoreThatStartsLaterIsSeen()
+    {
+        Profile profile;
+        profile.store->becomes(Access::None);
+        profile.add("word");
+        profile.servers->lookForStore();
+        QTRY_VERIFY(profile.servers->keyNote().contains("only you can read"));
+        profile.store->becomes(Access::Open);
+        profile.servers->lookForStore();
+        QTRY_VERIFY(profile.servers->keyNote().contains("password store."));
+        QTRY_VERIFY(!profile.entry().keyInFile);  // what lies in the file goes there, too
+        QVERIFY(!profile.written().contains("word"));
+        profile.store->becomes(Access::Locked);
+        profile.servers->lookForStore();
+        QTRY_VERIFY(profile.servers->keyNote().contains("unlock"));
+    }
+
     void aLockedStoreIsUnlockedByTheUser()
     {
         Profile profile;
