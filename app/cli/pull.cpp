@@ -64,7 +64,7 @@ net::FetchSettings settings_here()
 void take_kept_token(net::FetchSettings& settings, const std::stop_token& stop)
 {
     const net::KeptToken& kept = settings.kept_token;
-    if (!settings.hub_token.empty() || kept == net::KeptToken())
+    if (!settings.hub_token.empty())
         return;
     settings.hub_token = kept.token;
     if (kept.id.empty())

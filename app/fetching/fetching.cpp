@@ -26,6 +26,7 @@ Fetching::Fetching(World world, QObject* parent)
         limit();
     }
     connect(m_permission, &Setting::changed, this, &Fetching::onPermission);
+    settleToken();
 }
 
 bool Fetching::openNamed(const QString& text)
@@ -52,10 +53,12 @@ QString Fetching::tokenNote() const
         return tr("It is kept in this system’s password store.");
     case TokenPlace::File:
         return tr("It is kept in a file that only you can read: no password store answered on this system.");
+    case TokenPlace::Leaving:
+        return tr("The one that you removed is still in this system’s password store, which is locked, and leaves it "
+                  "when that is open.");
     }
     return tr("Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in "
-              "this "
-              "system’s password store, or, where none answers, in a file that only you can read.")
+              "this system’s password store, or, where none answers, in a file that only you can read.")
         .arg(host());
 }
 
@@ -83,6 +86,17 @@ void Fetching::keepToken(const QString& token)
             m_tokenTrouble = errorSentence(kept->error());
         Q_EMIT tokenChanged();
     });
+}
+
+void Fetching::settleToken()
+{
+    if (!m_source || m_keepingToken)
+        return;
+    const auto settle = [source = m_source.get()](const std::stop_token& stop) -> net::Result<TokenPlace> {
+        source->settle_token(stop);
+        return source->token_place();
+    };
+    m_tokenThread.ask(settle, [this](const net::Result<TokenPlace>&) { Q_EMIT tokenChanged(); });
 }
 
 void Fetching::onPermission()

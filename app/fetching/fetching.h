@@ -50,7 +50,7 @@ public:
     bool allowed() const { return m_permission->value() == 1; }
     QString host() const;
     /// One says to the host who the user is.
-    bool hasToken() const { return tokenPlace() != TokenPlace::None; }
+    bool hasToken() const { return tokenPlace() != TokenPlace::None && tokenPlace() != TokenPlace::Leaving; }
     bool keepsToken() const { return hasToken() && tokenPlace() != TokenPlace::Environment; }  // that was entered here
     bool keepingToken() const { return m_keepingToken; }                                       // another, just now
     QString tokenNote() const;  // where it is, one sentence
@@ -67,6 +67,8 @@ public:
     Q_INVOKABLE void allow() { m_permission->setValue(1); }
     /// Keeps a token from now on; empty: none. Nobody is asked whether it is good for anything.
     Q_INVOKABLE void keepToken(const QString& token);
+    /// What was removed leaves the password store, should that be open by now. Nobody is asked to open it.
+    Q_INVOKABLE void settleToken();
 
 Q_SIGNALS:
     void allowedChanged();

@@ -45,6 +45,7 @@ public:
     {
         return m_token.keep(token, stop);
     }
+    void settle_token(const std::stop_token& stop) override { m_token.settle(stop); }
 
     net::Result<net::FoundModels> search(const std::string& words, const std::string& next,
                                          const std::stop_token& stop) override

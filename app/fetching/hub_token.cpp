@@ -47,20 +47,28 @@ HubToken::Turn::~Turn()
     m_token.m_rested.notify_one();
 }
 
-TokenPlace HubToken::place() const
+net::KeptToken HubToken::kept() const
 {
     const std::lock_guard lock(m_values);
-    if (!m_fromEnvironment.empty())
-        return TokenPlace::Environment;
-    if (!m_kept.id.empty())
-        return TokenPlace::Store;
-    return m_kept.token.empty() ? TokenPlace::None : TokenPlace::File;
+    return m_kept;
 }
 
-std::string HubToken::get(const std::stop_token& stop)
+TokenPlace HubToken::place() const
 {
     if (!m_fromEnvironment.empty())
-        return m_fromEnvironment;
+        return TokenPlace::Environment;
+    const net::KeptToken now = kept();
+    if (!now.id.empty())
+        return TokenPlace::Store;
+    if (!now.token.empty())
+        return TokenPlace::File;
+    return now.unneeded.empty() ? TokenPlace::None : TokenPlace::Leaving;
+}
+
+GivenToken HubToken::get(MayAsk may, const std::stop_token& stop)
+{
+    if (!m_fromEnvironment.empty())
+        return {m_fromEnvironment};
     const Turn turn(*this, stop);
     if (!turn)
         return {};
@@ -68,54 +76,87 @@ std::string HubToken::get(const std::stop_token& stop)
     {
         const std::lock_guard lock(m_values);
         if (m_kept.id.empty() || !m_known.empty())
-            return m_kept.id.empty() ? m_kept.token : m_known;
+            return {m_kept.id.empty() ? m_kept.token : m_known};
         id = m_kept.id;
     }
-    const MayAsk may = steady_clock::now() < m_quietUntil ? MayAsk::No : MayAsk::Yes;
-    auto token = m_store ? m_store->find(id, may, stop) : engine::fail(Code::CannotRead, {});
+    if (steady_clock::now() < m_quietUntil)
+        may = MayAsk::No;
+    auto token =
+        m_store ? m_store->find(id, may, stop) : engine::fail(Code::CannotRead, "this system has no password store");
     if (!token) {
-        if (!stop.stop_requested())  // who was not waited for has not said no
+        if (may == MayAsk::Yes && !stop.stop_requested())  // who was not waited for has not said no
             m_quietUntil = steady_clock::now() + kQuietAfterNo;
-        return {};
+        return {{}, std::move(token.error())};
     }
     const std::lock_guard lock(m_values);
     m_known = std::move(*token);
-    return m_known;
+    return {m_known};
 }
 
-/// What was there is forgotten last: until the new one is written, it is the token.
 engine::Status HubToken::keep(const std::string& token, const std::stop_token& stop)
 {
     const Turn turn(*this, stop);
     if (!turn)
         return engine::fail(Code::Cancelled, "stopped");
-    net::KeptToken kept{token};
-    if (!token.empty() && m_store)
-        kept.id = secrets::keep_in(*m_store, "Spillway: token for Hugging Face", token, MayAsk::Yes, stop);
-    if (!kept.id.empty())
-        kept.token.clear();
-    if (auto written = write(kept); !written) {
-        if (!kept.id.empty())
-            m_store->forget(kept.id, {});
-        return written;
-    }
-    std::string before;
-    {
-        const std::lock_guard lock(m_values);
-        before = std::exchange(m_kept, kept).id;
-        m_known = kept.id.empty() ? std::string() : token;
-    }
-    return before.empty() ? engine::Status() : forget(before, stop);
+    auto done = putIn(token, MayAsk::Yes, stop);
+    forgetUnneeded(stop);
+    return done;
 }
 
-/// Asks the user to unlock the store if need be, since nothing tries again later.
-engine::Status HubToken::forget(const std::string& id, const std::stop_token& stop)
+void HubToken::settle(const std::stop_token& stop)
 {
-    if (!m_store)
-        return {};
-    if (m_store->access(stop) == secrets::Access::Locked)
-        static_cast<void>(m_store->find(id, MayAsk::Yes, stop));
-    return m_store->forget(id, stop);
+    const Turn turn(*this, stop);
+    if (!turn || !m_store)
+        return;
+    forgetUnneeded(stop);
+}
+
+/// What was there before is the token until the new one is written.
+engine::Status HubToken::putIn(const std::string& token, MayAsk may, const std::stop_token& stop)
+{
+    const secrets::Secret secret{secrets::new_id(), "Spillway: token for Hugging Face", token};
+    const secrets::Kept inStore = token.empty() ? secrets::Kept::No : putInStore(secret, may, stop);
+    net::KeptToken next = kept();
+    if (inStore != secrets::Kept::Perhaps)
+        std::erase(next.unneeded, secret.id);
+    if (!next.id.empty())
+        next.unneeded.push_back(std::exchange(next.id, {}));
+    if (inStore == secrets::Kept::Yes)
+        next.id = secret.id;
+    next.token = inStore == secrets::Kept::Yes ? std::string() : token;
+    auto done = change(next);
+    const std::lock_guard lock(m_values);
+    if (done)
+        m_known = inStore == secrets::Kept::Yes ? token : std::string();
+    return done;
+}
+
+/// Until the file names it as the token, the file names it as one to forget.
+secrets::Kept HubToken::putInStore(const secrets::Secret& secret, MayAsk may, const std::stop_token& stop)
+{
+    net::KeptToken before = kept();
+    before.unneeded.push_back(secret.id);
+    if (!m_store || !change(before))
+        return secrets::Kept::No;
+    return secrets::keep_in(*m_store, secret, may, stop);
+}
+
+void HubToken::forgetUnneeded(const std::stop_token& stop)
+{
+    net::KeptToken next = kept();
+    const auto forgotten = std::erase_if(
+        next.unneeded, [&](const std::string& id) { return m_store && m_store->forget(id, stop).has_value(); });
+    if (forgotten > 0)
+        static_cast<void>(change(next));  // else the next start asks for what is not there, and forgets it then
+}
+
+engine::Status HubToken::change(const net::KeptToken& kept)
+{
+    auto written = write(kept);
+    const std::lock_guard lock(m_values);
+    if (written)
+        m_kept = kept;
+    return written;
 }
 
 engine::Status HubToken::write(const net::KeptToken& kept) const

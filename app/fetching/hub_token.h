@@ -8,7 +8,14 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+
+/// A token, or why it is not given now.
+struct GivenToken {
+    std::string token;                           // empty: there is none, or it is withheld
+    std::optional<engine::Error> withheld = {};  // by the password store
+};
 
 /// Any thread but the UI's; place() from there, too.
 class HubToken
@@ -18,9 +25,13 @@ public:
     HubToken(std::string fromEnvironment, std::filesystem::path file, std::shared_ptr<secrets::SecretStore> store);
 
     TokenPlace place() const;
-    /// Empty: there is none, or the password store does not give it now; the user may be asked to unlock that.
-    std::string get(const std::stop_token& stop);
+    /// `may`: whether the user may be asked to unlock the password store. Who has closed that question is left alone
+    /// for a while.
+    GivenToken get(secrets::MayAsk may, const std::stop_token& stop);
+    /// The user has entered it, and may be asked to unlock the store.
     engine::Status keep(const std::string& token, const std::stop_token& stop);
+    /// What nobody needs leaves the store, as far as that is open. Nobody is asked.
+    void settle(const std::stop_token& stop);
 
 private:
     /// One after another asks the store, which may take as long as a user does: who is told to stop waits no longer.
@@ -37,7 +48,11 @@ private:
         HubToken& m_token;
         bool m_mine;
     };
-    engine::Status forget(const std::string& id, const std::stop_token& stop);
+    net::KeptToken kept() const;
+    engine::Status putIn(const std::string& token, secrets::MayAsk may, const std::stop_token& stop);
+    secrets::Kept putInStore(const secrets::Secret& secret, secrets::MayAsk may, const std::stop_token& stop);
+    void forgetUnneeded(const std::stop_token& stop);
+    engine::Status change(const net::KeptToken& kept);
     engine::Status write(const net::KeptToken& kept) const;
 
     const std::string m_fromEnvironment;

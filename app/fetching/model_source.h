@@ -54,6 +54,7 @@ enum class TokenPlace {
     Environment,  // HF_TOKEN, or the file of Hugging Face's own tools
     Store,        // the system's password store
     File,         // one of this program's, which only the user can read
+    Leaving,      // there is none, and the password store still has one that was removed: it is locked
 };
 
 /// Every function asks somebody and holds its thread meanwhile; any thread.
@@ -68,6 +69,8 @@ public:
     virtual TokenPlace token_place() const = 0;
     /// Keeps another one, or none where it is empty. CannotWrite: all is as it was.
     virtual engine::Status keep_token(const std::string& token, const std::stop_token& stop) = 0;
+    /// Brings out of the password store what was removed, where that is open. Opens no question.
+    virtual void settle_token(const std::stop_token& stop) = 0;
 
     /// What repository() takes, where a text names one model rather than words to search for: an address of a file or
     /// of a page on the hub, hf.co/ORG/REPO:QUANT, ORG/REPO:QUANT, ollama.com/NAME, or Ollama's NAME:TAG. It asks

@@ -34,12 +34,16 @@ KeptToken read_kept_token(const std::filesystem::path& file)
     KeptToken kept{token_word(member_of(json, "token")), member_of(json, "tokenId")};
     if (!secrets::is_id(kept.id))
         kept.id.clear();
+    if (const auto ids = json.find("unneededIds"); ids != json.end() && ids->is_array())
+        for (const auto& id : *ids)
+            if (id.is_string() && secrets::is_id(id.get_ref<const std::string&>()))
+                kept.unneeded.push_back(id.get<std::string>());
     return kept;
 }
 
 std::string text_of(const KeptToken& kept)
 {
-    return nlohmann::json{{"token", kept.token}, {"tokenId", kept.id}}.dump();
+    return nlohmann::json{{"token", kept.token}, {"tokenId", kept.id}, {"unneededIds", kept.unneeded}}.dump();
 }
 
 std::string token_word(const std::string& text)

@@ -6,12 +6,14 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace net {
 
 struct KeptToken {
-    std::string token;    // empty: there is none, or the password store has it
-    std::string id = {};  // by which that has it
+    std::string token;                       // empty: there is none, or the password store has it
+    std::string id = {};                     // by which that has it
+    std::vector<std::string> unneeded = {};  // ids that it may have besides, and that it is to forget
     bool operator==(const KeptToken&) const = default;
 };
 

@@ -19,15 +19,16 @@ secrets::Access ServerKeys::access(const std::stop_token& stop) const
     return store_ ? store_->access(stop) : secrets::Access::None;
 }
 
-std::string ServerKeys::keep(const std::string& host, const std::string& key, MayAsk may, const std::stop_token& stop)
+secrets::Kept ServerKeys::keep(const std::string& id, const std::string& host, const std::string& key, MayAsk may,
+                               const std::stop_token& stop)
 {
     if (!store_)
-        return {};
-    std::string id = secrets::keep_in(*store_, "Spillway: key for " + host, key, may, stop);
+        return secrets::Kept::No;
+    const secrets::Kept kept = secrets::keep_in(*store_, {id, "Spillway: key for " + host, key}, may, stop);
     const std::lock_guard lock(mutex_);
-    if (!id.empty())
+    if (kept == secrets::Kept::Yes)
         known_[id] = key;
-    return id;
+    return kept;
 }
 
 bool ServerKeys::forget(const std::string& id, const std::stop_token& stop)

@@ -24,9 +24,9 @@ public:
     }
 
     secrets::Access access(const std::stop_token& stop) const;
-    /// Gives a server's key to the store, and asks whether it is there. The id by which it is; empty: it is not, and
-    /// has to be kept elsewhere. `host`: for people who look into the store.
-    std::string keep(const std::string& host, const std::string& key, secrets::MayAsk may, const std::stop_token& stop);
+    /// Gives a server's key to the store, as keep_in() does. `host`: for people who look into the store.
+    secrets::Kept keep(const std::string& id, const std::string& host, const std::string& key, secrets::MayAsk may,
+                       const std::stop_token& stop);
     /// False: it may still be in the store.
     bool forget(const std::string& id, const std::stop_token& stop);
 

@@ -12,17 +12,14 @@ constexpr char kHexadecimal[] = "0123456789abcdef";
 
 }  // namespace
 
-std::string keep_in(SecretStore& store, const std::string& label, const std::string& text, MayAsk may,
-                    const std::stop_token& stop)
+Kept keep_in(SecretStore& store, const Secret& secret, MayAsk may, const std::stop_token& stop)
 {
-    std::string id = new_id();
-    if (!store.keep({id, label, text}, may, stop))
-        return {};
-    const auto back = store.find(id, MayAsk::No, stop);
-    if (back && *back == text && !stop.stop_requested())
-        return id;
-    store.forget(id, {});
-    return {};
+    if (!store.keep(secret, may, stop))
+        return Kept::No;
+    const auto back = store.find(secret.id, MayAsk::No, stop);
+    if (back && *back == secret.text && !stop.stop_requested())
+        return Kept::Yes;
+    return store.forget(secret.id, {}) ? Kept::No : Kept::Perhaps;
 }
 
 std::string new_id()

@@ -46,10 +46,16 @@ public:
 /// Credential Manager. Nobody is asked before the first call.
 std::shared_ptr<SecretStore> system_secret_store();
 
-/// Gives a secret to a store, and asks whether it is there. The id by which it is; empty: it is not, and has to be kept
-/// elsewhere.
-std::string keep_in(SecretStore& store, const std::string& label, const std::string& text, MayAsk may,
-                    const std::stop_token& stop);
+/// What became of a secret that was given to a store.
+enum class Kept {
+    No,  // it is not there, and has to be kept elsewhere
+    Yes,
+    Perhaps,  // the store does not give it back, and cannot be told to forget it now
+};
+
+/// Gives a secret to a store, and asks whether it is there. Its id has to be written down before, as one that nobody
+/// needs: where the program ends in the middle, nobody else knows that the store has it.
+Kept keep_in(SecretStore& store, const Secret& secret, MayAsk may, const std::stop_token& stop);
 
 /// 32 hexadecimal digits that nobody else has: two profiles never mean the same secret.
 std::string new_id();

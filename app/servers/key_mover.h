@@ -21,11 +21,15 @@ public:
     struct Moved {
         std::string url, key;
         std::string id;  // by which the store has it
+        secrets::Kept kept = secrets::Kept::No;
     };
     struct Outcome {
-        QList<Moved> moved;
+        QList<Moved> moved;     // and what the store did not take
         QStringList forgotten;  // that the store has no more
     };
+    /// Writes down that the store may have these ids from now on. False: it cannot, and none of them is used.
+    using Announce = std::function<bool(const QStringList& ids)>;
+    using Done = std::function<void(const Outcome&)>;
 
     explicit KeyMover(std::shared_ptr<RemoteDoor> door)
         : m_door(std::move(door))
@@ -33,13 +37,23 @@ public:
     }
 
     /// Tells `done` what has changed, if anything has. While one runs, another is not begun; `done` is told in any case
-    /// then, so that it may be. `servers`: those with a key of their own are moved. `unneeded`: ids of keys to forget.
-    void start(const QList<KnownServer>& servers, const QStringList& unneeded,
-               const std::function<void(const Outcome&)>& done);
+    /// then, so that it may be. `servers`: those with a key of their own are moved; one that the store did not take is
+    /// tried once in a run. `unneeded`: ids of keys to forget.
+    void start(const QList<KnownServer>& servers, const QStringList& unneeded, const Announce& announce,
+               const Done& done);
 
 private:
+    struct Looked {
+        QStringList forgotten;
+        bool open = false;  // the store takes keys
+    };
+    QList<Moved> toMove(const QList<KnownServer>& servers) const;
+    void move(QList<Moved> keys, const QStringList& forgotten, const Done& done);
+    void end(const Outcome& outcome, const Done& done);
+
     std::shared_ptr<RemoteDoor> m_door;
     bool m_running = false;
     bool m_askedMeanwhile = false;
+    QList<Moved> m_refused;  // by the store, in this run
     RequestThread m_thread;
 };

@@ -33,12 +33,31 @@ QList<const KnownServer*> ServerList::answeringFor(const KnownServer& known, con
     return servers;
 }
 
+bool ServerList::announce(const QStringList& ids)
+{
+    m_announced += ids;
+    m_content.unneededKeys += ids;
+    if (write())
+        return true;
+    for (const QString& id : ids)
+        withdraw(id, secrets::Kept::No);
+    return false;
+}
+
+void ServerList::withdraw(const QString& id, secrets::Kept kept)
+{
+    m_announced.removeAll(id);
+    if (kept != secrets::Kept::Perhaps)
+        m_content.unneededKeys.removeAll(id);
+}
+
 bool ServerList::put(const KnownServer& server, const std::string& keyId)
 {
     KnownServer put = server;
     if (!keyId.empty()) {
         put.server.key.clear();
         put.server.key_id = keyId;
+        withdraw(QString::fromStdString(keyId), secrets::Kept::Yes);
     }
     const QString url = QString::fromStdString(put.server.url);
     if (KnownServer* const before = own(url)) {
@@ -84,7 +103,7 @@ QList<KnownServer> ServerList::withKeysToMove() const
 QStringList ServerList::unneededKeys() const
 {
     QStringList ids = m_content.unneededKeys;
-    ids.removeIf([this](const QString& id) { return m_idsOnDisk.contains(id); });
+    ids.removeIf([this](const QString& id) { return m_idsOnDisk.contains(id) || m_announced.contains(id); });
     return ids;
 }
 
@@ -93,11 +112,13 @@ bool ServerList::take(const KeyMover::Outcome& outcome)
     m_content.unneededKeys.removeIf([&](const QString& id) { return outcome.forgotten.contains(id); });
     for (const KeyMover::Moved& moved : outcome.moved) {
         KnownServer* const known = own(QString::fromStdString(moved.url));
-        if (known && known->server.key == moved.key) {
+        if (moved.kept == secrets::Kept::Yes && known && known->server.key == moved.key) {
             known->server.key.clear();
             known->server.key_id = moved.id;
-        } else {  // it was taken out meanwhile, or has another key
-            m_content.unneededKeys.append(QString::fromStdString(moved.id));
+            withdraw(QString::fromStdString(moved.id), moved.kept);
+        } else {  // the store did not take it; or the server was taken out meanwhile, or has another key
+            withdraw(QString::fromStdString(moved.id),
+                     moved.kept == secrets::Kept::No ? moved.kept : secrets::Kept::Perhaps);
         }
     }
     if (write())

@@ -26,6 +26,13 @@ public:
     /// Those that may answer for a model of one of them.
     QList<const KnownServer*> answeringFor(const KnownServer& known, const std::string& model) const;
 
+    /// The password store is about to get keys of these ids: until one is put() or taken, it is on disk as one that
+    /// nobody needs, so that it does not stay there when the program ends in the middle. False: it cannot be written,
+    /// and none of them is to be used.
+    bool announce(const QStringList& ids);
+    /// What became of one that no server got.
+    void withdraw(const QString& id, secrets::Kept kept);
+
     /// Takes the place of one of the same address. `keyId`: by which the password store has its key; empty: it has not.
     bool put(const KnownServer& server, const std::string& keyId);
     bool remove(const QString& url);
@@ -34,8 +41,8 @@ public:
     /// Those whose key is in the file. None where that cannot be written: nobody would know at the next start that the
     /// password store has them.
     QList<KnownServer> withKeysToMove() const;
-    /// Keys that the password store may still have, by their ids. None that the file names: where a change could not be
-    /// written, the next start needs what was before it.
+    /// Keys that the password store may still have, by their ids. None that it is just getting, and none that the file
+    /// names: where a change could not be written, the next start needs what was before it.
     QStringList unneededKeys() const;
     bool take(const KeyMover::Outcome& outcome);
 
@@ -50,4 +57,5 @@ private:
     ServersFile::Content m_content;
     bool m_written = true;    // the newest change
     QStringList m_idsOnDisk;  // of the keys of its servers
+    QStringList m_announced;  // of those that the store is just getting
 };

@@ -113,17 +113,9 @@ void Servers::add(const QString& name, const QString& typed, const QString& key)
     }
     const KnownServer asked{nameFor(name, ::hostOf(url)), {*address, key.trimmed().toStdString()}, {}};
     setAdding(true);
-    const auto ask = [door = m_door, server = asked.server,
-                      host = ::hostOf(url)](const std::stop_token& stop) -> net::Result<Answer> {
-        auto facts = door->probe(server, stop);
-        if (!facts)
-            return tl::unexpected(std::move(facts.error()));
-        Answer answer{std::move(*facts), {}};
-        if (!server.key.empty())
-            answer.keyId = door->keys().keep(host.toStdString(), server.key, secrets::MayAsk::Yes, stop);
-        return answer;
-    };
-    m_addThread.ask(ask, [this, asked](const net::Result<Answer>& answer) { onProbed(asked, answer); });
+    m_addThread.ask(
+        [door = m_door, server = asked.server](const std::stop_token& stop) { return door->probe(server, stop); },
+        [this, asked](const net::Result<remote::ServerFacts>& facts) { onProbed(asked, facts); });
 }
 
 void Servers::stopAdding()
@@ -132,17 +124,37 @@ void Servers::stopAdding()
     setAdding(false);
 }
 
-void Servers::onProbed(const KnownServer& asked, const net::Result<Answer>& answer)
+void Servers::onProbed(const KnownServer& asked, const net::Result<remote::ServerFacts>& facts)
 {
-    setAdding(false);
-    if (!answer) {
-        setTrouble(failureSentence(answer.error()));
+    if (!facts) {
+        setAdding(false);
+        setTrouble(failureSentence(facts.error()));
         return;
     }
     KnownServer answering = asked;
-    answering.facts = answer->facts;
-    const QString url = urlOf(asked);
-    kept(m_list.put(answering, answer->keyId));
+    answering.facts = *facts;
+    const std::string id = secrets::new_id();
+    if (asked.server.key.empty() || !m_list.announce({QString::fromStdString(id)})) {
+        put(answering, {});
+        return;
+    }
+    const auto keep = [door = m_door, id, host = ::hostOf(urlOf(asked)).toStdString(),
+                       key = asked.server.key](const std::stop_token& stop) -> net::Result<secrets::Kept> {
+        return door->keys().keep(id, host, key, secrets::MayAsk::Yes, stop);
+    };
+    m_addThread.ask(keep, [this, answering, id](const net::Result<secrets::Kept>& answer) {
+        const secrets::Kept kept = answer.value_or(secrets::Kept::Perhaps);
+        if (kept != secrets::Kept::Yes)
+            m_list.withdraw(QString::fromStdString(id), kept);
+        put(answering, kept == secrets::Kept::Yes ? id : std::string());
+    });
+}
+
+void Servers::put(const KnownServer& server, const std::string& keyId)
+{
+    setAdding(false);
+    const QString url = urlOf(server);
+    kept(m_list.put(server, keyId));
     m_troubles.remove(url);
     m_found.removeIf([&](const ServerEntry& entry) { return entry.url == url; });
     moveKeys();
@@ -375,11 +387,13 @@ QString Servers::keyNote() const
 /// What an earlier version has kept in the file, or what found the password store closed then.
 void Servers::moveKeys()
 {
-    m_keyMover.start(m_list.withKeysToMove(), m_list.unneededKeys(), [this](const KeyMover::Outcome& outcome) {
-        kept(m_list.take(outcome));
-        moveKeys();
-        Q_EMIT changed();
-    });
+    m_keyMover.start(
+        m_list.withKeysToMove(), m_list.unneededKeys(), [this](const QStringList& ids) { return m_list.announce(ids); },
+        [this](const KeyMover::Outcome& outcome) {
+            kept(m_list.take(outcome));
+            moveKeys();
+            Q_EMIT changed();
+        });
 }
 
 void Servers::setAdding(bool adding)

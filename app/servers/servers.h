@@ -124,11 +124,8 @@ Q_SIGNALS:
 private:
     ServerEntry entryOf(const KnownServer& known) const;
     ModelEntry modelEntry(const KnownServer& known, const remote::ServedModel& model) const;
-    struct Answer {
-        remote::ServerFacts facts;
-        std::string keyId;  // by which the password store has its key; empty: it has not
-    };
-    void onProbed(const KnownServer& asked, const net::Result<Answer>& answer);
+    void onProbed(const KnownServer& asked, const net::Result<remote::ServerFacts>& facts);
+    void put(const KnownServer& server, const std::string& keyId);
     void moveKeys();
     void askNext();
     void onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts);

@@ -4,6 +4,7 @@
 #include "app/secrets/secret_store.h"
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -40,6 +41,12 @@ public:
     {
         const std::lock_guard lock(mutex_);
         holds_ = true;
+    }
+    /// Is called when a secret comes, before it is there.
+    void tellsWhenOneComes(std::function<void()> told)
+    {
+        const std::lock_guard lock(mutex_);
+        told_ = std::move(told);
     }
     int held() const
     {
@@ -89,6 +96,8 @@ public:
         const std::lock_guard lock(mutex_);
         if (!opens(may))
             return engine::fail(Code::CannotWrite, "the system's password store is locked");
+        if (told_)
+            told_();
         secrets_[secret.id] = secret;
         return {};
     }
@@ -117,6 +126,7 @@ private:
     Access access_ = Access::Open;
     bool unlocks_ = false, garbles_ = false, holds_ = false;
     int asked_ = 0, calls_ = 0, held_ = 0;
+    std::function<void()> told_;
     std::map<std::string, secrets::Secret> secrets_;
 };
 

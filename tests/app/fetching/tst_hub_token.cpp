@@ -104,8 +104,46 @@ private Q_SLOTS:
         fetching().finder()->search("more");
         QTRY_VERIFY(fetching().finder()->searched());
         QCOMPARE(m_case->store->timesAsked(), 1);
+    }
+
+    void whatIsRemovedLeavesALockedStoreLater()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep("hf_word");
+        m_case->store->becomes(Access::Locked);
         keep({});
-        QVERIFY2(fetching().tokenTrouble().contains("locked"), qPrintable(fetching().tokenTrouble()));
+        QCOMPARE(fetching().tokenTrouble(), QString());
+        QVERIFY(!fetching().hasToken() && !fetching().keepsToken());
+        QVERIFY2(fetching().tokenNote().contains("still in this system"), qPrintable(fetching().tokenNote()));
+        QCOMPARE(said(), std::string());
+        m_case->start();
+        QVERIFY(!fetching().hasToken());
+        QTest::qWait(50);
+        QCOMPARE(m_case->store->timesAsked(), 0);
+        QCOMPARE(m_case->store->all().size(), std::size_t(1));
+        m_case->store->becomes(Access::Open);
+        m_case->start();
+        QTRY_VERIFY(m_case->store->all().empty());
+        QTRY_VERIFY(!QFile::exists(file()));
+        QTRY_VERIFY(!fetching().tokenNote().contains("still in this system"));
+    }
+
+    void theProgramDiesWhileItIsKept()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        QByteArray then;  // what is on disk when the store gets it
+        m_case->store->tellsWhenOneComes([&] { then = test_support::bytesOf(file()); });
+        keep("hf_word");
+        m_case->store->tellsWhenOneComes({});
+        m_case->fetching.reset();
+        QFile kept(file());
+        QVERIFY(kept.open(QFile::WriteOnly) && kept.write(then) == then.size());
+        kept.close();
+        m_case->start();
+        QVERIFY(!fetching().hasToken());
+        QTRY_VERIFY(m_case->store->all().empty());  // nobody would ever find it
     }
 
     void theProgramEndsWhileTheUserIsAsked()

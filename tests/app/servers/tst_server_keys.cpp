@@ -38,6 +38,16 @@ struct Profile {
         servers->refresh();
         QTRY_VERIFY(!entry().asking);
     }
+    /// The program ends, with this on disk, and starts again.
+    void diesWith(const QByteArray& onDisk)
+    {
+        store->tellsWhenOneComes({});
+        servers.reset();
+        QFile list(file);
+        QVERIFY(list.open(QFile::WriteOnly) && list.write(onDisk) == onDisk.size());
+        list.close();
+        start();
+    }
     ServerEntry entry() const { return servers->all().value(0); }
     QByteArray written() const
     {
@@ -282,6 +292,29 @@ private Q_SLOTS:
         asking.join();
         QVERIFY(profile.inspect());
         QCOMPARE(profile.store->timesAsked(), 1);
+    }
+
+    void theProgramDiesWhileAKeyIsKept()
+    {
+        Profile profile;
+        QByteArray then;  // what is on disk when the store gets it
+        profile.store->tellsWhenOneComes([&] { then = profile.written(); });
+        profile.add("word");
+        profile.diesWith(then);
+        QTRY_VERIFY(profile.store->all().empty());  // nobody would ever find it
+        QVERIFY(profile.servers->all().isEmpty());
+
+        profile.store->becomes(Access::None);
+        profile.add("word");
+        profile.store->becomes(Access::Open);
+        profile.store->tellsWhenOneComes([&] { then = profile.written(); });
+        profile.start();  // it is moved
+        QTRY_VERIFY(!profile.entry().keyInFile);
+        profile.diesWith(then);
+        QTRY_VERIFY(!profile.entry().keyInFile);
+        QTRY_COMPARE(profile.store->all().size(), std::size_t(1));
+        QTRY_VERIFY(profile.written().contains("\"unneededKeys\":[]"));
+        QVERIFY(profile.inspect());
     }
 
     void aListThatCannotBeWrittenLeavesNothingInTheStore()
