@@ -52,13 +52,13 @@ QString Fetching::tokenNote() const
     case TokenPlace::Store:
         return tr("It is kept in this system’s password store.");
     case TokenPlace::File:
-        return tr("It is kept in a file that only you can read: no password store answered on this system.");
+        return tr("It is kept in a file that only you can read, until this system’s password store takes it.");
     case TokenPlace::Leaving:
         return tr("The one that you removed is still in this system’s password store, which is locked, and leaves it "
                   "when that is open.");
     }
     return tr("Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in "
-              "this system’s password store, or, where none answers, in a file that only you can read.")
+              "this system’s password store, or, where none takes it, in a file that only you can read.")
         .arg(host());
 }
 

@@ -67,7 +67,7 @@ public:
     Q_INVOKABLE void allow() { m_permission->setValue(1); }
     /// Keeps a token from now on; empty: none. Nobody is asked whether it is good for anything.
     Q_INVOKABLE void keepToken(const QString& token);
-    /// What was removed leaves the password store, should that be open by now. Nobody is asked to open it.
+    /// Has it where it belongs, should the password store be open by now. Nobody is asked to open that.
     Q_INVOKABLE void settleToken();
 
 Q_SIGNALS:

@@ -108,6 +108,9 @@ void HubToken::settle(const std::stop_token& stop)
     const Turn turn(*this, stop);
     if (!turn || !m_store)
         return;
+    const std::string inFile = kept().token;
+    if (!inFile.empty() && m_store->access(stop) == secrets::Access::Open)
+        static_cast<void>(putIn(inFile, MayAsk::No, stop));
     forgetUnneeded(stop);
 }
 

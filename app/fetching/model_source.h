@@ -69,7 +69,8 @@ public:
     virtual TokenPlace token_place() const = 0;
     /// Keeps another one, or none where it is empty. CannotWrite: all is as it was.
     virtual engine::Status keep_token(const std::string& token, const std::stop_token& stop) = 0;
-    /// Brings out of the password store what was removed, where that is open. Opens no question.
+    /// Brings it from the file into the password store, and out of that what was removed, where the store is open.
+    /// Opens no question.
     virtual void settle_token(const std::stop_token& stop) = 0;
 
     /// What repository() takes, where a text names one model rather than words to search for: an address of a file or

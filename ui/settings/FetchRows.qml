@@ -14,6 +14,12 @@ ColumnLayout {
 
     spacing: 0
 
+    onVisibleChanged: {
+        if (visible)
+            fetching.settleToken(); // the password store may have been opened meanwhile
+    }
+    Component.onCompleted: fetching.settleToken()
+
     SettingRow {
         objectName: "fetchFolderRow"
         title: qsTr("Fetched models go to")

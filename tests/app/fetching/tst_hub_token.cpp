@@ -106,6 +106,42 @@ private Q_SLOTS:
         QCOMPARE(m_case->store->timesAsked(), 1);
     }
 
+    void thatOfTheFileMovesWhenAStoreAnswers()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->store->becomes(Access::Locked);
+        m_case->startAllowed();
+        keep("hf_word");  // the user closes the question
+        QCOMPARE(m_case->store->timesAsked(), 1);
+        QVERIFY2(fetching().tokenNote().contains("only you can read"), qPrintable(fetching().tokenNote()));
+        QVERIFY(!fetching().tokenNote().contains("no password store"));  // there is one
+        m_case->start();
+        QTest::qWait(50);
+        QVERIFY(test_support::bytesOf(file()).contains("hf_word"));
+        QCOMPARE(m_case->store->timesAsked(), 1);  // it is moved without a question
+
+        m_case->store->becomes(Access::Open);
+        fetching().settleToken();  // as when the settings are shown
+        QTRY_VERIFY(fetching().tokenNote().contains("kept in this system"));
+        QVERIFY(!test_support::bytesOf(file()).contains("hf_word"));
+        QCOMPARE(m_case->store->all().size(), std::size_t(1));
+        QCOMPARE(said(), std::string("Bearer hf_word"));
+        m_case->start();
+        QTest::qWait(50);
+        QCOMPARE(m_case->store->all().size(), std::size_t(1));  // once
+        QCOMPARE(said(), std::string("Bearer hf_word"));
+    }
+
+    void thatOfTheFileMovesAtTheStart()
+    {
+        m_case->startAllowed();
+        keep("hf_word");
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->start();
+        QTRY_VERIFY(fetching().tokenNote().contains("kept in this system"));
+        QVERIFY(!test_support::bytesOf(file()).contains("hf_word"));
+    }
+
     void whatIsRemovedLeavesALockedStoreLater()
     {
         m_case->store = std::make_shared<support::FakeSecretStore>();
