@@ -35,12 +35,16 @@ EngineFactory hereOrThere(const std::shared_ptr<RemoteDoor>& door, const EngineF
     return [door, here] { return door->engine(here()); };
 }
 
-ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelInspector& here)
+/// `mayAsk` holds for one model elsewhere; the next one is one that the user opens.
+ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelInspector& here,
+                           const std::shared_ptr<std::atomic<secrets::MayAsk>>& mayAsk)
 {
     if (!door)
         return here;
-    return [door, here](const std::filesystem::path& path, const std::stop_token& stop) {
-        return isElsewhere(QString::fromStdU16String(path.u16string())) ? door->inspect(path, stop) : here(path, stop);
+    return [door, here, mayAsk](const std::filesystem::path& path, const std::stop_token& stop) {
+        return isElsewhere(QString::fromStdU16String(path.u16string()))
+                   ? door->inspect(path, mayAsk->exchange(secrets::MayAsk::Yes), stop)
+                   : here(path, stop);
     };
 }
 
@@ -63,7 +67,8 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_log(std::move(logFeed))
     , m_shownLog(m_log)
     , m_remoteDoor(remoteDoor(secrets::system_secret_store()))
-    , m_inspect(hereOrThere(m_remoteDoor, inspect))
+    , m_mayAsk(std::make_shared<std::atomic<secrets::MayAsk>>(secrets::MayAsk::Yes))
+    , m_inspect(hereOrThere(m_remoteDoor, inspect, m_mayAsk))
     , m_loadMarker(folders.state)
     , m_store(folders.data)
     , m_shared(hereOrThere(m_remoteDoor, makeEngine)(), isOfThisComputer)
@@ -487,6 +492,8 @@ void Program::openFirstModel()
     if (!m_loadMarker.diedOf().isEmpty())
         m_settings.setLastModel({});  // nor at the start after this one
     m_program.say(start.sentence);
+    if (isElsewhere(start.file) && m_namedModel.isEmpty())
+        *m_mayAsk = secrets::MayAsk::No;  // it opens by itself: where its key is locked away, trying again asks for it
     if (!start.file.isEmpty())
         m_models.openAndLoad(start.file);
 }

@@ -30,6 +30,7 @@
 
 #include <QQmlApplicationEngine>
 
+#include <atomic>
 #include <memory>
 
 /// Makes the engine's thread, the controllers and the window, and connects them; takes them down in the opposite order.
@@ -81,6 +82,7 @@ private:
     LogModel m_log;
     ShownLog m_shownLog;
     std::shared_ptr<RemoteDoor> m_remoteDoor;
+    std::shared_ptr<std::atomic<secrets::MayAsk>> m_mayAsk;  // of the next look at a model elsewhere
     ModelInspector m_inspect;
     LoadMarker m_loadMarker;
     ConversationStore m_store;

@@ -24,6 +24,8 @@ const char* kindOf(net::Failure::Kind kind)
         return QT_TRANSLATE_NOOP("FailureSentence", "The server wants to know who you are (%1).");
     case Kind::NoAccess:
         return QT_TRANSLATE_NOOP("FailureSentence", "The server does not give this to everybody (%1).");
+    case Kind::KeyMissing:
+        return QT_TRANSLATE_NOOP("FailureSentence", "A key is missing (%1).");
     case Kind::NotFound:
         return QT_TRANSLATE_NOOP("FailureSentence", "The server does not have that (%1).");
     case Kind::TooManyRequests:

@@ -65,7 +65,7 @@ bool FetchList::write(const QList<FetchItem>& items) const
     for (const FetchItem& item : items) {
         if (item.state == Fetch::Done)
             continue;
-        const bool goesOn = item.state == Fetch::Waiting || item.state == Fetch::Fetching;
+        const bool goesOn = item.state == Fetch::Waiting || item.state == Fetch::Fetching || item.lacksToken;
         array.append(QJsonObject{{QStringLiteral("repository"), item.repository},
                                  {QStringLiteral("file"), item.file},
                                  {QStringLiteral("quantization"), item.quant},

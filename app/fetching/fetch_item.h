@@ -25,9 +25,10 @@ struct FetchItem {
     double totalBytes = 0;
     double bytesPerS = 0;  // 0: not known
     bool checking = false;
-    QString note;        // why it goes slowly, or why it failed
-    QString path;        // Done: the file to open
-    QStringList places;  // where its parts will lie, as far as that is known
+    bool lacksToken = false;  // Paused: because the password store is locked, so the next start tries again
+    QString note;             // why it goes slowly, or why it failed
+    QString path;             // Done: the file to open
+    QStringList places;       // where its parts will lie, as far as that is known
 };
 
 /// Keeps what is wanted in a file of the profile, for the next start. UI thread.

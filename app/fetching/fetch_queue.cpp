@@ -13,6 +13,8 @@
 
 namespace {
 
+using secrets::MayAsk;
+
 constexpr qint64 kSpeedOver_ms = 1500;
 
 /// Whether a file may be part of what an item wants, where it is not known yet where that will lie.
@@ -135,7 +137,7 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
     m_items.append(item);
     endInsertRows();
     Q_EMIT countChanged();
-    startNext();
+    startNext(MayAsk::Yes);
     keep();
 }
 
@@ -155,7 +157,7 @@ void FetchQueue::addCompanions(int row, const QStringList& companions, double by
     item.path.clear();
     setState(row, Fetch::Waiting);
     Q_EMIT countChanged();
-    startNext();
+    startNext(MayAsk::Yes);
 }
 
 void FetchQueue::pause(int row)
@@ -173,7 +175,7 @@ void FetchQueue::resume(int row)
     if (row < 0 || row >= count() || (m_items[row].state != Fetch::Paused && m_items[row].state != Fetch::Failed))
         return;
     setState(row, Fetch::Waiting);
-    startNext();
+    startNext(MayAsk::Yes);
 }
 
 void FetchQueue::cancel(int row)
@@ -232,7 +234,7 @@ void FetchQueue::onAllowedChanged()
     }
 }
 
-void FetchQueue::startNext()
+void FetchQueue::startNext(MayAsk may)
 {
     if (!m_source || !m_world.allowed() || m_running >= 0)
         return;
@@ -262,6 +264,7 @@ void FetchQueue::startNext()
     };
     WantedModel wanted{next->repository.toStdString(), next->file.toStdString()};
     wanted.to = std::filesystem::path(next->folder.toStdU16String());
+    wanted.may_ask = may;
     wanted.most_bytes_per_s = [limit = m_mostBytesPerS] { return limit->load(); };
     for (const QString& companion : std::as_const(next->companions))
         wanted.companions.push_back(companion.toStdString());
@@ -312,6 +315,10 @@ void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
         item.doneBytes = item.totalBytes;
         setState(row, Fetch::Done);
         Q_EMIT fetched();
+    } else if (path.error().kind == net::Failure::Kind::KeyMissing) {
+        setState(row, Fetch::Paused, failureSentence(path.error()) + u' ' + tr("Going on may ask you to unlock it."));
+        item.lacksToken = true;
+        keep();
     } else {
         logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(path.error().what)));
         setState(row, Fetch::Failed, failureSentence(path.error()));
@@ -324,6 +331,7 @@ void FetchQueue::setState(int row, Fetch::State state, const QString& note)
 {
     m_items[row].state = state;
     m_items[row].note = note;
+    m_items[row].lacksToken = false;
     tell(row);
     keep();
 }

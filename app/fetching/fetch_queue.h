@@ -54,7 +54,8 @@ public:
     void add(const QString& repository, const QString& file, const QString& quant, double bytes,
              const QStringList& companions = {});
     Q_INVOKABLE void pause(int row);
-    /// What was paused or failed waits for its turn again.
+    /// What was paused or failed waits for its turn again. As with add(), the user may be asked to unlock the password
+    /// store if it begins at once: what begins by itself opens no question.
     Q_INVOKABLE void resume(int row);
     /// Takes a row away, and what has come of it. What is done stays where it is.
     Q_INVOKABLE void cancel(int row);
@@ -76,7 +77,7 @@ Q_SIGNALS:
     void openRequested(const QString& path, const QString& name);
 
 private:
-    void startNext();
+    void startNext(secrets::MayAsk may = secrets::MayAsk::No);
     void stopRunning();
     void onPlaces(const QStringList& places);
     void onProgress(const FetchedSoFar& now);

@@ -14,6 +14,8 @@
 
 namespace {
 
+using secrets::MayAsk;
+
 constexpr int kModelsOfAPage = 30;
 
 net::FetchSettings settingsHere(const std::filesystem::path& data)
@@ -50,7 +52,9 @@ public:
     net::Result<net::FoundModels> search(const std::string& words, const std::string& next,
                                          const std::stop_token& stop) override
     {
-        return next.empty() ? hub(stop).search(words, kModelsOfAPage, stop) : hub(stop).search_on(next, stop);
+        const GivenToken token = m_token.get(MayAsk::Yes, stop);
+        const net::Hub hub = this->hub(token);
+        return told(next.empty() ? hub.search(words, kModelsOfAPage, stop) : hub.search_on(next, stop), token);
     }
 
     std::optional<std::string> named(const std::string& text) const override
@@ -71,16 +75,23 @@ public:
         if (!reference)
             return tl::unexpected(reference.error());
         const auto* const onHub = std::get_if<net::HubReference>(&*reference);
-        return onHub ? repositoryOfHub(*onHub, memory_bytes, stop) : singleModel(*reference, id, stop);
+        if (!onHub)
+            return singleModel(*reference, id, stop);
+        const GivenToken token = m_token.get(MayAsk::Yes, stop);
+        return told(repositoryOfHub(hub(token), *onHub, memory_bytes, stop), token);
     }
 
     net::Result<LookedAt> look(const FoundRepository& found, const net::ModelChoice& choice,
                                const std::stop_token& stop) override
     {
-        const auto parts = partsOf(found, choice, stop);
+        const auto reference = referenceTo(found.wanted);
+        if (!reference)
+            return tl::unexpected(reference.error());
+        const GivenToken token = tokenFor(*reference, MayAsk::Yes, stop);
+        const auto parts = partsOf(found, *reference, choice, token, stop);
         if (!parts)
             return tl::unexpected(parts.error());
-        auto model = net::inspect_remote(client(), *parts, stop);
+        auto model = told(net::inspect_remote(client(), *parts, stop), token);
         if (!model)
             return tl::unexpected(model.error());
         LookedAt looked{std::move(model->info)};
@@ -104,10 +115,11 @@ public:
             onHub->file = wanted.file;
             onHub->quant.clear();
         }
-        const net::FetchSettings settings =
-            std::holds_alternative<net::HubReference>(*reference) ? settingsNow(stop) : m_settings;
+        const GivenToken token = tokenFor(*reference, wanted.may_ask, stop);
+        net::FetchSettings settings = m_settings;
+        settings.hub_token = token.token;
         net::Puller puller(client(), settings);
-        const auto plan = puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop);
+        const auto plan = told(puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop), token);
         if (!plan)
             return tl::unexpected(plan.error());
         std::vector<std::filesystem::path> places;
@@ -124,7 +136,7 @@ public:
             on_progress({before[now.file] + p.done_bytes, sum, checking, p.note});
         };
         const net::FetchLimits limits{.most_bytes_per_s = wanted.most_bytes_per_s};
-        if (const net::Status fetched = puller.fetch(*plan, limits, tell, stop); !fetched)
+        if (const net::Status fetched = told(puller.fetch(*plan, limits, tell, stop), token); !fetched)
             return tl::unexpected(fetched.error());
         return plan->model;
     }
@@ -158,10 +170,9 @@ private:
         return net::fail(net::Failure::Kind::BadRequest, "'" + id + "' names no repository");
     }
 
-    net::Result<FoundRepository> repositoryOfHub(const net::HubReference& reference,
+    net::Result<FoundRepository> repositoryOfHub(const net::Hub& hub, const net::HubReference& reference,
                                                  std::optional<std::int64_t> memory_bytes, const std::stop_token& stop)
     {
-        const net::Hub hub = this->hub(stop);
         auto repository = hub.repository(reference, stop);
         if (!repository)
             return tl::unexpected(repository.error());
@@ -203,21 +214,20 @@ private:
         return found;
     }
 
-    net::Result<std::vector<net::RemotePart>> partsOf(const FoundRepository& found, const net::ModelChoice& choice,
+    net::Result<std::vector<net::RemotePart>> partsOf(const FoundRepository& found,
+                                                      const net::ModelReference& reference,
+                                                      const net::ModelChoice& choice, const GivenToken& token,
                                                       const std::stop_token& stop)
     {
-        const auto reference = referenceTo(found.wanted);
-        if (!reference)
-            return tl::unexpected(reference.error());
         const auto nameOf = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         std::vector<net::RemotePart> parts;
-        if (std::holds_alternative<net::HubReference>(*reference)) {
-            const net::Hub hub = this->hub(stop);
+        if (std::holds_alternative<net::HubReference>(reference)) {
+            const net::Hub hub = this->hub(token);
             for (const net::HubFile& file : choice.files)
                 parts.push_back({hub.file_url(found.repository, file), hub.token(), nameOf(file.path), file.bytes});
             return parts;
         }
-        const auto plan = net::Puller(client(), m_settings).plan({*reference, {}, false, {}, {}}, stop);
+        const auto plan = net::Puller(client(), m_settings).plan({reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         const net::PullFile& file = plan->files.front();
@@ -234,14 +244,23 @@ private:
         return *m_client;
     }
 
-    net::Hub hub(const std::stop_token& stop) { return {client(), m_settings.hub, m_token.get(stop)}; }
+    net::Hub hub(const GivenToken& token) { return {client(), m_settings.hub, token.token}; }
 
     /// For what is on the hub: nobody else gets the token, so for others the store need not be asked.
-    net::FetchSettings settingsNow(const std::stop_token& stop)
+    GivenToken tokenFor(const net::ModelReference& reference, MayAsk may, const std::stop_token& stop)
     {
-        net::FetchSettings settings = m_settings;
-        settings.hub_token = m_token.get(stop);
-        return settings;
+        return std::holds_alternative<net::HubReference>(reference) ? m_token.get(may, stop) : GivenToken();
+    }
+
+    /// What the hub refuses to whom it does not know may be refused only because the store withholds the token.
+    template <typename Answer>
+    net::Result<Answer> told(net::Result<Answer> answer, const GivenToken& token) const
+    {
+        using Kind = net::Failure::Kind;
+        if (!answer && token.withheld &&
+            (answer.error().kind == Kind::NeedsToken || answer.error().kind == Kind::NoAccess))
+            return net::fail(Kind::KeyMissing, "the token for " + host() + " is missing: " + token.withheld->what);
+        return answer;
     }
 
     const net::FetchSettings m_settings;

@@ -40,6 +40,7 @@ struct WantedModel {
     std::vector<std::string> companions = {};             // their paths there
     std::filesystem::path to = {};                        // a folder; empty: where other programs find it
     std::function<std::int64_t()> most_bytes_per_s = {};  // asked at any time, on any thread; 0: as fast as they come
+    secrets::MayAsk may_ask = secrets::MayAsk::No;        // the user, to unlock the password store for the token
 };
 
 struct FetchedSoFar {
@@ -57,7 +58,9 @@ enum class TokenPlace {
     Leaving,      // there is none, and the password store still has one that was removed: it is locked
 };
 
-/// Every function asks somebody and holds its thread meanwhile; any thread.
+/// Every function asks somebody and holds its thread meanwhile; any thread. The user has just asked for what they do,
+/// but for fetch(), and may be asked to unlock the password store. Where that does not give the token, they go on
+/// without it; KeyMissing: the hub does not answer strangers.
 class ModelSource
 {
 public:

@@ -18,6 +18,7 @@ struct Failure {
         BadCertificate,   // the server cannot prove who it is
         NeedsToken,       // 401
         NoAccess,         // 403, among them repositories whose terms have to be accepted first
+        KeyMissing,       // a key or token is needed, and the password store does not give it
         NotFound,         // 404
         TooManyRequests,  // 429; `wait` says when to ask again
         ServerError,      // 5xx

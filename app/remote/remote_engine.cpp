@@ -54,7 +54,8 @@ int context_of(const std::vector<ListedServer>& servers, const std::string& mode
     return context;
 }
 
-engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& path, const std::stop_token& stop)
+engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& path, secrets::MayAsk may,
+                                 const std::stop_token& stop)
 {
     auto model = model_at(path);
     if (!model)
@@ -64,7 +65,7 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
         return tl::unexpected(none_of_yours(model->server));
     engine::Error error;
     for (const ListedServer& listed : servers) {
-        const auto facts = probe(book.client(), book.keys().with_key(listed.server, stop), stop);
+        const auto facts = probe(book.client(), book.keys().with_key(listed.server, may, stop), stop);
         if (!facts) {
             error = error_of(facts.error(), false);
             if (!another_may_answer(facts.error()))
@@ -158,9 +159,9 @@ engine::Result<Attempt> ask(net::HttpClient& client, const ListedServer& listed,
 }  // namespace
 
 engine::Result<engine::ModelInfo> inspect_remote_model(ServerBook& book, const std::filesystem::path& path,
-                                                       const std::stop_token& stop)
+                                                       secrets::MayAsk may, const std::stop_token& stop)
 try {
-    auto found = find_model(book, path, stop);
+    auto found = find_model(book, path, may, stop);
     if (!found)
         return tl::unexpected(std::move(found.error()));
     return std::move(found->info);
@@ -178,7 +179,7 @@ engine::Result<engine::ModelInfo> RemoteEngine::load(const engine::LoadRequest& 
                                                      std::stop_token stop)
 try {
     unload();
-    auto found = find_model(*book_, request.model, stop);
+    auto found = find_model(*book_, request.model, secrets::MayAsk::Yes, stop);
     if (!found)
         return tl::unexpected(std::move(found.error()));
     model_ =
@@ -220,7 +221,7 @@ engine::Result<engine::Turn> RemoteEngine::answer(const Model& model, engine::Se
             choice_.asks(url, ServerChoice::Clock::now());
         const Asking asking(choice_, url);
         book_->set_answering(model.server, url);
-        listed.server = book_->keys().with_key(std::move(listed.server), stop);
+        listed.server = book_->keys().with_key(std::move(listed.server), secrets::MayAsk::Yes, stop);
         auto attempt = ask(book_->client(), listed, question, stop);
         if (!attempt)
             return tl::unexpected(std::move(attempt.error()));

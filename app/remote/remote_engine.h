@@ -75,8 +75,9 @@ private:
     TurnThreads turns_;  // the last: they use what stands above
 };
 
-/// Looks at a model of a server in the book, as engine::inspect_model does at a file.
+/// Looks at a model of a server in the book, as engine::inspect_model does at a file. `may`: whether the user may be
+/// asked to unlock the password store for its key.
 engine::Result<engine::ModelInfo> inspect_remote_model(ServerBook& book, const std::filesystem::path& path,
-                                                       const std::stop_token& stop);
+                                                       secrets::MayAsk may, const std::stop_token& stop);
 
 }  // namespace remote

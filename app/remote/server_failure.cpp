@@ -109,7 +109,7 @@ net::Failure refusal_of(const net::HttpHead& head, bool with_key, std::string_vi
 
 net::Failure key_missing(const Server& server)
 {
-    return {net::Failure::Kind::NeedsToken, "the key for " + host_of(server.url) + " is missing: " + server.no_key};
+    return {net::Failure::Kind::KeyMissing, "the key for " + host_of(server.url) + " is missing: " + server.no_key};
 }
 
 net::Failure complaint_of(const std::string& host, const std::string& message)
@@ -130,6 +130,7 @@ engine::Error error_of(const net::Failure& failure, bool begun)
         return {speaks_of_length(failure.what) ? Code::ContextFull : Code::BadRequest, failure.what};
     case Kind::NeedsToken:
     case Kind::NoAccess:
+    case Kind::KeyMissing:
     case Kind::NotFound:
     case Kind::BadCertificate:
     case Kind::TooManyRequests:

@@ -48,12 +48,11 @@ Server ServerKeys::with_known_key(Server server) const
     return server;
 }
 
-Server ServerKeys::with_key(Server server, const std::stop_token& stop)
+Server ServerKeys::with_key(Server server, MayAsk may, const std::stop_token& stop)
 {
     server = with_known_key(std::move(server));
     if (server.key_id.empty() || !server.key.empty())
         return server;
-    MayAsk may = MayAsk::Yes;
     {
         const std::lock_guard lock(mutex_);
         if (steady_clock::now() < quiet_until_)
@@ -66,7 +65,7 @@ Server ServerKeys::with_key(Server server, const std::stop_token& stop)
         server.key = known_[server.key_id] = *key;
     } else {
         server.no_key = key.error().what;
-        if (!stop.stop_requested())  // who was not waited for has not said no
+        if (may == MayAsk::Yes && !stop.stop_requested())  // who was not waited for has not said no
             quiet_until_ = steady_clock::now() + kQuiet;
     }
     return server;

@@ -30,9 +30,9 @@ public:
     /// False: it may still be in the store.
     bool forget(const std::string& id, const std::stop_token& stop);
 
-    /// A server with its key, or with the reason why that is missing. Where the user has not unlocked the store, nobody
-    /// is asked again for a while.
-    Server with_key(Server server, const std::stop_token& stop);
+    /// A server with its key, or with the reason why that is missing. `may`: whether the user has just asked for what
+    /// it is needed for; who has then closed the store's question is not asked again for a while.
+    Server with_key(Server server, secrets::MayAsk may, const std::stop_token& stop);
     /// The same with what is known already: nobody is asked.
     Server with_known_key(Server server) const;
 

@@ -22,9 +22,10 @@ public:
         return std::make_unique<remote::HereOrThere>(std::move(here), m_book);
     }
 
-    engine::Result<engine::ModelInfo> inspect(const std::filesystem::path& path, const std::stop_token& stop) override
+    engine::Result<engine::ModelInfo> inspect(const std::filesystem::path& path, secrets::MayAsk may,
+                                              const std::stop_token& stop) override
     {
-        return remote::inspect_remote_model(*m_book, path, stop);
+        return remote::inspect_remote_model(*m_book, path, may, stop);
     }
 
     net::Result<std::string> address(std::string_view typed) const override { return remote::read_address(typed); }
@@ -38,9 +39,10 @@ public:
 
     void setServers(std::vector<remote::ListedServer> servers) override { m_book->set(std::move(servers)); }
 
-    net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) override
+    net::Result<remote::ServerFacts> probe(const remote::Server& server, secrets::MayAsk may,
+                                           const std::stop_token& stop) override
     {
-        return remote::probe(m_book->client(), m_book->keys().with_key(server, stop), stop);
+        return remote::probe(m_book->client(), m_book->keys().with_key(server, may, stop), stop);
     }
     remote::ServerKeys& keys() override { return m_book->keys(); }
 

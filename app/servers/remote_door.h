@@ -22,8 +22,9 @@ public:
 
     /// An engine whose models may lie here or there.
     virtual std::unique_ptr<engine::Engine> engine(std::unique_ptr<engine::Engine> here) = 0;
-    /// Looks at a model elsewhere, as engine::inspect_model does at a file.
-    virtual engine::Result<engine::ModelInfo> inspect(const std::filesystem::path& path,
+    /// Looks at a model elsewhere, as engine::inspect_model does at a file. `may`, here and below: whether the user has
+    /// just asked for this, and may be asked to unlock the password store.
+    virtual engine::Result<engine::ModelInfo> inspect(const std::filesystem::path& path, secrets::MayAsk may,
                                                       const std::stop_token& stop) = 0;
     /// What a user typed, as an address of a server.
     virtual net::Result<std::string> address(std::string_view typed) const = 0;
@@ -38,7 +39,8 @@ public:
     /// Those of their keys that lie in the system's password store. To be asked on another thread than the UI's.
     virtual remote::ServerKeys& keys() = 0;
     /// Asks a server what it is, one of them or not.
-    virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, const std::stop_token& stop) = 0;
+    virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, secrets::MayAsk may,
+                                                   const std::stop_token& stop) = 0;
     /// How busy the server is that answers for a model; BadRequest: it is none of the user's.
     virtual net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model,
                                                        const std::stop_token& stop) = 0;

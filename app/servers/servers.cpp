@@ -113,9 +113,9 @@ void Servers::add(const QString& name, const QString& typed, const QString& key)
     }
     const KnownServer asked{nameFor(name, ::hostOf(url)), {*address, key.trimmed().toStdString()}, {}};
     setAdding(true);
-    m_addThread.ask(
-        [door = m_door, server = asked.server](const std::stop_token& stop) { return door->probe(server, stop); },
-        [this, asked](const net::Result<remote::ServerFacts>& facts) { onProbed(asked, facts); });
+    m_addThread.ask([door = m_door, server = asked.server](
+                        const std::stop_token& stop) { return door->probe(server, secrets::MayAsk::Yes, stop); },
+                    [this, asked](const net::Result<remote::ServerFacts>& facts) { onProbed(asked, facts); });
 }
 
 void Servers::stopAdding()
@@ -183,7 +183,7 @@ void Servers::lookAt(const QList<int>& ports)
                 break;
             const QString host = QStringLiteral("127.0.0.1:%1").arg(port);
             KnownServer server{host, {"http://" + host.toStdString(), {}}, {}};
-            const auto facts = door->probe(server.server, stop);
+            const auto facts = door->probe(server.server, secrets::MayAsk::No, stop);
             if (facts)
                 server.facts = *facts;
             else if (facts.error().kind != net::Failure::Kind::NeedsToken)
@@ -224,10 +224,13 @@ void Servers::remove(const QString& url)
     Q_EMIT modelsChanged();
 }
 
-void Servers::refresh()
+void Servers::askAll(secrets::MayAsk may)
 {
-    if (!m_door || !m_toAsk.isEmpty())
+    if (!m_door || (!m_toAsk.isEmpty() && (may == secrets::MayAsk::No || m_mayAsk == secrets::MayAsk::Yes)))
         return;
+    m_refreshThread.stop();
+    m_toAsk.clear();
+    m_mayAsk = may;
     for (const KnownServer& known : m_list.all())
         m_toAsk.append(urlOf(known));
     askNext();
@@ -241,8 +244,8 @@ void Servers::askNext()
     if (m_toAsk.isEmpty())
         return;
     const QString url = m_toAsk.first();
-    m_refreshThread.ask([door = m_door, server = m_list.find(url)->server](
-                            const std::stop_token& stop) { return door->probe(server, stop); },
+    m_refreshThread.ask([door = m_door, server = m_list.find(url)->server,
+                         may = m_mayAsk](const std::stop_token& stop) { return door->probe(server, may, stop); },
                         [this, url](const net::Result<remote::ServerFacts>& facts) { onRefreshed(url, facts); });
 }
 

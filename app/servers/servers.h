@@ -100,8 +100,11 @@ public:
     bool looked() const { return m_looked; }  // to the end
     /// What was found there and is not added yet. Where it asks for a key, `trouble` says so.
     QList<ServerEntry> found() const { return m_found; }
-    /// Asks all of them anew, one after another.
-    Q_INVOKABLE void refresh();
+    /// Asks all of them anew, one after another: the user wants to know.
+    Q_INVOKABLE void refresh() { askAll(secrets::MayAsk::Yes); }
+    /// The same because they are shown. The user is not asked to unlock the password store: whose key lies in there is
+    /// not asked then, and has that as its trouble.
+    Q_INVOKABLE void refreshQuietly() { askAll(secrets::MayAsk::No); }
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
 
     /// Their models, as rows of the list; one row for all servers of one name.
@@ -127,6 +130,7 @@ private:
     void onProbed(const KnownServer& asked, const net::Result<remote::ServerFacts>& facts);
     void put(const KnownServer& server, const std::string& keyId);
     void moveKeys();
+    void askAll(secrets::MayAsk may);
     void askNext();
     void onRefreshed(const QString& url, const net::Result<remote::ServerFacts>& facts);
     void tellDoor();
@@ -137,8 +141,9 @@ private:
     std::shared_ptr<RemoteDoor> m_door;
     ServerList m_list;
     std::optional<secrets::Access> m_store;
-    QHash<QString, QString> m_troubles;  // by address
-    QStringList m_toAsk;                 // addresses; the first is being asked
+    QHash<QString, QString> m_troubles;              // by address
+    QStringList m_toAsk;                             // addresses; the first is being asked
+    secrets::MayAsk m_mayAsk = secrets::MayAsk::No;  // meanwhile
     bool m_adding = false;
     QString m_trouble;
     bool m_looking = false, m_looked = false;

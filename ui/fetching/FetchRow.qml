@@ -24,7 +24,7 @@ Rectangle {
     readonly property string status: {
         switch (fetchState) {
         case Fetch.Waiting: return Format.also(qsTr("Waits"), Format.bytes(totalBytes));
-        case Fetch.Paused: return Format.also(qsTr("Paused"), far);
+        case Fetch.Paused: return note === "" ? Format.also(qsTr("Paused"), far) : note;
         case Fetch.Failed: return note;
         case Fetch.Done: return Format.also(qsTr("Fetched and checked"), Format.bytes(totalBytes));
         }

@@ -29,9 +29,9 @@ Page {
 
     onVisibleChanged: {
         if (visible)
-            servers.refresh();
+            servers.refreshQuietly();
     }
-    Component.onCompleted: servers.refresh()
+    Component.onCompleted: servers.refreshQuietly()
 
     Text {
         Layout.fillWidth: true

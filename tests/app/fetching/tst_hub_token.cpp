@@ -182,6 +182,46 @@ private Q_SLOTS:
         QTRY_VERIFY(m_case->store->all().empty());  // nobody would ever find it
     }
 
+    void whatBeginsByItselfOpensNoQuestion()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep(support::kMembersToken);
+        fetching().queue()->add("org/closed", "closed-Q4_K_M.gguf", {}, double(m_case->m_model.size()));
+        fetching().queue()->add("org/tiny", "tiny-Q4_K_M.gguf", {}, double(m_case->m_model.size()));
+        m_case->settings->findModels()->setValue(0);  // both are left for the next start
+        m_case->store->becomes(Access::Locked);
+        m_case->store->isUnlockedWhenAsked(true);
+        m_case->settings->findModels()->setValue(1);
+        m_case->start();
+        QTRY_COMPARE(m_case->state(1), Fetch::Done);  // what needs no token comes without
+        QCOMPARE(m_case->state(0), Fetch::Paused);
+        const auto note = [&] { return m_case->value(*fetching().queue(), 0, FetchQueue::NoteRole).toString(); };
+        QVERIFY2(note().contains("locked") && note().contains("Going on"), qPrintable(note()));
+        QCOMPARE(m_case->store->timesAsked(), 0);
+        m_case->start();  // once more, since nobody has paused it
+        QTRY_COMPARE(m_case->state(0), Fetch::Paused);
+        QCOMPARE(m_case->store->timesAsked(), 0);
+        fetching().queue()->resume(0);
+        QTRY_COMPARE(m_case->state(0), Fetch::Done);
+        QCOMPARE(m_case->store->timesAsked(), 1);
+    }
+
+    void whoPausesWhatLacksTheTokenHasPausedIt()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        keep(support::kMembersToken);
+        m_case->store->becomes(Access::Locked);
+        m_case->start();
+        fetching().queue()->add("org/closed", "closed-Q4_K_M.gguf", {}, double(m_case->m_model.size()));
+        QTRY_COMPARE(m_case->state(0), Fetch::Paused);
+        QCOMPARE(m_case->store->timesAsked(), 1);  // the user has just asked for it
+        m_case->store->becomes(Access::Open);
+        m_case->start();
+        QTRY_COMPARE(m_case->state(0), Fetch::Done);
+    }
+
     void theProgramEndsWhileTheUserIsAsked()
     {
         m_case->store = std::make_shared<support::FakeSecretStore>();

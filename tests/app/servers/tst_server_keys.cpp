@@ -54,9 +54,9 @@ struct Profile {
         QFile written(file);
         return written.open(QFile::ReadOnly) ? written.readAll() : QByteArray();
     }
-    engine::Result<engine::ModelInfo> inspect() const
+    engine::Result<engine::ModelInfo> inspect(secrets::MayAsk may = secrets::MayAsk::Yes) const
     {
-        return door->inspect(door->pathOf(server.url(), "org/model"), {});
+        return door->inspect(door->pathOf(server.url(), "org/model"), may, {});
     }
 
     LookAlike server;
@@ -276,6 +276,24 @@ private Q_SLOTS:
         QCOMPARE(profile.store->timesAsked(), 1);
     }
 
+    void whatNobodyAskedForOpensNoQuestion()
+    {
+        Profile profile;
+        profile.add("word");
+        profile.store->becomes(Access::Locked);
+        profile.store->isUnlockedWhenAsked(true);
+        profile.start();
+        profile.servers->refreshQuietly();  // the page is shown
+        QTRY_VERIFY(!profile.entry().asking);
+        QVERIFY2(profile.entry().trouble.contains("locked"), qPrintable(profile.entry().trouble));
+        QVERIFY(!profile.inspect(secrets::MayAsk::No));  // the last model opens by itself
+        QCOMPARE(profile.store->timesAsked(), 0);
+        profile.servers->refreshQuietly();
+        profile.ask();  // the user does not wait for that
+        QCOMPARE(profile.store->timesAsked(), 1);
+        QCOMPARE(profile.entry().trouble, QString());
+    }
+
     void whoStopsHasNotClosedTheQuestion()
     {
         Profile profile;
@@ -285,7 +303,8 @@ private Q_SLOTS:
         profile.store->isUnlockedWhenAsked(true);
         profile.store->holdsUntilStopped();
         std::jthread asking([&](const std::stop_token& stop) {
-            static_cast<void>(profile.door->inspect(profile.door->pathOf(profile.server.url(), "org/model"), stop));
+            static_cast<void>(profile.door->inspect(profile.door->pathOf(profile.server.url(), "org/model"),
+                                                    secrets::MayAsk::Yes, stop));
         });
         QTRY_COMPARE(profile.store->held(), 1);
         asking.request_stop();

@@ -54,8 +54,9 @@ struct Talk {
         : thread([&list, this] { return list.door->engine(std::make_unique<FakeEngine>(script)); })
         , models(thread,
                  [&list, this](const std::filesystem::path& path, const std::stop_token& stop) {
-                     return isElsewhere(QString::fromStdU16String(path.u16string())) ? list.door->inspect(path, stop)
-                                                                                     : inspect_fake(*script, path);
+                     return isElsewhere(QString::fromStdU16String(path.u16string()))
+                                ? list.door->inspect(path, secrets::MayAsk::Yes, stop)
+                                : inspect_fake(*script, path);
                  },
                  {})
     {

@@ -80,7 +80,7 @@ WebAnswer ModelHub::answer(const WebRequest& request)
         const std::string path = target.substr(resolve.size());
         if (path == "README.md")
             return model.card.empty() ? missing("EntryNotFound") : WebAnswer{200, {}, model.card};
-        if (model.gated)
+        if (model.gated && request.header("authorization") != std::string("Bearer ") + kMembersToken)
             return {403, {{"X-Error-Code", "GatedRepo"}}, {}};
         for (const auto& [name, content] : model.files)
             if (name == path)

@@ -16,8 +16,9 @@ struct HubModel {
     std::string card{};                                               // README.md; empty: there is none
     std::string licence{};
     std::int64_t downloads = 0;
-    bool gated = false;
+    bool gated = false;  // its files are given to nobody but who has kMembersToken
 };
+constexpr const char* kMembersToken = "hf_member";
 
 /// Answers as the hub does: searches in pages by the Link header, revisions, lists of files, cards, redirects to where
 /// the bytes lie, and ranges of them. Owns nothing of the models' bytes.
