@@ -88,6 +88,8 @@ StackLayout {
         }
     }
     PageLoader {
+        id: settingsLoader
+
         shown: root.page === PageName.Settings
         sourceComponent: SettingsPage {
             objectName: "settingsPage"
@@ -137,6 +139,10 @@ StackLayout {
                     root.pageRequested(PageName.Models);
             }
             onModelOpened: root.pageRequested(PageName.Conversation)
+            onTokenRequested: {
+                root.pageRequested(PageName.Settings);
+                (settingsLoader.item as SettingsPage).showToken();
+            }
         }
     }
     PageLoader {

@@ -42,13 +42,20 @@ std::string size_text(std::int64_t bytes)
     return text.data();
 }
 
-int report_failure(const net::Failure& failure)
+/// Who asked: the hub gives more to whom it knows.
+enum class Asker { HasToken, HasNone, OfAnother };
+
+int report_failure(const net::Failure& failure, Asker asker)
 {
-    if (failure.kind == net::Failure::Kind::Cancelled) {
+    using Kind = net::Failure::Kind;
+    if (failure.kind == Kind::Cancelled) {
         std::fprintf(stderr, "stopped; what came is kept, and the same command goes on with it\n");
         return kFailed;
     }
-    return cli::report({engine::Error::Code::CannotRead, failure.what});
+    const bool token_helps =
+        asker == Asker::HasNone && (failure.kind == Kind::NeedsToken || failure.kind == Kind::NoAccess);
+    return cli::report(
+        {engine::Error::Code::CannotRead, failure.what + (token_helps ? "; HF_TOKEN takes a token" : "")});
 }
 
 net::FetchSettings settings_here()
@@ -218,11 +225,11 @@ void print(std::FILE* to, const net::PullPlan& plan, const std::optional<engine:
             line("  beside it: " + f.path + ", " + size_text(f.bytes) + " (--companions)");
 }
 
-int search(net::Puller& puller, const PullOptions& options, const std::stop_token& stop)
+int search(net::Puller& puller, const PullOptions& options, Asker asker, const std::stop_token& stop)
 {
     const auto found = puller.search(options.search, kFoundAtMost, stop);
     if (!found)
-        return report_failure(found.error());
+        return report_failure(found.error(), asker);
     Json list = Json::array();
     for (const net::FoundModel& m : found->models) {
         list.push_back({{"id", m.id}, {"downloads", m.downloads}, {"likes", m.likes}, {"gated", m.gated}});
@@ -242,27 +249,30 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     net::HttpClient client;
     net::FetchSettings settings = settings_here();
     net::Puller puller(client, settings);
-    if (!options.search.empty()) {
+    const auto asks_hub = [&] {
         take_kept_token(settings, stop.token());
-        return search(puller, options, stop.token());
+        return settings.hub_token.empty() ? Asker::HasNone : Asker::HasToken;
+    };
+    if (!options.search.empty()) {
+        const Asker asker = asks_hub();
+        return search(puller, options, asker, stop.token());
     }
     auto reference = net::read_reference(options.model);
     if (!reference) {
-        report_failure(reference.error());
+        report_failure(reference.error(), Asker::OfAnother);
         return kUsage;
     }
-    if (std::holds_alternative<net::HubReference>(*reference))
-        take_kept_token(settings, stop.token());
+    const Asker asker = std::holds_alternative<net::HubReference>(*reference) ? asks_hub() : Asker::OfAnother;
     net::PullRequest request{std::move(*reference), engine::utf8_path(options.to), options.companions,
                              engine::machine_memory().available_bytes};
     const auto plan = puller.plan(request, stop.token());
     if (!plan)
-        return report_failure(plan.error());
+        return report_failure(plan.error(), asker);
     std::optional<engine::ModelInfo> info;
     if (plan->missing_bytes > 0) {
         auto seen = puller.look(*plan, stop.token());
         if (!seen)
-            return report_failure(seen.error());
+            return report_failure(seen.error(), asker);
         info = std::move(*seen);
     }
     if (!options.json)
@@ -274,7 +284,7 @@ int pull(const PullOptions& options, std::filesystem::path* model)
         const auto fetched = puller.fetch(
             *plan, limits, [&](const net::PullProgress& progress) { line.show(progress); }, stop.token());
         if (!fetched)
-            return report_failure(fetched.error());
+            return report_failure(fetched.error(), asker);
     }
     if (options.json) {
         Json json = to_json(*plan, info);

@@ -59,5 +59,9 @@ QString failureSentence(const net::Failure& failure)
     const QString what = QString::fromStdString(failure.what);
     const char* const kind = kindOf(failure.kind);
     const QString translated = QCoreApplication::translate("FailureSentence", kind);
-    return translated == QLatin1String(kind) ? asSentence(what) : translated.arg(engineWords(what));
+    QString sentence = translated == QLatin1String(kind) ? asSentence(what) : translated.arg(engineWords(what));
+    if (failure.token_helps)
+        sentence +=
+            u' ' + QCoreApplication::translate("FailureSentence", "The settings take a token, under “Privacy”.");
+    return sentence;
 }

@@ -5,6 +5,7 @@
 
 #include <QString>
 
-/// One sentence. The network's code speaks English: in another language the kind of failure is said in that one, and
-/// what exactly happened follows in brackets. Thread-safe.
+/// One sentence, and where a token would help, another one on where to enter it. The network's code speaks English: in
+/// another language the kind of failure is said in that one, and what exactly happened follows in brackets.
+/// Thread-safe.
 QString failureSentence(const net::Failure& failure);

@@ -25,6 +25,7 @@ struct FetchItem {
     double totalBytes = 0;
     double bytesPerS = 0;  // 0: not known
     bool checking = false;
+    bool wantsToken = false;  // one, or another one, may help against what `note` says
     bool lacksToken = false;  // Paused: because the password store is locked, so the next start tries again
     QString note;             // why it goes slowly, or why it failed
     QString path;             // Done: the file to open

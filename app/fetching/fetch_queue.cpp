@@ -91,6 +91,8 @@ QVariant FetchQueue::data(const QModelIndex& index, int role) const
         return item.checking;
     case NoteRole:
         return item.note;
+    case WantsTokenRole:
+        return item.wantsToken;
     default:
         return {};
     }
@@ -98,9 +100,11 @@ QVariant FetchQueue::data(const QModelIndex& index, int role) const
 
 QHash<int, QByteArray> FetchQueue::roleNames() const
 {
-    return {{NameRole, "name"},           {RepositoryRole, "repository"}, {QuantRole, "quant"},
-            {StateRole, "fetchState"},    {DoneBytesRole, "doneBytes"},   {TotalBytesRole, "totalBytes"},
-            {BytesPerSRole, "bytesPerS"}, {CheckingRole, "checking"},     {NoteRole, "note"}};
+    return {{NameRole, "name"},           {RepositoryRole, "repository"},
+            {QuantRole, "quant"},         {StateRole, "fetchState"},
+            {DoneBytesRole, "doneBytes"}, {TotalBytesRole, "totalBytes"},
+            {BytesPerSRole, "bytesPerS"}, {CheckingRole, "checking"},
+            {NoteRole, "note"},           {WantsTokenRole, "wantsToken"}};
 }
 
 int FetchQueue::unfinished() const
@@ -315,13 +319,15 @@ void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
         item.doneBytes = item.totalBytes;
         setState(row, Fetch::Done);
         Q_EMIT fetched();
-    } else if (path.error().kind == net::Failure::Kind::KeyMissing) {
+    } else if (path.error().kind == net::Failure::Kind::KeyMissing && !path.error().token_helps) {
         setState(row, Fetch::Paused, failureSentence(path.error()) + u' ' + tr("Going on may ask you to unlock it."));
         item.lacksToken = true;
         keep();
     } else {
         logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(path.error().what)));
         setState(row, Fetch::Failed, failureSentence(path.error()));
+        item.wantsToken = path.error().token_helps;
+        tell(row);
     }
     Q_EMIT countChanged();
     startNext();
@@ -331,7 +337,7 @@ void FetchQueue::setState(int row, Fetch::State state, const QString& note)
 {
     m_items[row].state = state;
     m_items[row].note = note;
-    m_items[row].lacksToken = false;
+    m_items[row].wantsToken = m_items[row].lacksToken = false;
     tell(row);
     keep();
 }

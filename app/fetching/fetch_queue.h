@@ -36,6 +36,7 @@ public:
         BytesPerSRole,
         CheckingRole,
         NoteRole,
+        WantsTokenRole,
     };
 
     /// `file`: where they are kept; empty: nowhere.

@@ -84,8 +84,19 @@ void Fetching::keepToken(const QString& token)
             m_tokenTrouble = failureSentence(kept.error());
         else if (!*kept)
             m_tokenTrouble = errorSentence(kept->error());
+        else
+            askAgain();
         Q_EMIT tokenChanged();
     });
+}
+
+/// For what the token before was refused.
+void Fetching::askAgain()
+{
+    if (m_page.wantsToken())
+        m_page.retry();
+    if (m_finder.wantsToken())
+        m_finder.retry();
 }
 
 void Fetching::settleToken()

@@ -76,6 +76,7 @@ Q_SIGNALS:
 
 private:
     void onPermission();
+    void askAgain();
     TokenPlace tokenPlace() const { return m_source ? m_source->token_place() : TokenPlace::None; }
 
     const std::unique_ptr<ModelSource> m_source;

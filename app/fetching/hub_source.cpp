@@ -87,7 +87,7 @@ public:
         const auto reference = referenceTo(found.wanted);
         if (!reference)
             return tl::unexpected(reference.error());
-        const GivenToken token = tokenFor(*reference, MayAsk::Yes, stop);
+        const std::optional<GivenToken> token = tokenFor(*reference, MayAsk::Yes, stop);
         const auto parts = partsOf(found, *reference, choice, token, stop);
         if (!parts)
             return tl::unexpected(parts.error());
@@ -115,9 +115,9 @@ public:
             onHub->file = wanted.file;
             onHub->quant.clear();
         }
-        const GivenToken token = tokenFor(*reference, wanted.may_ask, stop);
+        const std::optional<GivenToken> token = tokenFor(*reference, wanted.may_ask, stop);
         net::FetchSettings settings = m_settings;
-        settings.hub_token = token.token;
+        settings.hub_token = token.value_or(GivenToken()).token;
         net::Puller puller(client(), settings);
         const auto plan = told(puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop), token);
         if (!plan)
@@ -216,13 +216,14 @@ private:
 
     net::Result<std::vector<net::RemotePart>> partsOf(const FoundRepository& found,
                                                       const net::ModelReference& reference,
-                                                      const net::ModelChoice& choice, const GivenToken& token,
+                                                      const net::ModelChoice& choice,
+                                                      const std::optional<GivenToken>& token,
                                                       const std::stop_token& stop)
     {
         const auto nameOf = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         std::vector<net::RemotePart> parts;
         if (std::holds_alternative<net::HubReference>(reference)) {
-            const net::Hub hub = this->hub(token);
+            const net::Hub hub = this->hub(token.value_or(GivenToken()));
             for (const net::HubFile& file : choice.files)
                 parts.push_back({hub.file_url(found.repository, file), hub.token(), nameOf(file.path), file.bytes});
             return parts;
@@ -247,20 +248,28 @@ private:
     net::Hub hub(const GivenToken& token) { return {client(), m_settings.hub, token.token}; }
 
     /// For what is on the hub: nobody else gets the token, so for others the store need not be asked.
-    GivenToken tokenFor(const net::ModelReference& reference, MayAsk may, const std::stop_token& stop)
+    std::optional<GivenToken> tokenFor(const net::ModelReference& reference, MayAsk may, const std::stop_token& stop)
     {
-        return std::holds_alternative<net::HubReference>(reference) ? m_token.get(may, stop) : GivenToken();
+        return std::holds_alternative<net::HubReference>(reference) ? std::optional(m_token.get(may, stop))
+                                                                    : std::nullopt;
     }
 
-    /// What the hub refuses to whom it does not know may be refused only because the store withholds the token.
+    /// What the hub refuses to whom it does not know, a token may help against; it may be refused only because the
+    /// store withholds that. `token`: nothing where it is not the hub that was asked.
     template <typename Answer>
-    net::Result<Answer> told(net::Result<Answer> answer, const GivenToken& token) const
+    net::Result<Answer> told(net::Result<Answer> answer, const std::optional<GivenToken>& token) const
     {
         using Kind = net::Failure::Kind;
-        if (!answer && token.withheld &&
-            (answer.error().kind == Kind::NeedsToken || answer.error().kind == Kind::NoAccess))
-            return net::fail(Kind::KeyMissing, "the token for " + host() + " is missing: " + token.withheld->what);
-        return answer;
+        if (answer || !token || (answer.error().kind != Kind::NeedsToken && answer.error().kind != Kind::NoAccess))
+            return answer;
+        net::Failure failure = std::move(answer.error());
+        if (const auto& withheld = token->withheld) {
+            failure = {Kind::KeyMissing, "the token for " + host() + " is missing: " + withheld->what};
+            failure.token_helps = withheld->code == engine::Error::Code::NotFound;  // the store has it no more
+        } else {
+            failure.token_helps = failure.kind == Kind::NeedsToken || token->token.empty();
+        }
+        return tl::unexpected(std::move(failure));
     }
 
     const net::FetchSettings m_settings;

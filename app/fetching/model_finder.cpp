@@ -20,6 +20,7 @@ void ModelFinder::search(const QString& words)
     m_words = words.simplified();
     m_next.clear();
     m_error.clear();
+    m_wantsToken = false;
     m_searched = false;
     m_searching = false;
     if (!m_words.isEmpty())
@@ -46,6 +47,7 @@ void ModelFinder::retry()
 void ModelFinder::ask()
 {
     m_error.clear();
+    m_wantsToken = false;
     m_searching = true;
     m_thread.ask([source = m_source, words = m_words.toStdString(),
                   next = m_next](const std::stop_token& stop) { return source->search(words, next, stop); },
@@ -61,6 +63,7 @@ void ModelFinder::onFound(const net::Result<net::FoundModels>& found)
         m_results.add(found->models);
     } else {
         m_error = failureSentence(found.error());
+        m_wantsToken = found.error().token_helps;
         logWarning(QStringLiteral("finding models: ") + QString::fromStdString(found.error().what));
     }
     Q_EMIT changed();

@@ -23,6 +23,7 @@ class ModelFinder : public QObject
     Q_PROPERTY(bool searched READ searched NOTIFY changed)
     Q_PROPERTY(bool hasMore READ hasMore NOTIFY changed)
     Q_PROPERTY(QString error READ error NOTIFY changed)
+    Q_PROPERTY(bool wantsToken READ wantsToken NOTIFY changed)
     Q_PROPERTY(QList<FirstModel> first READ first NOTIFY firstChanged)
     Q_PROPERTY(double firstDateMs READ firstDateMs CONSTANT)
 
@@ -35,6 +36,7 @@ public:
     bool searched() const { return m_searched; }  // the hub has answered it
     bool hasMore() const { return !m_next.empty(); }
     QString error() const { return m_error; }
+    bool wantsToken() const { return m_wantsToken; }  // one, or another one, may help against the error
     QList<FirstModel> first() const { return m_first.models; }
     double firstDateMs() const { return double(m_first.date.startOfDay().toMSecsSinceEpoch()); }  // since 1970
 
@@ -63,6 +65,7 @@ private:
     QString m_words;
     std::string m_next;
     QString m_error;
+    bool m_wantsToken = false;
     bool m_searching = false;
     bool m_searched = false;
     RequestThread m_thread;

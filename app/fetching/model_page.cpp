@@ -55,6 +55,7 @@ void ModelPage::close()
     m_id.clear();
     m_busy = false;
     m_error.clear();
+    m_wantsToken = false;
     m_found.reset();
     const auto gone = std::move(m_card);  // after the page has heard that it goes
     m_choices.clear();
@@ -79,6 +80,7 @@ void ModelPage::onFound(net::Result<FoundRepository> found)
     m_busy = false;
     if (!found) {
         m_error = failureSentence(found.error());
+        m_wantsToken = found.error().token_helps;
         logWarning(QStringLiteral("finding models: ") + QString::fromStdString(found.error().what));
         Q_EMIT changed();
         return;

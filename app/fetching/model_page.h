@@ -27,6 +27,7 @@ class ModelPage : public QObject
     Q_PROPERTY(bool busy READ busy NOTIFY changed)
     Q_PROPERTY(bool ready READ ready NOTIFY changed)
     Q_PROPERTY(QString error READ error NOTIFY changed)
+    Q_PROPERTY(bool wantsToken READ wantsToken NOTIFY changed)
     Q_PROPERTY(QString licence READ licence NOTIFY changed)
     Q_PROPERTY(bool gated READ gated NOTIFY changed)
     Q_PROPERTY(double downloads READ downloads NOTIFY changed)
@@ -49,6 +50,7 @@ public:
     bool busy() const { return m_busy; }
     bool ready() const { return m_found.has_value(); }
     QString error() const { return m_error; }
+    bool wantsToken() const { return m_wantsToken; }  // one, or another one, may help against the error
     QString licence() const;
     bool gated() const { return m_found && m_found->card.gated; }
     double downloads() const { return m_found ? double(m_found->card.downloads) : 0; }
@@ -89,6 +91,7 @@ private:
     QString m_id;
     bool m_busy = false;
     QString m_error;
+    bool m_wantsToken = false;
     std::optional<FoundRepository> m_found;
     std::unique_ptr<BlockModel> m_card;
     ModelChoiceList m_choices;

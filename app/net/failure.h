@@ -34,6 +34,7 @@ struct Failure {
     Kind kind = Kind::BadRequest;
     std::string what;  // one sentence, lower case, no full stop
     std::chrono::seconds wait{0};
+    bool token_helps = false;  // it is of the hub, which may give it to whom a token, or another one, makes known
 };
 
 template <class T>

@@ -19,14 +19,6 @@ constexpr std::size_t kLongestAnswer = 16 << 20;
 constexpr std::size_t kLongestCard = 1 << 20;
 constexpr int kMostPages = 100;  // of a list of files
 
-/// Whom to tell who one is, where the hub wants to know.
-Failure explained(Failure failure, bool with_token)
-{
-    if (!with_token && (failure.kind == Kind::NeedsToken || failure.kind == Kind::NoAccess))
-        failure.what += "; HF_TOKEN takes a token";
-    return failure;
-}
-
 tl::unexpected<Failure> not_understood()
 {
     return fail(Kind::BadAnswer, "the hub's answer cannot be read");
@@ -122,10 +114,7 @@ std::string Hub::file_url(const HubRepository& repository, const HubFile& file) 
 
 Result<HttpAnswer> Hub::ask(const std::string& url, const char* purpose, const std::stop_token& stop) const
 {
-    auto answer = client_.get_text({url, purpose, {}, token_, {}}, kLongestAnswer, stop);
-    if (!answer)
-        return tl::unexpected(explained(answer.error(), !token_.empty()));
-    return answer;
+    return client_.get_text({url, purpose, {}, token_, {}}, kLongestAnswer, stop);
 }
 
 Result<std::string> Hub::commit_of(const HubReference& reference, const std::stop_token& stop) const

@@ -208,6 +208,26 @@ Item {
             compare(shell.page, PageName.Conversation);
         }
 
+        function test_who_is_refused_is_led_to_where_a_token_is_entered() {
+            goThereAllowed();
+            Bench.hub(401);
+            Bench.fetching.page.open("org/tiny");
+            tryVerify(() => part("hubModelError").visible);
+            verify(part("hubModelError").sentence.indexOf("The settings take a token") > 0);
+            verify(part("hubModelError").sentence.indexOf("HF_TOKEN") < 0); // which is for terminals
+            compare(part("hubModelError").actionText, "Enter a token");
+            part("hubModelError").actionRequested();
+            tryVerify(() => part("hubToken").activeFocus);
+            const flick = findChild(part("settingsPage"), "pageFlick");
+            const top = part("hubToken").mapToItem(flick, 0, 0).y;
+            verify(top >= 0 && top < flick.height); // in sight
+            Bench.hub(200);
+            type("hf_word");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.fetching.page.ready); // it is asked again
+            part("removeHubToken").clicked();
+            tryVerify(() => !Bench.fetching.hasToken);
+        }
         function test_settings_take_a_token() {
             keyClick(Qt.Key_Comma, Qt.ControlModifier);
             tryVerify(() => findChild(shell, "settingsPage"));

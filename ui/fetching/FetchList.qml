@@ -13,6 +13,7 @@ ColumnLayout {
     required property FetchQueue queue
 
     signal opened
+    signal tokenRequested
 
     spacing: Theme.gapTiny
 
@@ -31,6 +32,7 @@ ColumnLayout {
             Layout.fillWidth: true
             queue: root.queue
             onOpened: root.opened()
+            onTokenRequested: root.tokenRequested()
         }
     }
 }

@@ -17,6 +17,7 @@ Rectangle {
     required property real bytesPerS
     required property bool checking
     required property string note
+    required property bool wantsToken
     required property FetchQueue queue
 
     readonly property bool goesOn: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
@@ -39,6 +40,7 @@ Rectangle {
     }
 
     signal opened
+    signal tokenRequested
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapSmall
     radius: Theme.radius
@@ -81,6 +83,12 @@ Rectangle {
                     root.queue.open(root.index);
                     root.opened();
                 }
+            }
+            ActionButton {
+                objectName: "tokenForFetch"
+                visible: root.wantsToken
+                text: qsTr("Enter a token")
+                onClicked: root.tokenRequested()
             }
             IconButton {
                 objectName: "pauseFetch"

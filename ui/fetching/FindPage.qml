@@ -14,6 +14,7 @@ Page {
     readonly property bool inModel: fetching.page.modelId !== ""
 
     signal modelOpened
+    signal tokenRequested
 
     // What names one model is opened; other words are searched for.
     function find(text: string) {
@@ -52,6 +53,7 @@ Page {
         visible: root.fetching.queue.count > 0
         queue: root.fetching.queue
         onOpened: root.modelOpened()
+        onTokenRequested: root.tokenRequested()
     }
     RowLayout {
         Layout.fillWidth: true
@@ -83,6 +85,7 @@ Page {
         visible: root.fetching.allowed && !root.inModel && root.fetching.finder.words !== ""
         finder: root.fetching.finder
         onChosen: id => root.openModel(id)
+        onTokenRequested: root.tokenRequested()
     }
     FirstModelList {
         objectName: "firstModels"
@@ -98,5 +101,7 @@ Page {
         visible: root.inModel
         page: root.fetching.page
         host: root.fetching.host
+        hasToken: root.fetching.hasToken
+        onTokenRequested: root.tokenRequested()
     }
 }

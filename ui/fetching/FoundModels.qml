@@ -13,6 +13,7 @@ ColumnLayout {
     required property ModelFinder finder
 
     signal chosen(string id)
+    signal tokenRequested
 
     spacing: 2
 
@@ -59,9 +60,9 @@ ColumnLayout {
         Layout.topMargin: Theme.gapSmall
         visible: root.finder.error !== ""
         sentence: root.finder.error
-        actionText: qsTr("Try again")
+        actionText: root.finder.wantsToken ? qsTr("Enter a token") : qsTr("Try again")
         dismissible: false
-        onActionRequested: root.finder.retry()
+        onActionRequested: root.finder.wantsToken ? root.tokenRequested() : root.finder.retry()
     }
     ActionButton {
         objectName: "moreModels"

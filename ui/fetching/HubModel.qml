@@ -13,6 +13,7 @@ ColumnLayout {
 
     required property ModelPage page
     required property string host
+    required property bool hasToken
 
     readonly property string summary: {
         let parts = page.licence === "" ? qsTr("No licence is named") : qsTr("Licence: %1").arg(page.licence);
@@ -20,6 +21,8 @@ ColumnLayout {
             parts = Format.also(parts, qsTr("%1 fetched it last month").arg(Format.compact(page.downloads)));
         return parts;
     }
+
+    signal tokenRequested
 
     spacing: Theme.gapSmall
 
@@ -38,9 +41,9 @@ ColumnLayout {
         Layout.fillWidth: true
         visible: root.page.error !== ""
         sentence: root.page.error
-        actionText: qsTr("Try again")
+        actionText: root.page.wantsToken ? qsTr("Enter a token") : qsTr("Try again")
         dismissible: false
-        onActionRequested: root.page.retry()
+        onActionRequested: root.page.wantsToken ? root.tokenRequested() : root.page.retry()
     }
     Text {
         objectName: "hubModelSummary"
@@ -59,6 +62,8 @@ ColumnLayout {
         kind: Notice.Warning
         dismissible: false
         sentence: qsTr("Its terms have to be accepted on %1 first, and a token has to say who you are; the settings take it.").arg(root.host)
+        actionText: root.hasToken ? "" : qsTr("Enter a token")
+        onActionRequested: root.tokenRequested()
     }
     Text {
         objectName: "noFiles"

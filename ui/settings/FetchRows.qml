@@ -12,6 +12,13 @@ ColumnLayout {
     required property SettingsController settings
     required property Fetching fetching
 
+    function showToken() {
+        if (fetching.hasToken)
+            removeButton.forceActiveFocus(Qt.OtherFocusReason);
+        else
+            token.forceActiveFocus(Qt.OtherFocusReason);
+    }
+
     spacing: 0
 
     onVisibleChanged: {
@@ -86,6 +93,8 @@ ColumnLayout {
             Keys.onReturnPressed: clicked()
         }
         ActionButton {
+            id: removeButton
+
             objectName: "removeHubToken"
             visible: root.fetching.keepsToken
             enabled: !root.fetching.keepingToken

@@ -14,6 +14,11 @@ Page {
     required property Pressure pressure
     required property Fetching fetching
 
+    // Where the token of the hub is entered or removed.
+    function showToken() {
+        fetchRows.showToken();
+    }
+
     title: qsTr("Settings")
 
     Notice {
@@ -113,6 +118,8 @@ Page {
         choices: [qsTr("Not permitted"), qsTr("Permitted")]
     }
     FetchRows {
+        id: fetchRows
+
         objectName: "fetchRows"
         Layout.fillWidth: true
         visible: root.fetching.available

@@ -187,9 +187,11 @@ private Q_SLOTS:
         m_case->store = std::make_shared<support::FakeSecretStore>();
         m_case->startAllowed();
         keep(support::kMembersToken);
+        m_case->hub->answer_pause_ms = 500;
         fetching().queue()->add("org/closed", "closed-Q4_K_M.gguf", {}, double(m_case->m_model.size()));
         fetching().queue()->add("org/tiny", "tiny-Q4_K_M.gguf", {}, double(m_case->m_model.size()));
         m_case->settings->findModels()->setValue(0);  // both are left for the next start
+        m_case->hub->answer_pause_ms = 0;
         m_case->store->becomes(Access::Locked);
         m_case->store->isUnlockedWhenAsked(true);
         m_case->settings->findModels()->setValue(1);
@@ -207,7 +209,7 @@ private Q_SLOTS:
         QCOMPARE(m_case->store->timesAsked(), 1);
     }
 
-    void whoPausesWhatLacksTheTokenHasPausedIt()
+    void aStartThatFindsTheStoreOpenGoesOn()
     {
         m_case->store = std::make_shared<support::FakeSecretStore>();
         m_case->startAllowed();
@@ -278,6 +280,51 @@ private Q_SLOTS:
         QVERIFY(!fetching().tokenTrouble().isEmpty());
         QVERIFY(!fetching().hasToken());
         QVERIFY(m_case->store->all().empty());
+    }
+
+    void whoIsRefusedIsToldWhereToEnterOne()
+    {
+        m_case->startAllowed();
+        fetching().queue()->add("org/closed", "closed-Q4_K_M.gguf", {}, double(m_case->m_model.size()));
+        QTRY_COMPARE(m_case->state(0), Fetch::Failed);
+        const auto said = [&](int role) { return m_case->value(*fetching().queue(), 0, role); };
+        QVERIFY2(said(FetchQueue::NoteRole).toString().contains("settings take a token"),
+                 qPrintable(said(FetchQueue::NoteRole).toString()));
+        QVERIFY(said(FetchQueue::WantsTokenRole).toBool());
+        keep("hf_stranger");  // known to the hub, and has not accepted the terms
+        fetching().queue()->resume(0);
+        QTRY_COMPARE(m_case->state(0), Fetch::Failed);
+        QVERIFY(!said(FetchQueue::WantsTokenRole).toBool());
+        m_case->hub->status = 401;  // it is not accepted
+        fetching().page()->open("org/tiny");
+        QTRY_VERIFY(fetching().page()->wantsToken());
+        fetching().finder()->search("tiny");
+        QTRY_VERIFY(fetching().finder()->wantsToken());
+        const std::string elsewhere = m_case->hub->url() + "/nobodys.gguf";  // no hub, which gets no token
+        QVERIFY(fetching().openNamed(QString::fromStdString(elsewhere)));
+        QTRY_VERIFY(!fetching().page()->error().isEmpty());
+        QVERIFY(!fetching().page()->wantsToken() && !fetching().page()->error().contains("token of"));
+        m_case->hub->status = 200;
+        keep(support::kMembersToken);
+        QTRY_VERIFY(fetching().finder()->searched());  // asked again by itself
+        fetching().queue()->resume(0);
+        QTRY_COMPARE(m_case->state(0), Fetch::Done);
+    }
+
+    void theTerminalNamesTheVariable()
+    {
+        const auto pull = [](const QString& model) {
+            QProcess cli;
+            cli.start(QStringLiteral(SPILLWAY_CLI), {"pull", model});
+            return cli.waitForFinished() ? cli.readAllStandardError() : QByteArray();
+        };
+        qputenv("XDG_DATA_HOME", m_case->folder.filePath("data").toUtf8());
+        QVERIFY(pull("hf.co/org/closed").contains("HF_TOKEN takes a token"));
+        qputenv("HF_TOKEN", "hf_stranger");
+        const QByteArray refused = pull("hf.co/org/closed");
+        QVERIFY2(refused.contains("accepted its terms") && !refused.contains("HF_TOKEN"), refused.constData());
+        qunsetenv("HF_TOKEN");
+        qunsetenv("XDG_DATA_HOME");
     }
 
     void spillwayCliHasIt()
