@@ -1,6 +1,7 @@
 #include "app/fetching/failure_sentence.h"
 
 #include "app/text/engine_words.h"
+#include "app/text/known_sentence.h"
 
 #include <QCoreApplication>
 
@@ -59,7 +60,9 @@ QString failureSentence(const net::Failure& failure)
     const QString what = QString::fromStdString(failure.what);
     const char* const kind = kindOf(failure.kind);
     const QString translated = QCoreApplication::translate("FailureSentence", kind);
-    QString sentence = translated == QLatin1String(kind) ? asSentence(what) : translated.arg(engineWords(what));
+    QString sentence = knownSentence(what);
+    if (sentence.isEmpty())
+        sentence = translated == QLatin1String(kind) ? asSentence(what) : translated.arg(engineWords(what));
     if (failure.token_helps)
         sentence +=
             u' ' + QCoreApplication::translate("FailureSentence", "The settings take a token, under “Privacy”.");

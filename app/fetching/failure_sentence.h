@@ -5,7 +5,7 @@
 
 #include <QString>
 
-/// One sentence, and where a token would help, another one on where to enter it. The network's code speaks English: in
-/// another language the kind of failure is said in that one, and what exactly happened follows in brackets.
-/// Thread-safe.
+/// One sentence, and another one where a token would help, on where that is entered. The network's code speaks English:
+/// in another language the kind of failure is said in that one, and what exactly happened follows in brackets, unless
+/// it is a knownSentence(). Thread-safe.
 QString failureSentence(const net::Failure& failure);

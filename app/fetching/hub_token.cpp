@@ -170,7 +170,7 @@ engine::Status HubToken::write(const net::KeptToken& kept) const
     if (kept == net::KeptToken()) {
         if (!QFile::exists(path) || QFile::remove(path))
             return {};
-        return engine::fail(Code::CannotWrite, engine::utf8_text(m_file) + " cannot be removed");
+        return engine::fail(Code::CannotWrite, '\'' + engine::utf8_text(m_file) + "' cannot be removed");
     }
     ProfileFolders::make(QFileInfo(path).path());
     QSaveFile file(path);
@@ -178,5 +178,5 @@ engine::Status HubToken::write(const net::KeptToken& kept) const
     if (file.open(QFile::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner) &&
         file.write(QByteArray::fromStdString(net::text_of(kept))) >= 0 && file.commit())
         return {};
-    return engine::fail(Code::CannotWrite, engine::utf8_text(m_file) + " cannot be written");
+    return engine::fail(Code::CannotWrite, '\'' + engine::utf8_text(m_file) + "' cannot be written");
 }

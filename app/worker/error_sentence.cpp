@@ -1,6 +1,7 @@
 #include "app/worker/error_sentence.h"
 
 #include "app/text/engine_words.h"
+#include "app/text/known_sentence.h"
 
 #include <QCoreApplication>
 
@@ -47,6 +48,8 @@ const char* kindOf(engine::Error::Code code)
 QString errorSentence(const engine::Error& error)
 {
     const QString what = QString::fromStdString(error.what);
+    if (const QString known = knownSentence(what); !known.isEmpty())
+        return known;
     const char* const kind = kindOf(error.code);
     const QString translated = QCoreApplication::translate("ErrorSentence", kind);
     if (what.isEmpty() || translated == QLatin1String(kind))

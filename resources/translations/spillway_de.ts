@@ -2497,12 +2497,24 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>It was stopped (%1).</source>
         <translation>Es wurde angehalten (%1).</translation>
     </message>
+    <message>
+        <source>A key is missing (%1).</source>
+        <translation>Ein Schlüssel fehlt (%1).</translation>
+    </message>
+    <message>
+        <source>The settings take a token, under “Privacy”.</source>
+        <translation>Ein Token lässt sich in den Einstellungen unter „Datenschutz“ eingeben.</translation>
+    </message>
 </context>
 <context>
     <name>FetchQueue</name>
     <message>
         <source>What is being fetched cannot be remembered for the next start.</source>
         <translation>Was gerade geholt wird, lässt sich nicht für den nächsten Start merken.</translation>
+    </message>
+    <message>
+        <source>Going on may ask you to unlock it.</source>
+        <translation>Beim Weitermachen werden Sie vielleicht gebeten, ihn zu entsperren.</translation>
     </message>
 </context>
 <context>
@@ -2575,6 +2587,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Cancel and remove what has come</source>
         <translation>Abbrechen und löschen, was da ist</translation>
     </message>
+    <message>
+        <source>Enter a token</source>
+        <translation>Token eingeben</translation>
+    </message>
 </context>
 <context>
     <name>FetchRows</name>
@@ -2646,16 +2662,20 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Es wird im Passwortspeicher dieses Systems aufbewahrt.</translation>
     </message>
     <message>
-        <source>It is kept in a file that only you can read: no password store answered on this system.</source>
-        <translation>Es wird in einer Datei aufbewahrt, die nur Sie lesen können: Auf diesem System hat kein Passwortspeicher geantwortet.</translation>
-    </message>
-    <message>
-        <source>Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in this system’s password store, or, where none answers, in a file that only you can read.</source>
-        <translation>Modelle, deren Bedingungen Sie dort zugestimmt haben, verlangen es. Es geht an %1 und an niemanden sonst und wird im Passwortspeicher dieses Systems aufbewahrt oder, wo keiner antwortet, in einer Datei, die nur Sie lesen können.</translation>
-    </message>
-    <message>
         <source>A token is one word of letters, digits and signs, without spaces.</source>
         <translation>Ein Token ist ein Wort aus Buchstaben, Ziffern und Sonderzeichen, ohne Leerzeichen.</translation>
+    </message>
+    <message>
+        <source>It is kept in a file that only you can read, until this system’s password store takes it.</source>
+        <translation>Es wird in einer Datei aufbewahrt, die nur Sie lesen können, bis der Passwortspeicher dieses Systems es nimmt.</translation>
+    </message>
+    <message>
+        <source>The one that you removed is still in this system’s password store, which is locked, and leaves it when that is open.</source>
+        <translation>Das Token, das Sie entfernt haben, liegt noch im Passwortspeicher dieses Systems; der ist gesperrt, und es verschwindet daraus, sobald er offen ist.</translation>
+    </message>
+    <message>
+        <source>Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in this system’s password store, or, where none takes it, in a file that only you can read.</source>
+        <translation>Modelle, deren Bedingungen Sie dort zugestimmt haben, verlangen es. Es geht an %1 und an niemanden sonst und wird im Passwortspeicher dieses Systems aufbewahrt oder, wo keiner es nimmt, in einer Datei, die nur Sie lesen können.</translation>
     </message>
 </context>
 <context>
@@ -2875,6 +2895,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>More models</source>
         <translation>Mehr Modelle</translation>
     </message>
+    <message>
+        <source>Enter a token</source>
+        <translation>Token eingeben</translation>
+    </message>
 </context>
 <context>
     <name>GuessSection</name>
@@ -3007,6 +3031,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Its terms have to be accepted on %1 first, and a token has to say who you are; the settings take it.</source>
         <translation>Die Bedingungen müssen erst auf %1 angenommen werden, und ein Token muss sagen, wer fragt; es wird in den Einstellungen eingegeben.</translation>
+    </message>
+    <message>
+        <source>Enter a token</source>
+        <translation>Token eingeben</translation>
     </message>
 </context>
 <context>
@@ -3212,6 +3240,97 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Make a new key: programs with the old one are no longer let in</source>
         <translation>Neuen Schlüssel machen: Programme mit dem alten werden nicht mehr eingelassen</translation>
+    </message>
+</context>
+<context>
+    <name>KnownSentence</name>
+    <message>
+        <source>none of the %1 servers named &apos;%2&apos; can answer now; the last of them: %3</source>
+        <translation>keiner der %1 Server namens „%2“ kann gerade antworten; beim letzten: %3</translation>
+    </message>
+    <message>
+        <source>the key for %1 is missing: %2</source>
+        <translation>der Schlüssel für %1 fehlt: %2</translation>
+    </message>
+    <message>
+        <source>the token for %1 is missing: %2</source>
+        <translation>das Token für %1 fehlt: %2</translation>
+    </message>
+    <message>
+        <source>the system&apos;s password store is locked</source>
+        <translation>der Passwortspeicher des Systems ist gesperrt</translation>
+    </message>
+    <message>
+        <source>the system&apos;s password store does not have it any more</source>
+        <translation>im Passwortspeicher des Systems ist nichts mehr davon zu finden</translation>
+    </message>
+    <message>
+        <source>the system&apos;s password store does not answer</source>
+        <translation>der Passwortspeicher des Systems antwortet nicht</translation>
+    </message>
+    <message>
+        <source>this system has no password store</source>
+        <translation>dieses System hat keinen Passwortspeicher</translation>
+    </message>
+    <message>
+        <source>Windows&apos; Credential Manager refuses it, error %1</source>
+        <translation>die Anmeldeinformationsverwaltung von Windows lehnt es ab, Fehler %1</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; cannot be written: %2</source>
+        <translation>„%1“ lässt sich nicht schreiben: %2</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; cannot be written</source>
+        <translation>„%1“ lässt sich nicht schreiben</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; cannot be removed</source>
+        <translation>„%1“ lässt sich nicht entfernen</translation>
+    </message>
+    <message>
+        <source>the folder %1 cannot be made</source>
+        <translation>der Ordner %1 lässt sich nicht anlegen</translation>
+    </message>
+    <message>
+        <source>%1: the folder cannot be made</source>
+        <translation>%1: der Ordner lässt sich nicht anlegen</translation>
+    </message>
+    <message>
+        <source>%1 is there already and is another file; it was left as it is</source>
+        <translation>%1 gibt es schon, und es ist eine andere Datei; sie blieb, wie sie ist</translation>
+    </message>
+    <message>
+        <source>%1 has come up meanwhile; it was left as it is</source>
+        <translation>%1 ist inzwischen von anderswo gekommen; es blieb, wie es ist</translation>
+    </message>
+    <message>
+        <source>there is no folder for temporary files</source>
+        <translation>es gibt keinen Ordner für vorübergehende Dateien</translation>
+    </message>
+    <message>
+        <source>the folder for temporary files has no room for a model&apos;s header</source>
+        <translation>der Ordner für vorübergehende Dateien hat keinen Platz für den Kopf eines Modells</translation>
+    </message>
+    <message>
+        <source>there is no room left in %1</source>
+        <translation>in %1 ist kein Platz mehr</translation>
+    </message>
+    <message>
+        <source>cannot write a file in %1 (%2)</source>
+        <translation>in %1 lässt sich keine Datei schreiben (%2)</translation>
+    </message>
+    <message>
+        <source>the rates could not be kept in the profile</source>
+        <translation>die Messwerte ließen sich nicht im Profil ablegen</translation>
+    </message>
+    <message>
+        <source>the disk is full</source>
+        <translation>der Datenträger ist voll</translation>
+    </message>
+    <message>
+        <source>the disk cannot be written (%1)</source>
+        <translation>auf den Datenträger lässt sich nicht schreiben (%1)</translation>
     </message>
 </context>
 <context>

@@ -1,5 +1,6 @@
 // The token that says to the hub who the user is: entered in the window, kept in the password store or in a file, and
 // known to spillway-cli.
+#include "app/translation.h"
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"
 
@@ -278,6 +279,9 @@ private Q_SLOTS:
         m_case->startAllowed();
         keep("hf_word");
         QVERIFY(!fetching().tokenTrouble().isEmpty());
+        const Translation translation("de");
+        keep("hf_word");
+        QCOMPARE(fetching().tokenTrouble(), QStringLiteral("„%1“ lässt sich nicht schreiben.").arg(file()));
         QVERIFY(!fetching().hasToken());
         QVERIFY(m_case->store->all().empty());
     }

@@ -1,6 +1,8 @@
 // Where the keys of servers are kept: in the system's password store where there is one, else in the file; and what
 // happens when the store is locked, comes late, goes, or does not do what it says.
 #include "app/servers/servers.h"
+#include "app/translation.h"
+#include "app/worker/error_sentence.h"
 #include "tests/support/fake_secret_store.h"
 #include "tests/support/net/look_alike.h"
 #include "tests/support/test_program.h"
@@ -258,6 +260,30 @@ private Q_SLOTS:
         profile.add("word");                                            // as the page says
         QVERIFY(profile.entry().keyInFile);
         QVERIFY(profile.inspect());
+    }
+
+    void anotherLanguageSaysItWhole()
+    {
+        const Translation translation("de");
+        Profile profile;
+        profile.add("word");
+        profile.store->becomes(Access::Locked);
+        profile.start();
+        profile.servers->refreshQuietly();
+        QTRY_VERIFY(!profile.entry().asking);
+        const QString wanted =
+            QStringLiteral("Der Schlüssel für %1 fehlt: der Passwortspeicher des Systems ist gesperrt.")
+                .arg(profile.entry().host);
+        QCOMPARE(profile.entry().trouble, wanted);
+        QCOMPARE(errorSentence(profile.inspect().error()), wanted);
+        profile.store->becomes(Access::Open);
+        for (const auto& [id, secret] : profile.store->all())
+            profile.store->forget(id, {});
+        profile.start();
+        QVERIFY(errorSentence(profile.inspect().error()).endsWith("ist nichts mehr davon zu finden."));
+        profile.store = nullptr;
+        profile.start();
+        QVERIFY(errorSentence(profile.inspect().error()).endsWith("hat keinen Passwortspeicher."));
     }
 
     void whoClosedTheQuestionIsNotAskedForEachServer()

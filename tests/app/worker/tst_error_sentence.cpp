@@ -1,4 +1,5 @@
 // What went wrong in the engine is said in the user's language, and nothing of it is lost.
+#include "app/fetching/failure_sentence.h"
 #include "app/translation.h"
 #include "app/worker/error_sentence.h"
 #include "tests/support/test_program.h"
@@ -33,6 +34,29 @@ private Q_SLOTS:
             kinds.insert(sentence);
         }
         QCOMPARE(kinds.size(), int(Code::Internal) + 1);
+    }
+
+    void whatIsKnownIsSaidWhole_data()
+    {
+        QTest::addColumn<QString>("what");
+        QTest::addColumn<QString>("said");
+        const auto row = [](const char* what, const QString& said) { QTest::newRow(what) << what << said; };
+        row("the key for host:80 is missing: the system's password store does not answer",
+            "Der Schlüssel für host:80 fehlt: der Passwortspeicher des Systems antwortet nicht.");
+        row("the token for host is missing: somebody else's words", "Das Token für host fehlt: somebody else's words.");
+        row("none of the 2 servers named 'a b' can answer now; the last of them: the key for h is missing: x",
+            "Keiner der 2 Server namens „a b“ kann gerade antworten; beim letzten: der Schlüssel für h fehlt: x.");
+        row("'/a %2/b' cannot be written: No space left", "„/a %2/b“ lässt sich nicht schreiben: No space left.");
+        row("'/a' cannot be written", "„/a“ lässt sich nicht schreiben.");
+        row("the folder '/a' cannot be made", "Der Ordner '/a' lässt sich nicht anlegen.");
+        row("the disk is full", "Der Datenträger ist voll.");
+    }
+    void whatIsKnownIsSaidWhole()
+    {
+        QFETCH(QString, what);
+        const Translation translation("de");
+        QTEST(errorSentence({Code::CannotWrite, what.toStdString()}), "said");
+        QTEST(failureSentence({net::Failure::Kind::CannotWrite, what.toStdString()}), "said");
     }
 
     void whatHidesIsSeen()
