@@ -399,8 +399,13 @@ void Program::connectServers()
                      [this] { m_conversationSettings.sampling()->setUnknown({}); });
     QObject::connect(&m_models, &ModelController::currentChanged, &m_serverLoad,
                      [this] { m_serverLoad.onModel(m_models.current().path, m_models.current().server); });
-    QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_serverLoad,
-                     [this](quint64, const engine::Turn& turn) { m_serverLoad.onAnswer(turn.telemetry.ttft_ms); });
+    QObject::connect(&m_turns, &TurnRunner::turnBegan, &m_serverLoad, &ServerLoad::onTurn);
+    QObject::connect(m_engine.worker(), &EngineWorker::telemetryReady, &m_serverLoad, &ServerLoad::onFrame);
+    QObject::connect(
+        m_engine.worker(), &EngineWorker::finished, &m_serverLoad,
+        [this](quint64 number, const engine::Turn& turn) { m_serverLoad.onAnswer(number, turn.telemetry.ttft_ms); });
+    QObject::connect(&m_chat, &ChatController::opened, &m_serverLoad, &ServerLoad::onConversation);
+    m_serverLoad.onConversation(m_chat.conversationId());
     m_fetching.contacts()->addSource([this] { return m_servers.connections(); });
 }
 

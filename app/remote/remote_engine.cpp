@@ -78,7 +78,7 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
             error = std::move(info.error());
             continue;
         }
-        book.set_answering(model->server, listed.server.url);
+        book.set_answering(model->server, 0, listed.server.url);
         const std::vector<ListedServer> together = book.for_model(model->server, model->model);
         info->path = path;
         info->context_tokens = info->context_in_use = context_of(together, model->model);
@@ -220,7 +220,7 @@ engine::Result<engine::Turn> RemoteEngine::answer(const Model& model, engine::Se
         if (&listed != &servers.front())
             choice_.asks(url, ServerChoice::Clock::now());
         const Asking asking(choice_, url);
-        book_->set_answering(model.server, url);
+        book_->set_answering(model.server, sequence, url);
         listed.server = book_->keys().with_key(std::move(listed.server), secrets::MayAsk::Yes, stop);
         auto attempt = ask(book_->client(), listed, question, stop);
         if (!attempt)

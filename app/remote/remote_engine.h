@@ -38,7 +38,11 @@ public:
         choice_.branch(from, ++last_sequence_);
         return last_sequence_;
     }
-    void end_sequence(engine::SequenceId sequence) override { choice_.end_sequence(sequence); }
+    void end_sequence(engine::SequenceId sequence) override
+    {
+        choice_.end_sequence(sequence);
+        book_->end_sequence(sequence);
+    }
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
 

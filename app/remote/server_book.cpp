@@ -17,7 +17,7 @@ void ServerBook::set(std::vector<ListedServer> servers)
 {
     const std::lock_guard lock(mutex_);
     servers_ = std::move(servers);
-    std::erase_if(answering_, [this](const auto& pair) { return !at(pair.first) || !at(pair.second); });
+    std::erase_if(answering_, [this](const auto& pair) { return !at(pair.first.second) || !at(pair.second); });
 }
 
 void ServerBook::learn(const std::string& url, const ServerFacts& facts)
@@ -56,16 +56,24 @@ std::vector<ListedServer> ServerBook::for_model(const std::string& url, const st
     return all;
 }
 
-void ServerBook::set_answering(const std::string& url, const std::string& answering)
+void ServerBook::set_answering(const std::string& url, engine::SequenceId sequence, const std::string& answering)
 {
     const std::lock_guard lock(mutex_);
-    answering_[url] = answering;
+    answering_[{sequence, url}] = answering;
 }
 
-std::optional<Server> ServerBook::answering(const std::string& url) const
+void ServerBook::end_sequence(engine::SequenceId sequence)
 {
     const std::lock_guard lock(mutex_);
-    const auto known = answering_.find(url);
+    std::erase_if(answering_, [&](const auto& pair) { return pair.first.first == sequence; });
+}
+
+std::optional<Server> ServerBook::answering(const std::string& url, engine::SequenceId sequence) const
+{
+    const std::lock_guard lock(mutex_);
+    auto known = answering_.find({sequence, url});
+    if (known == answering_.end())
+        known = answering_.find({0, url});
     const ListedServer* const found = at(known == answering_.end() ? url : known->second);
     return found ? std::optional(keys_.with_known_key(found->server)) : std::nullopt;
 }

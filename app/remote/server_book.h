@@ -4,12 +4,14 @@
 #include "app/net/http_client.h"
 #include "app/remote/server.h"
 #include "app/remote/server_keys.h"
+#include "engine/engine.h"
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace remote {
@@ -32,9 +34,11 @@ public:
     /// The server of this address, then those of its name that have this model too. Empty: it is none of them.
     std::vector<ListedServer> for_model(const std::string& url, const std::string& model) const;
 
-    /// Which one of for_model() answers: the one that was asked last. That of the address itself until then.
-    void set_answering(const std::string& url, const std::string& answering);
-    std::optional<Server> answering(const std::string& url) const;
+    /// Which one of for_model() answers a conversation: the one that was asked last for it. Until then the one that was
+    /// asked last for none, `sequence` 0, as when a model is opened; else that of the address itself.
+    void set_answering(const std::string& url, engine::SequenceId sequence, const std::string& answering);
+    std::optional<Server> answering(const std::string& url, engine::SequenceId sequence) const;
+    void end_sequence(engine::SequenceId sequence);
 
     /// Who has been found has its key where that is known already; before it is asked in earnest, it gets it here.
     ServerKeys& keys() { return keys_; }
@@ -49,7 +53,8 @@ private:
     ServerKeys keys_;
     mutable std::mutex mutex_;
     std::vector<ListedServer> servers_;
-    std::map<std::string, std::string> answering_;  // by the address that a model was opened at
+    // By the conversation, and the address that its model was opened at.
+    std::map<std::pair<engine::SequenceId, std::string>, std::string> answering_;
     std::unique_ptr<net::HttpClient> client_;
 };
 

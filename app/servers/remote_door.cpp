@@ -46,10 +46,11 @@ public:
     }
     remote::ServerKeys& keys() override { return m_book->keys(); }
 
-    net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model, const std::stop_token& stop) override
+    net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model, engine::SequenceId conversation,
+                                               const std::stop_token& stop) override
     {
         const auto place = remote::model_at(model);
-        const auto server = place ? m_book->answering(place->server) : std::nullopt;
+        const auto server = place ? m_book->answering(place->server, conversation) : std::nullopt;
         if (!server)
             return net::fail(net::Failure::Kind::BadRequest, "this is none of your servers any more");
         return remote::ask_numbers(m_book->client(), *server, stop);

@@ -41,8 +41,10 @@ public:
     /// Asks a server what it is, one of them or not.
     virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, secrets::MayAsk may,
                                                    const std::stop_token& stop) = 0;
-    /// How busy the server is that answers for a model; BadRequest: it is none of the user's.
+    /// How busy the server is that answers a conversation with a model; 0: none in particular. BadRequest: it is none
+    /// of the user's.
     virtual net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model,
+                                                       engine::SequenceId conversation,
                                                        const std::stop_token& stop) = 0;
     virtual std::vector<net::Connection> connections() const = 0;
 };

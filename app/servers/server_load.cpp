@@ -76,9 +76,43 @@ void ServerLoad::onModel(const QString& path, const QString& server)
 {
     m_path = path;
     m_server = server;
+    m_conversations.clear();
+    m_turns.clear();
     forget();
     follow();
     Q_EMIT changed();
+}
+
+void ServerLoad::onConversation(const QString& conversation)
+{
+    m_conversation = conversation;
+    askAnew();
+    Q_EMIT changed();
+}
+
+void ServerLoad::onTurn(quint64 turn, const QString& conversation)
+{
+    m_turns.insert(turn, conversation);
+}
+
+void ServerLoad::onFrame(quint64 turn, const engine::Telemetry& frame)
+{
+    const auto conversation = m_turns.constFind(turn);
+    if (conversation == m_turns.cend() || m_conversations.value(*conversation).sequence == frame.sequence)
+        return;
+    m_conversations[*conversation].sequence = frame.sequence;
+    if (*conversation == m_conversation)
+        askAnew();
+}
+
+/// What is being asked is not what is wanted any more.
+void ServerLoad::askAnew()
+{
+    if (!m_timer.isActive())
+        return;
+    m_thread.stop();
+    m_asking = false;
+    ask();
 }
 
 /// Asks from now on, or no more.
@@ -107,7 +141,6 @@ void ServerLoad::forget()
     m_perSecond = {};
     m_preemptions = m_hits = m_looked = std::nullopt;
     m_firstToken = m_tokenGap = {};
-    m_firstTokenMs.reset();
     for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed, &m_pushedOut})
         readings->clear();
     m_restarts = 0;
@@ -117,8 +150,9 @@ void ServerLoad::ask()
 {
     if (std::exchange(m_asking, true))
         return;  // a slow server is not asked twice at a time
-    m_thread.ask([door = m_door, path = std::filesystem::path(m_path.toStdU16String())](
-                     const std::stop_token& stop) { return door->numbers(path, stop); },
+    m_thread.ask([door = m_door, path = std::filesystem::path(m_path.toStdU16String()),
+                  conversation = m_conversations.value(m_conversation).sequence](
+                     const std::stop_token& stop) { return door->numbers(path, conversation, stop); },
                  [this](const net::Result<remote::ServerNumbers>& numbers) { onNumbers(numbers); });
 }
 
@@ -167,11 +201,12 @@ void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
     Q_EMIT changed();
 }
 
-void ServerLoad::onAnswer(std::optional<double> firstTokenMs)
+void ServerLoad::onAnswer(quint64 turn, std::optional<double> firstTokenMs)
 {
+    const QString conversation = m_turns.take(turn);
     if (m_server.isEmpty())
         return;
-    m_firstTokenMs = firstTokenMs;
+    m_conversations[conversation].firstTokenMs = firstTokenMs;
     Q_EMIT changed();
 }
 
@@ -186,7 +221,7 @@ ServerFacts ServerLoad::facts() const
             std::accumulate(m_pushedOut.end() - std::min(kMinute, m_pushedOut.size()), m_pushedOut.end(), 0.0);
     if (m_waiting.size() >= kOnEnd)
         facts.waiting = *std::min_element(m_waiting.end() - kOnEnd, m_waiting.end());
-    facts.firstTokenMs = m_firstTokenMs;
+    facts.firstTokenMs = m_conversations.value(m_conversation).firstTokenMs;
     if (const auto half = m_firstToken.quantile(0.5); half && !half->more)
         facts.serverFirstTokenMs = half->seconds * 1000;
     return facts;

@@ -1,4 +1,4 @@
-// ServerLoad shows how busy the server of the open model is, as the server itself measures it.
+// ServerLoad shows how busy the server is that answers the shown conversation, as the server itself measures it.
 #pragma once
 
 #include "app/fetching/request_thread.h"
@@ -6,6 +6,7 @@
 #include "app/servers/server_cause.h"
 
 #include <QElapsedTimer>
+#include <QHash>
 #include <QList>
 #include <QObject>
 #include <QTimer>
@@ -73,8 +74,13 @@ public:
     void setShown(bool shown);
     /// The model that is open, by its path; `server`: empty where it runs here.
     void onModel(const QString& path, const QString& server);
-    /// An answer of the open model has ended, whose first token took so long.
-    void onAnswer(std::optional<double> firstTokenMs);
+    /// The conversation that is shown: another server of the same name may answer it.
+    void onConversation(const QString& conversation);
+    void onTurn(quint64 turn, const QString& conversation);
+    /// What is measured of a turn says by which number the engine knows its conversation.
+    void onFrame(quint64 turn, const engine::Telemetry& frame);
+    /// A turn's answer has ended, whose first token took so long.
+    void onAnswer(quint64 turn, std::optional<double> firstTokenMs);
 
     QString server() const;  // which answers; others of its name may, another time
     bool measured() const { return m_last.has_value(); }
@@ -108,6 +114,7 @@ Q_SIGNALS:
 private:
     void follow();
     void ask();
+    void askAnew();
     void onNumbers(const net::Result<remote::ServerNumbers>& numbers);
     void forget();
 
@@ -124,6 +131,12 @@ private:
     std::optional<double> m_preemptions, m_hits, m_looked;
     remote::LatencyHistogram m_firstToken, m_tokenGap;
     QList<double> m_kv, m_running, m_waiting, m_speed, m_pushedOut;
-    std::optional<double> m_firstTokenMs;  // of the newest answer here
+    struct Conversation {
+        engine::SequenceId sequence = 0;          // 0: nothing of it has been asked since the model was opened
+        std::optional<double> firstTokenMs = {};  // of its newest answer
+    };
+    QHash<QString, Conversation> m_conversations;  // with the open model
+    QHash<quint64, QString> m_turns;               // whose they are
+    QString m_conversation;                        // that is shown
     int m_restarts = 0;
 };

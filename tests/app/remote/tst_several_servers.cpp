@@ -118,10 +118,13 @@ private Q_SLOTS:
         c.servers[1]->counts(page(0, 4));
         c.servers[2]->counts(page(0, 2));
         QCOMPARE(c.ask(), std::string("C"));
-        QCOMPARE(c.book->answering(c.urls[0])->url, c.urls[2]);
+        QCOMPARE(c.book->answering(c.urls[0], 1)->url, c.urls[2]);
         c.servers[2]->counts(page(0, 7));
         QCOMPARE(c.ask(), std::string("C"));  // it knows the conversation
         QCOMPARE(c.ask(2), std::string("B"));
+        QCOMPARE(c.book->answering(c.urls[0], 2)->url, c.urls[1]);
+        QCOMPARE(c.book->answering(c.urls[0], 1)->url, c.urls[2]);  // each conversation has its own
+        QCOMPARE(c.book->answering(c.urls[0], 7)->url, c.urls[0]);  // nobody was asked for that one
         c.servers[2]->counts(page(1, 7));
         QCOMPARE(c.ask(), std::string("B"));
         QCOMPARE(c.chats(0), std::size_t(0));

@@ -164,10 +164,57 @@ private Q_SLOTS:
         QTRY_VERIFY2(f.load.cause().contains("3 request(s) lost"), qPrintable(f.load.cause()));
         f.server.counts("vllm:num_preemptions_total 8\nvllm:kv_cache_usage_perc 0.2\nvllm:num_requests_waiting 0\n");
         QTRY_COMPARE(f.load.cause(), "");
-        f.load.onAnswer(3000);
+        f.load.onAnswer(1, 3000);
         QCOMPARE(f.load.cause(), "");
         f.load.onModel("/here.gguf", {});
-        f.load.onAnswer(9000);
+        f.load.onAnswer(1, 9000);
+        QVERIFY(!f.load.facts().firstTokenMs);
+    }
+
+    void theServerIsThatOfTheShownConversation()
+    {
+        LookAlike one, two;
+        Followed f;
+        remote::ListedServer first{{one.url(), {}}, "cluster", {}}, second{{two.url(), {}}, "cluster", {}};
+        first.facts.models = second.facts.models = {{"org/model"}};
+        f.door->setServers({first, second});
+        const auto path = f.door->pathOf(one.url(), "org/model");
+        const auto engine = f.door->engine(std::make_unique<FakeEngine>(std::make_shared<FakeScript>()));
+        engine::LoadRequest load;
+        load.model = path;
+        QVERIFY(engine->load(load, {}, {}));
+        f.load.onModel(QString::fromStdU16String(path.u16string()), "cluster");
+        f.load.setShown(true);
+        // Each conversation is answered by the server that has less to do then.
+        const auto ask = [&](quint64 turn, const QString& conversation) {
+            f.load.onTurn(turn, conversation);
+            engine::Listener listener;
+            listener.on_telemetry = [&](const engine::Telemetry& frame) { f.load.onFrame(turn, frame); };
+            engine::Request request;
+            request.messages = {{"user", "Hello", {}, {}}};
+            const auto answer = engine->generate(*engine->create_sequence(), request, listener, {});
+            f.load.onAnswer(turn, double(1000 * turn));
+            return answer.has_value();
+        };
+        const auto hostOfIt = [](const LookAlike& server) { return hostOf(QString::fromStdString(server.url())); };
+        f.load.onConversation("a");
+        one.counts("vllm:num_requests_waiting 0\n");
+        two.counts("vllm:num_requests_waiting 2\n");
+        QVERIFY(ask(1, "a"));
+        one.counts("vllm:num_requests_waiting 2\n");
+        two.counts("vllm:num_requests_waiting 0\n");
+        QVERIFY(ask(2, "b"));
+        f.read();
+        QCOMPARE(f.load.server(), hostOfIt(one));
+        QCOMPARE(f.load.facts().firstTokenMs, 1000.0);
+        f.load.onConversation("b");
+        QTRY_COMPARE(f.load.server(), hostOfIt(two));
+        QCOMPARE(f.load.facts().firstTokenMs, 2000.0);
+        f.load.onConversation("a");
+        QTRY_COMPARE(f.load.server(), hostOfIt(one));
+        f.load.onConversation("new");  // that of the open model, until one is asked
+        f.read();
+        QCOMPARE(f.load.server(), hostOfIt(one));
         QVERIFY(!f.load.facts().firstTokenMs);
     }
 
