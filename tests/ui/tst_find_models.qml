@@ -65,6 +65,18 @@ Item {
             verify(Bench.hubRequests() > 0);
         }
 
+        // What fits is found out at the first sight of the page, while its rows are being laid out.
+        function test_first_models_stand_one_below_the_other() {
+            Bench.settings.findModels.value = 1; // in an earlier start
+            goThere();
+            tryVerify(() => Bench.seen(shell, "firstModel1")?.visible);
+            Bench.nextFrame(part("firstModel1"));
+            Bench.nextFrame(part("firstModel1"));
+            const heading = findChild(part("firstModels"), "firstHeading");
+            verify(part("firstModel0").y >= heading.y + heading.height, "the first model lies on the heading");
+            verify(part("firstModel1").y >= part("firstModel0").y + part("firstModel0").height, "they lie on each other");
+        }
+
         function test_searches_and_shows_more() {
             goThereAllowed();
             search("more");

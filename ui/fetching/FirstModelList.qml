@@ -23,22 +23,23 @@ ColumnLayout {
     }
 
     SectionHeading {
+        objectName: "firstHeading"
         Layout.fillWidth: true
         text: qsTr("Good first models, as of %1").arg(new Date(root.finder.firstDateMs).toLocaleDateString(Format.locale, Locale.ShortFormat))
     }
     Repeater {
-        model: root.finder.first
+        model: root.finder.first.length // the rows stay while what fits is found out: else they would go in the middle of being laid out
 
         LinkRow {
             required property int index
-            required property firstModel modelData
+            readonly property firstModel model: root.finder.first[index]
 
             objectName: "firstModel" + index
             Layout.fillWidth: true
-            title: modelData.name
-            summary: Format.also(Format.also(modelData.modelId, qsTr("about %1").arg(Format.bytes(modelData.bytes))), modelData.licence)
-            fact: modelData.fits ? "" : qsTr("Too large for the memory that is free")
-            onClicked: root.chosen(modelData.modelId)
+            title: model.name
+            summary: Format.also(Format.also(model.modelId, qsTr("about %1").arg(Format.bytes(model.bytes))), model.licence)
+            fact: model.fits ? "" : qsTr("Too large for the memory that is free")
+            onClicked: root.chosen(model.modelId)
         }
     }
 }
