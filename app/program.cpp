@@ -368,7 +368,7 @@ void Program::connectFetching()
     QObject::connect(worker, &EngineWorker::rested, page, refresh);
     QObject::connect(&m_speed, &MachineSpeed::changed, page, refresh);
     QObject::connect(m_fetching.queue(), &FetchQueue::fetched, &m_catalogue, &CatalogueController::rescan);
-    QObject::connect(m_fetching.queue(), &FetchQueue::openRequested, &m_models, &ModelController::openAndLoad);
+    QObject::connect(&m_fetching, &Fetching::openRequested, &m_models, &ModelController::openAndLoad);
     ModelRemover* const remover = m_catalogue.remover();
     remover->setInUse([this](const QStringList& files) {
         if (m_experiments.busy())
@@ -378,7 +378,7 @@ void Program::connectFetching()
                    : QString();
     });
     QObject::connect(remover, &ModelRemover::removed, m_fetching.queue(), [this](const ModelRemoval& removal) {
-        m_fetching.queue()->forgetDeleted();
+        m_fetching.onDeleted();
         if (m_settings.lastModel() == removal.path)
             m_settings.setLastModel({});  // the next start need not miss it
     });

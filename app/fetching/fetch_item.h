@@ -10,7 +10,7 @@
 namespace Fetch {
 Q_NAMESPACE
 QML_ELEMENT
-enum State { Waiting, Fetching, Paused, Failed, Done };
+enum State { Waiting, Fetching, Paused, Failed, Done, None };
 Q_ENUM_NS(State)
 }  // namespace Fetch
 

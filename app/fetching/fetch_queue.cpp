@@ -142,6 +142,7 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
     endInsertRows();
     Q_EMIT countChanged();
     startNext(MayAsk::Yes);
+    Q_EMIT statesChanged();
     keep();
 }
 
@@ -196,8 +197,20 @@ void FetchQueue::cancel(int row)
     if (gone.state != Fetch::Done && m_source)  // after what ran has let go of it, on the same thread
         m_thread.after([source = m_source, places = asPaths(gone.places)] { source->discard(places); });
     Q_EMIT countChanged();
+    Q_EMIT statesChanged();
     keep();
     startNext();
+}
+
+QHash<QString, Fetch::State> FetchQueue::states(const QString& repository, const QStringList& companions) const
+{
+    QHash<QString, Fetch::State> states;
+    for (const FetchItem& item : m_items)
+        if (item.repository == repository && std::ranges::all_of(companions, [&](const QString& companion) {
+                return item.companions.contains(companion);
+            }))
+            states.insert(item.file, item.state);
+    return states;
 }
 
 bool FetchQueue::needs(const QStringList& files) const
@@ -250,6 +263,7 @@ void FetchQueue::startNext(MayAsk may)
     next->note.clear();
     m_clock.invalidate();
     tell(m_running);
+    Q_EMIT statesChanged();
     const auto onUiThread = [guard = QPointer(this), job = m_thread.next()](auto work) {
         const auto comeBack = [guard, job, work = std::move(work)] {
             if (guard && guard->m_thread.isNewest(job))
@@ -339,6 +353,7 @@ void FetchQueue::setState(int row, Fetch::State state, const QString& note)
     m_items[row].note = note;
     m_items[row].wantsToken = m_items[row].lacksToken = false;
     tell(row);
+    Q_EMIT statesChanged();
     keep();
 }
 

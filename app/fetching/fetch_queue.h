@@ -8,6 +8,7 @@
 
 #include <QAbstractListModel>
 #include <QElapsedTimer>
+#include <QHash>
 #include <QtQml/qqmlregistration.h>
 
 #include <atomic>
@@ -62,6 +63,9 @@ public:
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
+    /// What is being fetched of a repository together with all of `companions`, by its first files.
+    QHash<QString, Fetch::State> states(const QString& repository, const QStringList& companions) const;
+
     /// Whether one of these files is being fetched, or is part of a model that is.
     bool needs(const QStringList& files) const;
     /// A model has been deleted: what is done and not there any more is no row.
@@ -73,6 +77,7 @@ public:
 
 Q_SIGNALS:
     void countChanged();
+    void statesChanged();  // of one or more rows, or which rows there are
     void errorChanged();
     void fetched();  // a model is there that was not before
     void openRequested(const QString& path, const QString& name);

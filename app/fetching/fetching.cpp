@@ -18,6 +18,12 @@ Fetching::Fetching(World world, QObject* parent)
     , m_contacts(m_source.get())
 {
     connect(&m_page, &ModelPage::fetchRequested, &m_queue, &FetchQueue::add);
+    connect(&m_page, &ModelPage::openRequested, this, &Fetching::openRequested);
+    connect(&m_queue, &FetchQueue::openRequested, this, &Fetching::openRequested);
+    connect(&m_queue, &FetchQueue::fetched, &m_page, &ModelPage::lookAtDisk);
+    for (const auto signal : {&ModelPage::changed, &ModelPage::companionsChanged})
+        connect(&m_page, signal, this, &Fetching::showFetches);
+    connect(&m_queue, &FetchQueue::statesChanged, this, &Fetching::showFetches);
     if (world.megabytesPerS) {
         const auto limit = [this, setting = world.megabytesPerS] {
             m_queue.setMostBytesPerS(setting->value() * 1'000'000LL);
@@ -108,6 +114,17 @@ void Fetching::settleToken()
         return source->token_place();
     };
     m_tokenThread.ask(settle, [this](const net::Result<TokenPlace>&) { Q_EMIT tokenChanged(); });
+}
+
+void Fetching::onDeleted()
+{
+    m_queue.forgetDeleted();
+    m_page.lookAtDisk();
+}
+
+void Fetching::showFetches()
+{
+    m_page.choices()->setFetchStates(m_queue.states(m_page.repository(), m_page.wantedCompanions()));
 }
 
 void Fetching::onPermission()

@@ -69,13 +69,17 @@ public:
     Q_INVOKABLE void keepToken(const QString& token);
     /// Has it where it belongs, should the password store be open by now. Nobody is asked to open that.
     Q_INVOKABLE void settleToken();
+    /// A model has been deleted from the disk.
+    void onDeleted();
 
 Q_SIGNALS:
     void allowedChanged();
     void tokenChanged();
+    void openRequested(const QString& path, const QString& name);
 
 private:
     void onPermission();
+    void showFetches();
     void askAgain();
     TokenPlace tokenPlace() const { return m_source ? m_source->token_place() : TokenPlace::None; }
 

@@ -1,12 +1,14 @@
 #include "app/fetching/hub_token.h"
 #include "app/fetching/model_source.h"
 #include "app/net/gguf_head.h"
+#include "app/net/hf_cache.h"
 #include "app/net/part_state.h"
 #include "app/net/pull.h"
 #include "app/net/url.h"
 #include "engine/machine.h"
 #include "engine/utf8_path.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <system_error>
@@ -25,6 +27,11 @@ net::FetchSettings settingsHere(const std::filesystem::path& data)
         return std::string(value ? value : "");
     };
     return net::fetch_settings(variable, engine::utf8_path(variable("HOME")), data);
+}
+
+std::string lastName(const std::string& path)
+{
+    return path.substr(path.rfind('/') + 1);
 }
 
 class HubSource : public ModelSource
@@ -103,6 +110,32 @@ public:
             looked.plan = std::move(*plan);
         }
         return looked;
+    }
+
+    std::vector<std::filesystem::path> places(const FoundRepository& found, const std::vector<net::HubFile>& files,
+                                              const std::filesystem::path& to) const override
+    {
+        const auto reference = referenceTo(found.wanted);
+        const bool onHub = reference && std::holds_alternative<net::HubReference>(*reference);
+        std::vector<std::filesystem::path> places;
+        for (const net::HubFile& file : files) {
+            std::vector<std::filesystem::path> mayBe;
+            const std::filesystem::path name = engine::utf8_path(lastName(file.path));
+            if (!to.empty())
+                mayBe.push_back(to / name);
+            if (onHub && !m_settings.hub_cache.empty())
+                mayBe.push_back(
+                    net::cache_place(m_settings.hub_cache, found.repository.id, found.repository.commit, file).name);
+            if (!onHub && !m_settings.models.empty())
+                mayBe.push_back(m_settings.models / name);
+            const auto is = std::ranges::find_if(mayBe, [&](const std::filesystem::path& path) {
+                std::error_code none;
+                const std::uintmax_t bytes = std::filesystem::file_size(path, none);
+                return !none && bytes == std::uintmax_t(file.bytes);
+            });
+            places.push_back(is == mayBe.end() ? std::filesystem::path() : *is);
+        }
+        return places;
     }
 
     net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
@@ -220,19 +253,18 @@ private:
                                                       const std::optional<GivenToken>& token,
                                                       const std::stop_token& stop)
     {
-        const auto nameOf = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         std::vector<net::RemotePart> parts;
         if (std::holds_alternative<net::HubReference>(reference)) {
             const net::Hub hub = this->hub(token.value_or(GivenToken()));
             for (const net::HubFile& file : choice.files)
-                parts.push_back({hub.file_url(found.repository, file), hub.token(), nameOf(file.path), file.bytes});
+                parts.push_back({hub.file_url(found.repository, file), hub.token(), lastName(file.path), file.bytes});
             return parts;
         }
         const auto plan = net::Puller(client(), m_settings).plan({reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
         const net::PullFile& file = plan->files.front();
-        parts.push_back({file.file.url, file.file.token, nameOf(file.name), file.file.bytes.value_or(0)});
+        parts.push_back({file.file.url, file.file.token, lastName(file.name), file.file.bytes.value_or(0)});
         return parts;
     }
 

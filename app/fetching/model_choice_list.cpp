@@ -28,6 +28,10 @@ QVariant ModelChoiceList::data(const QModelIndex& index, int role) const
         return index.row() == m_recommended;
     case ReasonRole:
         return index.row() == m_recommended ? reason() : QString();
+    case HereRole:
+        return !place(index.row()).isEmpty();
+    case FetchStateRole:
+        return int(m_fetchStates.value(QString::fromStdString(choice.files.front().path), Fetch::None));
     default:
         return {};
     }
@@ -35,9 +39,9 @@ QVariant ModelChoiceList::data(const QModelIndex& index, int role) const
 
 QHash<int, QByteArray> ModelChoiceList::roleNames() const
 {
-    return {{QuantRole, "quant"},  {NameRole, "name"}, {BytesRole, "bytes"},
-            {PartsRole, "parts"},  {FitRole, "fit"},   {RecommendedRole, "recommended"},
-            {ReasonRole, "reason"}};
+    return {{QuantRole, "quant"},   {NameRole, "name"}, {BytesRole, "bytes"},
+            {PartsRole, "parts"},   {FitRole, "fit"},   {RecommendedRole, "recommended"},
+            {ReasonRole, "reason"}, {HereRole, "here"}, {FetchStateRole, "fetchState"}};
 }
 
 void ModelChoiceList::set(const std::vector<net::ModelChoice>& choices, const std::optional<net::Chosen>& recommended)
@@ -45,6 +49,8 @@ void ModelChoiceList::set(const std::vector<net::ModelChoice>& choices, const st
     beginResetModel();
     m_choices = choices;
     m_fits.clear();
+    m_places.clear();
+    m_fetchStates.clear();
     m_recommended = -1;
     for (std::size_t i = 0; recommended && i < m_choices.size(); ++i)
         if (m_choices[i].files.front().path == recommended->choice.files.front().path)
@@ -64,8 +70,29 @@ void ModelChoiceList::setFits(int row, const engine::ModelInfo& info, const engi
         as.weight_bytes = std::max<std::int64_t>(0, as.weight_bytes + more);
         m_fits.emplace_back(engine::fit_in_memory(as, request, memory), FixedState());
     }
+    tell(FitRole);
+}
+
+void ModelChoiceList::setPlaces(const QStringList& places)
+{
+    if (places == m_places)
+        return;
+    m_places = places;
+    tell(HereRole);
+}
+
+void ModelChoiceList::setFetchStates(const QHash<QString, Fetch::State>& states)
+{
+    if (states == m_fetchStates)
+        return;
+    m_fetchStates = states;
+    tell(FetchStateRole);
+}
+
+void ModelChoiceList::tell(Role role)
+{
     if (!m_choices.empty())
-        Q_EMIT dataChanged(index(0), index(int(m_choices.size()) - 1), {FitRole});
+        Q_EMIT dataChanged(index(0), index(int(m_choices.size()) - 1), {role});
 }
 
 QString ModelChoiceList::reason() const

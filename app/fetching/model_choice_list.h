@@ -2,10 +2,13 @@
 #pragma once
 
 #include "app/catalogue/model_fit.h"
+#include "app/fetching/fetch_item.h"
 #include "app/fetching/model_source.h"
 #include "engine/engine.h"
 
 #include <QAbstractListModel>
+#include <QHash>
+#include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
 /// The smallest first. What a header says of one holds for the others but for their weights, so that one that has been
@@ -17,7 +20,17 @@ class ModelChoiceList : public QAbstractListModel
     QML_UNCREATABLE("made by the program")
 
 public:
-    enum Role { QuantRole = Qt::UserRole, NameRole, BytesRole, PartsRole, FitRole, RecommendedRole, ReasonRole };
+    enum Role {
+        QuantRole = Qt::UserRole,
+        NameRole,
+        BytesRole,
+        PartsRole,
+        FitRole,
+        RecommendedRole,
+        ReasonRole,
+        HereRole,
+        FetchStateRole
+    };
 
     using QAbstractListModel::QAbstractListModel;
 
@@ -31,15 +44,24 @@ public:
     /// -1: none.
     int recommended() const { return m_recommended; }
 
+    /// Where the first file of each row is, if all of it is here; else empty.
+    void setPlaces(const QStringList& places);
+    QString place(int row) const { return m_places.value(row); }
+    /// Those that are being fetched, by their first files.
+    void setFetchStates(const QHash<QString, Fetch::State>& states);
+
     /// What the header of a row said, and by what fit is judged.
     void setFits(int row, const engine::ModelInfo& info, const engine::LoadRequest& request,
                  const engine::MachineMemory& memory);
 
 private:
     QString reason() const;
+    void tell(Role role);
 
     std::vector<net::ModelChoice> m_choices;
     std::vector<ModelFit> m_fits;  // as many, once one has been looked at
+    QStringList m_places;          // as many, once the disk has been looked at
+    QHash<QString, Fetch::State> m_fetchStates;
     int m_recommended = -1;
     net::Chosen::Why m_why = net::Chosen::Why::Named;
 };

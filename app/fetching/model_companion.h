@@ -43,5 +43,6 @@ public:
     double bytes = 0;
     Companion::Kind kind = Companion::Projector;
     bool wanted = false;  // by the user: it is fetched with the model
+    bool here = false;    // already
 };
 Q_DECLARE_METATYPE(ModelCompanion)

@@ -5,8 +5,10 @@
 #include "app/text/visible_text.h"
 
 #include <QClipboard>
+#include <QFileInfo>
 #include <QGuiApplication>
 
+#include <algorithm>
 #include <utility>
 
 namespace {
@@ -52,6 +54,7 @@ void ModelPage::open(const QString& id)
 void ModelPage::close()
 {
     m_thread.stop();
+    m_diskThread.stop();
     m_id.clear();
     m_busy = false;
     m_error.clear();
@@ -96,6 +99,7 @@ void ModelPage::onFound(net::Result<FoundRepository> found)
         m_companions.append(ModelCompanion(file));
     Q_EMIT changed();
     Q_EMIT companionsChanged();
+    lookAtDisk();
     if (m_choices.recommended() >= 0)
         look(m_choices.recommended());
 }
@@ -120,16 +124,73 @@ void ModelPage::fetch(int row)
     if (!m_found || row < 0 || row >= m_choices.rowCount())
         return;
     const net::ModelChoice& choice = m_choices.choice(row);
-    QStringList with;
     double bytes = double(choice.bytes);
-    for (const ModelCompanion& companion : std::as_const(m_companions)) {
-        if (!companion.wanted)
-            continue;
-        with.append(companion.path);
-        bytes += companion.bytes;
-    }
+    for (const ModelCompanion& companion : std::as_const(m_companions))
+        bytes += companion.wanted ? companion.bytes : 0;
     Q_EMIT fetchRequested(QString::fromStdString(m_found->wanted), QString::fromStdString(choice.files.front().path),
-                          QString::fromStdString(choice.quant), bytes, with);
+                          QString::fromStdString(choice.quant), bytes, wantedCompanions());
+}
+
+QStringList ModelPage::wantedCompanions() const
+{
+    QStringList wanted;
+    for (const ModelCompanion& companion : m_companions)
+        if (companion.wanted)
+            wanted.append(companion.path);
+    return wanted;
+}
+
+bool ModelPage::wantsMore() const
+{
+    return std::ranges::any_of(m_companions,
+                               [](const ModelCompanion& companion) { return companion.wanted && !companion.here; });
+}
+
+void ModelPage::openHere(int row)
+{
+    const QString path = m_choices.place(row);
+    if (!path.isEmpty() && QFileInfo(path).isFile())
+        Q_EMIT openRequested(path, QFileInfo(path).completeBaseName());
+    else
+        lookAtDisk();
+}
+
+void ModelPage::lookAtDisk()
+{
+    if (!m_found)
+        return;
+    std::vector<net::HubFile> files;
+    for (const net::ModelChoice& choice : m_found->repository.files.choices)
+        files.insert(files.end(), choice.files.begin(), choice.files.end());
+    const auto& companions = m_found->repository.files.companions;
+    files.insert(files.end(), companions.begin(), companions.end());
+    const QString folder = m_world.folder ? m_world.folder() : QString();
+    using Places = std::vector<std::filesystem::path>;
+    m_diskThread.ask(
+        [source = m_source, found = *m_found, files, folder](const std::stop_token&) -> net::Result<Places> {
+            return source->places(found, files, std::filesystem::path(folder.toStdU16String()));
+        },
+        [this](const net::Result<Places>& places) {
+            if (places)
+                onPlaces(*places);
+        });
+}
+
+/// In the order in which lookAtDisk() asks for them.
+void ModelPage::onPlaces(const std::vector<std::filesystem::path>& places)
+{
+    auto place = places.begin();
+    QStringList firsts;
+    for (const net::ModelChoice& choice : m_found->repository.files.choices) {
+        const auto end = place + std::ptrdiff_t(choice.files.size());
+        const bool whole = std::none_of(place, end, [](const auto& path) { return path.empty(); });
+        firsts.append(whole ? QString::fromStdU16String(place->u16string()) : QString());
+        place = end;
+    }
+    m_choices.setPlaces(firsts);
+    for (ModelCompanion& companion : m_companions)
+        companion.here = !(place++)->empty();
+    Q_EMIT companionsChanged();
 }
 
 void ModelPage::setWanted(int companion, bool wanted)

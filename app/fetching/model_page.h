@@ -32,6 +32,7 @@ class ModelPage : public QObject
     Q_PROPERTY(bool gated READ gated NOTIFY changed)
     Q_PROPERTY(double downloads READ downloads NOTIFY changed)
     Q_PROPERTY(QList<ModelCompanion> companions READ companions NOTIFY companionsChanged)
+    Q_PROPERTY(bool wantsMore READ wantsMore NOTIFY companionsChanged)
     Q_PROPERTY(BlockModel* card READ card NOTIFY changed)
     Q_PROPERTY(ModelChoiceList* choices READ choices CONSTANT)
     Q_PROPERTY(ModelOutlook* outlook READ outlook CONSTANT)
@@ -55,6 +56,7 @@ public:
     bool gated() const { return m_found && m_found->card.gated; }
     double downloads() const { return m_found ? double(m_found->card.downloads) : 0; }
     QList<ModelCompanion> companions() const { return m_companions; }
+    bool wantsMore() const;                      // a companion that is ticked is not here
     BlockModel* card() { return m_card.get(); }  // null: there is none
     ModelChoiceList* choices() { return &m_choices; }
     ModelOutlook* outlook() { return &m_outlook; }  // of what is looked at
@@ -71,8 +73,16 @@ public:
     /// With the companions that are wanted.
     Q_INVOKABLE void fetch(int row);
     Q_INVOKABLE void setWanted(int companion, bool wanted);
+    /// One that is here.
+    Q_INVOKABLE void openHere(int row);
     /// Puts code of the card into the clipboard.
     Q_INVOKABLE void copy(const QString& text) const;
+
+    /// Finds out on another thread which of its files are here: one may have come, or gone.
+    void lookAtDisk();
+    /// As fetch() asks for it; empty: none is shown yet.
+    QString repository() const { return m_found ? QString::fromStdString(m_found->wanted) : QString(); }
+    QStringList wantedCompanions() const;  // their paths there
 
 Q_SIGNALS:
     void changed();
@@ -80,11 +90,13 @@ Q_SIGNALS:
     void companionsChanged();
     void fetchRequested(const QString& repository, const QString& file, const QString& quant, double bytes,
                         const QStringList& companions);
+    void openRequested(const QString& path, const QString& name);
 
 private:
     void onFound(net::Result<FoundRepository> found);
     void onLooked(int row, const net::Result<LookedAt>& looked);
     void lookAt(const LookedAt& looked);
+    void onPlaces(const std::vector<std::filesystem::path>& places);
 
     ModelSource* m_source;
     const FetchingWorld& m_world;
@@ -103,4 +115,5 @@ private:
     ModelFacts m_looked;
     QString m_lookError;
     RequestThread m_thread;
+    RequestThread m_diskThread;
 };

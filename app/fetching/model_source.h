@@ -91,6 +91,12 @@ public:
     virtual net::Result<LookedAt> look(const FoundRepository& found, const net::ModelChoice& choice,
                                        const std::stop_token& stop) = 0;
 
+    /// Where these files of the repository are already, of the right size; empty for one that is not. `to`: the folder
+    /// of WantedModel, which is looked into first. It asks the disk only.
+    virtual std::vector<std::filesystem::path> places(const FoundRepository& found,
+                                                      const std::vector<net::HubFile>& files,
+                                                      const std::filesystem::path& to) const = 0;
+
     /// Where the parts of the model will lie, as soon as that is known.
     using OnPlaces = std::function<void(const std::vector<std::filesystem::path>&)>;
     using OnProgress = std::function<void(const FetchedSoFar&)>;

@@ -5525,6 +5525,30 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Fetch %1, %2</source>
         <translation>%1 holen, %2</translation>
     </message>
+    <message>
+        <source>Waits for its turn</source>
+        <translation>Wartet, bis es dran ist</translation>
+    </message>
+    <message>
+        <source>Is being fetched</source>
+        <translation>Wird geholt</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Open %1</source>
+        <translation>%1 öffnen</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weitermachen</translation>
+    </message>
+    <message>
+        <source>Go on with %1, %2</source>
+        <translation>Mit %1 weitermachen, %2</translation>
+    </message>
 </context>
 <context>
     <name>QuestionChips</name>

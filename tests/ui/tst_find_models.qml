@@ -128,7 +128,40 @@ Item {
             click(seen(row, "fetch"));
             tryVerify(() => part("fetch0").fetchState === Fetch.Done, 15000);
             tryVerify(() => Bench.catalogue.total === 1); // and the catalogue has it
+            compare(seen(row, "fetch").visible, false);
+            verify(seen(part("quant0"), "fetch").visible);
             click(seen(part("fetch0"), "openFetched"));
+            tryVerify(() => Bench.models.current.known);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        // What is here is opened from its own page, also after the list has forgotten it; what comes says that it does.
+        function test_what_is_here_is_not_offered_again() {
+            goThereAllowed();
+            openTiny();
+            const row = part("quant1");
+            compare(seen(row, "fetch").text, "Fetch");
+            Bench.hub(200, 0, 6);
+            click(seen(row, "fetch"));
+            tryVerify(() => seen(row, "comes").visible && !seen(row, "fetch").visible && !seen(row, "openHere").visible);
+            compare(seen(row, "comes").text, "Is being fetched");
+            tryVerify(() => part("fetch0").doneBytes > 0, 15000);
+            click(seen(part("fetch0"), "pauseFetch"));
+            tryCompare(seen(row, "fetch"), "text", "Go on");
+            Bench.hub(200);
+            click(seen(row, "fetch"));
+            tryVerify(() => part("fetch0").fetchState === Fetch.Done, 15000);
+            click(seen(part("fetch0"), "cancelFetch")); // takes it off the list
+            tryVerify(() => seen(row, "openHere").visible && !seen(row, "fetch").visible);
+
+            Bench.fetching.page.setWanted(0, true); // which is not here
+            tryVerify(() => seen(row, "fetch").visible && !seen(row, "openHere").visible);
+            Bench.fetching.page.setWanted(0, false);
+            Bench.fetching.page.open("org/tiny");
+            tryVerify(() => Bench.fetching.page.looked.known);
+            tryVerify(() => seen(part("quant1"), "openHere").visible);
+            compare(Bench.namelessControls(shell).join(), "");
+            click(seen(part("quant1"), "openHere"));
             tryVerify(() => Bench.models.current.known);
             tryCompare(part("composerField"), "activeFocus", true);
         }

@@ -102,6 +102,7 @@ Page {
         page: root.fetching.page
         host: root.fetching.host
         hasToken: root.fetching.hasToken
+        onOpened: root.modelOpened()
         onTokenRequested: root.tokenRequested()
     }
 }

@@ -22,6 +22,7 @@ ColumnLayout {
         return parts;
     }
 
+    signal opened
     signal tokenRequested
 
     spacing: Theme.gapSmall
@@ -83,6 +84,7 @@ ColumnLayout {
             objectName: "quant" + index
             Layout.fillWidth: true
             page: root.page
+            onOpened: root.opened()
         }
     }
     SectionHeading {

@@ -18,11 +18,17 @@ Rectangle {
     required property modelFit fit
     required property bool recommended
     required property string reason
+    required property bool here
+    required property int fetchState
     required property ModelPage page
 
     readonly property bool chosen: page.chosen === index
+    readonly property bool comes: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
+    readonly property bool opens: here && !page.wantsMore
     readonly property string title: quant !== "" ? quant : name
     readonly property string size: parts > 1 ? Format.also(Format.bytes(bytes), qsTr("%1 files").arg(parts)) : Format.bytes(bytes)
+
+    signal opened
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapSmall
     radius: Theme.radius
@@ -95,11 +101,32 @@ Rectangle {
                     }
                 }
             }
+            Text {
+                objectName: "comes"
+                visible: root.comes
+                text: root.fetchState === Fetch.Waiting ? qsTr("Waits for its turn") : qsTr("Is being fetched")
+                textFormat: Text.PlainText
+                font.pixelSize: Theme.sizeSmall
+                font.weight: Font.Medium
+                color: Theme.textMuted
+            }
+            ActionButton {
+                objectName: "openHere"
+                visible: root.opens && !root.comes
+                primary: root.chosen
+                text: qsTr("Open")
+                Accessible.name: qsTr("Open %1").arg(root.title)
+                onClicked: {
+                    root.page.openHere(root.index);
+                    root.opened();
+                }
+            }
             ActionButton {
                 objectName: "fetch"
+                visible: !root.opens && !root.comes
                 primary: root.chosen
-                text: qsTr("Fetch")
-                Accessible.name: qsTr("Fetch %1, %2").arg(root.title).arg(root.size)
+                text: root.fetchState === Fetch.Paused ? qsTr("Go on") : qsTr("Fetch")
+                Accessible.name: (root.fetchState === Fetch.Paused ? qsTr("Go on with %1, %2") : qsTr("Fetch %1, %2")).arg(root.title).arg(root.size)
                 onClicked: root.page.fetch(root.index)
             }
         }

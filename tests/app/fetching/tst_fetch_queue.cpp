@@ -85,6 +85,63 @@ private Q_SLOTS:
         QVERIFY(page.companions().isEmpty());
     }
 
+    // The page of a model knows what of it is here or comes, also of what another folder or start has fetched.
+    void thePageKnowsWhatIsHere()
+    {
+        m_case->startAllowed();
+        ModelPage& page = *m_case->fetching->page();
+        const auto here = [&](int row) {
+            return m_case->value(*page.choices(), row, ModelChoiceList::HereRole).toBool();
+        };
+        const auto comes = [&](int row) {
+            return Fetch::State(m_case->value(*page.choices(), row, ModelChoiceList::FetchStateRole).toInt());
+        };
+        page.open("org/tiny");
+        QTRY_VERIFY(page.ready() && !page.looking());
+        QCOMPARE(comes(0), Fetch::None);
+        page.openHere(0);  // it is not
+        m_case->hub->pause_ms = 4;
+        page.fetch(0);
+        QCOMPARE(comes(0), Fetch::Fetching);
+        QCOMPARE(comes(1), Fetch::None);
+        page.setWanted(0, true);  // which does not come with it
+        QCOMPARE(comes(0), Fetch::None);
+        page.setWanted(0, false);
+        queue().pause(0);
+        QCOMPARE(comes(0), Fetch::Paused);
+        QVERIFY(!here(0));
+        m_case->hub->pause_ms = 0;
+        queue().resume(0);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QTRY_VERIFY(here(0));
+        QVERIFY(!here(1) && !page.wantsMore());
+        page.setWanted(0, true);
+        QVERIFY(page.wantsMore());
+        const QString first = m_case->value(*page.choices(), 0, ModelChoiceList::NameRole).toString();
+
+        m_case->start();
+        ModelPage& again = *m_case->fetching->page();
+        QSignalSpy openedAgain(m_case->fetching.get(), &Fetching::openRequested);
+        again.open("org/tiny");
+        QTRY_VERIFY(m_case->value(*again.choices(), 0, ModelChoiceList::HereRole).toBool());
+        again.openHere(0);
+        QCOMPARE(openedAgain.size(), 1);
+        QCOMPARE(openedAgain[0][0].toString(), m_case->inCache(first + ".gguf"));
+        // Into a folder of choice, and deleted.
+        const QString chosen = m_case->folder.filePath("mine");
+        QVERIFY(QDir().mkpath(chosen));
+        m_case->settings->setFetchFolder(QUrl::fromLocalFile(chosen));
+        QVERIFY(QFile::remove(m_case->inCache(first + ".gguf")));
+        m_case->fetching->onDeleted();
+        QTRY_VERIFY(!m_case->value(*again.choices(), 0, ModelChoiceList::HereRole).toBool());
+        QVERIFY(QFile::copy(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf"),
+                            chosen + '/' + first + ".gguf"));
+        again.lookAtDisk();
+        QTRY_VERIFY(m_case->value(*again.choices(), 0, ModelChoiceList::HereRole).toBool());
+        again.openHere(0);
+        QCOMPARE(openedAgain.last()[0].toString(), chosen + '/' + first + ".gguf");
+    }
+
     // A companion that is ticked while its model is on its way, and the next start.
     void companionsAreRemembered()
     {
