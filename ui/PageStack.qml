@@ -77,6 +77,11 @@ StackLayout {
             hasGuide: root.program.hasGuide
             canFind: root.fetching.available
             onFindRequested: root.pageRequested(PageName.Find)
+            fetches: root.fetching.queue.summary
+            onFetchesRequested: {
+                root.pageRequested(PageName.Find);
+                (findLoader.item as FindPage).toTop(); // where their list is
+            }
             canReach: root.servers.available
             onServersRequested: root.pageRequested(PageName.Servers)
             onModelOpened: root.pageRequested(PageName.Conversation)
@@ -128,6 +133,8 @@ StackLayout {
         }
     }
     PageLoader {
+        id: findLoader
+
         shown: root.page === PageName.Find
         sourceComponent: FindPage {
             objectName: "findPage"

@@ -191,6 +191,7 @@ FocusScope {
                 height: parent.height
                 visible: actions.sidebarShown
                 page: actions.page
+                fetches: root.fetching.queue.summary
                 onVisibleChanged: root.keepKeyboard(this)
                 onPageRequested: page => actions.show(page)
 

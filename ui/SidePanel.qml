@@ -2,6 +2,7 @@
 // page until something is chosen.
 import QtQuick
 import QtQuick.Layouts
+import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
@@ -9,6 +10,7 @@ FocusScope {
     id: root
 
     required property int page
+    property fetchSummary fetches // what is being fetched
     default property alias content: slot.data // the conversations
 
     signal pageRequested(int page)
@@ -61,6 +63,22 @@ FocusScope {
                 icon.source: "qrc:/icons/models.svg"
                 compact: ways.compact
                 current: root.page === PageName.Models
+                mark: {
+                    switch (root.fetches.state) {
+                    case Fetch.Fetching: return Theme.accent;
+                    case Fetch.Failed: return Theme.danger;
+                    case Fetch.None: return "transparent";
+                    }
+                    return Theme.textMuted;
+                }
+                markMeans: {
+                    switch (root.fetches.state) {
+                    case Fetch.Fetching: return qsTr("A model is being fetched");
+                    case Fetch.Failed: return qsTr("A model could not be fetched");
+                    case Fetch.None: return "";
+                    }
+                    return qsTr("A model waits to be fetched");
+                }
                 onClicked: root.pageRequested(PageName.Models)
             }
             NavButton {

@@ -32,6 +32,26 @@ struct FetchItem {
     QStringList places;       // where its parts will lie, as far as that is known
 };
 
+/// What there is to say in one line of all that is not done, as a value for the pages: one of them, and how many wait
+/// besides.
+class FetchSummary
+{
+    Q_GADGET
+    QML_VALUE_TYPE(fetchSummary)
+    Q_PROPERTY(Fetch::State state MEMBER state CONSTANT)
+    Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(double share MEMBER share CONSTANT)
+    Q_PROPERTY(int others MEMBER others CONSTANT)
+
+public:
+    Fetch::State state = Fetch::None;  // None: everything is done
+    QString name;                      // safe to show
+    double share = 0;                  // of its bytes that are here, 0 to 1, in steps of a hundredth
+    int others = 0;                    // that are not done either
+    bool operator==(const FetchSummary&) const = default;
+};
+Q_DECLARE_METATYPE(FetchSummary)
+
 /// Keeps what is wanted in a file of the profile, for the next start. UI thread.
 class FetchList
 {

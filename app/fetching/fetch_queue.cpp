@@ -10,6 +10,7 @@
 #include <QPointer>
 
 #include <algorithm>
+#include <cmath>
 
 namespace {
 
@@ -52,6 +53,9 @@ FetchQueue::FetchQueue(ModelSource* source, const FetchingWorld& world, const QS
     , m_list(file)
     , m_items(m_list.read())
 {
+    sumUp();
+    connect(this, &FetchQueue::statesChanged, this, &FetchQueue::sumUp);
+    connect(this, &FetchQueue::dataChanged, this, &FetchQueue::sumUp);
     startNext();
 }
 
@@ -355,6 +359,26 @@ void FetchQueue::setState(int row, Fetch::State state, const QString& note)
     tell(row);
     Q_EMIT statesChanged();
     keep();
+}
+
+void FetchQueue::sumUp()
+{
+    FetchSummary summary;
+    for (const Fetch::State state : {Fetch::Fetching, Fetch::Failed, Fetch::Paused, Fetch::Waiting}) {
+        const auto first = std::ranges::find(m_items, state, &FetchItem::state);
+        if (first == m_items.end())
+            continue;
+        summary.state = state;
+        summary.name = data(index(int(first - m_items.begin())), NameRole).toString();
+        if (first->totalBytes > 0)
+            summary.share = std::floor(100 * first->doneBytes / first->totalBytes) / 100;
+        summary.others = unfinished() - 1;
+        break;
+    }
+    if (summary == m_summary)
+        return;
+    m_summary = summary;
+    Q_EMIT summaryChanged();
 }
 
 void FetchQueue::tell(int row)

@@ -24,6 +24,7 @@ class FetchQueue : public QAbstractListModel
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(int count READ count NOTIFY countChanged)
     Q_PROPERTY(int unfinished READ unfinished NOTIFY countChanged)
+    Q_PROPERTY(FetchSummary summary READ summary NOTIFY summaryChanged)
     Q_PROPERTY(QString error READ error NOTIFY errorChanged)
 
 public:
@@ -50,6 +51,8 @@ public:
 
     int count() const { return int(m_items.size()); }
     int unfinished() const;
+    /// Of what runs; of what failed, or is paused, or waits, where nothing does.
+    FetchSummary summary() const { return m_summary; }
     QString error() const { return m_error; }
 
     /// One that is there already goes on, also where companions are wanted now that were not before. `bytes`: of all.
@@ -78,6 +81,7 @@ public:
 Q_SIGNALS:
     void countChanged();
     void statesChanged();  // of one or more rows, or which rows there are
+    void summaryChanged();
     void errorChanged();
     void fetched();  // a model is there that was not before
     void openRequested(const QString& path, const QString& name);
@@ -90,6 +94,7 @@ private:
     void onDone(const net::Result<std::filesystem::path>& path);
     void setState(int row, Fetch::State state, const QString& note = {});
     void tell(int row);
+    void sumUp();
     void keep();
     int rowOf(const QString& repository, const QString& file) const;
     void addCompanions(int row, const QStringList& companions, double bytes);
@@ -98,6 +103,7 @@ private:
     const FetchingWorld& m_world;
     FetchList m_list;
     QList<FetchItem> m_items;
+    FetchSummary m_summary;
     int m_running = -1;  // its row
     QString m_error;     // why they are not kept
     QElapsedTimer m_clock;

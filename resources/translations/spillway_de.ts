@@ -2652,6 +2652,33 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FetchesLine</name>
+    <message>
+        <source>%1 is being fetched: %2</source>
+        <translation>%1 wird geholt: %2</translation>
+    </message>
+    <message>
+        <source>%1 is paused at %2</source>
+        <translation>%1 hält an bei %2</translation>
+    </message>
+    <message>
+        <source>%1 could not be fetched</source>
+        <translation>%1 konnte nicht geholt werden</translation>
+    </message>
+    <message>
+        <source>%1 waits to be fetched</source>
+        <translation>%1 wartet darauf, geholt zu werden</translation>
+    </message>
+    <message>
+        <source>%1 more</source>
+        <translation>noch %1</translation>
+    </message>
+    <message>
+        <source>Shows what is being fetched</source>
+        <translation>Zeigt, was geholt wird</translation>
+    </message>
+</context>
+<context>
     <name>Fetching</name>
     <message>
         <source>It is found in the environment, or where Hugging Face’s own tools keep it.</source>
@@ -6896,6 +6923,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Local server</source>
         <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>A model is being fetched</source>
+        <translation>Ein Modell wird geholt</translation>
+    </message>
+    <message>
+        <source>A model could not be fetched</source>
+        <translation>Ein Modell konnte nicht geholt werden</translation>
+    </message>
+    <message>
+        <source>A model waits to be fetched</source>
+        <translation>Ein Modell wartet darauf, geholt zu werden</translation>
     </message>
 </context>
 <context>

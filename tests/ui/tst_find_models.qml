@@ -239,6 +239,39 @@ Item {
             tryCompare(part("fetchList"), "visible", false);
         }
 
+        // Wherever one is, it is seen that something is fetched, has stopped or failed, and one click leads there.
+        function test_fetches_are_seen_from_elsewhere() {
+            const mark = () => seen(part("navModels"), "navMark").visible;
+            goThereAllowed();
+            compare(mark(), false);
+            openTiny();
+            Bench.hub(200, 0, 6);
+            click(seen(part("quant1"), "fetch"));
+            tryVerify(() => part("fetch0").doneBytes > 200000, 15000);
+            part("findPage").backRequested();
+            part("findPage").backRequested();
+            tryVerify(() => part("modelsPage").visible);
+            const line = part("fetchesLine");
+            tryVerify(() => line.visible && mark());
+            verify(/^tiny-Q8_0 is being fetched: \d+ %$/.test(line.all), line.all);
+            compare(part("navModels").Accessible.description, "A model is being fetched");
+            Bench.fetching.queue.pause(0);
+            tryVerify(() => /^tiny-Q8_0 is paused at \d+ %$/.test(line.all));
+            Bench.hub(404);
+            Bench.fetching.queue.add("org/tiny", "tiny-Q4_K_M.gguf", "Q4_K_M", 10);
+            tryVerify(() => line.words === "tiny-Q4_K_M could not be fetched");
+            verify(line.all.endsWith("1 more"), line.all);
+            verify(mark());
+            compare(Bench.namelessControls(shell).join(), "");
+            click(line);
+            tryVerify(() => part("findPage").visible && part("fetchList").visible);
+            compare(findChild(part("findPage"), "pageFlick").contentY, 0);
+            Bench.fetching.queue.cancel(1);
+            Bench.fetching.queue.cancel(0);
+            tryVerify(() => !mark());
+            compare(line.summary.state, Fetch.None);
+        }
+
         function test_back_leads_out_step_by_step() {
             goThereAllowed();
             openTiny();

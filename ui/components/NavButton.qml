@@ -9,6 +9,8 @@ Button {
 
     property bool current: false
     property bool compact: false // the picture alone; its name becomes a tip
+    property color mark: "transparent" // of a small point beside the picture
+    property string markMeans: "" // read aloud
 
     Layout.fillWidth: true
     Layout.minimumHeight: implicitHeight
@@ -24,6 +26,7 @@ Button {
     hoverEnabled: true
 
     Accessible.name: root.text
+    Accessible.description: root.markMeans
     Accessible.selected: root.current
     Accessible.onPressAction: root.clicked()
     Keys.onReturnPressed: clicked()
@@ -36,6 +39,18 @@ Button {
             source: root.icon.source
             size: root.icon.width
             ink: root.icon.color
+
+            Rectangle {
+                objectName: "navMark"
+                anchors.right: parent.right
+                anchors.top: parent.top
+                anchors.margins: -Theme.px(2)
+                width: Theme.px(8)
+                height: width
+                radius: width / 2
+                visible: root.mark.a > 0
+                color: root.mark
+            }
         }
         Text {
             Layout.fillWidth: true

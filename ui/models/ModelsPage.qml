@@ -12,12 +12,15 @@ Page {
     required property CatalogueController catalogue
     required property SettingsController settings
 
+    property fetchSummary fetches // what is being fetched
+
     property bool hasGuide: false
     property bool canFind: false // on the network
     property bool canReach: false // models of servers
 
     signal modelOpened
     signal findRequested
+    signal fetchesRequested
     signal serversRequested
     signal guideRequested
     signal openFileRequested
@@ -100,6 +103,12 @@ Page {
         onClosed: list.forceActiveFocus(Qt.PopupFocusReason)
     }
 
+    FetchesLine {
+        objectName: "fetchesLine"
+        Layout.fillWidth: true
+        summary: root.fetches
+        onClicked: root.fetchesRequested()
+    }
     RowLayout {
         Layout.fillWidth: true
         visible: root.catalogue.total > 0

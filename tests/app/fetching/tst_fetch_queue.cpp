@@ -4,6 +4,8 @@
 
 #include <QAbstractItemModelTester>
 
+#include <cmath>
+
 class TestFetchQueue : public QObject
 {
     Q_OBJECT
@@ -83,6 +85,37 @@ private Q_SLOTS:
         QCOMPARE(m_case->state(), Fetch::Done);
         page.open("org/tiny");
         QVERIFY(page.companions().isEmpty());
+    }
+
+    void sumsUp()
+    {
+        m_case->startAllowed();
+        const auto summary = [this] { return queue().summary(); };
+        QCOMPARE(summary().state, Fetch::None);
+        m_case->hub->pause_ms = 4;
+        addLarge();
+        addSmall();
+        QCOMPARE(summary().state, Fetch::Fetching);
+        QCOMPARE(summary().name, "tiny-Q8_0");
+        QCOMPARE(summary().others, 1);
+        QVERIFY(meetOnItsWay());
+        QVERIFY(summary().share > 0 && summary().share < 1);
+        QCOMPARE(summary().share, std::floor(100 * m_case->done() / double(m_case->m_large.size())) / 100);
+        queue().pause(1);
+        QSignalSpy changed(&queue(), &FetchQueue::summaryChanged);
+        queue().pause(0);
+        QCOMPARE(changed.size(), 1);
+        QCOMPARE(summary().state, Fetch::Paused);
+        m_case->hub->status = 404;
+        queue().resume(1);
+        QTRY_COMPARE(summary().state, Fetch::Failed);  // before what is paused
+        QCOMPARE(summary().name, "tiny-Q4_K_M");
+        QCOMPARE(summary().others, 1);
+        m_case->start();  // which knows it before anybody is asked
+        QVERIFY(summary().state == Fetch::Paused && summary().share > 0);
+        queue().cancel(1);
+        queue().cancel(0);
+        QCOMPARE(summary().state, Fetch::None);
     }
 
     // The page of a model knows what of it is here or comes, also of what another folder or start has fetched.
