@@ -343,6 +343,8 @@ void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
         keep();
     } else {
         logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(path.error().what)));
+        if (path.error().kind == net::Failure::Kind::WrongHash)
+            item.doneBytes = 0;  // it was thrown away
         setState(row, Fetch::Failed, failureSentence(path.error()));
         item.wantsToken = path.error().token_helps;
         tell(row);

@@ -26,6 +26,11 @@ std::string name_of(const std::filesystem::path& path)
     return '\'' + engine::utf8_text(path) + '\'';
 }
 
+std::string name_of(const FileToFetch& file)
+{
+    return file.name.empty() ? name_of(file.target.filename()) : '\'' + file.name + '\'';
+}
+
 std::string gigabytes(std::int64_t bytes)
 {
     std::array<char, 32> text{};
@@ -159,7 +164,7 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
     if (!hash)
         return tl::unexpected(hash.error());
     if (!sha256.empty() && *hash != sha256) {
-        return fail(Kind::WrongHash, "the bytes that came for " + name_of(file.target.filename()) +
+        return fail(Kind::WrongHash, "the bytes that came for " + name_of(file) +
                                          " are not those that it should have (SHA-256 " + hash->substr(0, 12) +
                                          "… instead of " + sha256.substr(0, 12) + "…); they were thrown away");
     }
@@ -187,7 +192,7 @@ Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const Fe
             return tl::unexpected(remote.error());
         if (file.bytes && *file.bytes != remote->bytes)
             return fail(Kind::Changed, "the server has " + std::to_string(remote->bytes) + " bytes of " +
-                                           name_of(file.target.filename()) + ", and its list of files says " +
+                                           name_of(file) + ", and its list of files says " +
                                            std::to_string(*file.bytes));
         const std::string& sha256 = file.sha256.empty() ? remote->sha256 : file.sha256;
         if (std::filesystem::exists(file.target, error))

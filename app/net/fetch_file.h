@@ -19,6 +19,7 @@ struct FileToFetch {
     std::string sha256 = {};                 // empty: nobody has said what it should be
     std::optional<std::int64_t> bytes = {};  // as a list of files has it
     std::filesystem::path target = {};
+    std::string name = {};  // for people, where the target is called by its hash
 };
 
 struct FetchLimits {

@@ -130,6 +130,7 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
                         {},
                         false,
                         companion};
+        pulled.file.name = last_name(file.path);
         if (request.to.empty()) {
             pulled.place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
             pulled.file.target = pulled.place->blob;

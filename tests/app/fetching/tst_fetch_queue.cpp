@@ -338,6 +338,21 @@ private Q_SLOTS:
         QVERIFY(note(5).isEmpty());
     }
 
+    // In a cache the bytes are called by their hash: a sentence names the file.
+    void wrongBytesAreThrownAway()
+    {
+        m_case->startAllowed();
+        m_case->hub->spoils = true;
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Failed, 20000);
+        QVERIFY2(note().startsWith("The bytes that came for 'tiny-Q4_K_M.gguf' are not those"), qPrintable(note()));
+        QCOMPARE(m_case->done(), 0.0);
+        QVERIFY(m_case->leftovers().isEmpty());
+        m_case->hub->spoils = false;
+        queue().resume(0);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+    }
+
     // A list that somebody has written makes no sense: what does not is left out, and nothing else happens.
     void oddLists_data()
     {

@@ -140,6 +140,8 @@ WebAnswer ModelHub::bytes(const WebRequest& request)
         if (request.target == "/bytes/" + hash) {
             WebAnswer answer = file_answer(request, *content, '"' + hash + '"');
             answer.pause_ms = pause_ms;
+            if (spoils && !answer.body.empty())
+                answer.body.back() ^= 1;
             return answer;
         }
     return missing("EntryNotFound");
