@@ -4725,16 +4725,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>offen</translation>
     </message>
     <message>
-        <source>Open</source>
-        <translation>Öffnen</translation>
-    </message>
-    <message>
         <source>Load</source>
         <translation>Laden</translation>
     </message>
     <message>
         <source>Load %1</source>
         <translation>%1 laden</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <comment>a model that is</comment>
+        <translation>Offen</translation>
     </message>
 </context>
 <context>

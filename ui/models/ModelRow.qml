@@ -173,7 +173,7 @@ Item {
             visible: root.isOpen
             Layout.preferredWidth: visible ? Math.max(implicitWidth, open.implicitWidth) : 0
             horizontalAlignment: Text.AlignHCenter
-            text: qsTr("Open")
+            text: qsTr("Open", "a model that is")
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall
             font.weight: Font.DemiBold
