@@ -180,9 +180,9 @@ void Program::connectSettings()
 
 void Program::connectModels()
 {
-    m_catalogue.setFolders(m_settings.modelFolders());
-    QObject::connect(&m_settings, &SettingsController::modelFoldersChanged, &m_catalogue,
-                     [this] { m_catalogue.setFolders(m_settings.modelFolders()); });
+    const auto folders = [this] { m_catalogue.setFolders(m_settings.modelFolders(), m_settings.fetchFolder()); };
+    QObject::connect(&m_settings, &SettingsController::modelFoldersChanged, &m_catalogue, folders);
+    folders();
     QObject::connect(&m_models, &ModelController::loadStarted, &m_turns, &TurnRunner::onLoadStarted);
     QObject::connect(&m_models, &ModelController::modelReady, &m_turns, &TurnRunner::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_turns, &TurnRunner::onModelGone);

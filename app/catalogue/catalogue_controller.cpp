@@ -69,8 +69,9 @@ double CatalogueController::totalBytes() const
     return m_memory.total_bytes ? double(*m_memory.total_bytes) : -1;
 }
 
-void CatalogueController::setFolders(const QStringList& folders)
+void CatalogueController::setFolders(const QStringList& folders, const QString& fetchFolder)
 {
+    m_fetchFolder = fetchFolder;
     if (folders == m_folders)
         return;
     const QStringList before = std::exchange(m_folders, folders);
@@ -368,21 +369,27 @@ void CatalogueController::showPlaces()
 /// A folder that was added and brings nothing would look as if it had not been added.
 void CatalogueController::sayWhatIsEmpty(const QList<PlaceReport>& places)
 {
-    for (const QString& folder : std::exchange(m_newFolders, {})) {
-        const auto report = std::ranges::find_if(places, [&](const PlaceReport& place) {
-            return place.place.path == folder && place.place.store == Store::Folder;
+    const auto isEmpty = [&](const QString& folder) {
+        return std::ranges::any_of(places, [&](const PlaceReport& place) {
+            return place.place.path == folder && place.place.store == Store::Folder && place.there && place.files == 0;
         });
-        if (report == places.end() || !report->there || report->files > 0)
+    };
+    if (!m_emptyFolder.isEmpty() && !isEmpty(m_emptyFolder))
+        setError({});
+    for (const QString& folder : std::exchange(m_newFolders, {})) {
+        if (folder == m_fetchFolder || !isEmpty(folder))
             continue;
         ModelEntry named;
         named.path = folder;
         setError(
             tr("There is no model in “%1” or below it: models are files that end in .gguf.").arg(named.shownPath()));
+        m_emptyFolder = folder;
     }
 }
 
 void CatalogueController::setError(const QString& sentence)
 {
+    m_emptyFolder.clear();
     if (m_error == sentence)
         return;
     m_error = sentence;

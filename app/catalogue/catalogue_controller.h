@@ -87,8 +87,9 @@ public:
 
     /// From now on the list shows the models of these servers, too.
     void setElsewhere(const QList<ModelEntry>& models) { m_models.setElsewhere(models); }
-    /// The user's own; they are looked into at once if anything has been yet.
-    void setFolders(const QStringList& folders);
+    /// The user's own; they are looked into at once if anything has been yet. `fetchFolder`: where what is fetched
+    /// goes, which need not hold a model yet.
+    void setFolders(const QStringList& folders, const QString& fetchFolder = {});
     /// What a model would be loaded with: fit is judged by it.
     void setLoadRequest(const engine::LoadRequest& request);
 
@@ -145,7 +146,9 @@ private:
     QList<PlaceReport> m_reports;  // of the last scan that came to its end
     QList<ModelPlace> m_places;
     QStringList m_folders;
+    QString m_fetchFolder;
     QStringList m_newFolders;  // added since the last scan that came to its end
+    QString m_emptyFolder;     // of which the error says that there is no model in it
     LastUsed m_lastUsed;
     QList<RecentModel> m_recent;
     QSet<QString> m_missing;  // paths of recent ones that are not there

@@ -148,6 +148,11 @@ Item {
             tryVerify(() => !Bench.catalogue.scanning);
             compare(Bench.catalogue.error, "");
             verify(!part("catalogueError").visible);
+            // Where models will be fetched to, there need be none.
+            Bench.putModels(["fetched/readme.txt"]);
+            Bench.settings.setFetchFolder(Bench.modelFolder("fetched"));
+            tryVerify(() => Bench.settings.modelFolders.length === 3 && !Bench.catalogue.scanning);
+            compare(Bench.catalogue.error, "");
             Bench.putModels(["empty/readme.txt"]);
             verify(Bench.settings.addModelFolder(Bench.modelFolder("empty")));
             tryVerify(() => part("catalogueError").visible);

@@ -351,6 +351,26 @@ private Q_SLOTS:
         QVERIFY(QFileInfo::exists(m_folder->path("mine/Mine.gguf")));
     }
 
+    // A folder that was added and brings nothing is a sentence until a model comes into it; one to fetch into is none.
+    void anEmptyFolderIsSaid()
+    {
+        QVERIFY(QDir().mkpath(m_folder->path("empty")) && QDir().mkpath(m_folder->path("fetched")));
+        scan();
+        m_catalogue->setFolders({m_folder->path("fetched")}, m_folder->path("fetched"));
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QCOMPARE(m_catalogue->error(), "");
+        m_catalogue->setFolders({m_folder->path("fetched"), m_folder->path("empty")}, m_folder->path("fetched"));
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QVERIFY2(m_catalogue->error().startsWith("There is no model in"), qPrintable(m_catalogue->error()));
+        m_catalogue->rescan();
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QVERIFY(!m_catalogue->error().isEmpty());
+        m_folder->put("empty/Mine.gguf", chatModel("Mine"));
+        m_catalogue->rescan();
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QCOMPARE(m_catalogue->error(), "");
+    }
+
     void whetherAPlaceIsThereTheScanKnows()
     {
         m_catalogue->setFolders({m_folder->path("nowhere")});
