@@ -406,7 +406,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
             return std::move(hop.head);
         if (!is_redirect(hop.head.status))
             return tl::unexpected(reader.on_refusal ? reader.on_refusal(hop.head, hop.reason)
-                                                    : failure_of(hop.head, !token.empty(), hop.reason));
+                                                    : failure_of(hop.head, !token.empty(), hop.reason, request.asked));
         auto next = joined(url, std::string(hop.head.header("location")));
         if (!next || redirects == limits_.redirects)
             return fail(Kind::BadAnswer, home->text() + (next ? " leads around in a circle" : " leads nowhere"));

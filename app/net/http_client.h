@@ -35,6 +35,12 @@ enum class TokenOver {
     Any,     // plain http, too: the user was told that others on the way can read it
 };
 
+/// What is asked for, for the sentence where it is refused.
+enum class Asked {
+    File,
+    Page,  // a search, a list
+};
+
 struct HttpRequest {
     std::string url;
     std::string purpose;  // for the list of connections
@@ -49,6 +55,7 @@ struct HttpRequest {
     std::optional<std::chrono::milliseconds> stall = {};  // in place of the client's
     std::optional<std::chrono::milliseconds> whole = {};  // for all of one answer; empty: as long as bytes come
     bool stays_there = false;                             // a redirect to another origin ends it
+    Asked asked = Asked::File;
 };
 
 /// What comes before an answer's bytes.
@@ -72,7 +79,7 @@ struct HttpAnswer {
 struct HttpReader {
     std::function<Status(const HttpHead&)> on_head = {};
     std::function<Status(std::span<const std::byte>)> on_bytes = {};
-    /// Says what another status means, by the beginning of its body; empty: failure_of() says it of a file.
+    /// Says what another status means, by the beginning of its body; empty: failure_of() says it.
     std::function<Failure(const HttpHead&, std::string_view body)> on_refusal = {};
 };
 

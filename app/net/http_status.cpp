@@ -54,7 +54,7 @@ std::chrono::seconds retry_after(std::string_view value, std::chrono::system_clo
     return std::clamp(ceil<seconds>(then - now), seconds(0), seconds(1'000'000));
 }
 
-Failure failure_of(const HttpHead& head, bool with_token, std::string_view body)
+Failure failure_of(const HttpHead& head, bool with_token, std::string_view body, Asked asked)
 {
     using Kind = Failure::Kind;
     const auto origin = origin_of(head.url);
@@ -70,8 +70,12 @@ Failure failure_of(const HttpHead& head, bool with_token, std::string_view body)
             return {Kind::NoAccess,
                     host + " gives this to those only who have accepted its terms there, and who say by a token who "
                            "they are"};
-        return {Kind::NeedsToken, with_token ? host + " does not accept the token" + reason
-                                             : host + " asks for a token, or has no such file for strangers" + reason};
+        if (with_token)
+            return {Kind::NeedsToken, host + " does not accept the token" + reason};
+        if (code == "RepoNotFound")  // its reason speaks of a password that nobody has given
+            return {Kind::NeedsToken, host + " has no such repository, or it is closed to strangers"};
+        return {Kind::NeedsToken, host + " asks for a token" +
+                                      (asked == Asked::File ? ", or has no such file for strangers" : "") + reason};
     case 403:
         return {Kind::NoAccess, code == "GatedRepo"
                                     ? host + " gives this to those only who have accepted its terms there"
@@ -80,6 +84,7 @@ Failure failure_of(const HttpHead& head, bool with_token, std::string_view body)
     case 410:
         return {Kind::NotFound, code == "RepoNotFound"       ? host + " knows no such repository"
                                 : code == "RevisionNotFound" ? host + " knows no such revision of the repository"
+                                : asked == Asked::Page       ? host + " has nothing at this address"
                                                              : host + " has no such file"};
     case 429: {
         const auto wait = retry_after(head.header("retry-after"), std::chrono::system_clock::now());

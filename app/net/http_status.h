@@ -9,7 +9,7 @@
 namespace net {
 
 /// `with_token`: one was sent. `body`: the beginning of the answer, which may name the reason.
-Failure failure_of(const HttpHead& head, bool with_token, std::string_view body);
+Failure failure_of(const HttpHead& head, bool with_token, std::string_view body, Asked asked);
 
 /// Seconds that a Retry-After header asks for, as a number or as a date; 0: none.
 std::chrono::seconds retry_after(std::string_view value, std::chrono::system_clock::time_point now);

@@ -114,7 +114,17 @@ std::string Hub::file_url(const HubRepository& repository, const HubFile& file) 
 
 Result<HttpAnswer> Hub::ask(const std::string& url, const char* purpose, const std::stop_token& stop) const
 {
-    return client_.get_text({url, purpose, {}, token_, {}}, kLongestAnswer, stop);
+    HttpReader reader;
+    reader.on_head = [](const HttpHead& head) -> Status {
+        if (head.header("content-type").starts_with("text/html"))
+            return fail(Kind::BadAnswer,
+                        "a page for people came in place of the hub's answer; a network that wants you to "
+                        "sign in first, as in a hotel, may have sent it");
+        return {};
+    };
+    HttpRequest request{url, purpose, {}, token_, {}};
+    request.asked = Asked::Page;
+    return client_.get_text(request, kLongestAnswer, stop, std::move(reader));
 }
 
 Result<std::string> Hub::commit_of(const HubReference& reference, const std::stop_token& stop) const

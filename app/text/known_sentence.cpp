@@ -34,6 +34,10 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "cannot write a file in %1 (%2)"),
     QT_TRANSLATE_NOOP("KnownSentence", "the rates could not be kept in the profile"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk is full"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has no such repository, or it is closed to strangers"),
+    QT_TRANSLATE_NOOP("KnownSentence",
+                      "a page for people came in place of the hub's answer; a network that wants you to "
+                      "sign in first, as in a hotel, may have sent it"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk cannot be written (%1)"),
 };
 

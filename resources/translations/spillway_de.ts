@@ -3359,6 +3359,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>the disk cannot be written (%1)</source>
         <translation>auf den Datenträger lässt sich nicht schreiben (%1)</translation>
     </message>
+    <message>
+        <source>%1 has no such repository, or it is closed to strangers</source>
+        <translation>%1 hat kein solches Repository, oder es ist für Fremde verschlossen</translation>
+    </message>
+    <message>
+        <source>a page for people came in place of the hub&apos;s answer; a network that wants you to sign in first, as in a hotel, may have sent it</source>
+        <translation>anstelle der Antwort kam eine Seite für Menschen; vielleicht von einem Netz, in dem man sich erst anmelden muss, wie im Hotel</translation>
+    </message>
 </context>
 <context>
     <name>KvMapSection</name>

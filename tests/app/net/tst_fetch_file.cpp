@@ -277,6 +277,8 @@ private Q_SLOTS:
         QTest::addColumn<QByteArray>("words");
         QTest::newRow("401") << 401 << QByteArray() << Kind::NeedsToken << QByteArray("asks for a token");
         QTest::newRow("401 gated") << 401 << QByteArray("GatedRepo") << Kind::NoAccess << QByteArray("its terms");
+        QTest::newRow("401 repository") << 401 << QByteArray("RepoNotFound") << Kind::NeedsToken
+                                        << QByteArray("has no such repository, or it is closed to strangers");
         QTest::newRow("403") << 403 << QByteArray() << Kind::NoAccess << QByteArray("refuses access");
         QTest::newRow("403 gated") << 403 << QByteArray("GatedRepo") << Kind::NoAccess << QByteArray("its terms");
         QTest::newRow("404") << 404 << QByteArray("EntryNotFound") << Kind::NotFound << QByteArray("no such file");

@@ -126,6 +126,28 @@ private Q_SLOTS:
         QCOMPARE(read->licence, std::string());
     }
 
+    // A search asks for no file, and what answers in a hotel is no hub.
+    void refusalsOfASearch_data()
+    {
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QByteArray>("words");
+        QTest::newRow("401") << 401 << QByteArray("asks for a token");
+        QTest::newRow("404") << 404 << QByteArray("has nothing at this address");
+        QTest::newRow("a page for people") << 200 << QByteArray("sign in first");
+    }
+    void refusalsOfASearch()
+    {
+        QFETCH(int, status);
+        QFETCH(QByteArray, words);
+        WebServer server([&](const WebRequest&) {
+            return WebAnswer{status, {{"Content-Type", "text/html; charset=utf-8"}}, "<html>"};
+        });
+        const auto found = net::Hub(m_client, server.url(), {}).search("tiny", 3, {});
+        QVERIFY(!found);
+        const QByteArray what = found.error().what.c_str();
+        QVERIFY2(what.contains(words) && !what.contains("file"), what.constData());
+    }
+
     void oddAnswersAreOneSentence_data()
     {
         QTest::addColumn<QByteArray>("answer");
