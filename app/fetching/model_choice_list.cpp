@@ -12,6 +12,7 @@ QVariant ModelChoiceList::data(const QModelIndex& index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
     const net::ModelChoice& choice = m_choices[std::size_t(index.row())];
+    const bool unusable = m_unusable[std::size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole:
     case NameRole:
@@ -23,11 +24,13 @@ QVariant ModelChoiceList::data(const QModelIndex& index, int role) const
     case PartsRole:
         return int(choice.files.size());
     case FitRole:
-        return QVariant::fromValue(m_fits.empty() ? ModelFit() : m_fits[std::size_t(index.row())]);
+        return QVariant::fromValue(m_fits.empty() || unusable ? ModelFit() : m_fits[std::size_t(index.row())]);
     case RecommendedRole:
-        return index.row() == m_recommended;
+        return index.row() == m_recommended && !unusable;
     case ReasonRole:
-        return index.row() == m_recommended ? reason() : QString();
+        return index.row() == m_recommended && !unusable ? reason() : QString();
+    case UsableRole:
+        return !unusable;
     case HereRole:
         return !place(index.row()).isEmpty();
     case FetchStateRole:
@@ -41,13 +44,15 @@ QHash<int, QByteArray> ModelChoiceList::roleNames() const
 {
     return {{QuantRole, "quant"},   {NameRole, "name"}, {BytesRole, "bytes"},
             {PartsRole, "parts"},   {FitRole, "fit"},   {RecommendedRole, "recommended"},
-            {ReasonRole, "reason"}, {HereRole, "here"}, {FetchStateRole, "fetchState"}};
+            {ReasonRole, "reason"}, {HereRole, "here"}, {FetchStateRole, "fetchState"},
+            {UsableRole, "usable"}};
 }
 
 void ModelChoiceList::set(const std::vector<net::ModelChoice>& choices, const std::optional<net::Chosen>& recommended)
 {
     beginResetModel();
     m_choices = choices;
+    m_unusable.assign(choices.size(), false);
     m_fits.clear();
     m_places.clear();
     m_fetchStates.clear();
@@ -70,7 +75,13 @@ void ModelChoiceList::setFits(int row, const engine::ModelInfo& info, const engi
         as.weight_bytes = std::max<std::int64_t>(0, as.weight_bytes + more);
         m_fits.emplace_back(engine::fit_in_memory(as, request, memory), FixedState());
     }
-    tell(FitRole);
+    tell({FitRole});
+}
+
+void ModelChoiceList::setUnusable(int row)
+{
+    m_unusable[std::size_t(row)] = true;
+    tell({FitRole, UsableRole, RecommendedRole, ReasonRole});
 }
 
 void ModelChoiceList::setPlaces(const QStringList& places)
@@ -78,7 +89,7 @@ void ModelChoiceList::setPlaces(const QStringList& places)
     if (places == m_places)
         return;
     m_places = places;
-    tell(HereRole);
+    tell({HereRole});
 }
 
 void ModelChoiceList::setFetchStates(const QHash<QString, Fetch::State>& states)
@@ -86,13 +97,13 @@ void ModelChoiceList::setFetchStates(const QHash<QString, Fetch::State>& states)
     if (states == m_fetchStates)
         return;
     m_fetchStates = states;
-    tell(FetchStateRole);
+    tell({FetchStateRole});
 }
 
-void ModelChoiceList::tell(Role role)
+void ModelChoiceList::tell(const QList<int>& roles)
 {
     if (!m_choices.empty())
-        Q_EMIT dataChanged(index(0), index(int(m_choices.size()) - 1), {role});
+        Q_EMIT dataChanged(index(0), index(int(m_choices.size()) - 1), roles);
 }
 
 QString ModelChoiceList::reason() const

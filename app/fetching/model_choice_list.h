@@ -29,7 +29,8 @@ public:
         RecommendedRole,
         ReasonRole,
         HereRole,
-        FetchStateRole
+        FetchStateRole,
+        UsableRole
     };
 
     using QAbstractListModel::QAbstractListModel;
@@ -50,16 +51,19 @@ public:
     /// Those that are being fetched, by their first files.
     void setFetchStates(const QHash<QString, Fetch::State>& states);
 
+    /// This version cannot run it: it neither fits nor is recommended.
+    void setUnusable(int row);
     /// What the header of a row said, and by what fit is judged.
     void setFits(int row, const engine::ModelInfo& info, const engine::LoadRequest& request,
                  const engine::MachineMemory& memory);
 
 private:
     QString reason() const;
-    void tell(Role role);
+    void tell(const QList<int>& roles);
 
     std::vector<net::ModelChoice> m_choices;
     std::vector<ModelFit> m_fits;  // as many, once one has been looked at
+    std::vector<bool> m_unusable;  // as many
     QStringList m_places;          // as many, once the disk has been looked at
     QHash<QString, Fetch::State> m_fetchStates;
     int m_recommended = -1;

@@ -210,13 +210,18 @@ void ModelPage::onLooked(int row, const net::Result<LookedAt>& looked)
 {
     m_looking = false;
     if (looked) {
-        m_choices.setFits(row, looked->info, m_world.request(), m_world.memory());
+        if (looked->info.runnable)
+            m_choices.setFits(row, looked->info, m_world.request(), m_world.memory());
+        else
+            m_choices.setUnusable(row);
         engine::ModelInfo named = looked->info;
         named.path = m_choices.choice(row).files.front().path;
         m_looked = ModelFacts(named);
         lookAt(*looked);
     } else {
         m_lookError = failureSentence(looked.error());
+        if (looked.error().kind == net::Failure::Kind::BadAnswer)  // what it is cannot be read
+            m_choices.setUnusable(row);
     }
     Q_EMIT lookedChanged();
 }

@@ -20,6 +20,7 @@ Rectangle {
     required property string reason
     required property bool here
     required property int fetchState
+    required property bool usable
     required property ModelPage page
 
     readonly property bool chosen: page.chosen === index
@@ -113,7 +114,7 @@ Rectangle {
             ActionButton {
                 objectName: "openHere"
                 visible: root.opens && !root.comes
-                primary: root.chosen
+                primary: root.chosen && root.usable
                 text: qsTr("Open")
                 Accessible.name: qsTr("Open %1").arg(root.title)
                 onClicked: {
@@ -124,7 +125,7 @@ Rectangle {
             ActionButton {
                 objectName: "fetch"
                 visible: !root.opens && !root.comes
-                primary: root.chosen
+                primary: root.chosen && root.usable
                 text: root.fetchState === Fetch.Paused ? qsTr("Go on") : qsTr("Fetch")
                 Accessible.name: (root.fetchState === Fetch.Paused ? qsTr("Go on with %1, %2") : qsTr("Fetch %1, %2")).arg(root.title).arg(root.size)
                 onClicked: root.page.fetch(root.index)

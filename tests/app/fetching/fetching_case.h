@@ -42,6 +42,7 @@ public:
         models.push_back({"org/closed", {{"closed-Q4_K_M.gguf", &m_model}}, {}, {}, 10, true});
         models.push_back({"org/empty", {{"notes.txt", &m_other}}, {}, {}, 5});
         models.push_back({"org/strange", {{"strange-Q4_0.gguf", &m_other}}, {}, {}, 4});
+        models.push_back({"org/foreign", {{"foreign-Q4_0.gguf", &m_foreign}}, {}, {}, 4});
         for (int i = 0; i < 5; ++i)
             models.push_back({"org/more-" + std::to_string(i), {{"more-Q4_0.gguf", &m_model}}, {}, {}, 3});
         hub = std::make_unique<support::ModelHub>(models);
@@ -95,6 +96,12 @@ public:
     const std::string m_model = bytesOf(own_models_folder() + "/llama.gguf").toStdString();
     const std::string m_large = m_model + std::string(3 << 20, 'x');  // a model with something behind it
     const std::string m_other = "no model at all";
+    const std::string m_foreign = [this] {
+        std::string model = m_model;  // in its own words it is of another architecture, of a name as long
+        for (std::size_t at = 0; (at = model.find("llama", at)) != std::string::npos;)
+            model.replace(at, 5, "stran");
+        return model;
+    }();
     QTemporaryDir folder;
     std::shared_ptr<support::FakeSecretStore> store;  // null: this system has none
     std::unique_ptr<support::ModelHub> hub;

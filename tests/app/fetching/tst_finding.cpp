@@ -23,6 +23,17 @@ class TestFinding : public QObject
         return QTest::qWaitFor([&] { return !page().busy() && !page().looking(); }, 10000);
     }
 
+    /// What cannot be run here neither fits nor is recommended.
+    void expectNothingSpeaksForIt()
+    {
+        const auto said = [&](int role) { return m_case->value(*page().choices(), 0, role); };
+        QCOMPARE(page().choices()->recommended(), 0);
+        QVERIFY(!said(ModelChoiceList::UsableRole).toBool());
+        QVERIFY(!said(ModelChoiceList::RecommendedRole).toBool());
+        QCOMPARE(said(ModelChoiceList::ReasonRole).toString(), "");
+        QCOMPARE(int(said(ModelChoiceList::FitRole).value<ModelFit>().verdict), int(Fit::Unknown));
+    }
+
 private Q_SLOTS:
     void init() { m_case = std::make_unique<test_support::FetchingCase>(); }
     void cleanup() { m_case.reset(); }
@@ -178,6 +189,11 @@ private Q_SLOTS:
         page().open("org/strange");  // no GGUF, whatever its name says
         QVERIFY(waitForPage());
         QVERIFY(!page().looked().known() && page().lookError().endsWith('.'));
+        expectNothingSpeaksForIt();
+        page().open("org/foreign");  // of an architecture that nobody knows
+        QVERIFY(waitForPage());
+        QVERIFY(page().looked().known() && !page().looked().runnable);
+        expectNothingSpeaksForIt();
         for (const char* nobody : {"org/none", "../../etc", "org", "org/a/b", "org/tiny?x"}) {
             page().open(nobody);
             QVERIFY(waitForPage());
