@@ -99,8 +99,7 @@ void Fetching::keepToken(const QString& token)
 /// For what the token before was refused.
 void Fetching::askAgain()
 {
-    if (m_page.wantsToken())
-        m_page.retry();
+    m_page.onToken();
     if (m_finder.wantsToken())
         m_finder.retry();
 }

@@ -216,6 +216,7 @@ private:
         found.wanted = found.title = found.repository.id;
         if (reference.revision != net::HubReference().revision)
             found.wanted = "https://huggingface.co/" + found.repository.id + "/tree/" + reference.revision;
+        found.page = hub.page_url(reference);
         auto chosen = net::choose(found.repository.files, reference.file, reference.quant, memory_bytes);
         if (chosen)
             found.recommended = std::move(*chosen);

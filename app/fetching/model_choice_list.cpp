@@ -75,7 +75,8 @@ void ModelChoiceList::setFits(int row, const engine::ModelInfo& info, const engi
         as.weight_bytes = std::max<std::int64_t>(0, as.weight_bytes + more);
         m_fits.emplace_back(engine::fit_in_memory(as, request, memory), FixedState());
     }
-    tell({FitRole});
+    m_unusable[std::size_t(row)] = false;
+    tell({FitRole, UsableRole, RecommendedRole, ReasonRole});
 }
 
 void ModelChoiceList::setUnusable(int row)

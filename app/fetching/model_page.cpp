@@ -13,6 +13,12 @@
 
 namespace {
 
+QString termsSentence(const ModelSource& source)
+{
+    return ModelPage::tr("Its terms have to be accepted on %1 first, and a token has to say who you are.")
+        .arg(QString::fromStdString(source.host()));
+}
+
 constexpr qsizetype kLongestCard = 128 << 10;  // characters; nobody reads more, and the window would wait for it
 
 }  // namespace
@@ -31,6 +37,11 @@ ModelPage::~ModelPage() = default;
 QString ModelPage::title() const
 {
     return VisibleText::of(m_found ? QString::fromStdString(m_found->title) : m_id);
+}
+
+QString ModelPage::webPage() const
+{
+    return m_found ? QString::fromStdString(m_found->page) : QString();
 }
 
 QString ModelPage::licence() const
@@ -67,6 +78,8 @@ void ModelPage::close()
     m_looking = false;
     m_looked = {};
     m_lookError.clear();
+    m_barrier.clear();
+    m_barrierWantsToken = false;
     lookAt({});
     Q_EMIT changed();
     Q_EMIT companionsChanged();
@@ -76,6 +89,14 @@ void ModelPage::close()
 void ModelPage::retry()
 {
     open(QString(m_id));
+}
+
+void ModelPage::onToken()
+{
+    if (m_wantsToken)
+        retry();
+    else if (!m_barrier.isEmpty())
+        look(m_chosen);
 }
 
 void ModelPage::onFound(net::Result<FoundRepository> found)
@@ -94,11 +115,14 @@ void ModelPage::onFound(net::Result<FoundRepository> found)
         m_card->append(QString::fromStdString(m_found->card.text).left(kLongestCard));
         m_card->finish();
     }
+    if (gated())
+        m_barrier = termsSentence(*m_source);
     m_choices.set(m_found->repository.files.choices, m_found->recommended);
     for (const net::HubFile& file : m_found->repository.files.companions)
         m_companions.append(ModelCompanion(file));
     Q_EMIT changed();
     Q_EMIT companionsChanged();
+    Q_EMIT lookedChanged();
     lookAtDisk();
     if (m_choices.recommended() >= 0)
         look(m_choices.recommended());
@@ -218,12 +242,26 @@ void ModelPage::onLooked(int row, const net::Result<LookedAt>& looked)
         named.path = m_choices.choice(row).files.front().path;
         m_looked = ModelFacts(named);
         lookAt(*looked);
+        m_barrier.clear();  // who is given a header is given the rest
     } else {
-        m_lookError = failureSentence(looked.error());
-        if (looked.error().kind == net::Failure::Kind::BadAnswer)  // what it is cannot be read
-            m_choices.setUnusable(row);
+        onRefused(row, looked.error());
     }
     Q_EMIT lookedChanged();
+}
+
+void ModelPage::onRefused(int row, const net::Failure& failure)
+{
+    using Kind = net::Failure::Kind;
+    const bool stranger =
+        failure.kind == Kind::NoAccess || failure.kind == Kind::NeedsToken || failure.kind == Kind::KeyMissing;
+    if (gated() && stranger) {  // which one sentence says for all of the page
+        m_barrier = failure.kind == Kind::NoAccess ? termsSentence(*m_source) : failureSentence(failure);
+        m_barrierWantsToken = failure.token_helps;
+        return;
+    }
+    m_lookError = failureSentence(failure);
+    if (failure.kind == Kind::BadAnswer)  // what it is cannot be read
+        m_choices.setUnusable(row);
 }
 
 /// The plan reads the file of the header, which goes after it.

@@ -28,6 +28,7 @@ class ModelPage : public QObject
     Q_PROPERTY(bool ready READ ready NOTIFY changed)
     Q_PROPERTY(QString error READ error NOTIFY changed)
     Q_PROPERTY(bool wantsToken READ wantsToken NOTIFY changed)
+    Q_PROPERTY(QString webPage READ webPage NOTIFY changed)
     Q_PROPERTY(QString licence READ licence NOTIFY changed)
     Q_PROPERTY(bool gated READ gated NOTIFY changed)
     Q_PROPERTY(double downloads READ downloads NOTIFY changed)
@@ -41,6 +42,8 @@ class ModelPage : public QObject
     Q_PROPERTY(bool looking READ looking NOTIFY lookedChanged)
     Q_PROPERTY(ModelFacts looked READ looked NOTIFY lookedChanged)
     Q_PROPERTY(QString lookError READ lookError NOTIFY lookedChanged)
+    Q_PROPERTY(QString barrier READ barrier NOTIFY lookedChanged)
+    Q_PROPERTY(bool barrierWantsToken READ barrierWantsToken NOTIFY lookedChanged)
 
 public:
     ModelPage(ModelSource* source, const FetchingWorld& world, QObject* parent = nullptr);
@@ -52,6 +55,7 @@ public:
     bool ready() const { return m_found.has_value(); }
     QString error() const { return m_error; }
     bool wantsToken() const { return m_wantsToken; }  // one, or another one, may help against the error
+    QString webPage() const;                          // its address for a browser; empty: it has none
     QString licence() const;
     bool gated() const { return m_found && m_found->card.gated; }
     double downloads() const { return m_found ? double(m_found->card.downloads) : 0; }
@@ -65,10 +69,15 @@ public:
     bool looking() const { return m_looking; }
     ModelFacts looked() const { return m_looked; }  // of `chosen`; not known() until its header is here
     QString lookError() const { return m_lookError; }
+    /// Why the files of a repository with terms are not given to this user, as far as is known; empty: nothing says so.
+    QString barrier() const { return m_barrier; }
+    bool barrierWantsToken() const { return m_barrierWantsToken; }  // one, or another one, may help against it
 
     Q_INVOKABLE void open(const QString& id);
     Q_INVOKABLE void close();
     Q_INVOKABLE void retry();
+    /// The user's token is another one: asks again for what the one before was refused.
+    void onToken();
     Q_INVOKABLE void look(int row);
     /// With the companions that are wanted.
     Q_INVOKABLE void fetch(int row);
@@ -95,6 +104,7 @@ Q_SIGNALS:
 private:
     void onFound(net::Result<FoundRepository> found);
     void onLooked(int row, const net::Result<LookedAt>& looked);
+    void onRefused(int row, const net::Failure& failure);
     void lookAt(const LookedAt& looked);
     void onPlaces(const std::vector<std::filesystem::path>& places);
 
@@ -114,6 +124,8 @@ private:
     bool m_looking = false;
     ModelFacts m_looked;
     QString m_lookError;
+    QString m_barrier;
+    bool m_barrierWantsToken = false;
     RequestThread m_thread;
     RequestThread m_diskThread;
 };

@@ -21,6 +21,7 @@ struct FoundRepository {
     net::HubRepository repository;
     std::string wanted = {};  // by which fetch() knows it
     std::string title = {};   // for people
+    std::string page = {};    // its address for a browser; empty: it has none
     net::HubCard card;
     std::optional<net::Chosen> recommended;  // nothing: there is no model in it
 };

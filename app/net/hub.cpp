@@ -107,6 +107,12 @@ Hub::Hub(HttpClient& client, std::string endpoint, std::string token)
         endpoint_.pop_back();
 }
 
+std::string Hub::page_url(const HubReference& reference) const
+{
+    const bool usual = reference.revision == HubReference().revision;
+    return endpoint_ + '/' + reference.repository + (usual ? "" : "/tree/" + escaped_path(reference.revision));
+}
+
 std::string Hub::file_url(const HubRepository& repository, const HubFile& file) const
 {
     return endpoint_ + '/' + repository.id + "/resolve/" + repository.commit + '/' + escaped_path(file.path);

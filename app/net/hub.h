@@ -51,6 +51,8 @@ public:
     Result<FoundModels> search_on(const std::string& next, const std::stop_token& stop) const;
     Result<HubCard> card(const HubRepository& repository, const std::stop_token& stop) const;
     /// Where the bytes of one file are.
+    /// Where a browser shows it.
+    std::string page_url(const HubReference& reference) const;
     std::string file_url(const HubRepository& repository, const HubFile& file) const;
     const std::string& token() const { return token_; }
 

@@ -3056,12 +3056,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Wird mitgeholt, wo ein Haken steht</translation>
     </message>
     <message>
-        <source>Its terms have to be accepted on %1 first, and a token has to say who you are; the settings take it.</source>
-        <translation>Die Bedingungen müssen erst auf %1 angenommen werden, und ein Token muss sagen, wer fragt; es wird in den Einstellungen eingegeben.</translation>
-    </message>
-    <message>
         <source>Enter a token</source>
         <translation>Token eingeben</translation>
+    </message>
+    <message>
+        <source>See it on %1</source>
+        <translation>Auf %1 ansehen</translation>
+    </message>
+    <message>
+        <source>Opens it in the browser</source>
+        <translation>Öffnet es im Browser</translation>
     </message>
 </context>
 <context>
@@ -4614,6 +4618,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Other models…</source>
         <translation>Andere Modelle …</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPage</name>
+    <message>
+        <source>Its terms have to be accepted on %1 first, and a token has to say who you are.</source>
+        <translation>Die Bedingungen müssen erst auf %1 angenommen werden, und ein Token muss sagen, wer fragt.</translation>
     </message>
 </context>
 <context>

@@ -45,6 +45,7 @@ private:
                           "mit",
                           123456});
         models.push_back({"Qwen/Qwen3-0.6B-GGUF", {{"first-Q8_0.gguf", &m_model}}, {}, "apache-2.0", 99});
+        models.push_back({"org/closed", {{"closed-Q8_0.gguf", &m_model}}, {}, {}, 5, true});
         for (int i = 0; i < 35; ++i)
             models.push_back({"org/more-" + std::to_string(i), {{"more-Q4_0.gguf", &m_model}}, {}, {}, 3});
         return models;

@@ -306,6 +306,33 @@ Item {
             part("removeHubToken").clicked();
             tryVerify(() => !Bench.fetching.hasToken);
         }
+        // One sentence says why, the ways out are beside it, and what a token opens is there by itself.
+        function test_terms_have_to_be_accepted() {
+            goThereAllowed();
+            Bench.fetching.page.open("org/closed");
+            const notice = part("gatedNotice");
+            tryVerify(() => notice.visible && !Bench.fetching.page.looking);
+            verify(notice.sentence.startsWith("Its terms have to be accepted on 127.0.0.1"), notice.sentence);
+            compare(seen(part("quant0"), "lookError").visible, false);
+            verify(part("showOnHub").visible);
+            verify(Bench.fetching.page.webPage.endsWith("/org/closed"));
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(notice.actionText, "Enter a token");
+            click(findChild(notice, "noticeAction"));
+            tryVerify(() => part("hubToken").activeFocus);
+            type("hf_stranger");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => notice.actionText === "Try again"); // a token is known, and nobody has accepted the terms
+            part("removeHubToken").clicked();
+            tryVerify(() => !Bench.fetching.hasToken);
+            part("hubToken").forceActiveFocus();
+            type("hf_member");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.fetching.page.looked.known);
+            compare(Bench.fetching.page.barrier, "");
+            part("removeHubToken").clicked();
+            tryVerify(() => !Bench.fetching.hasToken);
+        }
         function test_settings_take_a_token() {
             keyClick(Qt.Key_Comma, Qt.ControlModifier);
             tryVerify(() => findChild(shell, "settingsPage"));

@@ -46,25 +46,40 @@ ColumnLayout {
         dismissible: false
         onActionRequested: root.page.wantsToken ? root.tokenRequested() : root.page.retry()
     }
-    Text {
-        objectName: "hubModelSummary"
+    RowLayout {
         Layout.fillWidth: true
         visible: root.page.ready
-        text: root.summary
-        textFormat: Text.PlainText
-        wrapMode: Text.Wrap
-        font.pixelSize: Theme.sizeSmall
-        color: Theme.textMuted
+        spacing: Theme.gapSmall
+
+        Text {
+            objectName: "hubModelSummary"
+            Layout.fillWidth: true
+            text: root.summary
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+        }
+        ActionButton {
+            objectName: "showOnHub"
+            visible: root.page.webPage !== ""
+            text: qsTr("See it on %1").arg(root.host)
+            icon.source: "qrc:/icons/window.svg"
+            Accessible.description: qsTr("Opens it in the browser")
+            onClicked: Links.open(root.page.webPage)
+        }
     }
     Notice {
+        readonly property bool wantsToken: !root.hasToken || root.page.barrierWantsToken
+
         objectName: "gatedNotice"
         Layout.fillWidth: true
-        visible: root.page.gated
+        visible: root.page.barrier !== ""
         kind: Notice.Warning
         dismissible: false
-        sentence: qsTr("Its terms have to be accepted on %1 first, and a token has to say who you are; the settings take it.").arg(root.host)
-        actionText: root.hasToken ? "" : qsTr("Enter a token")
-        onActionRequested: root.tokenRequested()
+        sentence: root.page.barrier
+        actionText: wantsToken ? qsTr("Enter a token") : qsTr("Try again")
+        onActionRequested: wantsToken ? root.tokenRequested() : root.page.look(root.page.chosen)
     }
     Text {
         objectName: "noFiles"

@@ -182,7 +182,20 @@ private Q_SLOTS:
         page().open("org/closed");
         QVERIFY(waitForPage());
         QVERIFY(page().ready() && page().gated() && !page().card());
-        QVERIFY2(page().lookError().contains("terms"), qPrintable(page().lookError()));
+        QVERIFY2(page().barrier().contains("terms"), qPrintable(page().barrier()));
+        QCOMPARE(page().lookError(), "");  // it would say the same
+        QVERIFY(page().barrierWantsToken());
+        QCOMPARE(page().webPage(), QString::fromStdString(m_case->hub->url()) + "/org/closed");
+        m_case->fetching->keepToken("hf_stranger");  // who has not accepted them
+        QTRY_VERIFY(!m_case->fetching->keepingToken() && !page().barrierWantsToken());
+        QVERIFY(waitForPage());
+        QVERIFY2(page().barrier().contains("terms"), qPrintable(page().barrier()));
+        m_case->fetching->keepToken(support::kMembersToken);
+        QTRY_VERIFY(page().looked().known());  // asked again by itself
+        QCOMPARE(page().barrier(), "");
+        QVERIFY(page().gated());
+        m_case->fetching->keepToken("");
+        QTRY_VERIFY(!m_case->fetching->keepingToken());
         page().open("org/empty");
         QVERIFY(waitForPage());
         QVERIFY(page().ready() && page().choices()->rowCount() == 0 && page().chosen() == -1);
