@@ -28,6 +28,7 @@ struct FetchItem {
     bool wantsToken = false;  // one, or another one, may help against what `note` says
     bool lacksToken = false;  // Paused: because the password store is locked, so the next start tries again
     QString note;             // why it goes slowly, or why it failed
+    double againS = 0;        // seconds until what `note` says is tried again; 0: it is not waited for
     QString path;             // Done: the file to open
     QStringList places;       // where its parts will lie, as far as that is known
 };

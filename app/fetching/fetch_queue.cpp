@@ -97,6 +97,8 @@ QVariant FetchQueue::data(const QModelIndex& index, int role) const
         return item.note;
     case WantsTokenRole:
         return item.wantsToken;
+    case AgainSRole:
+        return item.againS;
     default:
         return {};
     }
@@ -108,7 +110,8 @@ QHash<int, QByteArray> FetchQueue::roleNames() const
             {QuantRole, "quant"},         {StateRole, "fetchState"},
             {DoneBytesRole, "doneBytes"}, {TotalBytesRole, "totalBytes"},
             {BytesPerSRole, "bytesPerS"}, {CheckingRole, "checking"},
-            {NoteRole, "note"},           {WantsTokenRole, "wantsToken"}};
+            {NoteRole, "note"},           {WantsTokenRole, "wantsToken"},
+            {AgainSRole, "againS"}};
 }
 
 int FetchQueue::unfinished() const
@@ -265,6 +268,7 @@ void FetchQueue::startNext(MayAsk may)
     m_running = int(next - m_items.begin());
     next->state = Fetch::Fetching;
     next->note.clear();
+    next->againS = 0;
     m_clock.invalidate();
     tell(m_running);
     Q_EMIT statesChanged();
@@ -315,6 +319,7 @@ void FetchQueue::onProgress(const FetchedSoFar& now)
     item.doneBytes = double(now.done_bytes);
     item.totalBytes = double(now.total_bytes);
     item.checking = now.checking;
+    item.againS = double(now.again.count());
     item.note = now.note.empty() ? QString() : asSentence(QString::fromStdString(now.note));
     if (!m_clock.isValid() || m_clock.elapsed() >= kSpeedOver_ms) {
         if (m_clock.isValid())
@@ -357,6 +362,7 @@ void FetchQueue::setState(int row, Fetch::State state, const QString& note)
 {
     m_items[row].state = state;
     m_items[row].note = note;
+    m_items[row].againS = 0;
     m_items[row].wantsToken = m_items[row].lacksToken = false;
     tell(row);
     Q_EMIT statesChanged();

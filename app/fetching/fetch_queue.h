@@ -39,6 +39,7 @@ public:
         CheckingRole,
         NoteRole,
         WantsTokenRole,
+        AgainSRole,
     };
 
     /// `file`: where they are kept; empty: nowhere.

@@ -166,7 +166,7 @@ public:
         const auto tell = [&](const net::PullProgress& now) {
             const net::FetchProgress& p = now.progress;
             const bool checking = p.done_bytes == p.total_bytes && p.checked_bytes < p.total_bytes;
-            on_progress({before[now.file] + p.done_bytes, sum, checking, p.note});
+            on_progress({before[now.file] + p.done_bytes, sum, checking, p.note, p.again});
         };
         const net::FetchLimits limits{.most_bytes_per_s = wanted.most_bytes_per_s};
         if (const net::Status fetched = told(puller.fetch(*plan, limits, tell, stop), token); !fetched)

@@ -7,6 +7,7 @@
 #include "engine/model_info.h"
 #include "engine/planner.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -47,8 +48,9 @@ struct WantedModel {
 struct FetchedSoFar {
     std::int64_t done_bytes = 0;
     std::int64_t total_bytes = 0;
-    bool checking = false;  // all is here, and what it is is still computed
-    std::string note = {};  // why it goes slowly
+    bool checking = false;          // all is here, and what it is is still computed
+    std::string note = {};          // why it goes slowly
+    std::chrono::seconds again{0};  // until what the note is about is tried again
 };
 
 enum class TokenPlace {

@@ -110,6 +110,25 @@ Status make_room(const FileToFetch& file, const FetchLimits& limits, std::int64_
     return {};
 }
 
+/// Says while it waits why, and how long still.
+void wait_and_say(const FileToFetch& file, const Failure& failure, std::chrono::milliseconds pause,
+                  const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop)
+{
+    using namespace std::chrono;
+    const auto part = read_part_state(state_path(file.target));
+    const auto until = steady_clock::now() + pause;
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any nothing;
+    for (auto now = steady_clock::now(); now < until && !stop.stop_requested(); now = steady_clock::now()) {
+        const auto left = ceil<seconds>(until - now);
+        if (on_progress)
+            on_progress({part ? part->done.total() : 0, file.bytes.value_or(0), 0, failure.what, left});
+        // Until a second less is left.
+        nothing.wait_until(lock, stop, until - (left - seconds(1)), [] { return false; });
+    }
+}
+
 /// Asks again after what may pass; a host that cannot be reached at all is not waited for.
 Result<RemoteFile> ask_patiently(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
                                  const std::function<void(const FetchProgress&)>& on_progress,
@@ -121,13 +140,8 @@ Result<RemoteFile> ask_patiently(HttpClient& client, const FileToFetch& file, co
         if (remote || !may_pass(remote.error().kind) || remote.error().kind == Kind::NoConnection ||
             tries >= limits.tries || remote.error().wait > limits.longest_wait)
             return remote;
-        if (on_progress)
-            on_progress({0, file.bytes.value_or(0), 0, remote.error().what});
-        std::mutex mutex;
-        std::unique_lock lock(mutex);
-        std::condition_variable_any nothing;
-        nothing.wait_for(lock, stop, std::max<std::chrono::milliseconds>(pause, remote.error().wait),
-                         [] { return false; });
+        wait_and_say(file, remote.error(), std::max<std::chrono::milliseconds>(pause, remote.error().wait), on_progress,
+                     stop);
         pause *= 2;
     }
 }

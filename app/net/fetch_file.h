@@ -40,6 +40,7 @@ struct FetchProgress {
     std::int64_t total_bytes = 0;
     std::int64_t checked_bytes = 0;  // hashed
     std::string note = {};           // why it goes slowly: "huggingface.co asks to wait ..."
+    std::chrono::seconds again{0};   // until what the note is about is tried again
 };
 
 struct Fetched {

@@ -61,7 +61,10 @@ Result<std::string> Transfer::run(const std::function<void(const FetchProgress&)
         std::unique_lock lock(mutex_);
         while (!failure_ && sha256_.empty() && !stop_.stop_requested()) {
             changed_.wait_for(lock, kBetweenReports);
-            const FetchProgress progress{state_.done.total(), state_.bytes, hashed_bytes_, note_};
+            const auto again = note_.empty() ? Clock::duration() : again_ - Clock::now();
+            const FetchProgress progress{
+                state_.done.total(), state_.bytes, hashed_bytes_, note_,
+                std::max(std::chrono::ceil<std::chrono::seconds>(again), std::chrono::seconds(0))};
             lock.unlock();
             if (on_progress)
                 on_progress(progress);
@@ -167,6 +170,7 @@ bool Transfer::wait_after(const Failure& failure, int failures, const std::stop_
     if (failure.kind == Failure::Kind::TooManyRequests)  // which is said to all of us
         until = not_before_ = std::max(not_before_, until);
     note_ = failure.what;
+    again_ = until;
     changed_.wait_until(lock, stop, until, [] { return false; });
     note_.clear();
     return !stop.stop_requested();

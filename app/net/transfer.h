@@ -50,6 +50,7 @@ private:
     std::vector<ByteRange> taken_;  // by threads that fetch them
     std::optional<Failure> failure_;
     std::string note_;
+    std::chrono::steady_clock::time_point again_;       // when what the note is about is tried again
     std::chrono::steady_clock::time_point not_before_;  // a server has asked to wait until then
     std::int64_t hashed_bytes_ = 0;
     std::string sha256_;

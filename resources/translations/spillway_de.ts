@@ -2591,6 +2591,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Enter a token</source>
         <translation>Token eingeben</translation>
     </message>
+    <message>
+        <source>Tries again in %1.</source>
+        <translation>Neuer Versuch in %1.</translation>
+    </message>
 </context>
 <context>
     <name>FetchRows</name>

@@ -18,6 +18,7 @@ Rectangle {
     required property bool checking
     required property string note
     required property bool wantsToken
+    required property real againS
     required property FetchQueue queue
 
     readonly property bool goesOn: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
@@ -36,7 +37,9 @@ Rectangle {
             parts = Format.also(parts, qsTr("%1 a second").arg(Format.bytes(bytesPerS)));
             parts = Format.also(parts, qsTr("%1 left").arg(Format.duration(1000 * (totalBytes - doneBytes) / bytesPerS)));
         }
-        return note === "" ? parts : Format.also(parts, note);
+        if (note !== "")
+            parts = Format.also(parts, note);
+        return againS > 0 ? parts + " " + qsTr("Tries again in %1.").arg(Format.duration(1000 * againS)) : parts;
     }
 
     signal opened

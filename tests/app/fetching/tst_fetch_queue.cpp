@@ -338,6 +338,21 @@ private Q_SLOTS:
         QVERIFY(note(5).isEmpty());
     }
 
+    void saysWhenItTriesAgain()
+    {
+        const auto againS = [this] { return m_case->value(queue(), 0, FetchQueue::AgainSRole).toDouble(); };
+        m_case->startAllowed();
+        m_case->hub->bytes_status = 503;
+        addSmall();
+        QTRY_COMPARE(againS(), 1.0);
+        QVERIFY2(note().contains("503"), qPrintable(note()));
+        QCOMPARE(m_case->state(), Fetch::Fetching);
+        m_case->hub->bytes_status = 200;
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QCOMPARE(againS(), 0.0);
+        QVERIFY(note().isEmpty());
+    }
+
     // In a cache the bytes are called by their hash: a sentence names the file.
     void wrongBytesAreThrownAway()
     {

@@ -335,6 +335,38 @@ private Q_SLOTS:
         QVERIFY(none.error().what.find("4000 s") != std::string::npos);
     }
 
+    // Whoever waits hears for how long, second by second, before the first byte and among the others.
+    void saysWhenItTriesAgain_data()
+    {
+        QTest::addColumn<int>("refused");
+        QTest::newRow("the first question") << 1;
+        QTest::newRow("a range") << 3;
+    }
+    void saysWhenItTriesAgain()
+    {
+        QFETCH(int, refused);
+        std::atomic<int> times = 0;
+        WebServer server([&](const WebRequest& request) -> WebAnswer {
+            if (++times == refused)
+                return {503, {{"Retry-After", "2"}}, {}, WebAnswer::End::Whole, 0, 0};
+            return support::file_answer(request, m_file, "\"one\"");
+        });
+        net::FetchLimits limits = quick();
+        limits.connections = 1;
+        net::HttpClient client(impatient());
+        std::vector<std::int64_t> said;
+        const auto file =
+            net::fetch_file(client, {server.url("/file"), {}, m_hash, std::int64_t(m_file.size()), m_target}, limits,
+                            [&](const net::FetchProgress& now) {
+                                QVERIFY(!now.note.empty() || now.again.count() == 0);
+                                if (now.again.count() > 0 && (said.empty() || said.back() != now.again.count()))
+                                    said.push_back(now.again.count());
+                            },
+                            {});
+        QVERIFY2(file, file ? "" : file.error().what.c_str());
+        QCOMPARE(said, (std::vector<std::int64_t>{2, 1}));
+    }
+
     void throwsWrongBytesAway()
     {
         WebServer server([this](const WebRequest& request) {

@@ -138,6 +138,8 @@ WebAnswer ModelHub::bytes(const WebRequest& request)
 {
     for (const auto& [content, hash] : hashes_)
         if (request.target == "/bytes/" + hash) {
+            if (bytes_status != 200)
+                return {bytes_status, {}, {}};
             WebAnswer answer = file_answer(request, *content, '"' + hash + '"');
             answer.pause_ms = pause_ms;
             if (spoils && !answer.body.empty())

@@ -35,6 +35,7 @@ public:
     std::atomic<int> status = 200;        // of every answer, where it is another
     std::atomic<int> pause_ms = 0;        // between pieces of a file
     std::atomic<int> answer_pause_ms{0};  // before any answer
+    std::atomic<int> bytes_status = 200;  // of files' bytes, where it is another
     std::atomic<bool> spoils = false;     // the bytes of files
 
     static const std::string& commit();
