@@ -4612,6 +4612,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>No model has “%1” in its name.</source>
         <translation>Kein Modell hat „%1“ im Namen.</translation>
     </message>
+    <message>
+        <source>Look for it on the hub</source>
+        <translation>Auf dem Hub danach suchen</translation>
+    </message>
 </context>
 <context>
     <name>ModelMenu</name>
@@ -7033,6 +7037,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>A made model of the same size, %1, is written to the disk for it and runs here for some seconds. Nothing is fetched.</source>
         <translation>Ein erzeugtes, gleich großes Modell, %1, wird dafür auf den Datenträger geschrieben und läuft hier einige Sekunden lang. Geholt wird nichts.</translation>
+    </message>
+    <message>
+        <source>This machine is being measured…</source>
+        <translation>Dieser Rechner wird gemessen…</translation>
     </message>
 </context>
 <context>

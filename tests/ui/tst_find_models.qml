@@ -97,6 +97,65 @@ Item {
             tryCompare(part("firstModels"), "visible", true);
         }
 
+        function test_back_leads_to_the_place_in_the_results() {
+            goThereAllowed();
+            search("more");
+            tryVerify(() => Bench.seen(shell, "found29")?.visible);
+            part("found29").forceActiveFocus(Qt.TabFocusReason); // scrolls to it
+            const page = part("findPage");
+            tryVerify(() => page.scrolled > 300);
+            const place = page.scrolled;
+            part("found29").clicked();
+            tryVerify(() => Bench.fetching.page.looked.known);
+            tryCompare(page, "scrolled", 0);
+            page.backRequested();
+            tryCompare(page, "scrolled", place);
+            search("tiny"); // another search begins at its top
+            tryCompare(page, "scrolled", 0);
+        }
+
+        function test_an_old_failure_goes_with_its_words() {
+            goThereAllowed();
+            Bench.hub(503);
+            search("tiny");
+            tryCompare(part("searchError"), "visible", true);
+            Bench.hub(200);
+            type("x");
+            tryCompare(part("searchError"), "visible", false);
+            compare(Bench.fetching.finder.error, "");
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            search("more");
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            type("org/tiny:Q4_K_M");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.fetching.page.looked.known);
+            part("findPage").backRequested();
+            compare(Bench.fetching.finder.words, ""); // what the address does not mean is not found below it
+        }
+
+        // What is not on this computer may be on the hub.
+        function test_words_lead_from_the_models_page_to_the_hub() {
+            Bench.putModels(["org/repo/mine.gguf"]);
+            Bench.catalogue.rescan();
+            tryVerify(() => Bench.catalogue.total === 1 && !Bench.catalogue.scanning);
+            Bench.catalogue.models.text = "tin";
+            tryVerify(() => part("findOnHub").visible);
+            compare(Bench.namelessControls(shell).join(), "");
+            click(part("findOnHub"));
+            tryVerify(() => Bench.seen(shell, "askFirst")?.visible);
+            compare(Bench.hubRequests(), 0);
+            click(part("allowNetwork"));
+            tryVerify(() => Bench.fetching.finder.results.rowCount() === 1);
+            compare(part("hubSearch").text, "tin");
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            Bench.catalogue.models.text = "nobody";
+            tryVerify(() => part("findOnHub").visible);
+            click(part("findOnHub"));
+            tryVerify(() => Bench.fetching.finder.words === "nobody" && Bench.fetching.finder.searched);
+            Bench.catalogue.models.text = "";
+            tryCompare(part("findOnHub"), "visible", false);
+        }
+
         function test_a_failure_is_a_sentence() {
             goThereAllowed();
             Bench.hub(503);

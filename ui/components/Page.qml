@@ -10,6 +10,7 @@ FocusScope {
     required property string title
     default property alias content: column.data
     property alias actions: actionRow.data // on the right of the title
+    readonly property alias scrolled: flick.contentY
     property string backName: qsTr("Back to the conversation")
     property string backShortcut: qsTr("Esc")
     property bool scrolls: true            // false: the content takes the room there is, and scrolls by itself
@@ -23,7 +24,11 @@ FocusScope {
         back.forceActiveFocus(Qt.OtherFocusReason);
     }
     function toTop() {
-        flick.contentY = 0;
+        flick.scrollTo(0);
+    }
+    // As soon as the content is long enough for it: what has just come into sight is laid out later.
+    function scrollTo(y: real) {
+        flick.scrollTo(y);
     }
 
     Accessible.role: Accessible.Pane
@@ -71,6 +76,15 @@ FocusScope {
         id: flick
 
         readonly property int columnWidth: Math.min(Theme.columnWidth, root.width - 2 * Theme.gapLarge)
+        property real wanted: -1 // where it is to be scrolled to; -1: it is there
+
+        function scrollTo(y: real) {
+            wanted = y;
+            if (y > Math.max(0, contentHeight - height))
+                return;
+            contentY = y;
+            wanted = -1;
+        }
 
         objectName: "pageFlick"
         anchors.top: heading.bottom
@@ -79,6 +93,10 @@ FocusScope {
         width: parent.width
         interactive: root.scrolls
         contentHeight: root.scrolls ? column.implicitHeight + Theme.gapHuge : height
+        onContentHeightChanged: {
+            if (wanted >= 0)
+                scrollTo(wanted);
+        }
 
         ColumnLayout {
             id: column

@@ -12,18 +12,33 @@ Page {
     required property Fetching fetching
 
     readonly property bool inModel: fetching.page.modelId !== ""
+    property real before: 0 // how far the results were scrolled when a model of them was opened
+
+    onInModelChanged: {
+        if (!inModel)
+            root.scrollTo(root.before);
+    }
 
     signal modelOpened
     signal tokenRequested
 
     // What names one model is opened; other words are searched for.
     function find(text: string) {
-        if (!root.fetching.openNamed(text))
-            root.fetching.finder.search(text);
+        root.before = 0;
+        root.fetching.finder.search(root.fetching.openNamed(text) ? "" : text);
         root.toTop();
     }
+    // As if it were typed; who has not agreed yet to use the network is asked first.
+    function lookFor(text: string) {
+        root.fetching.page.close();
+        search.text = text;
+        if (root.fetching.allowed)
+            root.find(text);
+    }
     function openModel(id: string) {
+        const place = root.scrolled;
         root.fetching.page.open(id);
+        root.before = place;
         root.toTop();
     }
     function takeFocus() {
@@ -45,6 +60,8 @@ Page {
         onAllowed: {
             root.fetching.allow();
             root.takeFocus();
+            if (search.text !== "")
+                root.find(search.text);
         }
     }
     FetchList {
@@ -68,7 +85,7 @@ Page {
             name: qsTr("Search %1, or enter a model’s address").arg(root.fetching.host)
             onAccepted: root.find(text)
             onTextChanged: {
-                if (text === "")
+                if (text === "" || root.fetching.finder.error !== "") // which was of other words
                     root.fetching.finder.search("");
             }
         }

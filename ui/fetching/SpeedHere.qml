@@ -62,6 +62,16 @@ ColumnLayout {
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
     }
+    Text {
+        objectName: "measuringWords"
+        Layout.fillWidth: true
+        visible: root.outlook.measuring
+        text: qsTr("This machine is being measured…")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
     ProgressLine {
         objectName: "measuringMachine"
         Layout.fillWidth: true
