@@ -77,6 +77,10 @@ StackLayout {
             hasGuide: root.program.hasGuide
             canFind: root.fetching.available
             onFindRequested: root.pageRequested(PageName.Find)
+            onFindWordsRequested: text => {
+                root.pageRequested(PageName.Find);
+                (findLoader.item as FindPage).lookFor(text);
+            }
             fetches: root.fetching.queue.summary
             onFetchesRequested: {
                 root.pageRequested(PageName.Find);

@@ -15,7 +15,10 @@ ListView {
     property bool byKeys: true // what moved last: only the keyboard needs its ring
     property string unfolded: "" // the row whose details are shown, by its id
 
+    property bool canFind: false // on the network
+
     signal openRequested(string id)
+    signal findRequested(string text)
     signal addRequested
     signal removeRequested(string path)
 
@@ -86,6 +89,8 @@ ListView {
         width: root.width - Theme.gap
 
         Text {
+            id: noneFound
+
             objectName: "noModelFound"
             width: parent.width
             topPadding: Theme.gapLarge
@@ -98,6 +103,15 @@ ListView {
             wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeBody
             color: Theme.textMuted
+        }
+        ActionButton {
+            objectName: "findOnHub"
+            anchors.horizontalCenter: parent.horizontalCenter
+            visible: noneFound.visible && root.canFind
+            text: qsTr("Look for it on the hub")
+            icon.source: "qrc:/icons/search.svg"
+            onClicked: root.findRequested(root.catalogue.models.text)
+            Keys.onReturnPressed: clicked()
         }
         PlacesList {
             objectName: "placesList"

@@ -20,6 +20,7 @@ Page {
 
     signal modelOpened
     signal findRequested
+    signal findWordsRequested(string text)
     signal fetchesRequested
     signal serversRequested
     signal guideRequested
@@ -185,7 +186,9 @@ Page {
         Layout.fillHeight: true
         visible: root.catalogue.total > 0
         catalogue: root.catalogue
+        canFind: root.canFind
         onOpenRequested: id => root.load(id)
+        onFindRequested: text => root.findWordsRequested(text)
         onAddRequested: folderDialog.begin()
         onRemoveRequested: path => root.settings.removeModelFolder(path)
     }
