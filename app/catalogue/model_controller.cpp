@@ -119,6 +119,7 @@ void ModelController::cancel()
     }
 }
 
+    // What a file offers is looked at once more before it is loaded; of a model elsewhere there is nothing to weigh.
 void ModelController::retry()
 {
     if (canRetry())

@@ -148,6 +148,21 @@ private Q_SLOTS:
         QTRY_VERIFY(models->current().known());
     }
 
+    void aModelElsewhereIsOpenedWhenItIsTriedAgain()
+    {
+        script->change([](auto& settings) {
+            settings.load_error = {engine::Error::Code::DeviceLost, "127.0.0.1:8000 refuses the connection"};
+        });
+        models->openAndLoad("http://127.0.0.1:8000/#noise", "Noise");
+        QTRY_COMPARE(models->error(), "127.0.0.1:8000 refuses the connection.");
+        script->change([](auto& settings) { settings.load_error.reset(); });
+        models->retry();
+        QTRY_VERIFY(models->phase() == Phase::Offered || models->current().known());
+        QCOMPARE(models->phase(), Phase::Idle);
+        QCOMPARE(models->current().name, "Noise");
+        QCOMPARE(models->path(), "http://127.0.0.1:8000/#noise");
+    }
+
     void aRaisedContextIsOfThatModelAlone()
     {
         models->openAndLoad("/models/a.gguf", "A by name");
