@@ -4234,6 +4234,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>MessageState</name>
     <message>
+        <source>Go on</source>
+        <translation>Fortsetzen</translation>
+    </message>
+    <message>
         <source>Try again</source>
         <translation>Noch einmal</translation>
     </message>

@@ -95,9 +95,26 @@ Item {
             compare(notice.sentence, "The file was cut off.");
             compare(lastText().trim(), "word word word");
             Bench.script({ error: "" });
+            compare(notice.actionText, "Go on");
+            verify(messagePart("retryButton").visible);
             click(findChild(notice, "noticeAction"));
             tryVerify(() => !Bench.chat.turn.busy && lastText().length > 100);
             compare(Bench.chat.messages.count, 2);
+            compare(lastMessage(MessageModel.VersionCountRole), 1); // it is still that answer
+            verify(lastText().indexOf("word word word") === 0);
+        }
+
+        function test_failure_without_text_is_tried_again() {
+            makeWindow({ tokens: 40, error: "the file was cut off" });
+            openModel();
+            ask("hello");
+            tryVerify(() => footer() && footer().visible);
+            const notice = messagePart("answerNotice");
+            compare(notice.actionText, "Try again");
+            verify(!messagePart("retryButton").visible);
+            Bench.script({ error: "" });
+            click(findChild(notice, "noticeAction"));
+            tryVerify(() => !Bench.chat.turn.busy && lastText().length > 100);
         }
 
         function test_full_context() {

@@ -15,6 +15,8 @@ Row {
     required property bool raw
 
     readonly property var pinned: chat.pins.messages
+    // Its notice has the button for it; that of an answer that broke off goes on with it.
+    readonly property bool noticeRetries: message.status === MessageModel.Failed && !message.canContinue
 
     signal editRequested
     signal rawToggled
@@ -63,7 +65,7 @@ Row {
     }
     Action {
         objectName: "retryButton"
-        visible: !root.mine && root.message.status !== MessageModel.Failed
+        visible: !root.mine && !root.noticeRetries
         enabled: root.chat.turn.canSend
         name: qsTr("Answer again")
         shortcutText: root.last ? qsTr("Ctrl+R") : ""
@@ -73,7 +75,7 @@ Row {
     // Beside the button it belongs to, and slim: the two are one.
     Action {
         objectName: "retryMenuButton"
-        visible: !root.mine && root.message.status !== MessageModel.Failed
+        visible: !root.mine && !root.noticeRetries
         enabled: root.chat.turn.canSend
         width: Theme.px(18)
         pictureSize: Theme.px(14)

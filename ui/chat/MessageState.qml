@@ -24,8 +24,14 @@ RowLayout {
         visible: root.failed
         sentence: root.message.sentence
         dismissible: false
-        actionText: root.last && root.chat.turn.canSend && root.chat.context.tooLongTokens === 0 ? qsTr("Try again") : ""
-        onActionRequested: root.chat.turn.retry()
+        actionText: !root.last || !root.chat.turn.canSend || root.chat.context.tooLongTokens !== 0 ? ""
+                  : root.message.canContinue ? qsTr("Go on") : qsTr("Try again")
+        onActionRequested: {
+            if (root.message.canContinue)
+                root.chat.turn.continueAnswer(root.message.messageId);
+            else
+                root.chat.turn.retry();
+        }
     }
     Text {
         objectName: "queuedText"
