@@ -125,6 +125,8 @@ constexpr std::array kKnown = {
     Known{"llamacpp:requests_processing", "", &N::running},
     Known{"llamacpp:requests_deferred", "", &N::waiting},
     Known{"llamacpp:tokens_predicted_total", "", &N::answer_tokens},
+    Known{"llamacpp:prompt_tokens_total", "", &N::prefix_misses},
+    Known{"llamacpp:prompt_tokens_cached_total", "", &N::prefix_hits},
     Known{"spillway_turns_running", "", &N::running},
     Known{"spillway_turns_waiting", "", &N::waiting},
     Known{"spillway_memory_bytes", "tenant=\"kv\"", &N::kv_bytes},
@@ -221,6 +223,8 @@ ServerNumbers read_numbers(std::string_view page)
     for (std::size_t i = 0; i < kKnown.size(); ++i)
         if (const auto value = gathered[i].value(kKnown[i].several); value && !(numbers.*kKnown[i].to))
             numbers.*kKnown[i].to = value;
+    if (!numbers.prefix_tokens && numbers.prefix_misses && numbers.prefix_hits)
+        numbers.prefix_tokens = *numbers.prefix_misses + *numbers.prefix_hits;
     if (!numbers.kv_share && numbers.kv_tokens && numbers.kv_most_tokens && *numbers.kv_most_tokens > 0)
         numbers.kv_share = *numbers.kv_tokens / *numbers.kv_most_tokens;
     if (numbers.kv_share && *numbers.kv_share > 1)

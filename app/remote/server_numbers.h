@@ -26,6 +26,7 @@ struct ServerNumbers {
     std::optional<double> fetched_bytes;    // and came back
     std::optional<double> prefix_tokens;    // that were looked for in the KV of earlier requests
     std::optional<double> prefix_hits;      // of them, found
+    std::optional<double> prefix_misses;    // and not found
     std::optional<double> answer_tokens;    // of all its clients
 
     // Of all requests since the server began; empty: it has none.

@@ -141,6 +141,7 @@ void ServerLoad::forget()
     m_perSecond = {};
     m_preemptions = m_hits = m_looked = std::nullopt;
     m_firstToken = m_tokenGap = {};
+    m_speedStood = false;
     for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed, &m_pushedOut})
         readings->clear();
     m_restarts = 0;
@@ -189,7 +190,10 @@ void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
         return rise && seconds > 0 ? std::optional(*rise / seconds) : std::nullopt;
     };
     m_perSecond = {};
-    m_perSecond.answer_tokens = rate(change.answer_tokens);
+    const bool stands = change.answer_tokens == 0.0 && numbers->running.value_or(0) > 0;
+    if (!stands && !m_speedStood)
+        m_perSecond.answer_tokens = rate(change.answer_tokens);
+    m_speedStood = stands;
     m_perSecond.offloaded_bytes = rate(change.offloaded_bytes);
     m_perSecond.fetched_bytes = rate(change.fetched_bytes);
     addReading(m_kv, numbers->kv_share);

@@ -128,6 +128,9 @@ private:
     std::optional<remote::ServerNumbers> m_last;
     QElapsedTimer m_sinceLast;
     remote::CounterChange m_perSecond;  // of the newest interval
+    // llama-server counts an answer when it ends: until then its speed is not known, and what it counts then came in
+    // nobody knows what time.
+    bool m_speedStood = false;
     std::optional<double> m_preemptions, m_hits, m_looked;
     remote::LatencyHistogram m_firstToken, m_tokenGap;
     QList<double> m_kv, m_running, m_waiting, m_speed, m_pushedOut;

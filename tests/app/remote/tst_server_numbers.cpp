@@ -68,6 +68,15 @@ private Q_SLOTS:
         QCOMPARE(n.waiting.value_or(-1), 0.0);
         QCOMPARE(n.answer_tokens.value_or(-1), 321.0);
         QVERIFY(!n.kv_share);  // it does not say, which is not zero
+        QVERIFY(!n.prefix_tokens);
+    }
+
+    void llamaServersCountTheTokensThatTheyReadAnew()
+    {
+        const ServerNumbers n =
+            read_numbers("llamacpp:prompt_tokens_total 60\nllamacpp:prompt_tokens_cached_total 140\n");
+        QCOMPARE(n.prefix_tokens.value_or(-1), 200.0);
+        QCOMPARE(n.prefix_hits.value_or(-1), 140.0);
     }
 
     void whatIsNoNumberIsNotKnown_data()

@@ -242,6 +242,26 @@ private Q_SLOTS:
 
     void whatCannotBeReadIsAGap()
     {
+    void anAnswerThatIsCountedAtItsEndHasNoSpeed()
+    {
+        Followed f;
+        f.server.counts("llamacpp:requests_processing 0\nllamacpp:tokens_predicted_total 100\n");
+        f.follow();
+        QTRY_VERIFY(f.load.tokensPerSecond().isValid());
+        QCOMPARE(f.load.tokensPerSecond().toDouble(), 0.0);
+        f.server.counts("llamacpp:requests_processing 1\nllamacpp:tokens_predicted_total 100\n");
+        f.read();
+        QVERIFY(!f.load.tokensPerSecond().isValid());
+        QList<double> speeds;
+        connect(&f.load, &ServerLoad::changed, &f.load, [&] {
+            if (f.load.tokensPerSecond().isValid())
+                speeds.append(f.load.tokensPerSecond().toDouble());
+        });
+        f.server.counts("llamacpp:requests_processing 0\nllamacpp:tokens_predicted_total 400\n");
+        QTRY_VERIFY(!speeds.isEmpty());
+        QCOMPARE(speeds.first(), 0.0);  // and not 300 tokens in one interval
+    }
+
         Followed f;
         f.server.counts("vllm:num_requests_running 1\n");
         f.follow();
