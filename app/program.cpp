@@ -386,7 +386,10 @@ void Program::connectFetching()
 
 void Program::connectServers()
 {
-    const auto list = [this] { m_catalogue.setElsewhere(m_servers.models()); };
+    const auto list = [this] {
+        m_catalogue.setElsewhere(m_servers.models());
+        m_models.setServerOf([this](const QString& path) { return m_servers.serverOf(path); });
+    };
     QObject::connect(&m_servers, &Servers::modelsChanged, &m_catalogue, list);
     list();
     QObject::connect(&m_models, &ModelController::modelReady, &m_servers, [this] {

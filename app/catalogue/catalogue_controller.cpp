@@ -201,6 +201,12 @@ void CatalogueController::openRecent(const QString& path)
         m_opener.openAndLoad(path, known->title);
 }
 
+void CatalogueController::setElsewhere(const QList<ModelEntry>& models)
+{
+    m_models.setElsewhere(models);
+    showRecent();  // a server may have got another name
+}
+
 void CatalogueController::lookAtRecent()
 {
     QStringList paths;
@@ -229,10 +235,15 @@ void CatalogueController::showRecent()
         files.append({{}, used.path});  // whatever they call themselves, by their files
     }
     const QStringList marks = tellApart(files);
-    for (qsizetype i = 0; i < recent.size(); ++i)
-        recent[i].file = isElsewhere(recent[i].path) ? hostOf(recent[i].path)
-                         : recent.size() == 1        ? VisibleText::of(QFileInfo(recent[i].path).fileName())
-                                                     : marks[i];
+    for (qsizetype i = 0; i < recent.size(); ++i) {
+        RecentModel& model = recent[i];
+        const int row = m_models.rowOf(model.path);
+        model.elsewhere = isElsewhere(model.path);
+        if (model.elsewhere)
+            model.file = row < 0 ? hostOf(model.path) : m_models.entry(row).facts.server;
+        else
+            model.file = recent.size() == 1 ? VisibleText::of(QFileInfo(model.path).fileName()) : marks[i];
+    }
     if (recent == m_recent)
         return;
     m_recent = recent;
@@ -259,7 +270,8 @@ void CatalogueController::reveal(const QString& id)
 void CatalogueController::copyPath(const QString& id)
 {
     if (const int row = m_models.rowOf(id); row >= 0)
-        QGuiApplication::clipboard()->setText(QDir::toNativeSeparators(m_models.entry(row).path));
+        QGuiApplication::clipboard()->setText(isElsewhere(id) ? idElsewhere(id)
+                                                              : QDir::toNativeSeparators(m_models.entry(row).path));
 }
 
 QList<Place> CatalogueController::placesToLookInto() const

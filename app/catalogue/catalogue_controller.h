@@ -86,7 +86,7 @@ public:
     QList<ModelEntry> measurable() const;
 
     /// From now on the list shows the models of these servers, too.
-    void setElsewhere(const QList<ModelEntry>& models) { m_models.setElsewhere(models); }
+    void setElsewhere(const QList<ModelEntry>& models);
     /// The user's own; they are looked into at once if anything has been yet. `fetchFolder`: where what is fetched
     /// goes, which need not hold a model yet.
     void setFolders(const QStringList& folders, const QString& fetchFolder = {});

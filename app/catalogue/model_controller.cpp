@@ -1,7 +1,5 @@
 #include "app/catalogue/model_controller.h"
 
-#include "app/system/remote_path.h"
-
 #include "app/system/background.h"
 #include "app/system/chosen_path.h"
 #include "app/text/visible_text.h"
@@ -119,11 +117,11 @@ void ModelController::cancel()
     }
 }
 
-    // What a file offers is looked at once more before it is loaded; of a model elsewhere there is nothing to weigh.
 void ModelController::retry()
 {
+    // What a file offers is looked at once more before it is loaded; of a model elsewhere there is nothing to weigh.
     if (canRetry())
-        inspect(m_path, AfterInspection::Offer, m_name);
+        inspect(m_path, isElsewhere(m_path) ? AfterInspection::Load : AfterInspection::Offer, m_name);
 }
 
 void ModelController::reload()
@@ -320,7 +318,18 @@ ModelFacts ModelController::facts(const engine::ModelInfo& info) const
     ModelFacts known(info);
     if (!m_name.isEmpty())
         known.name = m_name;
+    if (!known.server.isEmpty())
+        known.server = m_serverOf(known.path);
     return known;
+}
+
+void ModelController::setServerOf(TextOfPath serverOf)
+{
+    m_serverOf = std::move(serverOf);
+    if (m_current.server.isEmpty() || m_current.server == m_serverOf(m_current.path))
+        return;
+    m_current.server = m_serverOf(m_current.path);
+    Q_EMIT currentChanged();
 }
 
 void ModelController::setPhase(Phase phase)

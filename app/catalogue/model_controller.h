@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/catalogue/model_facts.h"
+#include "app/system/remote_path.h"
 #include "app/worker/engine_thread.h"
 
 #include <QObject>
@@ -19,8 +20,8 @@ using ModelInspector =
 /// the model is loaded again.
 using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::PlacementOptions&)>;
 
-/// Finds the small model that guesses for a model, by their paths; empty: none does.
-using DraftOfPath = std::function<QString(const QString& path)>;
+/// What others know of a model by its path.
+using TextOfPath = std::function<QString(const QString& path)>;
 
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the
 /// next attempt or until dismissed. Lives on the UI thread; owned by Program.
@@ -68,8 +69,7 @@ public:
 
     /// Looks into a file and offers it.
     Q_INVOKABLE void open(const QUrl& file);
-    /// The same for what was dropped on the window: one GGUF file of this computer.
-    Q_INVOKABLE void openDropped(const QList<QUrl>& files);
+    Q_INVOKABLE void openDropped(const QList<QUrl>& files);  // on the window: one GGUF file of this computer
     /// Looks into a file and loads it at once. A list may know it by a better name than the file's own.
     void openAndLoad(const QString& path, const QString& name = {});
 
@@ -87,7 +87,8 @@ public:
     void onDevice(const QString& device);
     void onPlacement(const engine::PlacementOptions& placement);  // on a device that was chosen since
     void setChanged(PlacementAsChanged changed) { m_changed = std::move(changed); }
-    void setDraftOf(DraftOfPath draftOf) { m_draftOf = std::move(draftOf); }
+    void setDraftOf(TextOfPath draftOf) { m_draftOf = std::move(draftOf); }  // the small model that guesses for it
+    void setServerOf(TextOfPath serverOf);                                   // of a model elsewhere, by its name
     bool draftChanged() const;  // another one would guess for what is open, now, than was loaded with it
     /// What loads start from, from the next one on.
     void setDefaults(const engine::LoadRequest& defaults);
@@ -131,7 +132,7 @@ private:
     EngineThread& m_engine;
     ModelInspector m_inspect;
     PlacementAsChanged m_changed = [](const auto& loaded) { return loaded; };
-    DraftOfPath m_draftOf = [](const QString&) { return QString(); };
+    TextOfPath m_draftOf = [](const QString&) { return QString(); }, m_serverOf = hostOf;
     engine::LoadRequest m_request;  // the present choices, for what is being opened
     engine::LoadRequest m_chosen;   // what they were when the open model was opened
     engine::LoadRequest m_loaded;   // with what it was loaded, the context it was raised to included

@@ -7,6 +7,8 @@
 
 QString ModelEntry::shownPath() const
 {
+    if (store == Store::Server)
+        return facts.fileName;
     QString shown = QDir::toNativeSeparators(path);
     const QString home = QDir::toNativeSeparators(QDir::homePath()) + QDir::separator();
     if (shown.startsWith(home))

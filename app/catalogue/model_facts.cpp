@@ -5,10 +5,13 @@
 #include "app/text/visible_text.h"
 #include "app/worker/error_sentence.h"
 
+#include <QRegularExpression>
+
 namespace {
 
 // A file may call itself anything, at any length.
 constexpr qsizetype kLongestName = 120;
+constexpr QLatin1String kGguf(".gguf");
 
 QString fromFile(const std::string& text)
 {
@@ -16,6 +19,21 @@ QString fromFile(const std::string& text)
     if (visible.size() > kLongestName)
         visible = visible.left(kLongestName) + QStringLiteral("…");
     return visible;
+}
+
+/// Some servers call a model by the file that they have opened. Its name is the file's then, as it is of files here;
+/// one such as "org/model" is none.
+QString nameOfId(const QString& id)
+{
+    static const QRegularExpression root(QStringLiteral(R"(^(/|~|\.|\\\\|[A-Za-z]:[/\\]))")),
+        separator(QStringLiteral(R"([/\\])"));
+    const bool isFile = id.endsWith(kGguf, Qt::CaseInsensitive);
+    if (!isFile && !id.contains(root))
+        return id;
+    QString name = id.section(separator, -1, -1, QString::SectionSkipEmpty);
+    if (isFile)
+        name.chop(kGguf.size());
+    return name.isEmpty() ? id : name;
 }
 
 }  // namespace
@@ -44,8 +62,11 @@ ModelFacts::ModelFacts(const engine::ModelInfo& info)
     // Some files call themselves after their architecture, which tells nobody anything.
     if (name.isEmpty() || name == architecture)
         name = VisibleText::of(QString::fromStdU16String(info.path.stem().u16string()));
-    if (isElsewhere(path))
+    if (isElsewhere(path)) {
         server = VisibleText::of(hostOf(path));
+        fileName = VisibleText::of(idElsewhere(path));
+        name = nameOfId(name);
+    }
     for (const std::string& warning : info.warnings)
         warnings.append(asSentence(QString::fromStdString(warning)));
 }

@@ -43,8 +43,8 @@ public:
     bool known() const { return !fileName.isEmpty(); }
 
     QString name;
-    QString path;  // as it is: to open, not to show
-    QString fileName;
+    QString path;      // as it is: to open, not to show
+    QString fileName;  // of a model elsewhere: as its server calls it
     QString architecture;
     QString quantization;
     double parameters = 0;  // doubles, since QML has no 64-bit integers
@@ -53,7 +53,7 @@ public:
     int contextTokens = 0;
     int contextInUse = 0;  // 0: not loaded
     QString device;        // beside the cpu; empty: none
-    QString server;        // that answers; empty: this machine does
+    QString server;        // that answers, by its host unless somebody knows its name; empty: this machine does
     int layers = 0;
     int experts = 0;
     int expertsUsed = 0;

@@ -108,7 +108,7 @@ void ModelListModel::mark()
 {
     QList<NamedFile> files;
     for (const Row& row : std::as_const(m_rows))
-        files.append({row.entry.title, row.entry.path});
+        files.append({row.entry.title, row.entry.path, row.entry.facts.server});
     const QStringList marks = tellApart(files);
     for (int row = 0; row < m_rows.size(); ++row) {
         if (m_rows[row].mark == marks[row])

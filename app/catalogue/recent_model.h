@@ -13,6 +13,7 @@ class RecentModel
     Q_PROPERTY(QString path MEMBER path CONSTANT)
     Q_PROPERTY(QString title MEMBER title CONSTANT)
     Q_PROPERTY(QString file MEMBER file CONSTANT)
+    Q_PROPERTY(bool elsewhere MEMBER elsewhere CONSTANT)
     Q_PROPERTY(bool there MEMBER there CONSTANT)
     Q_PROPERTY(bool isOpen MEMBER isOpen CONSTANT)
 
@@ -21,7 +22,8 @@ public:
 
     QString path;  // as it is: to open, not to show
     QString title;
-    QString file;       // its name, with its folder where another one is called so
+    QString file;  // its name, with its folder where another one is called so; of a model elsewhere, the server
+    bool elsewhere = false;
     bool there = true;  // false: no such file, as far as is known
     bool isOpen = false;
 };

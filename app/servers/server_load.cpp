@@ -233,7 +233,8 @@ ServerFacts ServerLoad::facts() const
 
 QString ServerLoad::server() const
 {
-    return m_last && !m_server.isEmpty() ? hostOf(QString::fromStdString(m_last->server)) : m_server;
+    const QString host = m_last && !m_server.isEmpty() ? hostOf(QString::fromStdString(m_last->server)) : QString();
+    return host.isEmpty() || host == m_server ? m_server : QStringLiteral("%1 (%2)").arg(m_server, host);
 }
 
 QVariant ServerLoad::kvPercent() const

@@ -82,7 +82,7 @@ public:
     /// A turn's answer has ended, whose first token took so long.
     void onAnswer(quint64 turn, std::optional<double> firstTokenMs);
 
-    QString server() const;  // which answers; others of its name may, another time
+    QString server() const;  // its name, and which of that name answers, by its host: others may another time
     bool measured() const { return m_last.has_value(); }
     QString trouble() const { return m_trouble; }  // why there are no numbers, one sentence
     QVariant kvPercent() const;                    // of the server's KV cache, in use

@@ -271,6 +271,7 @@ ModelEntry Servers::modelEntry(const KnownServer& known, const remote::ServedMod
     entry.info.context_tokens = entry.info.context_in_use = model.context_tokens;
     entry.info.has_chat_template = true;
     entry.facts = ModelFacts(entry.info);
+    entry.facts.server = VisibleText::of(known.name);
     entry.path = entry.id = entry.facts.path;
     entry.title = entry.facts.name;
     entry.store = Store::Server;
@@ -295,6 +296,14 @@ QList<ModelEntry> Servers::models() const
             if (m_list.answeringFor(known, model.id).constFirst() == &known)  // one row, however many have it
                 entries.append(modelEntry(known, model));
     return entries;
+}
+
+QString Servers::serverOf(const QString& path) const
+{
+    for (const KnownServer& known : m_list.all())
+        if (path.startsWith(urlOf(known) + QLatin1String("/#")))
+            return VisibleText::of(known.name);
+    return ::hostOf(path);
 }
 
 QStringList Servers::unknown(const QString& path, const QStringList& sampling) const

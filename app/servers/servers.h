@@ -109,6 +109,8 @@ public:
 
     /// Their models, as rows of the list; one row for all servers of one name.
     QList<ModelEntry> models() const;
+    /// The server of a model's path, by its name; its host where it is none of them.
+    QString serverOf(const QString& path) const;
     /// Of a model's path: the sampling options, of these, that its server does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
     /// The servers that may answer for the model of a path; none: it is of no server.

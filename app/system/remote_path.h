@@ -1,4 +1,4 @@
-// isElsewhere() tells a model of a server from a file by its path; hostOf() names the server.
+// isElsewhere() tells a model of a server from a file by its path; hostOf() names the server, idElsewhere() the model.
 #pragma once
 
 #include <QString>
@@ -17,4 +17,10 @@ inline QString hostOf(const QString& address)
     const QUrl url(address);
     return url.scheme() == QLatin1String("http") || url.scheme() == QLatin1String("https") ? url.authority()
                                                                                            : QString();
+}
+
+/// As the server of that path calls the model.
+inline QString idElsewhere(const QString& path)
+{
+    return QUrl::fromPercentEncoding(path.mid(path.indexOf(QLatin1String("/#")) + 2).toUtf8());
 }

@@ -4511,6 +4511,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Pfad kopieren</translation>
     </message>
     <message>
+        <source>Copy what the server calls it</source>
+        <translation>Kopieren, wie der Server es nennt</translation>
+    </message>
+    <message>
         <source>Show in the file manager</source>
         <translation>In der Dateiverwaltung zeigen</translation>
     </message>

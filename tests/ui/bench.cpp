@@ -273,8 +273,10 @@ void Bench::reset(const QVariantMap& changes)
     if (changes.value(QStringLiteral("server")).toBool())
         m_server = serveModel();
     m_servers = std::make_unique<Servers>(m_door, m_folder->filePath(QStringLiteral("servers.json")));
-    connect(m_servers.get(), &Servers::modelsChanged, m_catalogue.get(),
-            [this] { m_catalogue->setElsewhere(m_servers->models()); });
+    connect(m_servers.get(), &Servers::modelsChanged, m_catalogue.get(), [this] {
+        m_catalogue->setElsewhere(m_servers->models());
+        m_models->setServerOf([this](const QString& path) { return m_servers->serverOf(path); });
+    });
     connect(m_models.get(), &ModelController::modelReady, m_servers.get(), [this] {
         QStringList keys;
         for (const SamplingControl& control : samplingControls())

@@ -26,7 +26,7 @@ ColumnLayout {
         [qsTr("Files"), facts.splitFiles > 1 ? Format.count(facts.splitFiles) : ""],
         [qsTr("Projector"), entry.projector],
         [qsTr("Licence"), facts.license],
-        [qsTr("From"), entry.origin],
+        [qsTr("From"), facts.server === "" ? entry.origin : ""],
         [qsTr("Also"), entry.otherNames]
     ]
 
@@ -129,7 +129,7 @@ ColumnLayout {
         }
         IconButton {
             objectName: "copyPath"
-            name: qsTr("Copy the path")
+            name: root.facts.server === "" ? qsTr("Copy the path") : qsTr("Copy what the server calls it")
             source: "qrc:/icons/copy.svg"
             onClicked: root.row.copyRequested()
         }

@@ -27,7 +27,8 @@ MenuItem {
         spacing: Theme.gapSmall
 
         Picture {
-            source: root.recent.isOpen ? "qrc:/icons/check.svg" : root.recent.there ? "qrc:/icons/models.svg" : "qrc:/icons/warning.svg"
+            source: root.recent.isOpen ? "qrc:/icons/check.svg" : !root.recent.there ? "qrc:/icons/warning.svg"
+                  : root.recent.elsewhere ? "qrc:/icons/server.svg" : "qrc:/icons/models.svg"
             size: Theme.px(17)
             ink: root.recent.isOpen ? Theme.accent : root.recent.there ? Theme.textMuted : Theme.warning
         }

@@ -144,6 +144,10 @@ private Q_SLOTS:
                  QStringList({"a-q4.gguf", "a-q8.gguf", ""}));
         QCOMPARE(tellApart({{"a", "/x/a.gguf"}, {"a", "/y/a.gguf"}, {"a", "/y/b.gguf"}}),
                  QStringList({"/x/a.gguf", "/y/a.gguf", "b.gguf"}));
+        const QString one = "http://127.0.0.1:8080/#%2Fx%2Fa.gguf", two = "http://127.0.0.1:8080/#%2Fy%2Fa.gguf";
+        QCOMPARE(tellApart({{"a", "/x/a.gguf"}, {"a", one, "Workshop"}}), QStringList({"a.gguf", "Workshop"}));
+        QCOMPARE(tellApart({{"a", one, "Workshop"}, {"a", two, "Workshop"}}),
+                 QStringList({"Workshop: /x/a.gguf", "Workshop: /y/a.gguf"}));
     }
 
     void whatWasOpenedIsKeptWithItsName()

@@ -81,7 +81,7 @@ private Q_SLOTS:
         const auto engine = f.door->engine(std::make_unique<FakeEngine>(std::make_shared<FakeScript>()));
         f.follow();
         QTRY_VERIFY(f.load.measured());
-        QCOMPARE(f.load.server(), hostOf(QString::fromStdString(f.server.url())));
+        QCOMPARE(f.load.server(), "host (" + hostOf(QString::fromStdString(f.server.url())) + ')');
 
         engine::LoadRequest open;
         open.model = f.door->pathOf(f.server.url(), "org/model");
@@ -89,7 +89,7 @@ private Q_SLOTS:
         engine::Request request;
         request.messages = {{"user", "Hello", {}, {}}};
         QVERIFY(engine->generate(*engine->create_sequence(), request, {}, {}));  // by the one with nothing to do
-        QTRY_COMPARE(f.load.server(), hostOf(QString::fromStdString(other.url())));
+        QTRY_COMPARE(f.load.server(), "host (" + hostOf(QString::fromStdString(other.url())) + ')');
         QCOMPARE(f.load.restarts(), 0);
         QCOMPARE(f.load.running().toInt(), 0);
         QCOMPARE(f.load.runningHistory().count(1), 0);
@@ -196,7 +196,9 @@ private Q_SLOTS:
             f.load.onAnswer(turn, double(1000 * turn));
             return answer.has_value();
         };
-        const auto hostOfIt = [](const LookAlike& server) { return hostOf(QString::fromStdString(server.url())); };
+        const auto hostOfIt = [](const LookAlike& server) {
+            return "cluster (" + hostOf(QString::fromStdString(server.url())) + ')';
+        };
         f.load.onConversation("a");
         one.counts("vllm:num_requests_waiting 0\n");
         two.counts("vllm:num_requests_waiting 2\n");
@@ -240,8 +242,6 @@ private Q_SLOTS:
             QVERIFY(speed >= 0);
     }
 
-    void whatCannotBeReadIsAGap()
-    {
     void anAnswerThatIsCountedAtItsEndHasNoSpeed()
     {
         Followed f;
@@ -262,6 +262,8 @@ private Q_SLOTS:
         QCOMPARE(speeds.first(), 0.0);  // and not 300 tokens in one interval
     }
 
+    void whatCannotBeReadIsAGap()
+    {
         Followed f;
         f.server.counts("vllm:num_requests_running 1\n");
         f.follow();

@@ -355,6 +355,48 @@ private Q_SLOTS:
         QCOMPARE(catalogue.total(), 0);
     }
 
+    void aModelIsCalledByItsFileAndItsServerByItsName_data()
+    {
+        QTest::addColumn<QString>("id");
+        QTest::addColumn<QString>("name");
+        QTest::newRow("a file") << "/home/me/models/Guide-Q8_0.gguf"
+                                << "Guide-Q8_0";
+        QTest::newRow("of Windows") << R"(C:\models\guide.GGUF)"
+                                    << "guide";
+        QTest::newRow("without a folder") << "guide.gguf"
+                                          << "guide";
+        QTest::newRow("a folder") << "/srv/Qwen3-8B/"
+                                  << "Qwen3-8B";
+        QTest::newRow("a name") << "org/model"
+                                << "org/model";
+        QTest::newRow("with a tag") << "qwen2.5:7b"
+                                    << "qwen2.5:7b";
+    }
+    void aModelIsCalledByItsFileAndItsServerByItsName()
+    {
+        QFETCH(QString, id);
+        QFETCH(QString, name);
+        LookAlike server({nlohmann::json{{"data", {{{"id", id.toStdString()}}}}}.dump()});
+        List list;
+        list.add("Workshop", urlOf(server));
+        const ModelEntry entry = list.servers->models().value(0);
+        QCOMPARE(entry.title, name);
+        QCOMPARE(entry.shownPath(), id);
+        QCOMPARE(entry.facts.server, "Workshop");
+
+        Talk talk(list);
+        const auto serverOf = [&](const QString& path) { return list.servers->serverOf(path); };
+        talk.models.setServerOf(serverOf);
+        talk.open(entry.path);
+        QCOMPARE(talk.models.current().name, name);
+        QCOMPARE(talk.models.current().fileName, id);
+        QCOMPARE(talk.models.current().server, "Workshop");
+        list.add("Attic", urlOf(server));
+        talk.models.setServerOf(serverOf);
+        QCOMPARE(talk.models.current().server, "Attic");
+        QCOMPARE(list.servers->serverOf("http://127.0.0.1:1/#none"), "127.0.0.1:1");
+    }
+
     void aConversationMovesThereAndBack()
     {
         LookAlike server;
