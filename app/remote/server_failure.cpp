@@ -115,8 +115,8 @@ net::Failure key_missing(const Server& server)
 net::Failure complaint_of(const std::string& host, const std::string& message)
 {
     const std::string reason = as_reason(message);
-    return {net::Failure::Kind::ServerError,
-            host + " ended the answer" + (reason.empty() ? " without saying why" : " (\"" + reason + "\")")};
+    return {net::Failure::Kind::ServerError, host + (reason.empty() ? " ended the answer without saying why"
+                                                                    : " ended the answer (\"" + reason + "\")")};
 }
 
 engine::Error error_of(const net::Failure& failure, bool begun)

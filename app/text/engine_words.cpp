@@ -31,6 +31,8 @@ QString numberText(const QRegularExpressionMatch& number)
     if (number.hasCaptured(QStringLiteral("unit")))
         return sizeText(number.captured(QStringLiteral("size")).toDouble() *
                         unitBytes(number.capturedView(QStringLiteral("unit"))));
+    if (number.hasCaptured(QStringLiteral("gigabytes")))
+        return sizeText(number.captured(QStringLiteral("gigabytes")).toDouble() * 1e9);
     const qint64 value = number.captured(QStringLiteral("count")).toLongLong();
     const QString bytes = number.captured(QStringLiteral("bytes"));
     return !bytes.isEmpty() && value >= kFewBytes ? sizeText(double(value)) : QLocale().toString(value) + bytes;
@@ -41,9 +43,9 @@ QString numberText(const QRegularExpressionMatch& number)
 QString engineWords(QStringView words)
 {
     // A number stands by itself: what has letters, dots, slashes or colons at it is a part of a name.
-    static const QRegularExpression numbers(
-        QStringLiteral(R"((?<![^\s(])(?:(?<size>\d{1,9}) (?<unit>[KMG]iB)|(?<count>\d{4,15})(?<bytes> bytes\b)?))"
-                       R"((?=[\s,;:)]|\.(?:\s|$)|$))"));
+    static const QRegularExpression numbers(QStringLiteral(
+        R"((?<![^\s(])(?:(?<size>\d{1,9}) (?<unit>[KMG]iB)|(?<gigabytes>\d{1,9}\.\d{2}) GB|(?<count>\d{4,15})(?<bytes> bytes\b)?))"
+        R"((?=[\s,;:)]|\.(?:\s|$)|$))"));
     static const QRegularExpression path(QStringLiteral(R"(^(?:/|[A-Za-z]:\\).*?: )"));
     const QString visible = VisibleText::of(words);
     qsizetype done = std::max<qsizetype>(0, path.match(visible).capturedEnd());

@@ -5,7 +5,7 @@
 #include <QString>
 #include <QStringView>
 
-/// The engine and the network write plain digits, and a memory in bytes or MiB, wherever they say a number ("needs
+/// The engine and the network write plain digits, and a memory in bytes, MiB or GB, wherever they say a number ("needs
 /// 131072 tokens, and 2048 MiB are free"). Here they get the locale's groups and the units of the window ("131,072
 /// tokens", "2.15 GB"). What belongs to a name, a version, an address or the path in front of the sentence stays as it
 /// is.

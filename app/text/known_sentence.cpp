@@ -6,12 +6,13 @@
 #include <QRegularExpression>
 #include <QStringList>
 
-#include <iterator>
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace {
 
-/// What is longer stands before what it begins with.
+/// Where several match, the one with the most words of its own is meant.
 constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "none of the %1 servers named '%2' can answer now; the last of them: %3"),
     QT_TRANSLATE_NOOP("KnownSentence", "the key for %1 is missing: %2"),
@@ -39,46 +40,184 @@ constexpr const char* kKnown[] = {
                       "a page for people came in place of the hub's answer; a network that wants you to "
                       "sign in first, as in a hotel, may have sent it"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk cannot be written (%1)"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the name %1 cannot be looked up: no network, or no such host"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names cannot be looked up"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 refuses the connection"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 does not answer"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 cannot prove that it is %2: its certificate is not trusted"),
+    QT_TRANSLATE_NOOP("KnownSentence", "this machine's list of trusted certificates cannot be read"),
+    QT_TRANSLATE_NOOP("KnownSentence", "no secure connection to %1 comes about"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 broke off before the end"),
+    QT_TRANSLATE_NOOP("KnownSentence", "there is not enough memory for a connection"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the connection to %1 broke off"),
+    QT_TRANSLATE_NOOP("KnownSentence", "nothing came for %1 s, though the connection stands"),
+    QT_TRANSLATE_NOOP("KnownSentence", "'%1' is no address of the web"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 leads to what is no address of the web"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 leads to an address that is not secure"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 leads around in a circle"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 leads nowhere"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 leads to another server, which gets nothing of yours"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 leads elsewhere instead of answering"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server's answer is longer than such an answer may be"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server's answer has no head"),
+    QT_TRANSLATE_NOOP("KnownSentence", "stopped"),
+    QT_TRANSLATE_NOOP(
+        "KnownSentence",
+        "%1 gives this to those only who have accepted its terms there, and who say by a token who they are"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 gives this to those only who have accepted its terms there"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 does not accept the token"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 asks for a token, or has no such file for strangers"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 refuses access"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 knows no such repository"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 knows no such revision of the repository"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has no such file"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 asks to wait, since there were too many requests"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 asks to wait, since there were too many requests: %2 s"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has a fault of its own (status %2)"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 answers with status %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the hub's answer cannot be read"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the registry's answer cannot be read"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has no revision '%2'"),
+    QT_TRANSLATE_NOOP("KnownSentence", "'%1' names no repository"),
+    QT_TRANSLATE_NOOP(
+        "KnownSentence",
+        "'%1' names no model: hf.co/ORG/REPO[:QUANT], ollama.com/NAME[:TAG] and the address of a .gguf file do"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the hub finds nothing for '%1'"),
+    QT_TRANSLATE_NOOP("KnownSentence", "'%1' does not say whose it is; the hub's most fetched are %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "there is no GGUF model in it"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1: there is no GGUF model in it"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1: there is no %2 in it, but %3"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1: there is no file %2 in it, but %3"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has no model file that could be fetched"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has several model files, which cannot be put together here"),
+    QT_TRANSLATE_NOOP("KnownSentence", "there is no %1 beside it any more"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server does not say how long the file is"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the file is empty"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the list of files has no hash where one should be"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server has %1 bytes of %2, and its list of files says %3"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the file has changed on the server while it was being fetched"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server gives no more parts of the file: it has changed, or the server has"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server gives other bytes than those that it was asked for"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the file has changed on the server: it has another size now"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server gives more bytes than it was asked for"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the server ended before all bytes were there"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the bytes that came for %1 are not those that it should have (SHA-256 %2 "
+                                       "instead of %3); they were thrown away"),
+    QT_TRANSLATE_NOOP(
+        "KnownSentence",
+        "%1 is there already, but its bytes are not those that it should have; remove it, and it can be fetched again"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 cannot be read"),
+    QT_TRANSLATE_NOOP("KnownSentence", "there is not enough room in %1: it takes %2 and %3 are free"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the disk is full: '%1' has no room to grow"),
+    QT_TRANSLATE_NOOP("KnownSentence", "another program is fetching '%1' already"),
+    QT_TRANSLATE_NOOP("KnownSentence", "another program has just fetched '%1'"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 ends inside its header"),
+    QT_TRANSLATE_NOOP("KnownSentence", "this is no GGUF file that can be read here"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the file's header makes no sense"),
+    QT_TRANSLATE_NOOP("KnownSentence", "an address is missing, such as 192.168.0.5:8000"),
+    QT_TRANSLATE_NOOP("KnownSentence", "this is too long for an address"),
+    QT_TRANSLATE_NOOP("KnownSentence",
+                      "an address with a name and a password in it is not used; a key goes into its own field"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 says that the conversation is longer than its context"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 refuses the request"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 does not accept the key"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 asks for a key"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has nothing at this address"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 does not do that"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 is asked too much and wants to be asked again later"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 is asked too much and wants to be asked again later, in %2 s"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has no time now, or is still starting"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has a fault of its own, status %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 ended the answer"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 ended the answer without saying why"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 answers, but is no server of models: it has no list of them at /v1/models"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 answers, but is no server of models: its list of models is none"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has no model '%2'"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 is none of your servers any more"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 answers with a page for people"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 does not come to an end"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 sends an event without an end"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 sends what is no piece of an answer"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has the same name and may answer in its place"),
+    QT_TRANSLATE_NOOP("KnownSentence", "this server takes logit biases for tokens only, not for texts"),
+    QT_TRANSLATE_NOOP("KnownSentence", "this server cannot hold an answer to a grammar; it may know JSON schemas"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the JSON schema is no JSON object"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the template's arguments are no JSON object"),
 };
 
-std::vector<QRegularExpression> patterns()
+/// Said around a sentence, which stands in the first place and is known, too.
+constexpr const char* kAround[] = {
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 (\"%2\")"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1; what had come of the answer is kept"),
+};
+
+struct Pattern {
+    const char* words;
+    QRegularExpression matches;
+    qsizetype ownWords = 0;  // characters, without the places
+    bool around = false;
+};
+
+Pattern patternOf(const char* words, bool around)
 {
-    std::vector<QRegularExpression> all;
-    for (const char* const known : kKnown) {
-        QString pattern = QRegularExpression::escape(QLatin1String(known));
-        for (const char* const place : {"%1", "%2", "%3"})
-            pattern.replace(QRegularExpression::escape(QLatin1String(place)), QLatin1String("(.+?)"));
-        all.emplace_back(QRegularExpression::anchoredPattern(pattern), QRegularExpression::DotMatchesEverythingOption);
+    Pattern pattern{words, {}, 0, around};
+    QString escaped = QRegularExpression::escape(QLatin1String(words)), own = QLatin1String(words);
+    for (const char* const place : {"%1", "%2", "%3"}) {
+        escaped.replace(QRegularExpression::escape(QLatin1String(place)), QLatin1String("(.+?)"));
+        own.remove(QLatin1String(place));
     }
+    pattern.matches.setPattern(QRegularExpression::anchoredPattern(escaped));
+    pattern.matches.setPatternOptions(QRegularExpression::DotMatchesEverythingOption);
+    pattern.ownWords = own.size();
+    return pattern;
+}
+
+/// Those with the most words of their own first.
+std::vector<Pattern> patterns()
+{
+    std::vector<Pattern> all;
+    for (const char* const known : kKnown)
+        all.push_back(patternOf(known, false));
+    for (const char* const known : kAround)
+        all.push_back(patternOf(known, true));
+    std::ranges::stable_sort(all, std::greater(), &Pattern::ownWords);
     return all;
 }
 
-/// A part of such a sentence may be one.
+/// The translation with its places filled: all at once, since what stands in a part is no place for the next one.
+QString filled(const QString& translation, const QStringList& parts)
+{
+    switch (parts.size()) {
+    case 0:
+        return translation;
+    case 1:
+        return translation.arg(parts[0]);
+    case 2:
+        return translation.arg(parts[0], parts[1]);
+    default:
+        return translation.arg(parts[0], parts[1], parts[2]);
+    }
+}
+
+/// A part of such a sentence may be one. Empty: it is none.
 QString inUsersLanguage(const QString& words)
 {
-    static const std::vector<QRegularExpression> all = patterns();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto match = all[i].match(words);
-        const QString translated =
-            match.hasMatch() ? QCoreApplication::translate("KnownSentence", kKnown[i]) : QString();
-        if (!match.hasMatch() || translated == QLatin1String(kKnown[i]))
+    static const std::vector<Pattern> all = patterns();
+    for (const Pattern& pattern : all) {
+        const auto match = pattern.matches.match(words);
+        if (!match.hasMatch())
+            continue;
+        const QString translated = QCoreApplication::translate("KnownSentence", pattern.words);
+        if (translated == QLatin1String(pattern.words))
             continue;
         QStringList parts;
         for (int part = 1; part <= match.lastCapturedIndex(); ++part) {
             const QString known = inUsersLanguage(match.captured(part));
+            if (known.isEmpty() && part == 1 && pattern.around)
+                return {};
             parts.append(known.isEmpty() ? match.captured(part) : known);
         }
-        // All at once: what stands in a part is no place for the next one.
-        switch (parts.size()) {
-        case 0:
-            return translated;
-        case 1:
-            return translated.arg(parts[0]);
-        case 2:
-            return translated.arg(parts[0], parts[1]);
-        default:
-            return translated.arg(parts[0], parts[1], parts[2]);
-        }
+        return filled(translated, parts);
     }
     return {};
 }

@@ -26,7 +26,7 @@ const char* kindOf(engine::Error::Code code)
     case Code::DeviceFull:
         return QT_TRANSLATE_NOOP("ErrorSentence", "The device has no memory left (%1).");
     case Code::DeviceLost:
-        return QT_TRANSLATE_NOOP("ErrorSentence", "The device or the server does not answer (%1).");
+        return QT_TRANSLATE_NOOP("ErrorSentence", "The device does not answer (%1).");
     case Code::BadRequest:
         return QT_TRANSLATE_NOOP("ErrorSentence", "That is not possible (%1).");
     case Code::ContextFull:

@@ -1891,8 +1891,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Spillway hat einen Fehler gemacht (%1).</translation>
     </message>
     <message>
-        <source>The device or the server does not answer (%1).</source>
-        <translation>Das Gerät oder der Server antwortet nicht (%1).</translation>
+        <source>The device does not answer (%1).</source>
+        <translation>Das Gerät antwortet nicht (%1).</translation>
     </message>
 </context>
 <context>
@@ -3374,6 +3374,394 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>a page for people came in place of the hub&apos;s answer; a network that wants you to sign in first, as in a hotel, may have sent it</source>
         <translation>anstelle der Antwort kam eine Seite für Menschen; vielleicht von einem Netz, in dem man sich erst anmelden muss, wie im Hotel</translation>
+    </message>
+    <message>
+        <source>the name %1 cannot be looked up: no network, or no such host</source>
+        <translation>der Name %1 lässt sich nicht auflösen: kein Netz, oder es gibt ihn nicht</translation>
+    </message>
+    <message>
+        <source>the proxy that the environment names cannot be looked up</source>
+        <translation>der Name des Proxys, den die Umgebung nennt, lässt sich nicht auflösen</translation>
+    </message>
+    <message>
+        <source>%1 refuses the connection</source>
+        <translation>%1 nimmt die Verbindung nicht an</translation>
+    </message>
+    <message>
+        <source>%1 does not answer</source>
+        <translation>%1 antwortet nicht</translation>
+    </message>
+    <message>
+        <source>%1 cannot prove that it is %2: its certificate is not trusted</source>
+        <translation>%1 kann nicht belegen, %2 zu sein: seinem Zertifikat wird nicht vertraut</translation>
+    </message>
+    <message>
+        <source>this machine&apos;s list of trusted certificates cannot be read</source>
+        <translation>die Liste vertrauenswürdiger Zertifikate auf diesem Rechner lässt sich nicht lesen</translation>
+    </message>
+    <message>
+        <source>no secure connection to %1 comes about</source>
+        <translation>mit %1 kommt keine sichere Verbindung zustande</translation>
+    </message>
+    <message>
+        <source>%1 broke off before the end</source>
+        <translation>%1 hat vor dem Ende abgebrochen</translation>
+    </message>
+    <message>
+        <source>there is not enough memory for a connection</source>
+        <translation>der Speicher reicht nicht für eine Verbindung</translation>
+    </message>
+    <message>
+        <source>the connection to %1 broke off</source>
+        <translation>die Verbindung mit %1 ist abgebrochen</translation>
+    </message>
+    <message>
+        <source>nothing came for %1 s, though the connection stands</source>
+        <translation>seit %1 s kam nichts, obwohl die Verbindung steht</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no address of the web</source>
+        <translation>„%1“ ist keine Adresse des Webs</translation>
+    </message>
+    <message>
+        <source>%1 leads to what is no address of the web</source>
+        <translation>%1 leitet zu etwas weiter, das keine Adresse des Webs ist</translation>
+    </message>
+    <message>
+        <source>%1 leads to an address that is not secure</source>
+        <translation>%1 leitet zu einer Adresse weiter, die nicht sicher ist</translation>
+    </message>
+    <message>
+        <source>%1 leads around in a circle</source>
+        <translation>%1 leitet im Kreis weiter</translation>
+    </message>
+    <message>
+        <source>%1 leads nowhere</source>
+        <translation>%1 leitet nirgendwohin weiter</translation>
+    </message>
+    <message>
+        <source>%1 leads to another server, which gets nothing of yours</source>
+        <translation>%1 leitet zu einem anderen Server weiter, der nichts von Ihnen bekommt</translation>
+    </message>
+    <message>
+        <source>%1 leads elsewhere instead of answering</source>
+        <translation>%1 leitet weiter, statt zu antworten</translation>
+    </message>
+    <message>
+        <source>the server&apos;s answer is longer than such an answer may be</source>
+        <translation>die Antwort des Servers ist länger, als eine solche sein darf</translation>
+    </message>
+    <message>
+        <source>the server&apos;s answer has no head</source>
+        <translation>die Antwort des Servers hat keinen Kopf</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>angehalten</translation>
+    </message>
+    <message>
+        <source>%1 gives this to those only who have accepted its terms there, and who say by a token who they are</source>
+        <translation>%1 gibt das nur denen, die seine Bedingungen dort angenommen haben und sich mit einem Token ausweisen</translation>
+    </message>
+    <message>
+        <source>%1 gives this to those only who have accepted its terms there</source>
+        <translation>%1 gibt das nur denen, die seine Bedingungen dort angenommen haben</translation>
+    </message>
+    <message>
+        <source>%1 does not accept the token</source>
+        <translation>%1 nimmt das Token nicht an</translation>
+    </message>
+    <message>
+        <source>%1 asks for a token, or has no such file for strangers</source>
+        <translation>%1 verlangt ein Token oder hat keine solche Datei für Unbekannte</translation>
+    </message>
+    <message>
+        <source>%1 refuses access</source>
+        <translation>%1 verweigert den Zugang</translation>
+    </message>
+    <message>
+        <source>%1 knows no such repository</source>
+        <translation>%1 kennt kein solches Repository</translation>
+    </message>
+    <message>
+        <source>%1 knows no such revision of the repository</source>
+        <translation>%1 kennt diesen Stand des Repositorys nicht</translation>
+    </message>
+    <message>
+        <source>%1 has no such file</source>
+        <translation>%1 hat keine solche Datei</translation>
+    </message>
+    <message>
+        <source>%1 asks to wait, since there were too many requests</source>
+        <translation>%1 bittet zu warten, weil es zu viele Anfragen waren</translation>
+    </message>
+    <message>
+        <source>%1 asks to wait, since there were too many requests: %2 s</source>
+        <translation>%1 bittet, %2 s zu warten, weil es zu viele Anfragen waren</translation>
+    </message>
+    <message>
+        <source>%1 has a fault of its own (status %2)</source>
+        <translation>%1 hat selbst einen Fehler (Status %2)</translation>
+    </message>
+    <message>
+        <source>%1 answers with status %2</source>
+        <translation>%1 antwortet mit dem Status %2</translation>
+    </message>
+    <message>
+        <source>the hub&apos;s answer cannot be read</source>
+        <translation>die Antwort des Hubs lässt sich nicht lesen</translation>
+    </message>
+    <message>
+        <source>the registry&apos;s answer cannot be read</source>
+        <translation>die Antwort des Verzeichnisses lässt sich nicht lesen</translation>
+    </message>
+    <message>
+        <source>%1 has no revision &apos;%2&apos;</source>
+        <translation>%1 hat keinen Stand „%2“</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; names no repository</source>
+        <translation>„%1“ benennt kein Repository</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; names no model: hf.co/ORG/REPO[:QUANT], ollama.com/NAME[:TAG] and the address of a .gguf file do</source>
+        <translation>„%1“ benennt kein Modell; das tun hf.co/ORG/REPO[:QUANT], ollama.com/NAME[:TAG] und die Adresse einer .gguf-Datei</translation>
+    </message>
+    <message>
+        <source>the hub finds nothing for &apos;%1&apos;</source>
+        <translation>der Hub findet nichts für „%1“</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; does not say whose it is; the hub&apos;s most fetched are %2</source>
+        <translation>„%1“ sagt nicht, von wem es ist; am häufigsten geholt werden beim Hub %2</translation>
+    </message>
+    <message>
+        <source>there is no GGUF model in it</source>
+        <translation>darin ist kein GGUF-Modell</translation>
+    </message>
+    <message>
+        <source>%1: there is no GGUF model in it</source>
+        <translation>in %1 ist kein GGUF-Modell</translation>
+    </message>
+    <message>
+        <source>%1: there is no file %2 in it, but %3</source>
+        <translation>in %1 gibt es keine Datei %2, aber %3</translation>
+    </message>
+    <message>
+        <source>%1: there is no %2 in it, but %3</source>
+        <translation>in %1 gibt es %2 nicht, aber %3</translation>
+    </message>
+    <message>
+        <source>%1 has no model file that could be fetched</source>
+        <translation>%1 hat keine Modelldatei, die sich holen ließe</translation>
+    </message>
+    <message>
+        <source>%1 has several model files, which cannot be put together here</source>
+        <translation>%1 hat mehrere Modelldateien, die sich hier nicht zusammensetzen lassen</translation>
+    </message>
+    <message>
+        <source>there is no %1 beside it any more</source>
+        <translation>%1 liegt nicht mehr daneben</translation>
+    </message>
+    <message>
+        <source>the server does not say how long the file is</source>
+        <translation>der Server sagt nicht, wie lang die Datei ist</translation>
+    </message>
+    <message>
+        <source>the file is empty</source>
+        <translation>die Datei ist leer</translation>
+    </message>
+    <message>
+        <source>the list of files has no hash where one should be</source>
+        <translation>in der Liste der Dateien fehlt eine Prüfsumme</translation>
+    </message>
+    <message>
+        <source>the server has %1 bytes of %2, and its list of files says %3</source>
+        <translation>der Server hat %1 Bytes von %2, nach seiner Liste der Dateien sind es %3</translation>
+    </message>
+    <message>
+        <source>the file has changed on the server while it was being fetched</source>
+        <translation>die Datei hat sich auf dem Server geändert, während sie geholt wurde</translation>
+    </message>
+    <message>
+        <source>the server gives no more parts of the file: it has changed, or the server has</source>
+        <translation>der Server gibt keine Teile der Datei mehr: sie hat sich geändert, oder der Server</translation>
+    </message>
+    <message>
+        <source>the server gives other bytes than those that it was asked for</source>
+        <translation>der Server gibt andere Bytes als die, um die er gebeten wurde</translation>
+    </message>
+    <message>
+        <source>the file has changed on the server: it has another size now</source>
+        <translation>die Datei hat sich auf dem Server geändert: sie hat jetzt eine andere Größe</translation>
+    </message>
+    <message>
+        <source>the server gives more bytes than it was asked for</source>
+        <translation>der Server gibt mehr Bytes als die, um die er gebeten wurde</translation>
+    </message>
+    <message>
+        <source>the server ended before all bytes were there</source>
+        <translation>der Server hat aufgehört, bevor alle Bytes da waren</translation>
+    </message>
+    <message>
+        <source>the bytes that came for %1 are not those that it should have (SHA-256 %2 instead of %3); they were thrown away</source>
+        <translation>die Bytes, die für %1 kamen, sind nicht die richtigen (SHA-256 %2 statt %3); sie wurden verworfen</translation>
+    </message>
+    <message>
+        <source>%1 is there already, but its bytes are not those that it should have; remove it, and it can be fetched again</source>
+        <translation>%1 gibt es schon, aber nicht mit den richtigen Bytes; wird es entfernt, lässt es sich noch einmal holen</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read</source>
+        <translation>%1 lässt sich nicht lesen</translation>
+    </message>
+    <message>
+        <source>there is not enough room in %1: it takes %2 and %3 are free</source>
+        <translation>in %1 ist nicht genug Platz: nötig sind %2, frei sind %3</translation>
+    </message>
+    <message>
+        <source>the disk is full: &apos;%1&apos; has no room to grow</source>
+        <translation>der Datenträger ist voll: für „%1“ ist kein Platz mehr</translation>
+    </message>
+    <message>
+        <source>another program is fetching &apos;%1&apos; already</source>
+        <translation>ein anderes Programm holt „%1“ schon</translation>
+    </message>
+    <message>
+        <source>another program has just fetched &apos;%1&apos;</source>
+        <translation>ein anderes Programm hat „%1“ gerade geholt</translation>
+    </message>
+    <message>
+        <source>%1 ends inside its header</source>
+        <translation>%1 endet mitten in seinem Kopf</translation>
+    </message>
+    <message>
+        <source>this is no GGUF file that can be read here</source>
+        <translation>das ist keine GGUF-Datei, die sich hier lesen lässt</translation>
+    </message>
+    <message>
+        <source>the file&apos;s header makes no sense</source>
+        <translation>der Kopf der Datei ergibt keinen Sinn</translation>
+    </message>
+    <message>
+        <source>an address is missing, such as 192.168.0.5:8000</source>
+        <translation>es fehlt eine Adresse, wie etwa 192.168.0.5:8000</translation>
+    </message>
+    <message>
+        <source>this is too long for an address</source>
+        <translation>für eine Adresse ist das zu lang</translation>
+    </message>
+    <message>
+        <source>an address with a name and a password in it is not used; a key goes into its own field</source>
+        <translation>eine Adresse mit Namen und Passwort darin wird nicht verwendet; ein Schlüssel kommt in sein eigenes Feld</translation>
+    </message>
+    <message>
+        <source>%1 says that the conversation is longer than its context</source>
+        <translation>%1 sagt, das Gespräch sei länger als sein Kontext</translation>
+    </message>
+    <message>
+        <source>%1 refuses the request</source>
+        <translation>%1 lehnt die Anfrage ab</translation>
+    </message>
+    <message>
+        <source>%1 does not accept the key</source>
+        <translation>%1 nimmt den Schlüssel nicht an</translation>
+    </message>
+    <message>
+        <source>%1 asks for a key</source>
+        <translation>%1 verlangt einen Schlüssel</translation>
+    </message>
+    <message>
+        <source>%1 has nothing at this address</source>
+        <translation>%1 hat nichts unter dieser Adresse</translation>
+    </message>
+    <message>
+        <source>%1 does not do that</source>
+        <translation>%1 tut das nicht</translation>
+    </message>
+    <message>
+        <source>%1 is asked too much and wants to be asked again later</source>
+        <translation>%1 wird zu viel gefragt und will später noch einmal gefragt werden</translation>
+    </message>
+    <message>
+        <source>%1 is asked too much and wants to be asked again later, in %2 s</source>
+        <translation>%1 wird zu viel gefragt und will in %2 s noch einmal gefragt werden</translation>
+    </message>
+    <message>
+        <source>%1 has no time now, or is still starting</source>
+        <translation>%1 hat gerade keine Zeit oder startet noch</translation>
+    </message>
+    <message>
+        <source>%1 has a fault of its own, status %2</source>
+        <translation>%1 hat selbst einen Fehler, Status %2</translation>
+    </message>
+    <message>
+        <source>%1 ended the answer</source>
+        <translation>%1 hat die Antwort beendet</translation>
+    </message>
+    <message>
+        <source>%1 ended the answer without saying why</source>
+        <translation>%1 hat die Antwort beendet, ohne zu sagen, warum</translation>
+    </message>
+    <message>
+        <source>%1 answers, but is no server of models: it has no list of them at /v1/models</source>
+        <translation>%1 antwortet, ist aber kein Server von Modellen: unter /v1/models hat er keine Liste davon</translation>
+    </message>
+    <message>
+        <source>%1 answers, but is no server of models: its list of models is none</source>
+        <translation>%1 antwortet, ist aber kein Server von Modellen: seine Liste der Modelle ist keine</translation>
+    </message>
+    <message>
+        <source>%1 has no model &apos;%2&apos;</source>
+        <translation>%1 hat kein Modell „%2“</translation>
+    </message>
+    <message>
+        <source>%1 is none of your servers any more</source>
+        <translation>%1 gehört nicht mehr zu Ihren Servern</translation>
+    </message>
+    <message>
+        <source>%1 answers with a page for people</source>
+        <translation>%1 antwortet mit einer Seite für Menschen</translation>
+    </message>
+    <message>
+        <source>%1 does not come to an end</source>
+        <translation>%1 kommt zu keinem Ende</translation>
+    </message>
+    <message>
+        <source>%1 sends an event without an end</source>
+        <translation>%1 sendet ein Ereignis ohne Ende</translation>
+    </message>
+    <message>
+        <source>%1 sends what is no piece of an answer</source>
+        <translation>%1 sendet etwas, das kein Stück einer Antwort ist</translation>
+    </message>
+    <message>
+        <source>%1 has the same name and may answer in its place</source>
+        <translation>%1 hat denselben Namen und antwortet vielleicht an seiner Stelle</translation>
+    </message>
+    <message>
+        <source>this server takes logit biases for tokens only, not for texts</source>
+        <translation>dieser Server nimmt Logit-Gewichte nur für Token, nicht für Texte</translation>
+    </message>
+    <message>
+        <source>this server cannot hold an answer to a grammar; it may know JSON schemas</source>
+        <translation>dieser Server kann keine Antwort an eine Grammatik binden; vielleicht kennt er JSON-Schemata</translation>
+    </message>
+    <message>
+        <source>the JSON schema is no JSON object</source>
+        <translation>das JSON-Schema ist kein JSON-Objekt</translation>
+    </message>
+    <message>
+        <source>the template&apos;s arguments are no JSON object</source>
+        <translation>die Argumente der Vorlage sind kein JSON-Objekt</translation>
+    </message>
+    <message>
+        <source>%1 (&quot;%2&quot;)</source>
+        <translation>%1 („%2“)</translation>
+    </message>
+    <message>
+        <source>%1; what had come of the answer is kept</source>
+        <translation>%1; was von der Antwort gekommen war, bleibt</translation>
     </message>
 </context>
 <context>

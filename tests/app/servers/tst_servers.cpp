@@ -4,8 +4,12 @@
 #include "app/chat/chat_controller.h"
 #include "app/chat/sampling_control.h"
 #include "app/fetching/contacted_hosts.h"
+#include "app/net/http_status.h"
+#include "app/remote/server_failure.h"
 #include "app/servers/servers.h"
 #include "app/system/remote_path.h"
+#include "app/text/known_sentence.h"
+#include "app/translation.h"
 #include "app/tuning/sampling_model.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/net/look_alike.h"
@@ -323,6 +327,21 @@ private Q_SLOTS:
         QCOMPARE(aside.exists(), QJsonDocument::fromJson(text).isNull());
         if (aside.open(QFile::ReadOnly))
             QCOMPARE(aside.readAll(), text);
+    }
+
+    void whatServersAnswerIsSaidInOneLanguage()
+    {
+        const Translation translation("de");
+        for (int status = 300; status < 600; ++status)
+            for (const char* code : {"", "GatedRepo", "RepoNotFound", "RevisionNotFound"})
+                for (const bool known : {false, true}) {
+                    net::HttpHead head{
+                        status, "http://127.0.0.1:8000/a", {{"x-error-code", code}, {"retry-after", "7"}}};
+                    const std::string body = known ? "{\"error\":{\"message\":\"reason\"}}" : "";
+                    for (const net::Failure& failure :
+                         {net::failure_of(head, known, body), remote::refusal_of(head, known, body)})
+                        QVERIFY2(!knownSentence(QString::fromStdString(failure.what)).isEmpty(), failure.what.c_str());
+                }
     }
 
     void theirModelsAreRowsOfTheList()

@@ -26,6 +26,7 @@ private Q_SLOTS:
         row("memory in MiB", "needs 2048 MiB for its KV cache, and 512 MiB are free",
             "needs 2.15~GB for its KV cache, and 537~MB are free");
         row("memory in GiB", "of 1 GiB", "of 1.07~GB");
+        row("room on a disk", "it takes 12.50 GB and 0.05 GB are free", "it takes 12.5~GB and 50.0~MB are free");
         row("bytes", "the emulated device has no 123456789 bytes left", "the emulated device has no 123~MB left");
         row("an alignment", "does not lie on a multiple of 4096 bytes", "does not lie on a multiple of 4,096 bytes");
         row("in brackets, at ends", "12345 (of 67890), 1000; 2000: 3000.", "12,345 (of 67,890), 1,000; 2,000: 3,000.");

@@ -1,17 +1,29 @@
 // What went wrong in the engine is said in the user's language, and nothing of it is lost.
 #include "app/fetching/failure_sentence.h"
+#include "app/text/known_sentence.h"
 #include "app/translation.h"
 #include "app/worker/error_sentence.h"
 #include "tests/support/test_program.h"
 
+#include <QDirIterator>
+#include <QFile>
+#include <QRegularExpression>
 #include <QSet>
 #include <QTest>
+#include <QXmlStreamReader>
 
 using Code = engine::Error::Code;
 
 class TestErrorSentence : public QObject
 {
     Q_OBJECT
+
+private:
+    static QString contents(const QString& path)
+    {
+        QFile file(path);
+        return file.open(QFile::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+    }
 
 private Q_SLOTS:
     void englishIsTheEnginesOwn()
@@ -50,6 +62,15 @@ private Q_SLOTS:
         row("'/a' cannot be written", "„/a“ lässt sich nicht schreiben.");
         row("the folder '/a' cannot be made", "Der Ordner '/a' lässt sich nicht anlegen.");
         row("the disk is full", "Der Datenträger ist voll.");
+        row("h:80 refuses the connection; what had come of the answer is kept",
+            "h:80 nimmt die Verbindung nicht an; was von der Antwort gekommen war, bleibt.");
+        row("h has no time now, or is still starting (\"Loading model\")",
+            "h hat gerade keine Zeit oder startet noch („Loading model“).");
+        row("none of the 2 servers named 'n' can answer now; the last of them: h does not accept the key (\"No.\")",
+            "Keiner der 2 Server namens „n“ kann gerade antworten; beim letzten: h nimmt den Schlüssel nicht an "
+            "(„No.“).");
+        row("there is not enough room in '/a': it takes 0.33 GB and 0.05 GB are free",
+            "In '/a' ist nicht genug Platz: nötig sind 330\u00a0MB, frei sind 50,0\u00a0MB.");
     }
     void whatIsKnownIsSaidWhole()
     {
@@ -57,6 +78,43 @@ private Q_SLOTS:
         const Translation translation("de");
         QTEST(errorSentence({Code::CannotWrite, what.toStdString()}), "said");
         QTEST(failureSentence({net::Failure::Kind::CannotWrite, what.toStdString()}), "said");
+    }
+
+    void whatStandsAroundASentenceMakesNoneKnown()
+    {
+        const Translation translation("de");
+        QCOMPARE(knownSentence("some other words (\"of a server\")"), QString());
+        QCOMPARE(knownSentence("some other words; what had come of the answer is kept"), QString());
+    }
+
+    // Whoever changes such a sentence where it is made changes it here, too.
+    void whatIsKnownIsSaidSomewhere()
+    {
+        QString said;
+        for (const char* room : {"app/net", "app/remote", "app/secrets", "app/fetching", "engine"}) {
+            QDirIterator files(QStringLiteral(SPILLWAY_SOURCE_DIR "/") + room, {"*.cpp", "*.h"}, QDir::Files,
+                               QDirIterator::Subdirectories);
+            while (files.hasNext())
+                said += contents(files.next());
+        }
+        said.remove(QRegularExpression("\"\\s*\n\\s*\""));  // the pieces of one literal
+        QXmlStreamReader xml(contents(SPILLWAY_SOURCE_DIR "/resources/translations/spillway_de.ts"));
+        QString name;
+        int sentences = 0;
+        while (!xml.atEnd()) {
+            if (xml.readNext() != QXmlStreamReader::StartElement)
+                continue;
+            if (xml.name() == QLatin1String("name"))
+                name = xml.readElementText();
+            if (xml.name() != QLatin1String("source") || name != "KnownSentence")
+                continue;
+            const QString source = xml.readElementText();
+            ++sentences;
+            for (const QString& piece : source.split(QRegularExpression("'?%[123]'?|[\":,]"), Qt::SkipEmptyParts))
+                QVERIFY2(said.contains(piece.trimmed()), qPrintable(source));
+        }
+        QVERIFY(!xml.hasError());
+        QVERIFY(sentences > 90);
     }
 
     void whatHidesIsSeen()
