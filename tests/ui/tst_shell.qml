@@ -56,6 +56,10 @@ Item {
             verify(!part("sidePanel").visible); // chosen: out of the way
             compare(shell.page, PageName.Settings);
             keyClick(Qt.Key_Escape);
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            click(part("columnNew"));
+            tryVerify(() => !part("sidePanel").visible);
+            tryCompare(part("composerField"), "activeFocus", Bench.models.current.known);
             openModel();
             ask("something");
             tryVerify(() => !Bench.chat.turn.busy);

@@ -10,6 +10,7 @@ RowLayout {
 
     required property ConversationsController conversations
 
+    signal opened // a new one: the keyboard goes there
     signal importRequested
     signal exportAllRequested(int format)
 
@@ -21,7 +22,10 @@ RowLayout {
         objectName: "columnNew"
         text: qsTr("New conversation")
         icon.source: "qrc:/icons/new.svg"
-        onClicked: root.conversations.openNew()
+        onClicked: {
+            root.conversations.openNew();
+            root.opened();
+        }
 
         Tip {
             visible: fresh.hovered && !fresh.down

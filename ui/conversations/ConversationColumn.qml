@@ -59,6 +59,7 @@ FocusScope {
             Layout.fillWidth: true
             Layout.fillHeight: false
             conversations: root.conversations
+            onOpened: root.opened()
             onImportRequested: files.importFile()
             onExportAllRequested: format => files.exportAll(format)
         }
