@@ -47,6 +47,7 @@ class ModelEntry
     Q_PROPERTY(QStringList remarks READ remarks CONSTANT)
     Q_PROPERTY(QString projector MEMBER projector CONSTANT)
     Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
+    Q_PROPERTY(bool silent MEMBER silent CONSTANT)
 
 public:
     bool openable() const { return obstacle.isEmpty() && kind != ModelKind::Broken; }
@@ -65,9 +66,10 @@ public:
     ModelFacts facts;
     engine::ModelInfo info;  // for the numbers
     ModelKind::Kind kind = ModelKind::Broken;
-    QString obstacle;   // why it cannot be opened, one sentence; empty: it can
-    QStringList notes;  // what else is worth knowing, a sentence each
-    QString projector;  // file name of the projector that lies beside it
-    double bytes = 0;   // on disk, all parts
+    QString obstacle;     // why it cannot be opened, one sentence; empty: it can
+    QStringList notes;    // what else is worth knowing, a sentence each
+    QString projector;    // file name of the projector that lies beside it
+    double bytes = 0;     // on disk, all parts
+    bool silent = false;  // of a server that did not answer when it was asked last; it may be back
 };
 Q_DECLARE_METATYPE(ModelEntry)

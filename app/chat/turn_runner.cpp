@@ -10,6 +10,16 @@ namespace {
 
 constexpr int kSaveIntervalMs = 1000;
 
+/// An answer that goes on with another model is of both, in the order in which they wrote.
+QString writersOf(const StoredMessage& answer, const QString& model)
+{
+    const QString separator = QStringLiteral(", ");
+    if (answer.text.isEmpty() || answer.model.isEmpty())
+        return model;
+    const bool wroteLast = answer.model == model || answer.model.endsWith(separator + model);
+    return wroteLast ? answer.model : answer.model + separator + model;
+}
+
 }  // namespace
 
 TurnRunner::TurnRunner(EngineThread& engine, ConversationStore& store, OpenConversations& open, engine::Request options)
@@ -220,7 +230,7 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
     std::vector<AskedAnswer> asked;
     for (const QString& id : turn.answers) {
         StoredMessage& answer = *conversation.tree.find(id);
-        answer.model = ModelFacts(*m_model).name;
+        answer.model = writersOf(answer, ModelFacts(*m_model).name);
         const quint64 number = turn.number + asked.size();
         m_guessed.begin(turn.conversation, id, answer.text.size());
         m_open.save(conversation, id);

@@ -278,6 +278,10 @@ ModelEntry Servers::modelEntry(const KnownServer& known, const remote::ServedMod
     entry.origin = VisibleText::of(known.name);
     entry.kind = ModelKind::Chat;
     const QList<const KnownServer*> servers = m_list.answeringFor(known, model.id);
+    entry.silent =
+        std::ranges::all_of(servers, [this](const KnownServer* one) { return m_troubles.contains(urlOf(*one)); });
+    if (entry.silent)
+        entry.notes.append(m_troubles.value(urlOf(*servers.constLast())));
     if (servers.size() > 1)
         entry.notes.append(tr("%n servers have this name and this model. The one that has the least to do answers; "
                               "another one, when it cannot.",

@@ -5140,6 +5140,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 Token</translation>
     </message>
     <message>
+        <source>did not answer when it was asked last</source>
+        <translation>hat zuletzt nicht geantwortet</translation>
+    </message>
+    <message>
         <source>Used %1</source>
         <translation>Benutzt: %1</translation>
     </message>

@@ -27,7 +27,8 @@ Item {
         let parts = entry.kind === ModelKind.Chat || entry.kind === ModelKind.Broken ? "" : kinds[entry.kind];
         if (mark !== "")
             parts = parts === "" ? mark : Format.also(mark, parts);
-        for (const part of [facts.parameters > 0 ? Format.compact(facts.parameters) : "", facts.quantization,
+        for (const part of [entry.silent ? qsTr("did not answer when it was asked last") : "",
+                            facts.parameters > 0 ? Format.compact(facts.parameters) : "", facts.quantization,
                             entry.bytes > 0 ? Format.bytes(entry.bytes) : "",
                             facts.contextTokens > 0 ? qsTr("%1 tokens").arg(Format.count(facts.contextTokens)) : ""]) {
             if (part !== "")
@@ -146,7 +147,7 @@ Item {
                 textFormat: Text.PlainText
                 elide: Text.ElideRight
                 font.pixelSize: Theme.sizeSmall
-                color: Theme.textMuted
+                color: root.entry.silent ? Theme.warning : Theme.textMuted
                 Accessible.ignored: true
             }
         }

@@ -535,6 +535,20 @@ private Q_SLOTS:
         QCOMPARE(talk.lastText(), QString("The beginning and moreone two three"));
         QVERIFY(talk.script->requests().back().continue_last);
         QCOMPARE(MessageModel::Status(talk.last(MessageModel::StatusRole).toInt()), MessageModel::Complete);
+        QCOMPARE(talk.last(MessageModel::ModelNameRole).toString(), QString("org/model, here"));  // both wrote it
+    }
+
+    void theListSaysWhoDidNotAnswer()
+    {
+        auto server = std::make_unique<LookAlike>();
+        List list;
+        list.add("tower", urlOf(*server));
+        QVERIFY(!list.servers->models().value(0).silent);
+        server.reset();
+        list.servers->refresh();
+        QTRY_VERIFY(list.servers->models().value(0).silent);
+        QVERIFY(list.servers->models().value(0).remarks().join(' ').contains("refuses the connection"));
+        QVERIFY(list.servers->models().value(0).openable());  // it may be back
     }
 
     void aServerThatIsNotThereIsASentence()
