@@ -126,6 +126,8 @@ Item {
             openIt();
             Bench.settings.panelShown.value = 1;
             tryVerify(() => Bench.serverLoad.measured);
+            verify(findChild(shell, "legend_measured"));
+            verify(!findChild(shell, "legend_predicted")); // nothing is foretold of it
             compare(part("serverKv").value, "25 %".replace(" ", "\u00a0"));
             compare(part("serverRunning").value, "3");
             compare(part("serverWaiting").value, "2");

@@ -150,6 +150,7 @@ FocusScope {
                         Layout.fillWidth: true
                         monitor: root.monitor
                         placement: root.placement
+                        elsewhere: root.elsewhere
                     }
                 }
                 PanelSection {

@@ -11,6 +11,7 @@ ColumnLayout {
 
     required property PressureMonitor monitor
     required property PlacementController placement
+    property bool elsewhere: false // a server answers: nothing is foretold, and nothing moves here
     property var hidden: []
     property bool forecast: false // to the full context
     readonly property var spill: monitor.recordedSpill ?? placement.forecast.spillTokens // tokens; undefined: no block leaves
@@ -77,7 +78,7 @@ ColumnLayout {
     Legend {
         Layout.fillWidth: true
         hidden: root.forecast ? root.hidden : root.hidden.concat(["forecast"])
-        entries: root.spill === undefined ? root.series.slice(0, 5) : root.series
+        entries: root.elsewhere ? root.series.slice(0, 2) : root.spill === undefined ? root.series.slice(0, 5) : root.series
         onToggled: key => {
             if (key === "forecast")
                 root.forecast = !root.forecast;
