@@ -36,6 +36,13 @@ bool mayBeOf(const FetchItem& item, const QString& file)
            (split && other && split->stem.section(QLatin1Char('/'), -1) == other->stem && split->count == other->count);
 }
 
+/// Without its folder, and which part of how many the file is.
+QString nameOf(const QString& file)
+{
+    const auto split = splitName(file);
+    return split ? split->stem.section(QLatin1Char('/'), -1) : QFileInfo(file).completeBaseName();
+}
+
 std::vector<std::filesystem::path> asPaths(const QStringList& places)
 {
     std::vector<std::filesystem::path> paths;
@@ -78,7 +85,7 @@ QVariant FetchQueue::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::DisplayRole:
     case NameRole:
-        return VisibleText::of(QFileInfo(item.file).completeBaseName());
+        return VisibleText::of(nameOf(item.file));
     case RepositoryRole:
         return VisibleText::of(item.repository);
     case QuantRole:

@@ -32,7 +32,8 @@ TestCase {
             ["accentInk", "accent", 4.5], ["accentInk", "accentHover", 4.5], ["warning", "ground", 4.5],
             ["text", "codeGround", 4.5], ["textMuted", "codeGround", 4.5], ["accent", "sunken", 4.5],
             ["danger", "ground", 4.5], ["danger", "raised", 4.5], ["ground", "text", 4.5],
-            ["accent", "ground", 3], ["accent", "raised", 3]
+            ["accent", "ground", 3], ["accent", "raised", 3],
+            ["dangerInk", "danger", 4.5], ["dangerInk", "dangerHover", 4.5]
         ];
         for (const [ink, ground, least] of pairs) {
             const found = contrast(Theme[ink], Theme[ground]);

@@ -7,8 +7,11 @@ Button {
     id: root
 
     property bool primary: false
+    property bool destructive: false // what it does cannot be taken back
 
-    readonly property color ink: primary ? Theme.accentInk : Theme.text
+    readonly property color ink: destructive ? Theme.dangerInk : primary ? Theme.accentInk : Theme.text
+    readonly property color ground: destructive ? Theme.danger : primary ? Theme.accent : Theme.raised
+    readonly property color litGround: destructive ? Theme.dangerHover : primary ? Theme.accentHover : Theme.hover
     // Where the pointer's coming fades, not the colour: another theme is there at once, at the start above all.
     property real lit: hovered || down ? 1 : 0
 
@@ -32,8 +35,8 @@ Button {
 
     background: Rectangle {
         radius: Theme.radiusSmall
-        color: root.primary ? Theme.between(Theme.accent, Theme.accentHover, root.lit) : Theme.between(Theme.raised, Theme.hover, root.lit)
-        border.width: root.primary ? 0 : 1
+        color: Theme.between(root.ground, root.litGround, root.lit)
+        border.width: root.primary || root.destructive ? 0 : 1
         border.color: Theme.border
 
         FocusRing { visible: root.visualFocus }

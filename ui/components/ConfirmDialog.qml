@@ -11,6 +11,7 @@ Popup {
     property string detail: ""
     property string confirmText: ""
     property bool careful: false // Enter alone must not confirm it
+    property bool destructive: false
 
     signal confirmed
 
@@ -73,7 +74,8 @@ Popup {
                 id: confirm
 
                 objectName: "confirmAccept"
-                primary: true
+                primary: !root.destructive
+                destructive: root.destructive
                 text: root.confirmText
                 onClicked: {
                     root.close();

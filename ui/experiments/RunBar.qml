@@ -173,6 +173,7 @@ ColumnLayout {
         question: qsTr("Delete this run?")
         detail: root.nameOf(root.shown)
         confirmText: qsTr("Delete")
+        destructive: true
         onConfirmed: root.experiments.remove(root.shown.id)
     }
 }

@@ -47,7 +47,7 @@ AbstractButton {
         Rectangle {
             Layout.preferredWidth: Theme.px(20)
             Layout.preferredHeight: Theme.px(20)
-            radius: Theme.radiusSmall
+            radius: Theme.px(4) // rounder, it would look like one of several to choose from
             color: root.companion.wanted ? Theme.accent : "transparent"
             border.width: root.companion.wanted ? 0 : 1
             border.color: Theme.textMuted

@@ -106,7 +106,7 @@ Rectangle {
                 visible: root.fetchState === Fetch.Paused || root.fetchState === Fetch.Failed
                 name: qsTr("Go on with %1").arg(root.name)
                 tip: qsTr("Go on")
-                source: "qrc:/icons/retry.svg"
+                source: "qrc:/icons/play.svg"
                 onClicked: root.queue.resume(root.index)
             }
             IconButton {

@@ -48,6 +48,7 @@ ColumnLayout {
     }
     RowLayout {
         Layout.fillWidth: true
+        Layout.topMargin: Theme.gapSmall
         visible: root.page.ready
         spacing: Theme.gapSmall
 

@@ -25,6 +25,7 @@ ConfirmDialog {
     }
     confirmText: qsTr("Delete")
     careful: true
+    destructive: true
 
     onConfirmed: root.remover.confirm()
 

@@ -174,6 +174,7 @@ Page {
     Notice {
         objectName: "catalogueError"
         Layout.fillWidth: true
+        Layout.rightMargin: Theme.gap // as the rows below it
         visible: root.catalogue.error !== ""
         sentence: root.catalogue.error
         onDismissRequested: root.catalogue.dismissError()

@@ -34,6 +34,8 @@ QtObject {
     readonly property color warning: dark ? "#e0b054" : "#8a5a00"
     readonly property color warningGround: dark ? "#2b2619" : "#fdf5e3"
     readonly property color danger: dark ? "#f08a80" : "#b3261e"
+    readonly property color dangerHover: dark ? "#f5a49c" : "#8f1d17"
+    readonly property color dangerInk: dark ? "#2e1f1e" : "#ffffff" // on it
     readonly property color dangerGround: dark ? "#2e1f1e" : "#fdf0ee"
     readonly property color codeGround: dark ? "#1b1f23" : "#f3f4f1"
     // Of words in code, as CodeWord counts: comment, string, number, keyword, type, function, added, removed.

@@ -42,6 +42,12 @@ ColumnLayout {
     enabled: known
     opacity: known ? 1 : 0.5
 
+    TextMetrics {
+        id: usual
+
+        font: field.font
+        text: root.defaultText
+    }
     RowLayout {
         spacing: Theme.gap
 
@@ -61,7 +67,7 @@ ColumnLayout {
             id: field
 
             objectName: root.key + "Field"
-            Layout.preferredWidth: Theme.px(104)
+            Layout.preferredWidth: Math.max(Theme.px(104), Math.ceil(usual.advanceWidth) + leftPadding + rightPadding + 2)
             Layout.alignment: Qt.AlignTop
             horizontalAlignment: TextInput.AlignRight
             text: root.text

@@ -87,6 +87,13 @@ private Q_SLOTS:
         QVERIFY(page.companions().isEmpty());
     }
 
+    void aSplitModelHasOneName()
+    {
+        m_case->startAllowed();
+        queue().add("org/tiny", "sub/big-Q8_0-00001-of-00002.gguf", "Q8_0", 10);
+        QCOMPARE(m_case->value(queue(), 0, FetchQueue::NameRole).toString(), "big-Q8_0");
+    }
+
     void sumsUp()
     {
         m_case->startAllowed();
