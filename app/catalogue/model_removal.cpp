@@ -202,6 +202,18 @@ private:
     bool m_keptElsewhere = false;
 };
 
+/// Those within a revision of a Hugging Face cache in which a name was. The revision's own stays, since the cache's
+/// refs know it, and so do all folders elsewhere.
+void removeEmptyFolders(const QString& name)
+{
+    const QString revisions = QStringLiteral("/snapshots/");
+    const qsizetype at = name.lastIndexOf(revisions);
+    const qsizetype inRevision = at < 0 ? -1 : name.indexOf(QLatin1Char('/'), at + revisions.size());
+    QString folder = QFileInfo(name).path();
+    while (inRevision > 0 && folder.size() > inRevision && QDir().rmdir(folder))
+        folder = QFileInfo(folder).path();
+}
+
 }  // namespace
 
 QStringList ModelRemoval::shownFiles() const
@@ -231,12 +243,14 @@ ModelRemoval planRemoval(const ModelEntry& entry, const QStringList& folders, co
 
 QString removeModel(const ModelRemoval& removal)
 {
-    // The bytes first: where they resist, everything is as it was. Folders stay, also empty ones: a cache knows them.
+    // The bytes first: where they resist, everything is as it was.
     for (const QString& path : removal.files + removal.names) {
         QFile file(path);
         if (isThere(QFileInfo(path)) && !file.remove())
             return RemovalTr::tr("“%1” could not be deleted: %2.")
                 .arg(shown(path), VisibleText::of(file.errorString()));
     }
+    for (const QString& name : removal.names)
+        removeEmptyFolders(name);
     return {};
 }

@@ -143,6 +143,8 @@ private Q_SLOTS:
                               "hf/models--org--repo/snapshots/r2/a.gguf",
                               "hf/models--org--repo/snapshots/r2/sub/renamed.gguf"}));
         QVERIFY(row(Store::HuggingFace, "hf", "B").openable());
+        QVERIFY(!QFileInfo::exists(inCache("snapshots/r2/sub")));  // nothing else was in it
+        QVERIFY(QFileInfo::exists(inCache("snapshots/r2")));       // which refs may name
     }
 
     // A cache that somebody else filled must not get at files outside of it.
