@@ -368,7 +368,7 @@ void Program::connectFetching()
     QObject::connect(worker, &EngineWorker::rested, page, refresh);
     QObject::connect(&m_speed, &MachineSpeed::changed, page, refresh);
     QObject::connect(m_fetching.queue(), &FetchQueue::fetched, &m_catalogue, &CatalogueController::rescan);
-    QObject::connect(&m_fetching, &Fetching::openRequested, &m_models, &ModelController::openAndLoad);
+    QObject::connect(&m_fetching, &Fetching::openRequested, &m_catalogue, &CatalogueController::openFile);
     ModelRemover* const remover = m_catalogue.remover();
     remover->setInUse([this](const QStringList& files) {
         if (m_experiments.busy())

@@ -194,6 +194,12 @@ bool CatalogueController::open(const QString& id)
     return true;
 }
 
+void CatalogueController::openFile(const QString& path, const QString& name)
+{
+    const int row = m_models.rowOf(idOf(path));
+    m_opener.openAndLoad(path, row < 0 ? name : m_models.entry(row).title);
+}
+
 void CatalogueController::openRecent(const QString& path)
 {
     const auto known = std::ranges::find(m_recent, path, &RecentModel::path);

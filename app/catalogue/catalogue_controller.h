@@ -103,6 +103,8 @@ public:
 
     /// Loads a model in place of what is open. False: it cannot be opened, `error` says why.
     Q_INVOKABLE bool open(const QString& id);
+    /// A file that was fetched just now, say; by the name of its row, or else by `name`.
+    void openFile(const QString& path, const QString& name);
     /// One of `recent`, by its path.
     Q_INVOKABLE void openRecent(const QString& path);
     /// Finds out which of `recent` are there, on another thread: a share may take its time to answer.

@@ -329,7 +329,7 @@ void Bench::restartFetching()
     world.machine.folder = m_folder->filePath(QStringLiteral("made"));
     m_fetching = std::make_unique<Fetching>(std::move(world));
     connect(m_fetching->queue(), &FetchQueue::fetched, m_catalogue.get(), &CatalogueController::rescan);
-    connect(m_fetching.get(), &Fetching::openRequested, m_models.get(), &ModelController::openAndLoad);
+    connect(m_fetching.get(), &Fetching::openRequested, m_catalogue.get(), &CatalogueController::openFile);
 }
 
 QString Bench::ask(const QString& path, const QString& key, const QString& body) const

@@ -413,6 +413,20 @@ private Q_SLOTS:
         QCOMPARE(titles(*m_catalogue->models()), "B A");
     }
 
+    // What a page opens by its file is called as its row is.
+    void aFileIsOpenedByTheNameOfItsRow()
+    {
+        const QString known = m_folder->put("lm/org/a/file-Q8_0.gguf", chatModel("Its own name"));
+        const QString strange = m_folder->put("elsewhere/other-Q8_0.gguf", chatModel("Other"));
+        scan();
+        m_catalogue->openFile(known, "file-Q8_0");
+        QTRY_COMPARE(m_opener->current().path, known);
+        QCOMPARE(m_opener->current().name, "Its own name");
+        m_catalogue->openFile(strange, "other-Q8_0");
+        QTRY_COMPARE(m_opener->current().path, strange);
+        QCOMPARE(m_opener->current().name, "other-Q8_0");
+    }
+
     void whatCannotBeOpenedSaysWhy()
     {
         m_folder->put("lm/x/Broken.gguf", "broken");
