@@ -2740,7 +2740,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Search %1, or enter a model’s address</source>
-        <translation>%1 durchsuchen, oder die Adresse eines Modells</translation>
+        <translation>%1 durchsuchen oder die Adresse eines Modells eingeben</translation>
     </message>
 </context>
 <context>

@@ -238,6 +238,7 @@ Item {
             const dialog = part("deleteDialog");
             tryVerify(() => dialog.opened);
             compare(dialog.question, "Delete “a” from disk?");
+            verify(seen(dialog.contentItem, "confirmAccept").destructive); // red
             verify(dialog.detail.startsWith("a.gguf goes for good, "), dialog.detail);
             verify(dialog.detail.endsWith("Conversations with it stay."));
             compare(Bench.namelessControls(shell).join(), "");
