@@ -14,11 +14,6 @@ Page {
     readonly property bool inModel: fetching.page.modelId !== ""
     property real before: 0 // how far the results were scrolled when a model of them was opened
 
-    onInModelChanged: {
-        if (!inModel)
-            root.scrollTo(root.before);
-    }
-
     signal modelOpened
     signal tokenRequested
 
@@ -36,10 +31,8 @@ Page {
             root.find(text);
     }
     function openModel(id: string) {
-        const place = root.scrolled;
+        root.before = root.scrolled;
         root.fetching.page.open(id);
-        root.before = place;
-        root.toTop();
     }
     function takeFocus() {
         if (root.fetching.allowed && !root.inModel)
@@ -51,6 +44,8 @@ Page {
     title: root.inModel ? root.fetching.page.title : qsTr("Find models")
     backName: root.inModel ? qsTr("Back to the search") : qsTr("Back to the models")
     backShortcut: ""
+
+    onInModelChanged: root.scrollTo(inModel ? 0 : before)
 
     AskFirst {
         objectName: "askFirst"
