@@ -4,6 +4,7 @@
 
 #include <QAbstractTextDocumentLayout>
 #include <QFontMetricsF>
+#include <QHash>
 #include <QTextBlock>
 
 #include <algorithm>
@@ -121,22 +122,26 @@ int TableDocument::placeOf(int column) const
 
 void TableDocument::measure()
 {
-    QFont body = text()->defaultFont();
-    body.setPixelSize(m_bodySize - 1);
-    QFont head = body;
-    head.setWeight(QFont::DemiBold);
-    QFont code(m_monospace);
-    code.setPixelSize(m_bodySize - 1);
-    const QFontMetricsF bodyMetrics(body), headMetrics(head), codeMetrics(code);
+    QHash<int, QFontMetricsF> metrics;  // by the looks that change a font
+    const auto widthOf = [&](const Span& span, bool head) {
+        const int looks = (span.looks & (Span::Bold | Span::Italic | Span::Code)) | (head ? Span::Bold : 0);
+        auto known = metrics.constFind(looks);
+        if (known == metrics.cend()) {
+            QFont font = looks & Span::Code ? QFont(m_monospace) : text()->defaultFont();
+            font.setPixelSize(m_bodySize - 1);
+            font.setItalic(looks & Span::Italic);
+            if (looks & Span::Bold && !(looks & Span::Code))
+                font.setWeight(QFont::DemiBold);
+            known = metrics.insert(looks, QFontMetricsF(font));
+        }
+        return known->horizontalAdvance(span.text.left(200));
+    };
     m_natural.fill(0, m_table.columns.size());  // as they stand in the table
     for (qsizetype row = 0; row < m_table.rows.size(); ++row) {
         for (qsizetype column = 0; column < qMin(m_table.rows[row].size(), m_natural.size()); ++column) {
             qreal width = 0;
-            for (const Span& span : m_table.rows[row][column]) {
-                const bool wide = row == 0 || span.looks & Span::Bold;
-                const QFontMetricsF& metrics = span.looks & Span::Code ? codeMetrics : wide ? headMetrics : bodyMetrics;
-                width += metrics.horizontalAdvance(span.text.left(200));
-            }
+            for (const Span& span : m_table.rows[row][column])
+                width += widthOf(span, row == 0);
             qreal& natural = m_natural[placeOf(int(column))];
             natural = qMax(natural, std::ceil(width) + 2 * kBeside + 2);
         }

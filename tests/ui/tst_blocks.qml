@@ -214,6 +214,20 @@ Item {
                 verify(!table.clip);
             }
         }
+        function test_a_column_is_as_wide_as_its_looks() {
+            answer("| a |\n|---|\n| plain |");
+            const line = inAnswer("tableText").height;
+            for (const look of ["*", "**", "***", "`"]) {
+                Bench.script({ stream: "| a |\n|---|\n| " + look + "recommended_everywhere_and_always" + look + " |" });
+                const count = Bench.chat.messages.count;
+                part("composerField").forceActiveFocus();
+                ask("x");
+                tryVerify(() => Bench.chat.messages.count === count + 2 && !Bench.chat.turn.busy);
+                wait(50);
+                const text = findChild(part("messageView").itemAtIndex(count + 1), "tableText");
+                compare(text.height, line, look); // no word is broken
+            }
+        }
         function test_long_lines_of_code_are_wrapped_if_one_likes() {
             answer("```js\nconst a = 1; " + "very_long ".repeat(60) + "\n```");
             const flick = inAnswer("codeFlick");
