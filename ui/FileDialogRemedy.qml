@@ -1,5 +1,6 @@
 // A desktop without a file dialog gets Qt's own, over the window. What that one lacks in Qt 6.4: it has its path on white
-// in every theme, and where a file is saved, the keyboard is not in its name and Return there does nothing.
+// in every theme; where a file is saved, the keyboard is not in its name and Return there does nothing; and a folder that
+// has none below it cannot be chosen from within.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme
@@ -8,15 +9,31 @@ Item {
     id: root
 
     required property Item overlay
-    property var names: [] // the fields that answer to Return
+    property var names: []   // the fields that answer to Return
+    property var folders: [] // the dialogs that choose where they are
 
     function mend(item: var) {
-        if (item["upButtonSpacing"] !== undefined)
+        if (item["upButtonSpacing"] !== undefined) {
             item["background"].color = Theme.raised;
+            if (item["dialog"].selectedFolder !== undefined)
+                mendFolders(item["dialog"]);
+        }
         if (item.objectName === "fileNameTextField" && item.visible)
             mendName(item);
         for (let i = 0; i < item.children.length; ++i)
             mend(item.children[i]);
+    }
+    function mendFolders(dialog: var) {
+        if (folders.indexOf(dialog) >= 0)
+            return;
+        folders.push(dialog);
+        const below = dialog.contentItem.model, ready = 1; // FolderListModel.Ready
+        const choose = () => {
+            if (below.status === ready && below.count === 0)
+                dialog.selectedFolder = dialog.currentFolder;
+        };
+        below.statusChanged.connect(choose);
+        choose();
     }
     function mendName(field: var) {
         if (names.indexOf(field) < 0) {

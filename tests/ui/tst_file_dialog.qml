@@ -1,4 +1,4 @@
-// Qt's own file dialog, where the desktop has none: by keyboard.
+// Qt's own dialogs for files and folders, where the desktop has none.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Dialogs
@@ -36,8 +36,41 @@ Item {
             }
             dialog.destroy();
         }
+
+        function test_a_folder_without_folders_can_be_chosen_from_within() {
+            makeWindow();
+            Bench.putModels(["models/deep/one.gguf"]);
+            const deep = Bench.modelFolder("models/deep");
+            const dialog = choosing.createObject(root, { currentFolder: Bench.modelFolder("models") });
+            dialog.open();
+            const list = () => seen(root.Overlay.overlay, "folderDialogListView");
+            tryVerify(() => list() && list().count === 1);
+            mouseDoubleClickSequence(list().itemAtIndex(0));
+            tryVerify(() => list().count === 0 && list().model.folder === deep);
+            click(buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open));
+            tryCompare(dialog, "visible", false);
+            compare(dialog.selectedFolder, deep);
+            dialog.destroy();
+        }
+        function buttonsIn(item) {
+            if (item instanceof DialogButtonBox && item.visible)
+                return item;
+            for (const child of Array.from(item.children)) {
+                const found = buttonsIn(child);
+                if (found)
+                    return found;
+            }
+            return null;
+        }
     }
 
+    Component {
+        id: choosing
+
+        FolderDialog {
+            options: FolderDialog.DontUseNativeDialog
+        }
+    }
     Component {
         id: saving
 
