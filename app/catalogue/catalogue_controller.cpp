@@ -237,7 +237,11 @@ void CatalogueController::showRecent()
     QList<RecentModel> recent;
     QList<NamedFile> files;
     for (const UsedModel& used : m_lastUsed.newest(kMostRecent)) {
-        recent.append({used.path, used.title, {}, !m_missing.contains(used.path), used.path == open});
+        recent.append({.path = used.path,
+                       .title = used.title,
+                       .file = {},
+                       .there = !m_missing.contains(used.path),
+                       .isOpen = used.path == open});
         files.append({{}, used.path});  // whatever they call themselves, by their files
     }
     const QStringList marks = tellApart(files);
