@@ -67,6 +67,7 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "%1 gives this to those only who have accepted its terms there"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 does not accept the token"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 asks for a token, or has no such file for strangers"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 asks for a token"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 refuses access"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 knows no such repository"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 knows no such revision of the repository"),
@@ -143,10 +144,19 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "this server cannot hold an answer to a grammar; it may know JSON schemas"),
     QT_TRANSLATE_NOOP("KnownSentence", "the JSON schema is no JSON object"),
     QT_TRANSLATE_NOOP("KnownSentence", "the template's arguments are no JSON object"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the prompt needs %1 tokens and the context holds %2"),
+    QT_TRANSLATE_NOOP("KnownSentence",
+                      "the memory of the device is full, and the policy 'resident' lets nothing leave it"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the text has %1 tokens and the context holds %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the memory of %1 is full"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 stopped working: %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the answer was stopped"),
+    QT_TRANSLATE_NOOP("KnownSentence", "loading was cancelled"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the prompt is empty"),
 };
 
 /// Said around a sentence, which stands in the first place and is known, too.
-constexpr const char* kAround[] = {
+constexpr const char* kKnownAround[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "%1 (\"%2\")"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1; what had come of the answer is kept"),
 };
@@ -178,7 +188,7 @@ std::vector<Pattern> patterns()
     std::vector<Pattern> all;
     for (const char* const known : kKnown)
         all.push_back(patternOf(known, false));
-    for (const char* const known : kAround)
+    for (const char* const known : kKnownAround)
         all.push_back(patternOf(known, true));
     std::ranges::stable_sort(all, std::greater(), &Pattern::ownWords);
     return all;
@@ -226,5 +236,9 @@ QString inUsersLanguage(const QString& words)
 
 QString knownSentence(const QString& what)
 {
-    return asSentence(inUsersLanguage(what));
+    const QString words = inUsersLanguage(what);
+    QString sentence = asSentence(words);
+    if (!sentence.isEmpty() && words.section(u' ', 0, 0) == what.section(u' ', 0, 0))
+        sentence[0] = words[0];  // it begins with a name, which stays as it is
+    return sentence;
 }

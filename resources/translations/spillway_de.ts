@@ -3280,6 +3280,38 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>KnownSentence</name>
     <message>
+        <source>the prompt needs %1 tokens and the context holds %2</source>
+        <translation>die Nachricht braucht %1 Token, und der Kontext fasst %2</translation>
+    </message>
+    <message>
+        <source>the memory of the device is full, and the policy &apos;resident&apos; lets nothing leave it</source>
+        <translation>der Speicher des Geräts ist voll, und die Strategie „Resident“ lässt nichts von dort weg</translation>
+    </message>
+    <message>
+        <source>the text has %1 tokens and the context holds %2</source>
+        <translation>der Text hat %1 Token, und der Kontext fasst %2</translation>
+    </message>
+    <message>
+        <source>the memory of %1 is full</source>
+        <translation>der Speicher von %1 ist voll</translation>
+    </message>
+    <message>
+        <source>%1 stopped working: %2</source>
+        <translation>%1 arbeitet nicht mehr: %2</translation>
+    </message>
+    <message>
+        <source>the answer was stopped</source>
+        <translation>die Antwort wurde angehalten</translation>
+    </message>
+    <message>
+        <source>loading was cancelled</source>
+        <translation>das Laden wurde abgebrochen</translation>
+    </message>
+    <message>
+        <source>the prompt is empty</source>
+        <translation>die Nachricht ist leer</translation>
+    </message>
+    <message>
         <source>none of the %1 servers named &apos;%2&apos; can answer now; the last of them: %3</source>
         <translation>keiner der %1 Server namens „%2“ kann gerade antworten; beim letzten: %3</translation>
     </message>
@@ -3474,6 +3506,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 asks for a token, or has no such file for strangers</source>
         <translation>%1 verlangt ein Token oder hat keine solche Datei für Unbekannte</translation>
+    </message>
+    <message>
+        <source>%1 asks for a token</source>
+        <translation>%1 verlangt ein Token</translation>
     </message>
     <message>
         <source>%1 refuses access</source>

@@ -161,7 +161,7 @@ private Q_SLOTS:
         QCOMPARE(model.title, QString("org/model"));
         QCOMPARE(model.storeName(), QString("My tower"));
         QVERIFY(model.openable() && isElsewhere(model.path));
-        QCOMPARE(model.facts.server, entry.host);
+        QCOMPARE(model.facts.server, entry.name);
 
         list.add({}, urlOf(server));  // once more: another name
         QCOMPARE(list.servers->all().size(), 1);
@@ -339,7 +339,8 @@ private Q_SLOTS:
                         status, "http://127.0.0.1:8000/a", {{"x-error-code", code}, {"retry-after", "7"}}};
                     const std::string body = known ? "{\"error\":{\"message\":\"reason\"}}" : "";
                     for (const net::Failure& failure :
-                         {net::failure_of(head, known, body), remote::refusal_of(head, known, body)})
+                         {net::failure_of(head, known, body, net::Asked::File),
+                          net::failure_of(head, known, body, net::Asked::Page), remote::refusal_of(head, known, body)})
                         QVERIFY2(!knownSentence(QString::fromStdString(failure.what)).isEmpty(), failure.what.c_str());
                 }
     }
