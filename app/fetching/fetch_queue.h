@@ -57,8 +57,8 @@ public:
     QString error() const { return m_error; }
 
     /// One that is there already goes on, also where companions are wanted now that were not before. `bytes`: of all.
-    void add(const QString& repository, const QString& file, const QString& quant, double bytes,
-             const QStringList& companions = {});
+    Q_INVOKABLE void add(const QString& repository, const QString& file, const QString& quant, double bytes,
+                         const QStringList& companions = {});
     Q_INVOKABLE void pause(int row);
     /// What was paused or failed waits for its turn again. As with add(), the user may be asked to unlock the password
     /// store if it begins at once: what begins by itself opens no question.

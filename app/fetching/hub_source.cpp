@@ -212,7 +212,7 @@ private:
         auto card = hub.card(*repository, stop);
         if (!card)
             return tl::unexpected(card.error());
-        FoundRepository found{std::move(*repository), {}, {}, std::move(*card), {}};
+        FoundRepository found{.repository = std::move(*repository), .card = std::move(*card), .recommended = {}};
         found.wanted = found.title = found.repository.id;
         if (reference.revision != net::HubReference().revision)
             found.wanted = "https://huggingface.co/" + found.repository.id + "/tree/" + reference.revision;

@@ -110,6 +110,8 @@ Item {
             tryCompare(page, "scrolled", 0);
             page.backRequested();
             tryCompare(page, "scrolled", place);
+            part("hubSearch").forceActiveFocus();
+            part("hubSearch").selectAll();
             search("tiny"); // another search begins at its top
             tryCompare(page, "scrolled", 0);
         }
@@ -312,10 +314,10 @@ Item {
             tryVerify(() => part("modelsPage").visible);
             const line = part("fetchesLine");
             tryVerify(() => line.visible && mark());
-            verify(/^tiny-Q8_0 is being fetched: \d+ %$/.test(line.all), line.all);
+            verify(/^tiny-Q8_0 is being fetched: \d+\s%$/.test(line.all), line.all);
             compare(part("navModels").Accessible.description, "A model is being fetched");
             Bench.fetching.queue.pause(0);
-            tryVerify(() => /^tiny-Q8_0 is paused at \d+ %$/.test(line.all));
+            tryVerify(() => /^tiny-Q8_0 is paused at \d+\s%$/.test(line.all));
             Bench.hub(404);
             Bench.fetching.queue.add("org/tiny", "tiny-Q4_K_M.gguf", "Q4_K_M", 10);
             tryVerify(() => line.words === "tiny-Q4_K_M could not be fetched");
@@ -384,7 +386,9 @@ Item {
             tryVerify(() => notice.actionText === "Try again"); // a token is known, and nobody has accepted the terms
             part("removeHubToken").clicked();
             tryVerify(() => !Bench.fetching.hasToken);
+            tryCompare(part("hubToken"), "visible", true);
             part("hubToken").forceActiveFocus();
+            tryCompare(part("hubToken"), "activeFocus", true);
             type("hf_member");
             keyClick(Qt.Key_Return);
             tryVerify(() => Bench.fetching.page.looked.known);

@@ -88,7 +88,10 @@ private Q_SLOTS:
         QVERIFY(engine->load(open, {}, {}));
         engine::Request request;
         request.messages = {{"user", "Hello", {}, {}}};
-        QVERIFY(engine->generate(*engine->create_sequence(), request, {}, {}));  // by the one with nothing to do
+        engine::Listener listener;
+        listener.on_telemetry = [&](const engine::Telemetry& frame) { f.load.onFrame(1, frame); };
+        f.load.onTurn(1, {});
+        QVERIFY(engine->generate(*engine->create_sequence(), request, listener, {}));  // by the one with nothing to do
         QTRY_COMPARE(f.load.server(), "host (" + hostOf(QString::fromStdString(other.url())) + ')');
         QCOMPARE(f.load.restarts(), 0);
         QCOMPARE(f.load.running().toInt(), 0);
