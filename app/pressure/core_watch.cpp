@@ -1,5 +1,7 @@
 #include "app/pressure/core_watch.h"
 
+#include "engine/disk_reads.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -18,9 +20,11 @@ void CoreWatch::onFrame(const engine::Telemetry& frame)
     const bool decoding = frame.phase == engine::Phase::Decode;
     if (decoding && !m_answering) {
         m_before = engine::this_threads_times();
+        m_diskBefore = engine::disk_read_bytes();
         m_after.reset();
     } else if (!decoding && m_answering) {
         m_after = engine::this_threads_times();
+        m_diskAfter = engine::disk_read_bytes();
     }
     m_answering = decoding;
 }
@@ -28,7 +32,11 @@ void CoreWatch::onFrame(const engine::Telemetry& frame)
 std::optional<double> CoreWatch::onEnd(const engine::Telemetry& last)
 {
     const auto before = std::exchange(m_before, {});  // of an answer without a frame nothing is known
-    const auto after = m_answering || !m_after ? engine::this_threads_times() : m_after;
+    const bool ended = !m_answering && m_after;
+    const auto after = ended ? m_after : engine::this_threads_times();
+    const auto diskBefore = std::exchange(m_diskBefore, {});
+    const auto diskAfter = ended ? m_diskAfter : engine::disk_read_bytes();
+    m_diskBytes = diskBefore && diskAfter ? std::optional(*diskAfter - *diskBefore) : std::nullopt;
     m_answering = false;
     m_after.reset();
     return before && after && last.shares ? waitedForCores(*before, *after, *last.shares) : std::nullopt;

@@ -1,9 +1,10 @@
-// CoreWatch measures how long the thread that computes an answer waited for a core.
+// CoreWatch measures what an answer's tokens waited for beside their own arithmetic: cores, and a disk.
 #pragma once
 
 #include "engine/telemetry.h"
 #include "engine/thread_times.h"
 
+#include <cstdint>
 #include <optional>
 
 /// How long, of what is computed in an answer's tokens, the engine's thread was ready and had no core: at least, since
@@ -18,9 +19,12 @@ public:
     void onFrame(const engine::Telemetry& frame);
     /// Judges the answer that ends with this frame.
     std::optional<double> onEnd(const engine::Telemetry& last);
+    /// What the program had to fetch from a disk during the tokens of the answer that ended last. Empty: not known.
+    std::optional<std::int64_t> diskBytes() const { return m_diskBytes; }
 
 private:
     std::optional<engine::ThreadTimes> m_before;
     std::optional<engine::ThreadTimes> m_after;  // its last token, before anything is saved
+    std::optional<std::int64_t> m_diskBefore, m_diskAfter, m_diskBytes;
     bool m_answering = false;
 };

@@ -59,12 +59,12 @@ public:
     Diagnosis result() const
     {
         using Test = std::optional<Diagnosis> (Examination::*)() const;
-        constexpr std::array<Test, 13> tests = {
-            &Examination::swap,           &Examination::contextTooLarge, &Examination::driverSpill,
-            &Examination::residentEnds,   &Examination::firstToken,      &Examination::coresHeld,
-            &Examination::kvOverLink,     &Examination::threads,         &Examination::kvOnHost,
-            &Examination::hostLayers,     &Examination::kvInRam,         &Examination::noSingleCause,
-            &Examination::belowPrediction};
+        constexpr std::array<Test, 14> tests = {
+            &Examination::swap,          &Examination::readFromDisk,   &Examination::contextTooLarge,
+            &Examination::driverSpill,   &Examination::residentEnds,   &Examination::firstToken,
+            &Examination::coresHeld,     &Examination::kvOverLink,     &Examination::threads,
+            &Examination::kvOnHost,      &Examination::hostLayers,     &Examination::kvInRam,
+            &Examination::noSingleCause, &Examination::belowPrediction};
         for (const Test test : tests)
             if (auto found = (this->*test)())
                 return withSpeed(*found);
@@ -153,6 +153,31 @@ private:
             return {};
         Diagnosis d{Kind::SwapInUse};
         d.bytes = *last().process_swapped_bytes;
+        d.action = lessMemory();
+        return d;
+    }
+
+    /// Weights of the host that a token reads, at least: of a mixture as if all were experts.
+    double weightsOfToken(double onHost) const
+    {
+        return m_facts.experts > 0 ? onHost * m_facts.expertsUsed / m_facts.experts : onHost;
+    }
+
+    /// RAM is smaller than what is mapped of the file, and the rest has to come again and again. Where RAM would be
+    /// large enough, a file that is read for the first time is no cause that lasts.
+    std::optional<Diagnosis> readFromDisk() const
+    {
+        const double onDevice =
+            last().device ? double(last().device->weight_bytes - last().device->expert_cache_bytes) : 0;
+        const double onHost = std::max(0.0, double(m_facts.weightBytes) - onDevice);
+        const double room = double(last().ram_total_bytes.value_or(0) - engine::kMemoryMarginBytes);
+        const double ofToken = m_facts.diskBytes.value_or(0) / last().shares->steps;
+        if (!last().ram_total_bytes || onHost <= room || ofToken <= kSwappedShare * weightsOfToken(onHost))
+            return {};
+        Diagnosis d{Kind::ReadFromDisk};
+        d.bytes = qint64(ofToken);
+        d.available = qint64(onHost - room);
+        d.ofExperts = m_facts.experts > 0;
         d.action = lessMemory();
         return d;
     }
@@ -280,7 +305,9 @@ private:
 
     std::optional<Diagnosis> hostLayers() const
     {
-        const Kind ofExperts = m_facts.before == Kind::TooFewCopies ? Kind::TooFewCopies : Kind::HostExperts;
+        constexpr std::array others = {Kind::TooFewCopies, Kind::ExpertsOverLink, Kind::KvStarvesExperts};
+        const bool wasOther = std::ranges::find(others, m_facts.before) != others.end();
+        const Kind ofExperts = wasOther ? m_facts.before : Kind::HostExperts;
         if (m_shares.host < bound(kThird, layersOnHost() > 0 ? Kind::HostLayers : ofExperts) ||
             m_largest.cause != DoctorCause::HostLayers)
             return {};
@@ -322,7 +349,35 @@ private:
         if (copiesAreFew())
             return tooFewCopies(d);
         d.action = m_facts.shrunk ? DoctorAction{Action::GrowBack} : best(Action::SetHostExperts, {});
+        return d.action.kind == Action::None ? kvStarvesExperts(d).value_or(d) : d;
+    }
+
+    /// KV has room that experts would use better: only where it is foretold, since KV is worth its room, too.
+    std::optional<Diagnosis> kvStarvesExperts(Diagnosis d) const
+    {
+        const engine::DeviceTelemetry& device = *last().device;
+        const qint64 ofKv = device.kv_bytes + device.kv_ahead_bytes;
+        if (double(ofKv) < kTenth * double(device.total_bytes))
+            return {};
+        const DoctorAction smaller = best(Action::SetKvType, {}), room = best(Action::SetRoomForCopies, {});
+        d.action = optionOf(smaller).value_or(0) >= optionOf(room).value_or(0) ? smaller : room;
+        if (d.action.kind == Action::None)
+            return {};
+        d.kind = Kind::KvStarvesExperts;
+        d.bytes = device.expert_cache_bytes;
+        d.available = ofKv;
         return d;
+    }
+
+    /// Of the answer's time, how long the link was busy with what is no KV. Empty: its rate is not known.
+    std::optional<double> linkShareOfCopies() const
+    {
+        const engine::StepShares& s = *last().shares;
+        const double ofKv = double(last().device->step_streamed_bytes) * s.steps;
+        const double all = s.prefill_s + s.decode_s();
+        if (!m_facts.linkBytesPerSecond || all <= 0)
+            return {};
+        return std::clamp((m_facts.copiedBytes - ofKv) / *m_facts.linkBytesPerSecond / all, 0.0, 1.0);
     }
 
     bool copiesAreFew() const
@@ -340,12 +395,20 @@ private:
         d.count = device.cached_experts;
         d.bytes = device.expert_cache_bytes;
         d.hits = m_facts.expertHits / (m_facts.expertHits + m_facts.expertMisses);
+        if (const auto link = linkShareOfCopies(); link && *link >= bound(kHalf, Kind::ExpertsOverLink)) {
+            d.kind = Kind::ExpertsOverLink;  // more room would be filled no faster
+            d.linkShare = *link;
+            d.action = m_facts.shrunk ? DoctorAction{Action::GrowBack} : best(Action::SetHostExperts, {});
+            return d;
+        }
         const qint64 free = std::min(device.watermark_bytes, device.total_bytes - device.other_programs_bytes) -
                             device.used_bytes() + device.kv_ahead_bytes;
         if (m_facts.shrunk)
             d.action = {Action::GrowBack};
         else if (free >= d.bytes)
             d.action = best(Action::SetRoomForCopies, {Action::SetRoomForCopies, 2 * d.bytes});
+        else
+            return kvStarvesExperts(d).value_or(d);
         return d;
     }
 

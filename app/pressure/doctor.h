@@ -88,6 +88,9 @@ struct Diagnosis {
         BelowPrediction,       // and the time is the model's own
         HostExperts,           // `share` of the time the CPU computes experts of `count` layers
         TooFewCopies,          // the same, and `hits` of those that were read had one of `count` copies of a layer
+        ExpertsOverLink,       // the same, and for `linkShare` of the time the link brought copies
+        KvStarvesExperts,      // the same, and KV has `available` bytes of the device, copies of experts `bytes`
+        ReadFromDisk,          // `bytes` of weights for each token, which take `available` bytes more than RAM has
     };
     Kind kind = Kind::Nothing;
     double share = 0;  // of the time of a token
@@ -102,6 +105,8 @@ struct Diagnosis {
     int accepted = 0;                           // drafted tokens of the answer
     std::optional<double> slowedByDrafts = {};  // tokens/s of the answer, where drafts cost more than they brought
     double hits = 0;                            // share of the experts in RAM that were read
+    double linkShare = 0;                       // of the answer's time
+    bool ofExperts = false;                     // most of the weights are
     DoctorCauseShare largest = {};
     DoctorAction action = {};
     std::optional<double> predicted = {};        // tokens/s after it
@@ -112,12 +117,16 @@ struct Diagnosis {
 
 /// What is known when an answer has ended.
 struct DoctorFacts {
-    engine::Telemetry last = {};         // its last frame
-    std::vector<double> earlier = {};    // measuredSpeed() of the conversation's answers before, the oldest first
-    std::optional<double> waitedS = {};  // its threads waited for cores, at least; empty: not known
-    double expertHits = 0;               // experts in RAM that it read: of which the device had a copy
-    double expertMisses = 0;             // and the others
-    int layers = 0;                      // of the model
+    engine::Telemetry last = {};           // its last frame
+    std::vector<double> earlier = {};      // measuredSpeed() of the conversation's answers before, the oldest first
+    std::optional<double> waitedS = {};    // its threads waited for cores, at least; empty: not known
+    std::optional<double> diskBytes = {};  // that were fetched from a disk during its tokens; empty: not known
+    double expertHits = 0;                 // experts in RAM that it read: of which the device had a copy
+    double expertMisses = 0;               // and the others
+    double copiedBytes = 0;                // to the device, in the answer: KV, copies of experts, layers that moved
+    int layers = 0;                        // of the model
+    int experts = 0;                       // of a layer; 0: it has none
+    int expertsUsed = 0;                   // for a token
     qint64 weightBytes = 0;
     qint64 stateBytes = 0;                           // of recurrent layers, checkpoints included
     double kvBytesPerToken = 0;                      // of all layers, in the format in use

@@ -36,7 +36,7 @@ DoctorController::DoctorController(EngineThread& engine, std::function<Present()
     connect(
         worker, &EngineWorker::finished, this,
         [watch = m_watch, guard = QPointer(this)](quint64 number, const engine::Turn& turn, bool alone) {
-            const auto waited = watch->onEnd(turn.telemetry);
+            const Waited waited{watch->onEnd(turn.telemetry), watch->diskBytes()};
             QMetaObject::invokeMethod(
                 qApp,
                 [guard, number, last = turn.telemetry, waited, alone] {
@@ -199,7 +199,7 @@ void DoctorController::ask(const DoctorAction& action, const std::filesystem::pa
 void DoctorController::onModelReady(const engine::ModelInfo& model)
 {
     m_model = model;
-    m_expertHits = m_expertMisses = 0;
+    m_expertHits = m_expertMisses = m_toDeviceBytes = 0;
     m_earlier.clear();
     m_threads.reset();
     if (m_change && m_change->model != model.path)
@@ -237,6 +237,7 @@ void DoctorController::countBetween(const engine::Telemetry& frame)
         return;
     m_expertHits = frame.device->expert_hits;
     m_expertMisses = frame.device->expert_misses;
+    m_toDeviceBytes = frame.device->to_device_bytes;
 }
 
 /// The answer's own: the engine counts since the model was loaded, or since it came to its device.
@@ -250,6 +251,9 @@ void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& fa
     facts.expertMisses = double(anew ? misses : misses - m_expertMisses);
     m_expertHits = hits;
     m_expertMisses = misses;
+    const qint64 copied = last.device->to_device_bytes;
+    facts.copiedBytes = double(copied < m_toDeviceBytes ? copied : copied - m_toDeviceBytes);
+    m_toDeviceBytes = copied;
 }
 
 /// Of experts each further row of a step reads others; and a file that has a block for guessing needs no other.
@@ -277,8 +281,7 @@ void DoctorController::judgeChange(const engine::Telemetry& last)
         m_draftsFailed = m_model->path;
 }
 
-void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS,
-                                  bool alone)
+void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, const Waited& waited, bool alone)
 {
     const QString conversation = m_turns.take(turn);
     DoctorFacts reads;
@@ -292,9 +295,11 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, s
     request.model = m_model->path;
     request.context_tokens = m_model->context_in_use;
     DoctorFacts facts = doctorFacts(last, *m_model, request);
-    facts.waitedS = waitedS;
+    facts.waitedS = waited.coresS;
+    facts.diskBytes = waited.diskBytes;
     facts.expertHits = reads.expertHits;
     facts.expertMisses = reads.expertMisses;
+    facts.copiedBytes = reads.copiedBytes;
     facts.earlier = m_earlier;
     facts.shrunk = present.budgetBefore.has_value();
     facts.before = m_diagnosis.kind;

@@ -97,7 +97,12 @@ private:
         DoctorAction undo;                              // none: what was before has no name
         std::optional<double> before = {}, after = {};  // tokens/s
     };
-    void onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS, bool alone);
+    /// What an answer's tokens waited for; empty: not known.
+    struct Waited {
+        std::optional<double> coresS;
+        std::optional<std::int64_t> diskBytes;
+    };
+    void onFinished(quint64 turn, const engine::Telemetry& last, const Waited& waited, bool alone);
     void show(const Diagnosis& diagnosis);
     void ask(const DoctorAction& action, const std::filesystem::path& model);
     DoctorAction opposite(const DoctorAction& action) const;
@@ -112,13 +117,14 @@ private:
     std::shared_ptr<CoreWatch> m_watch = std::make_shared<CoreWatch>();  // the engine's thread uses it
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::ModelInfo> m_model;
-    qint64 m_expertHits = 0, m_expertMisses = 0;  // since the model was loaded, before the answer
-    std::vector<double> m_earlier;                // tokens/s of the conversation's answers
-    QString m_shown;                              // conversation
-    std::filesystem::path m_draftsFailed;         // the model for which guesses cost more here than they brought
-    std::optional<double> m_answered;             // tokens/s of the last answer, with what drafts brought
-    QHash<quint64, QString> m_turns;              // whose they are, until they end
-    std::optional<int> m_threads;                 // as the Doctor chose them
+    /// Since the model was loaded, before the answer.
+    qint64 m_expertHits = 0, m_expertMisses = 0, m_toDeviceBytes = 0;
+    std::vector<double> m_earlier;         // tokens/s of the conversation's answers
+    QString m_shown;                       // conversation
+    std::filesystem::path m_draftsFailed;  // the model for which guesses cost more here than they brought
+    std::optional<double> m_answered;      // tokens/s of the last answer, with what drafts brought
+    QHash<quint64, QString> m_turns;       // whose they are, until they end
+    std::optional<int> m_threads;          // as the Doctor chose them
     std::optional<Change> m_change;
     quint64 m_job = 0;
     Diagnosis m_diagnosis;

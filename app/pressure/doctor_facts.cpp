@@ -15,6 +15,8 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
     DoctorFacts facts;
     facts.last = last;
     facts.layers = model.layers;
+    facts.experts = model.experts;
+    facts.expertsUsed = model.experts_used;
     facts.weightBytes = model.weight_bytes;
     facts.stateBytes = engine::memory_need(model, whole).state_bytes;
     facts.kvBytesPerToken = double(engine::memory_need(model, whole).kv_bytes) / whole.context_tokens;
@@ -23,6 +25,9 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
         facts.kvBytesPerTokenAsQ8 = double(engine::memory_need(model, whole).kv_bytes) / whole.context_tokens;
     }
     facts.policy = request.placement.kv_policy;
+    const engine::PlacementOptions& placement = request.placement;
+    if (placement.device == engine::PlacementOptions::Device::Emulated && placement.emulated.link_bytes_per_s > 0)
+        facts.linkBytesPerSecond = placement.emulated.link_bytes_per_s;
     return facts;
 }
 

@@ -104,6 +104,49 @@ QString ofMemory(const Diagnosis& d)
     }
 }
 
+QString ofExperts(const Diagnosis& d)
+{
+    switch (d.kind) {
+    case Diagnosis::Kind::HostExperts:
+        return Text::tr("For %1 % of the time the CPU computes experts of %n layer(s), which are in RAM.", nullptr,
+                        d.count)
+            .arg(percent(d.share));
+    case Diagnosis::Kind::TooFewCopies:
+        return Text::tr(
+                   "For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on "
+                   "the device, which has room for %n of each layer.",
+                   nullptr, d.count)
+            .arg(percent(d.share), percent(d.hits));
+    case Diagnosis::Kind::ExpertsOverLink:
+        return Text::tr("For %1 % of the time the CPU computes experts, since copies come too slowly: the link is busy "
+                        "with them for %2 % of the time, and %3 % of the experts that tokens choose have one.")
+            .arg(percent(d.share), percent(d.linkShare), percent(d.hits));
+    case Diagnosis::Kind::KvStarvesExperts:
+        return d.bytes > 0
+                   ? Text::tr("For %1 % of the time the CPU computes experts: KV has %2 of the device's memory, and "
+                              "copies of experts %3.")
+                         .arg(percent(d.share), bytes(d.available), bytes(d.bytes))
+                   : Text::tr("For %1 % of the time the CPU computes experts of %n layer(s): KV has %2 of the device's "
+                              "memory, and they find no room.",
+                              nullptr, d.count)
+                         .arg(percent(d.share), bytes(d.available));
+    default:
+        return {};
+    }
+}
+
+QString ofDisk(const Diagnosis& d)
+{
+    return d.ofExperts
+               ? Text::tr(
+                     "For each token %1 are read from the disk, most of them experts: the model takes %2 more than "
+                     "RAM has.")
+                     .arg(bytes(d.bytes), bytes(d.available))
+               : Text::tr("For each token %1 of the weights are read from the disk: the model takes %2 more than RAM "
+                          "has.")
+                     .arg(bytes(d.bytes), bytes(d.available));
+}
+
 QString causeName(DoctorCause cause)
 {
     switch (cause) {
@@ -188,15 +231,12 @@ QString sentenceOf(const Diagnosis& d)
     case Kind::HostLayers:
         return Text::tr("%n layer(s) on the CPU take %1 % of the time.", nullptr, d.count).arg(percent(d.share));
     case Kind::HostExperts:
-        return Text::tr("For %1 % of the time the CPU computes experts of %n layer(s), which are in RAM.", nullptr,
-                        d.count)
-            .arg(percent(d.share));
     case Kind::TooFewCopies:
-        return Text::tr(
-                   "For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on "
-                   "the device, which has room for %n of each layer.",
-                   nullptr, d.count)
-            .arg(percent(d.share), percent(d.hits));
+    case Kind::ExpertsOverLink:
+    case Kind::KvStarvesExperts:
+        return ofExperts(d);
+    case Kind::ReadFromDisk:
+        return ofDisk(d);
     case Kind::CoresHeld:
     case Kind::KvInRam:
     case Kind::NoSingleCause:

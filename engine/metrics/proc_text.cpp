@@ -68,6 +68,13 @@ std::optional<std::int64_t> plain_line(std::string_view text, std::string_view n
     return value ? whole_number(*value) : std::nullopt;
 }
 
+std::optional<std::int64_t> fetched_bytes(std::string_view io)
+{
+    const auto value = line_of(io, "read_bytes", ':');
+    const auto bytes = value ? whole_number(*value) : std::nullopt;
+    return bytes && *bytes >= 0 ? bytes : std::nullopt;
+}
+
 std::optional<ThreadTimes> run_times(std::string_view schedstat)
 {
     const auto ran_ns = whole_number(cut(schedstat, ' ')), waited_ns = whole_number(cut(schedstat, ' '));

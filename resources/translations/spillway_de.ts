@@ -1724,6 +1724,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>For this model and for good: it is loaded again, and reads the conversation anew.</source>
         <translation>Für dieses Modell und auf Dauer: Es wird neu geladen und liest das Gespräch noch einmal.</translation>
     </message>
+    <message>
+        <source>For %1 % of the time the CPU computes experts, since copies come too slowly: the link is busy with them for %2 % of the time, and %3 % of the experts that tokens choose have one.</source>
+        <translation>%1 % der Zeit rechnet die CPU Experten, weil Kopien zu langsam kommen: %2 % der Zeit ist die Verbindung mit ihnen beschäftigt, und %3 % der Experten, die Token wählen, haben eine.</translation>
+    </message>
+    <message>
+        <source>For %1 % of the time the CPU computes experts: KV has %2 of the device&apos;s memory, and copies of experts %3.</source>
+        <translation>%1 % der Zeit rechnet die CPU Experten: KV hat %2 vom Speicher des Geräts, Kopien von Experten haben %3.</translation>
+    </message>
+    <message numerus="yes">
+        <source>For %1 % of the time the CPU computes experts of %n layer(s): KV has %2 of the device&apos;s memory, and they find no room.</source>
+        <translation>
+            <numerusform>%1 % der Zeit rechnet die CPU Experten von %n Schicht: KV hat %2 vom Speicher des Geräts, und sie finden keinen Platz.</numerusform>
+            <numerusform>%1 % der Zeit rechnet die CPU Experten von %n Schichten: KV hat %2 vom Speicher des Geräts, und sie finden keinen Platz.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>For each token %1 are read from the disk, most of them experts: the model takes %2 more than RAM has.</source>
+        <translation>Für jedes Token werden %1 von der Festplatte gelesen, die meisten davon Experten: Das Modell braucht %2 mehr, als RAM da ist.</translation>
+    </message>
+    <message>
+        <source>For each token %1 of the weights are read from the disk: the model takes %2 more than RAM has.</source>
+        <translation>Für jedes Token werden %1 der Gewichte von der Festplatte gelesen: Das Modell braucht %2 mehr, als RAM da ist.</translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>

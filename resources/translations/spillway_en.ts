@@ -162,6 +162,13 @@
             <numerusform>For %1 % of the time the CPU computes experts: %2 % of those that tokens choose have a copy on the device, which has room for %n of each layer.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>For %1 % of the time the CPU computes experts of %n layer(s): KV has %2 of the device&apos;s memory, and they find no room.</source>
+        <translation>
+            <numerusform>For %1 % of the time the CPU computes experts of %n layer: KV has %2 of the device&apos;s memory, and they find no room.</numerusform>
+            <numerusform>For %1 % of the time the CPU computes experts of %n layers: KV has %2 of the device&apos;s memory, and they find no room.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExperimentsController</name>

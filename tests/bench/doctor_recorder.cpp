@@ -104,6 +104,7 @@ int main(int argc, char* argv[])
         }
         DoctorFacts facts = doctorFacts(turn->telemetry, *model, request);
         facts.waitedS = watch.onEnd(turn->telemetry);
+        facts.diskBytes = watch.diskBytes();
         facts.earlier = earlier;
         addPredictions(facts, *planner, request, &*rates);
         std::cout << test_support::to_json(facts).dump(1) << '\n';

@@ -117,6 +117,22 @@ inline constexpr auto kExpertFields = [](auto& io, auto& d) {
     io.field("on_host", d.layers_without_experts);
 };
 
+/// Not in the recordings before there were copies of experts.
+inline constexpr auto kCopyFields = [](auto& io, auto& d) {
+    io.field("cached_experts", d.cached_experts);
+    io.field("bytes", d.expert_cache_bytes);
+    io.field("watermark_bytes", d.watermark_bytes);
+};
+
+/// The same.
+inline constexpr auto kReadFields = [](auto& io, auto& facts) {
+    io.field("experts", facts.experts);
+    io.field("experts_used", facts.expertsUsed);
+    io.field("hits", facts.expertHits);
+    io.field("misses", facts.expertMisses);
+    io.field("copied_bytes", facts.copiedBytes);
+};
+
 inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
     io.field("id", d.id);
     io.field("layers", d.layers);
@@ -129,6 +145,7 @@ inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
     io.field("step_streamed_bytes", d.step_streamed_bytes);
     io.field("spilled_bytes", d.spilled_bytes);
     io.part("experts", d, kExpertFields);
+    io.part("copies", d, kCopyFields);
 };
 
 /// Not in the recordings before there were any.
@@ -163,6 +180,8 @@ inline constexpr auto kFactsFields = [](auto& io, auto& facts) {
     io.part("last", facts.last, kFrameFields);
     io.field("earlier", facts.earlier);
     io.field("waited_s", facts.waitedS);
+    io.field("disk_bytes", facts.diskBytes);
+    io.part("reads", facts, kReadFields);
     io.field("layers", facts.layers);
     io.field("weight_bytes", facts.weightBytes);
     io.field("kv_bytes_per_token", facts.kvBytesPerToken);

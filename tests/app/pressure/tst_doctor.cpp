@@ -3,6 +3,7 @@
 #include "app/pressure/core_watch.h"
 #include "app/pressure/doctor_facts.h"
 #include "app/pressure/doctor_text.h"
+#include "engine/disk_reads.h"
 #include "tests/support/doctor_recording.h"
 #include "tests/support/test_program.h"
 
@@ -63,6 +64,9 @@ private Q_SLOTS:
         row("guide-cpu-cores-held", Kind::CoresHeld, Action::None);
         row("by-hand-gpu-half-the-layers", Kind::HostLayers, Action::SetLayers);
         row("by-hand-gpu-experts-in-ram", Kind::HostExperts, Action::SetHostExperts);
+        row("by-hand-gpu-experts-over-a-slow-link", Kind::ExpertsOverLink, Action::None);
+        row("by-hand-gpu-kv-starves-experts", Kind::KvStarvesExperts, Action::SetKvType);
+        row("by-hand-experts-from-disk", Kind::ReadFromDisk, Action::SmallerQuantisation);
         row("shape-emulated-experts-in-ram", Kind::AllWell, Action::None);  // the same cores read them there
         row("by-hand-gpu-stream", Kind::KvOverLink, Action::SetPolicy);
         row("by-hand-swap", Kind::SwapInUse, Action::ReloadWithContext);
@@ -85,7 +89,7 @@ private Q_SLOTS:
     void everyRecordingIsOfSomeTest()
     {
         const QDir folder(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/recordings"));
-        QCOMPARE(folder.entryList({QStringLiteral("*.json")}).size(), 22);
+        QCOMPARE(folder.entryList({QStringLiteral("*.json")}).size(), 25);
     }
 
     void expertsOnTheHostAreACauseAndAHelp()
@@ -159,6 +163,112 @@ private Q_SLOTS:
                  Kind::TooFewCopies);
         QCOMPARE(changed([](DoctorFacts& f) { f.before = Kind::TooFewCopies, f.expertHits = 1400; }).kind,
                  Kind::HostExperts);
+    }
+
+    /// More room would be filled no faster than the link carries copies.
+    void copiesThatComeTooSlowlyAreTheLinks()
+    {
+        const DoctorFacts facts = recording("by-hand-gpu-experts-over-a-slow-link");
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.hits, 12000.0 / 38400);
+        const engine::StepShares& s = *facts.last.shares;
+        QCOMPARE(d.linkShare, 8.6e9 / 3e9 / (s.prefill_s + s.decode_s()));
+        QVERIFY2(
+            doctorSentence(d).contains(QStringLiteral("busy with them for 65\u00a0% of the time, and 31\u00a0% of")),
+            qPrintable(doctorSentence(d)));
+        const auto changed = [&](auto change) {
+            DoctorFacts other = facts;
+            change(other);
+            return diagnose(other);
+        };
+        // A faster link, one of unknown speed, or copies of KV: then it is not the link.
+        const auto tooFew = [](const Diagnosis& found) { return found.kind == Kind::TooFewCopies; };
+        QVERIFY(tooFew(changed([](DoctorFacts& f) { f.linkBytesPerSecond = 12e9; })));
+        QVERIFY(tooFew(changed([](DoctorFacts& f) { f.linkBytesPerSecond.reset(); })));
+        QVERIFY(tooFew(changed([](DoctorFacts& f) { f.last.device->step_streamed_bytes = 40'000'000; })));
+        // What was said stays until it is clearly wrong.
+        const auto slower = [](DoctorFacts& f) { f.copiedBytes = 0.75 * f.copiedBytes; };
+        QVERIFY(tooFew(changed(slower)));
+        QCOMPARE(changed([&](DoctorFacts& f) { slower(f), f.before = Kind::ExpertsOverLink; }).kind,
+                 Kind::ExpertsOverLink);
+        // Experts that lie on the device for good need no copies.
+        const DoctorAction onDevice{Action::SetHostExperts, -1};
+        QCOMPARE(changed([&](DoctorFacts& f) {
+                     f.options.push_back({onDevice, 1.5 * *f.predicted});
+                 }).action,
+                 onDevice);
+    }
+
+    void kvThatTakesTheRoomOfExpertsIsACause()
+    {
+        const DoctorFacts facts = recording("by-hand-gpu-kv-starves-experts");
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.available, facts.last.device->kv_bytes);
+        QCOMPARE(d.bytes, facts.last.device->expert_cache_bytes);
+        QVERIFY(d.predicted && *d.predicted > 1.3 * *d.tokensPerSecond);
+        QVERIFY2(doctorSentence(d).contains(QStringLiteral("KV has 5.5\u00a0GiB of the device's memory, and copies of "
+                                                           "experts 858.3\u00a0MiB")),
+                 qPrintable(doctorSentence(d)));
+        QVERIFY(canApply(d.action) && !doctorScope(d.action).isEmpty());
+        const auto changed = [&](auto change) {
+            DoctorFacts other = facts;
+            change(other);
+            return diagnose(other);
+        };
+        // Room for copies where KV lies now, if that brings more.
+        QCOMPARE(changed([](DoctorFacts& f) { f.options[0].tokensPerSecond = 35; }).action,
+                 (DoctorAction{Action::SetRoomForCopies, 1'800'000'000}));
+        // Nobody knows whether experts would use it better, or they would not: nothing is said of KV.
+        QCOMPARE(changed([](DoctorFacts& f) { f.options.clear(); }).kind, Kind::TooFewCopies);
+        QCOMPARE(changed([](DoctorFacts& f) { f.predicted.reset(); }).kind, Kind::TooFewCopies);
+        const Diagnosis worth = changed([](DoctorFacts& f) {
+            for (DoctorOption& option : f.options)
+                option.tokensPerSecond = *f.predicted;
+        });
+        QCOMPARE(worth.kind, Kind::TooFewCopies);
+        QCOMPARE(worth.action, DoctorAction());
+        // It has next to nothing.
+        QCOMPARE(changed([](DoctorFacts& f) { f.last.device->kv_bytes = 900'000'000; }).kind, Kind::TooFewCopies);
+        // No copies are kept, and all the same there is no room for the experts themselves.
+        const Diagnosis none = changed([](DoctorFacts& f) {
+            f.last.device->cached_experts = 0;
+            f.last.device->expert_cache_bytes = 0;
+            f.expertHits = f.expertMisses = 0;
+        });
+        QCOMPARE(none.kind, Kind::KvStarvesExperts);
+        QVERIFY2(doctorSentence(none).contains(QStringLiteral("experts of 48 layer")),
+                 qPrintable(doctorSentence(none)));
+    }
+
+    void whatTheDiskHoldsBackIsMeasured()
+    {
+        const DoctorFacts facts = recording("by-hand-experts-from-disk");
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.bytes, qint64(61'000'000'000 / 60));
+        QVERIFY(d.available > 63'000'000'000 - 34'359'738'368 && d.ofExperts);
+        QVERIFY2(doctorSentence(d).startsWith(QStringLiteral("For each token 969.6\u00a0MiB are read from the disk")),
+                 qPrintable(doctorSentence(d)));
+        QVERIFY(d.action.value > 0 && d.action.value < 34'359'738'368);
+        const auto changed = [&](auto change) {
+            DoctorFacts other = facts;
+            change(other);
+            return diagnose(other);
+        };
+        const Diagnosis dense = changed([](DoctorFacts& f) { f.experts = f.expertsUsed = 0; });
+        QCOMPARE(dense.kind, Kind::ReadFromDisk);
+        QVERIFY2(doctorSentence(dense).contains(QStringLiteral("of the weights are read from the disk")),
+                 qPrintable(doctorSentence(dense)));
+        // It does not read, nobody knows whether it does, or RAM is large enough: a file that is read for the first
+        // time.
+        const auto isOther = [](const Diagnosis& found) { return found.kind != Kind::ReadFromDisk; };
+        QVERIFY(isOther(changed([](DoctorFacts& f) { f.diskBytes = 1'000'000; })));
+        QVERIFY(isOther(changed([](DoctorFacts& f) { f.diskBytes.reset(); })));
+        QVERIFY(isOther(changed([](DoctorFacts& f) { f.last.ram_total_bytes.reset(); })));
+        QCOMPARE(changed([](DoctorFacts& f) { f.last.ram_total_bytes = 137'438'953'472; }).kind, Kind::AllWell);
+        // Or a device has what RAM has no room for.
+        QVERIFY(isOther(changed([](DoctorFacts& f) {
+            f.last.device = engine::DeviceTelemetry{.id = "cuda:0", .layers = 20, .weight_bytes = 40'000'000'000};
+        })));
     }
 
     /// Where KV is in the way, no other placement helps, and half of its bytes would be as good.
@@ -365,7 +475,10 @@ private Q_SLOTS:
         watch.onFrame(decoding);
         watch.onFrame(last);
         QVERIFY(watch.onEnd(last));
+        QCOMPARE(watch.diskBytes().has_value(), engine::disk_read_bytes().has_value());
+        QVERIFY(watch.diskBytes().value_or(0) >= 0);
         QVERIFY(!watch.onEnd(last));  // nobody saw its first token
+        QVERIFY(!watch.diskBytes());
         watch.onFrame(reading);
         QVERIFY(!watch.onEnd(last));
         watch.onFrame(decoding);

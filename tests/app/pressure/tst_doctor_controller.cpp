@@ -130,6 +130,40 @@ private Q_SLOTS:
         QCOMPARE(std::get<engine::SetThreads>(script->commands().front()).threads, 4);
     }
 
+    /// So does it count what is copied to the device: an answer is judged by its own copies.
+    void whatWasCopiedInAnAnswerIsItsOwn()
+    {
+        const auto counted = [&](std::int64_t misses, std::int64_t copied) {
+            script->change([&](auto& settings) {
+                engine::DeviceTelemetry device{.id = "emulated", .layers = 16};
+                device.layers_without_experts = device.expert_layers = 16;
+                device.total_bytes = device.budget_bytes = device.watermark_bytes = 1'000'000'000;
+                device.expert_cache_bytes = 100'000'000;
+                device.cached_experts = 4;
+                device.expert_misses = misses;
+                device.to_device_bytes = copied;
+                settings.device = device;
+                settings.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.2, .host_layers_s = 0.8};
+            });
+        };
+        present.request.placement.device = engine::PlacementOptions::Device::Emulated;
+        present.request.placement.emulated.link_bytes_per_s = 1e9;
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        Heard between(thread->worker(), &EngineWorker::placementReady);
+        counted(0, 5'000'000'000);  // the model's own layers
+        thread->worker()->post(engine::SetThreads{2});
+        QTRY_VERIFY_WITH_TIMEOUT(between.size() > 0, 5000);
+        using Kind = Diagnosis::Kind;
+        counted(1000, 5'800'000'000);
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::ExpertsOverLink), 5000);
+        QCOMPARE(doctor.diagnosis().linkShare, 0.8);
+        counted(2000, 5'900'000'000);
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::TooFewCopies), 5000);
+    }
+
     /// The engine counts since the model was loaded.
     void whatAnAnswerReadOfExpertsIsItsOwn()
     {

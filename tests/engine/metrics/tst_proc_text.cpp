@@ -46,6 +46,14 @@ private Q_SLOTS:
             QVERIFY2(!run_times(bad), bad);
     }
 
+    void fetchedFromADisk()
+    {
+        const char* io = "rchar: 6976\nwchar: 0\nsyscr: 10\nsyscw: 0\nread_bytes: 40960\nwrite_bytes: 7\n";
+        QCOMPARE(fetched_bytes(io), std::optional<std::int64_t>(40960));
+        QVERIFY(!fetched_bytes("rchar: 6976\nread_bytes: many\n") && !fetched_bytes("read_bytes: -1\n"));
+        QVERIFY(!fetched_bytes(""));
+    }
+
     void memoryStat()
     {
         const char* text = "anon 4096\nfile 8192\ninactive_file 16384\ntotal_inactive_file 5\n";
