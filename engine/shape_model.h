@@ -44,5 +44,7 @@ private:
 std::vector<std::string> shape_names();
 /// "q4_k_m", "q8_0", ...
 std::vector<std::string> shape_quantisations();
+/// Routed experts of a layer of such a shape; 0: it has none, or there is no such shape.
+int shape_experts(std::string_view name);
 
 }  // namespace engine

@@ -2,6 +2,24 @@
 
 namespace engine {
 
+/// Small, and with as many experts of a layer as large mixtures have.
+static constexpr ModelShape tiny_mixture(std::string_view name, int layers, int experts, int used)
+{
+    return {.name = name,
+            .architecture = "qwen3moe",
+            .layers = layers,
+            .embedding = 128,
+            .feed_forward = 256,
+            .heads = 4,
+            .kv_heads = 2,
+            .head_length = 32,
+            .vocabulary = 512,
+            .context = 8192,
+            .rope_base = 1e6f,
+            .head_norms = true,
+            .experts = {.count = experts, .used = used, .feed_forward = 32}};
+}
+
 // Numbers of the published models' configuration files.
 static constexpr ModelShape kShapes[] = {
     {.name = "tiny-llama",
@@ -84,6 +102,9 @@ static constexpr ModelShape kShapes[] = {
                  .shared_feed_forward = 256,
                  .dense_layers = 1,
                  .choice_bias = true}},
+    tiny_mixture("tiny-qwen3moe-8", 2, 8, 2),
+    tiny_mixture("tiny-qwen3moe-32", 2, 32, 4),
+    tiny_mixture("tiny-qwen3moe-128", 2, 128, 8),
     {.name = "llama-3.2-1b",
      .architecture = "llama",
      .layers = 16,

@@ -334,4 +334,11 @@ std::vector<std::string> shape_quantisations()
     return names;
 }
 
+int shape_experts(std::string_view name)
+{
+    const auto shapes = known_shapes();
+    const auto found = std::ranges::find(shapes, name, &ModelShape::name);
+    return found == shapes.end() ? 0 : found->experts.count;
+}
+
 }  // namespace engine
