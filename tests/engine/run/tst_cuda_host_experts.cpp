@@ -10,6 +10,7 @@
 #include <thread>
 
 using namespace test_support;
+namespace cuda = kernels::cuda;
 
 namespace {
 
@@ -169,6 +170,65 @@ private Q_SLOTS:
     }
 
     /// In the midst of a step the GPU goes on with what it was given, and the host leaves out what is its part.
+    // Calls of the driver fail while experts have copies: each time the answer comes, on the GPU or on the CPU.
+    void aFailureAtAnyCallIsNoEnd_data()
+    {
+        QTest::addColumn<int>("status");
+        QTest::newRow("the device is lost") << int(cuda::Status::LaunchFailed);
+        QTest::newRow("no memory is left") << int(cuda::Status::OutOfMemory);
+    }
+    void aFailureAtAnyCallIsNoEnd()
+    {
+        QFETCH(int, status);
+        constexpr Lengths kFew = {12, 20};
+        const auto talk = [&](LoadedModel& model) {
+            return run(
+                model, [&](int) { model.placement().settle(); }, kFew);
+        };
+        const auto cpu = load(request_for("qwen3moe"));
+        QVERIFY(cpu);
+        const Logits truth = run(*cpu, {}, kFew).logits;
+        LoadRequest request;
+        int opening = 0, all = 0;  // calls
+        double apart = 0;
+        {
+            Gpu gpu;
+            if (!gpu.emulated())
+                QSKIP("a real device does not fail at will");
+            request = with_copies("qwen3moe", 0.5);
+            opening = -gpu.emulated()->calls();
+            QVERIFY(CudaDevice::open(0));
+            opening += gpu.emulated()->calls();
+            all = -gpu.emulated()->calls();
+            const auto model = load(request);
+            QVERIFY(model);
+            apart = distance(talk(*model).logits, truth);
+            QVERIFY(model->placement().telemetry()->expert_hits > 0);
+            all += gpu.emulated()->calls();
+        }
+        std::mt19937 random(m_seed);
+        int noted = 0, tried = 0;
+        // The first ones one by one, then further and further apart.
+        for (int call = opening + 1; call < all; ++tried) {
+            Gpu gpu;
+            gpu.emulated()->fail_call(call, cuda::Status(status));
+            {
+                const auto model = load(request);
+                QVERIFY(model);
+                const Run here = talk(*model);
+                QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+                const double now = distance(here.logits, truth);
+                QVERIFY2(now <= 1.2 * apart + 1e-3, qPrintable(QString("call %1: %2").arg(call).arg(now)));
+                noted += !here.events.empty() || !model->info().warnings.empty();
+            }
+            QCOMPARE(gpu.emulated()->fault(), std::string());
+            if (cuda::is_device_lost(cuda::Status(status)))  // else the call that fails may be one that gives back
+                QCOMPARE(gpu.emulated()->leaks(), std::string());
+            call += 1 + int(random() % unsigned(1 + (call - opening) / 2));
+        }
+        QVERIFY2(noted >= 3, qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
+    }
+
     void aStoppedStepCanBeComputedLater()
     {
         Gpu gpu;

@@ -1,5 +1,6 @@
 // Copies of experts on the device while all experts lie on the host: not a bit changes, and what is chosen often is
 // found there.
+#include "engine/model_info.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
@@ -12,9 +13,16 @@ using namespace test_support;
 
 namespace {
 
-// Mixtures with 4 to 16 experts: gates apart and fused, biases, scales, latent experts, MXFP4.
-const char* const kModelsWithExperts[] = {"qwen3moe",   "gpt-oss",    "gpt-oss-mxfp4",  "deepseek2", "qwen3next",
-                                          "granitemoe", "gemma4-moe", "nemotron_h_moe", "llama4"};
+/// Of every architecture that has some: gates apart and fused, biases, scales, latent experts, MXFP4. What the CPU
+/// makes of them is compared with goldens elsewhere.
+QStringList models_with_experts()
+{
+    QStringList names;
+    for (const QFileInfo& file : QDir(own_models_folder()).entryInfoList({QStringLiteral("*.gguf")}, QDir::Files))
+        if (const auto info = inspect_model(file.filePath().toStdString()); info && info->experts > 0)
+            names.append(file.completeBaseName());
+    return names;
+}
 
 DeviceTelemetry device_now(const LoadedModel& model)
 {
@@ -68,8 +76,12 @@ private Q_SLOTS:
     void noLogitChangesWithCopies_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const name : kModelsWithExperts)
-            QTest::addRow("%s", name) << QString(name);
+        const QStringList names = models_with_experts();
+        for (const QString& name : names)
+            QTest::newRow(qPrintable(name)) << name;
+        for (const char* const known :
+             {"qwen3moe", "gpt-oss-mxfp4", "deepseek2", "nemotron_h_moe", "llama4", "glm4moe"})
+            QVERIFY2(names.contains(QLatin1String(known)), known);
     }
     void noLogitChangesWithCopies()
     {
@@ -118,7 +130,8 @@ private Q_SLOTS:
         QCOMPARE(first_difference(here.logits, alone.logits), -1);
         const DeviceTelemetry device = device_now(*model);
         QCOMPARE(device.layers, model->info().layers);
-        QVERIFY2(most > 0 && device.expert_hits > 0,
+        const bool found = device.expert_hits > 0 || most == 1;  // a single copy may not be read again
+        QVERIFY2(most > 0 && found,
                  qPrintable(QString("%1 copies, %2 layers without").arg(most).arg(device.layers_without_experts)));
         QVERIFY(model->placement().apply(SetExpertCache{}));
         while (model->placement().advance()) {
