@@ -3,6 +3,7 @@
 #include "app/chat/sampling_control.h"
 #include "app/experiments/experiment_files.h"
 #include "app/system/remote_path.h"
+#include "tests/support/models.h"
 #include "tests/ui/accessible_tree.h"
 #include "tests/ui/memory_folder.h"
 
@@ -21,6 +22,8 @@
 #include <QTimer>
 
 namespace {
+
+constexpr const char* kMixture = "mixture";  // the one model of which the true file is there
 
 std::chrono::microseconds milliseconds(const QVariant& value)
 {
@@ -243,7 +246,9 @@ void Bench::reset(const QVariantMap& changes)
             [this] { m_devices->onModelReady(m_models->loadedRequest()); });
     m_modelFolder = std::make_unique<QTemporaryDir>();
     CatalogueController::World world;
-    world.inspect = [script = m_script](const auto& path, const auto&) { return inspect_fake(*script, path); };
+    world.inspect = [script = m_script](const auto& path, const auto&) {
+        return path.stem() == kMixture ? engine::inspect_model(path) : inspect_fake(*script, path);
+    };
     world.otherPlaces = [at = m_modelFolder->path()] { return QList<Place>{{Store::LmStudio, at}}; };
     world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
     world.mayDraft = [](const auto&, const std::filesystem::path& draft) {
@@ -467,6 +472,20 @@ void Bench::putModels(const QStringList& files, double availableBytes)
         if (!file.open(QFile::WriteOnly))
             qFatal("cannot write %s", qPrintable(name));
     }
+}
+
+void Bench::putMixture(int layersWithoutExperts)
+{
+    const QString path = m_modelFolder->filePath(QStringLiteral("%1.gguf").arg(QLatin1String(kMixture)));
+    if (!QFile::exists(path) && !QFile::copy(test_support::own_models_folder() + "/gpt-oss.gguf", path))
+        qFatal("cannot write %s", qPrintable(path));
+    engine::LoadRequest request;
+    request.context_tokens = 512;
+    request.prefill_chunk_tokens = 32;
+    request.placement.device = engine::PlacementOptions::Device::Emulated;
+    request.placement.emulated.fit_tokens = 256;
+    request.placement.host_expert_layers = layersWithoutExperts;
+    m_catalogue->setLoadRequest(request);
 }
 
 QUrl Bench::modelFolder(const QString& below) const

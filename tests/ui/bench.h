@@ -104,6 +104,9 @@ public:
     /// Files that the catalogue finds from the next scan on, by their paths below an LM Studio's store. Ones whose
     /// names hold "broken" are. The memory there is, in bytes.
     Q_INVOKABLE void putModels(const QStringList& files, double availableBytes = 8e9);
+    /// A small model that has experts beside them, "mixture", and a device that has room for all of it but the experts
+    /// of so many layers.
+    Q_INVOKABLE void putMixture(int layersWithoutExperts);
     /// A folder below that store.
     Q_INVOKABLE QUrl modelFolder(const QString& below) const;
     Q_INVOKABLE void openAtOnce(const QString& path);

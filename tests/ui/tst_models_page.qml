@@ -220,6 +220,23 @@ Item {
             compare(list().currentIndex, 1);
         }
 
+        function test_a_mixture_says_what_of_it_a_device_holds() {
+            showModels(["a.gguf"]);
+            const said = index => findChild(row(index), "expertsOnDevice");
+            Bench.putMixture(1); // the experts of one of its two layers are to lie in RAM
+            Bench.catalogue.rescan();
+            tryVerify(() => list().count === 2 && row(0).entry.title === "a" && row(1));
+            row(0).foldRequested();
+            tryVerify(() => row(0).unfolded && said(0));
+            verify(!said(0).visible); // it has none
+            row(0).foldRequested();
+            click(row(1));
+            tryVerify(() => row(1).unfolded && said(1) && said(1).visible);
+            compare(said(1).text, "Fits on the device: attention and 50\u00a0% of the experts.");
+            Bench.putMixture(0);
+            tryCompare(said(1), "text", "Fits on the device with all experts.");
+        }
+
         function test_a_name_is_shown_as_it_is_before_it_is_deleted() {
             showModels(["a%1%2.gguf"]);
             keyClick(Qt.Key_Down);
