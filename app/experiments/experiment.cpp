@@ -31,14 +31,48 @@ QList<ExperimentCell> ExperimentPlan::cells() const
     cells.reserve(models.size() * contexts.size() * strategies.size());
     for (int model = 0; model < models.size(); ++model)
         for (const int context : sorted)
-            for (const Strategy::Name strategy : strategies)
-                cells.append({model, context, strategy});
+            for (const Strategy::Name strategy : strategies) {
+                const bool places = placesExperts(model, strategy);
+                for (const ExpertChoice& experts : places ? expertChoices() : QList<ExpertChoice>(1))
+                    cells.append({model, context, strategy, experts});
+            }
     return cells;
+}
+
+bool ExperimentPlan::hasExperts() const
+{
+    return std::ranges::any_of(models, &ExperimentModel::hasExperts);
+}
+
+QList<ExpertChoice> ExperimentPlan::expertChoices() const
+{
+    QList<ExpertChoice> choices;
+    for (const bool inRam : expertsInRam)
+        for (const QString& copies : expertCopies)
+            choices.append({inRam, copies});
+    return choices;
+}
+
+bool ExperimentPlan::placesExperts(int model, Strategy::Name strategy) const
+{
+    return models.value(model).hasExperts && strategy != Strategy::CpuOnly;
+}
+
+ExpertChoice ExperimentPlan::expertsOf(int model, Strategy::Name strategy, const ExpertChoice& wanted) const
+{
+    return placesExperts(model, strategy) ? wanted : ExpertChoice();
+}
+
+std::optional<double> ExperimentRow::hitRate() const
+{
+    const double hits = expertHits.value_or(0), reads = hits + expertMisses.value_or(0);
+    return reads > 0 ? std::optional(hits / reads) : std::nullopt;
 }
 
 std::optional<double> ExperimentRun::ratio(const ExperimentRow& row, Strategy::Name base) const
 {
-    const ExperimentCell there{row.cell.model, row.cell.contextTokens, base};
+    const ExperimentCell there{row.cell.model, row.cell.contextTokens, base,
+                               plan.expertsOf(row.cell.model, base, row.cell.experts)};
     const auto found = std::ranges::find(rows, there, &ExperimentRow::cell);
     if (found == rows.end() || !row.tokensPerSecond || !found->tokensPerSecond || *found->tokensPerSecond <= 0)
         return {};
@@ -61,6 +95,17 @@ std::optional<Strategy::Name> strategyOf(const QString& key)
 QString strategyName(Strategy::Name strategy)
 {
     return QCoreApplication::translate("Experiments", kNames[std::size_t(strategy)]);
+}
+
+QString expertsName(const ExpertChoice& experts)
+{
+    const QString place = experts.inRam ? QCoreApplication::translate("Experiments", "in RAM")
+                                        : QCoreApplication::translate("Experiments", "as they fit");
+    if (experts.copies == ExpertChoice::kNoCopies)
+        return place;
+    if (experts.copies == ExpertChoice::kAutomatic)
+        return QCoreApplication::translate("Experiments", "%1, copies as they pay").arg(place);
+    return QCoreApplication::translate("Experiments", "%1, copies %2").arg(place, experts.copies);
 }
 
 QString outcomeKey(Outcome::Kind outcome)

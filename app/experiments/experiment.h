@@ -5,6 +5,7 @@
 #include <QList>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
 #include <optional>
@@ -37,7 +38,18 @@ struct ExperimentModel {
     QString title;
     QString path;   // of the file; empty: it is a shape
     QString shape;  // "mistral-7b:q4_k_m"
+    bool hasExperts = false;
     bool operator==(const ExperimentModel&) const = default;
+};
+
+/// Where a mixture's routed experts lie while it is measured on a device, and what room that has for copies of those
+/// in RAM.
+struct ExpertChoice {
+    static inline const QString kNoCopies = QStringLiteral("off");
+    static inline const QString kAutomatic = QStringLiteral("auto");
+    bool inRam = false;          // all of them; else those that find no room on the device
+    QString copies = kNoCopies;  // or as many as pay, or a size: "2GiB"
+    bool operator==(const ExpertChoice&) const = default;
 };
 
 /// One cell of a plan.
@@ -45,6 +57,7 @@ struct ExperimentCell {
     int model = 0;  // its place in the plan
     int contextTokens = 0;
     Strategy::Name strategy = Strategy::CpuOnly;
+    ExpertChoice experts = {};
     bool operator==(const ExperimentCell&) const = default;
 };
 
@@ -52,6 +65,8 @@ struct ExperimentPlan {
     QList<ExperimentModel> models;
     QList<int> contexts;
     QList<Strategy::Name> strategies;
+    QList<bool> expertsInRam = {false};  // of models that have experts
+    QStringList expertCopies = {ExpertChoice::kNoCopies};
     int repeats = 3;
     int answerTokens = 32;  // measured at the end of each context
     QString device;         // "emulated", "cuda:0"
@@ -62,12 +77,20 @@ struct ExperimentPlan {
 
     /// The cells in the order in which they are measured: what takes longest comes last within a model.
     QList<ExperimentCell> cells() const;
+    bool hasExperts() const;  // any of its models
+    /// Each place of experts with each room for copies.
+    QList<ExpertChoice> expertChoices() const;
+    /// Whether there is a choice: the model has experts, and a device.
+    bool placesExperts(int model, Strategy::Name strategy) const;
+    /// What becomes of a choice there: where there is none, the one that says nothing.
+    ExpertChoice expertsOf(int model, Strategy::Name strategy, const ExpertChoice& wanted) const;
     bool operator==(const ExperimentPlan&) const = default;
 
     static constexpr int kMostModels = 32;
     static constexpr int kMostContexts = 32;
     static constexpr int kFewestTokens = 64;  // of a context
     static constexpr int kMostTokens = 1 << 20;
+    static constexpr int kMostCopies = 16;  // rooms for copies of experts
     static constexpr int kMostRepeats = 100;
     static constexpr int kMostMinutes = 24 * 60;
 };
@@ -85,6 +108,9 @@ struct ExperimentRow {
     std::optional<double> copyBytes;                          // of experts in RAM, on the device
     std::optional<double> expertHits, expertMisses;           // those of them that were read, with a copy and without
     double seconds = 0;                                       // that the child ran
+
+    /// Of the experts in RAM that were read, the share that had a copy on the device. Empty: none was read.
+    std::optional<double> hitRate() const;
     bool operator==(const ExperimentRow&) const = default;
 };
 
@@ -99,7 +125,8 @@ struct ExperimentRun {
     ExperimentPlan plan;
     QList<ExperimentRow> rows;  // the first cells of the plan, as far as it came
 
-    /// A row's speed as a share of what `base` reaches with the same model and context. Empty: one was not measured.
+    /// A row's speed as a share of what `base` reaches with the same model, context and place of experts. Empty: one
+    /// was not measured.
     std::optional<double> ratio(const ExperimentRow& row, Strategy::Name base) const;
     bool operator==(const ExperimentRun&) const = default;
 };
@@ -109,5 +136,7 @@ QString strategyKey(Strategy::Name strategy);
 std::optional<Strategy::Name> strategyOf(const QString& key);
 /// The strategy's name as people read it.
 QString strategyName(Strategy::Name strategy);
+/// "in RAM, copies 2GiB".
+QString expertsName(const ExpertChoice& experts);
 QString outcomeKey(Outcome::Kind outcome);
 QString outcomeName(Outcome::Kind outcome);

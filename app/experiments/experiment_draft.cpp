@@ -48,6 +48,15 @@ qint64 tokensIn(const QString& word)
     return number << (unit == QLatin1String("K") ? 10 : unit == QLatin1String("M") ? 20 : 0);
 }
 
+/// Whether it is a size that copies of experts can be given: "2GiB".
+bool isRoomForCopies(const QString& word)
+{
+    engine::PlacementText text;
+    text.expert_cache = word.toStdString();
+    const auto placement = engine::parse_placement(text);
+    return placement && placement->expert_cache_bytes.value_or(0) > 0;
+}
+
 QStringList strings(const std::vector<std::string>& names)
 {
     QStringList list;
@@ -178,6 +187,10 @@ QString ExperimentDraft::obstacle() const
         return tr("Choose %1 contexts at most.").arg(ExperimentPlan::kMostContexts);
     if (plan.strategies.isEmpty())
         return tr("Choose a strategy.");
+    if (plan.hasExperts() && plan.expertsInRam.isEmpty())
+        return tr("Choose where experts lie.");
+    if (plan.hasExperts() && plan.expertCopies.isEmpty())
+        return tr("Choose what room experts have for copies.");
     if (!memoryIsSound())
         return tr("“%1” is no size of a memory: 64MiB, 2GB, or fit:1024 for that many tokens beside the model.")
             .arg(m_plan.memory);
@@ -255,12 +268,63 @@ void ExperimentDraft::toggleStrategy(int strategy)
     set(m_plan.strategies, strategies);
 }
 
+QStringList ExperimentDraft::expertCopies() const
+{
+    return QStringList{ExpertChoice::kNoCopies, ExpertChoice::kAutomatic} + m_ownCopies;
+}
+
+void ExperimentDraft::toggleExpertsInRam(bool inRam)
+{
+    QList<bool> places = m_plan.expertsInRam;
+    if (places.removeAll(inRam) == 0)
+        places.append(inRam);
+    std::sort(places.begin(), places.end());
+    set(m_plan.expertsInRam, places);
+}
+
+void ExperimentDraft::toggleExpertCopies(const QString& copies)
+{
+    QStringList chosen;  // in the order in which they are offered
+    for (const QString& offered : expertCopies())
+        if (m_plan.expertCopies.contains(offered) != (offered == copies))
+            chosen.append(offered);
+    set(m_plan.expertCopies, chosen);
+}
+
+QString ExperimentDraft::addExpertCopies(const QString& text)
+{
+    static const QRegularExpression spacedUnit(QStringLiteral("(?<=[0-9])\\s+(?=[kKmMgGtT]i?[bB])"));
+    static const QRegularExpression between(QStringLiteral("[\\s,;]+"));
+    const QStringList words = QString(text).remove(spacedUnit).split(between, Qt::SkipEmptyParts);
+    if (words.isEmpty())
+        return tr("Type how much memory: 512MiB, or 2GiB.");
+    QStringList own = m_ownCopies;
+    for (const QString& word : words) {
+        if (!isRoomForCopies(word))
+            return tr("“%1” is no size of a memory: type 512MiB, or 2GiB.")
+                .arg(VisibleText::of(word.left(kLongestShown)));
+        if (!own.contains(word))
+            own.append(word);
+    }
+    if (own.size() + 2 > ExperimentPlan::kMostCopies)
+        return tr("Those are too many: type %1 sizes at most.").arg(ExperimentPlan::kMostCopies - 2);
+    m_ownCopies = own;
+    for (const QString& word : words)
+        if (!m_plan.expertCopies.contains(word))
+            m_plan.expertCopies.append(word);
+    Q_EMIT changed();
+    return {};
+}
+
 void ExperimentDraft::addShape(int shape, int quantisation)
 {
     const QString name = shapes().value(shape), quant = quantisations().value(quantisation);
     if (name.isEmpty() || quant.isEmpty())
         return;
-    Candidate candidate{{QStringLiteral("%1 %2").arg(name, quant), {}, name + QLatin1Char(':') + quant},
+    Candidate candidate{{QStringLiteral("%1 %2").arg(name, quant),
+                         {},
+                         name + QLatin1Char(':') + quant,
+                         engine::shape_experts(name.toStdString()) > 0},
                         tr("a shape: random weights, made when its rows are measured")};
     const QString key = keyOf(candidate.model);
     const bool known = std::ranges::any_of(m_shapes, [&](const Candidate& c) { return keyOf(c.model) == key; });

@@ -37,6 +37,10 @@ class ExperimentDraft : public QObject
     Q_PROPERTY(QList<int> chosenContexts READ chosenContexts NOTIFY changed)
     Q_PROPERTY(QStringList strategies READ strategies NOTIFY changed)
     Q_PROPERTY(QList<int> chosenStrategies READ chosenStrategies NOTIFY changed)
+    Q_PROPERTY(bool hasExperts READ hasExperts NOTIFY changed)
+    Q_PROPERTY(QList<bool> expertsInRam READ expertsInRam NOTIFY changed)
+    Q_PROPERTY(QStringList expertCopies READ expertCopies NOTIFY changed)
+    Q_PROPERTY(QStringList chosenExpertCopies READ chosenExpertCopies NOTIFY changed)
     Q_PROPERTY(QStringList devices READ devices NOTIFY devicesChanged)
     Q_PROPERTY(int device READ device WRITE setDevice NOTIFY changed)
     Q_PROPERTY(bool emulated READ emulated NOTIFY changed)
@@ -59,6 +63,11 @@ public:
     QList<int> chosenContexts() const { return m_plan.contexts; }
     QStringList strategies() const;  // all, by name
     QList<int> chosenStrategies() const;
+    bool hasExperts() const { return plan().hasExperts(); }  // any model that is chosen
+    QList<bool> expertsInRam() const { return m_plan.expertsInRam; }
+    /// Rooms for copies of experts that are offered: none, as many as pay, and the user's own sizes.
+    QStringList expertCopies() const;
+    QStringList chosenExpertCopies() const { return m_plan.expertCopies; }
     QStringList devices() const { return m_deviceNames; }
     int device() const { return m_device; }  // its place among them
     void setDevice(int device);
@@ -80,6 +89,10 @@ public:
     /// "512, 3000 12K": they are offered and chosen from now on. Empty: all are; else one sentence, and none is.
     Q_INVOKABLE QString addContexts(const QString& text);
     Q_INVOKABLE void toggleStrategy(int strategy);
+    Q_INVOKABLE void toggleExpertsInRam(bool inRam);
+    Q_INVOKABLE void toggleExpertCopies(const QString& copies);
+    /// "512MiB, 2GiB", as for contexts.
+    Q_INVOKABLE QString addExpertCopies(const QString& text);
     /// Adds a shape by its places in the lists; it is chosen at once.
     Q_INVOKABLE void addShape(int shape, int quantisation);
 
@@ -106,6 +119,7 @@ private:
 
     ExperimentPlan m_plan;  // but for its models
     QList<int> m_ownContexts;
+    QStringList m_ownCopies;
     QList<Candidate> m_files, m_shapes;
     QStringList m_chosen;  // keys
     QStringList m_deviceIds, m_deviceNames;

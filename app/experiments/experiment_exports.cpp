@@ -22,7 +22,7 @@ std::optional<double> speedIn(const ExperimentRun& run, const QString& title, co
 {
     const auto found = std::ranges::find_if(run.rows, [&](const ExperimentRow& row) {
         return row.cell.contextTokens == cell.contextTokens && row.cell.strategy == cell.strategy &&
-               run.plan.models[row.cell.model].title == title;
+               row.cell.experts == cell.experts && run.plan.models[row.cell.model].title == title;
     });
     return found == run.rows.end() ? std::nullopt : found->tokensPerSecond;
 }
@@ -33,15 +33,19 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
                                   const std::optional<ExperimentRun>& earlier)
 {
     QString text =
-        QStringLiteral("model,context_tokens,strategy,device,device_memory,repeats,answer_tokens,outcome,tokens_per_s,"
+        QStringLiteral("model,context_tokens,strategy,experts_in_ram,expert_copies,device,device_memory,repeats,answer_"
+                       "tokens,outcome,tokens_per_s,"
                        "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,"
                        "expert_cache_bytes,expert_hits,expert_misses,ratio,ratio_to,sentence");
     text += earlier ? QStringLiteral(",compared_tokens_per_s\n") : QStringLiteral("\n");
     for (const ExperimentRow& row : run.rows) {
         const QString title = run.plan.models[row.cell.model].title;
+        const bool placed = run.plan.placesExperts(row.cell.model, row.cell.strategy);
         QStringList fields{quoted(title),
                            QString::number(row.cell.contextTokens),
                            strategyKey(row.cell.strategy),
+                           placed ? QString::number(int(row.cell.experts.inRam)) : QString(),
+                           placed ? quoted(row.cell.experts.copies) : QString(),
                            quoted(row.device),
                            quoted(run.plan.memory),
                            QString::number(run.plan.repeats),

@@ -83,11 +83,14 @@ private:
 
 QJsonObject toJson(const ExperimentPlan& plan)
 {
-    QJsonArray models, contexts, strategies;
+    QJsonArray models, contexts, strategies, expertsInRam;
     for (const ExperimentModel& model : plan.models)
         models.append(QJsonObject{{QStringLiteral("title"), model.title},
                                   {QStringLiteral("path"), model.path},
-                                  {QStringLiteral("shape"), model.shape}});
+                                  {QStringLiteral("shape"), model.shape},
+                                  {QStringLiteral("has_experts"), model.hasExperts}});
+    for (const bool inRam : plan.expertsInRam)
+        expertsInRam.append(inRam);
     for (const int context : plan.contexts)
         contexts.append(context);
     for (const Strategy::Name strategy : plan.strategies)
@@ -95,6 +98,8 @@ QJsonObject toJson(const ExperimentPlan& plan)
     return {{QStringLiteral("models"), models},
             {QStringLiteral("contexts"), contexts},
             {QStringLiteral("strategies"), strategies},
+            {QStringLiteral("experts_in_ram"), expertsInRam},
+            {QStringLiteral("expert_copies"), QJsonArray::fromStringList(plan.expertCopies)},
             {QStringLiteral("repeats"), plan.repeats},
             {QStringLiteral("answer_tokens"), plan.answerTokens},
             {QStringLiteral("device"), plan.device},
@@ -104,14 +109,30 @@ QJsonObject toJson(const ExperimentPlan& plan)
             {QStringLiteral("row_minutes"), plan.rowMinutes}};
 }
 
+/// What versions before did not know stays as it is.
+void readExperts(Reader& reader, ExperimentPlan& plan)
+{
+    if (const QJsonArray places = reader.array("experts_in_ram", 2); !places.isEmpty()) {
+        plan.expertsInRam.clear();
+        for (const auto& entry : places)
+            plan.expertsInRam.append(entry.toBool());
+    }
+    if (const QJsonArray copies = reader.array("expert_copies", ExperimentPlan::kMostCopies); !copies.isEmpty()) {
+        plan.expertCopies.clear();
+        for (const auto& entry : copies)
+            plan.expertCopies.append(VisibleText::of(entry.toString().left(kLongestText)));
+    }
+}
+
 std::optional<ExperimentPlan> readPlan(const QJsonObject& object)
 {
     Reader reader(object);
     ExperimentPlan plan;
     for (const auto& entry : reader.array("models", ExperimentPlan::kMostModels)) {
         const Reader model(entry.toObject());
-        plan.models.append({model.text("title"), model.raw("path"), model.text("shape")});
+        plan.models.append({model.text("title"), model.raw("path"), model.text("shape"), model.flag("has_experts")});
     }
+    readExperts(reader, plan);
     for (const auto& entry : reader.array("contexts", ExperimentPlan::kMostContexts)) {
         const int tokens = entry.toInt();
         if (tokens < ExperimentPlan::kFewestTokens || tokens > ExperimentPlan::kMostTokens)
@@ -139,6 +160,8 @@ QJsonObject toJson(const ExperimentRow& row)
     QJsonObject object{{QStringLiteral("model"), row.cell.model},
                        {QStringLiteral("context_tokens"), row.cell.contextTokens},
                        {QStringLiteral("strategy"), strategyKey(row.cell.strategy)},
+                       {QStringLiteral("experts_in_ram"), row.cell.experts.inRam},
+                       {QStringLiteral("expert_copies"), row.cell.experts.copies},
                        {QStringLiteral("outcome"), outcomeKey(row.outcome)},
                        {QStringLiteral("sentence"), row.sentence},
                        {QStringLiteral("device"), row.device},
@@ -156,6 +179,9 @@ std::optional<ExperimentRow> readRow(const QJsonObject& object)
     row.cell.contextTokens = reader.count("context_tokens", 1, ExperimentPlan::kMostTokens);
     const auto strategy = strategyOf(reader.raw("strategy"));
     row.cell.strategy = strategy.value_or(Strategy::CpuOnly);
+    row.cell.experts.inRam = reader.flag("experts_in_ram");
+    if (const QString copies = reader.text("expert_copies"); !copies.isEmpty())
+        row.cell.experts.copies = copies;
     const QString outcome = reader.raw("outcome");
     int kind = 0;
     while (kind < kOutcomes && outcome != outcomeKey(Outcome::Kind(kind)))

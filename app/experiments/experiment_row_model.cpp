@@ -18,15 +18,6 @@ int placeOf(const ExperimentRun& run, const ExperimentModel& model)
     return found == models.end() ? -1 : int(found - models.begin());
 }
 
-QList<ExperimentRow> measuredOf(const ExperimentRun& run, int model, Strategy::Name strategy)
-{
-    QList<ExperimentRow> rows;
-    for (const ExperimentRow& row : run.rows)
-        if (row.cell.model == model && row.cell.strategy == strategy && row.outcome == Outcome::Measured)
-            rows.append(row);
-    return rows;  // contexts ascend in a plan
-}
-
 }  // namespace
 
 ExperimentRowModel::ExperimentRowModel(QObject* parent)
@@ -80,6 +71,10 @@ QVariant ExperimentRowModel::data(const QModelIndex& index, int role) const
     }
     case RatioRole:
         return known(m_run.ratio(row, m_base));
+    case ExpertsRole:
+        return m_run.plan.placesExperts(row.cell.model, row.cell.strategy) ? expertsName(row.cell.experts) : QString();
+    case HitRateRole:
+        return known(row.hitRate());
     default:
         return {};
     }
@@ -102,7 +97,9 @@ QHash<int, QByteArray> ExperimentRowModel::roleNames() const
             {DeviceBytesRole, "deviceBytes"},
             {HostBytesRole, "hostBytes"},
             {EarlierSpeedRole, "earlierTokensPerSecond"},
-            {RatioRole, "ratio"}};
+            {RatioRole, "ratio"},
+            {ExpertsRole, "expertsName"},
+            {HitRateRole, "hitRate"}};
 }
 
 bool ExperimentRowModel::measured() const
@@ -126,10 +123,27 @@ QList<int> ExperimentRowModel::strategies() const
     return strategies;
 }
 
+QStringList ExperimentRowModel::expertChoices() const
+{
+    QStringList names;
+    for (const ExpertChoice& choice : m_run.plan.expertChoices())
+        names.append(expertsName(choice));
+    return names;
+}
+
+void ExperimentRowModel::setChartedExperts(int choice)
+{
+    if (choice == m_chartedExperts || choice < 0 || choice >= m_run.plan.expertChoices().size())
+        return;
+    m_chartedExperts = choice;
+    Q_EMIT rowsChanged();
+}
+
 void ExperimentRowModel::setRun(const ExperimentRun& run)
 {
     beginResetModel();
     m_run = run;
+    m_chartedExperts = 0;
     m_base = run.plan.strategies.value(0, Strategy::CpuOnly);
     endResetModel();
     Q_EMIT rowsChanged();
@@ -163,6 +177,18 @@ void ExperimentRowModel::addRow(const ExperimentRow& row)
     Q_EMIT rowsChanged();
 }
 
+QList<ExperimentRow> ExperimentRowModel::measuredOf(const ExperimentRun& run, int model, Strategy::Name strategy) const
+{
+    const ExpertChoice charted = m_run.plan.expertChoices().value(m_chartedExperts);
+    const ExpertChoice experts = run.plan.expertsOf(model, strategy, charted);
+    QList<ExperimentRow> rows;
+    for (const ExperimentRow& row : run.rows)
+        if (row.cell.model == model && row.cell.strategy == strategy && row.cell.experts == experts &&
+            row.outcome == Outcome::Measured)
+            rows.append(row);
+    return rows;  // contexts ascend in a plan
+}
+
 QList<ExperimentRow> ExperimentRowModel::series(int model, Strategy::Name strategy) const
 {
     return measuredOf(m_run, model, strategy);
@@ -179,7 +205,8 @@ const ExperimentRow* ExperimentRowModel::earlierOf(const ExperimentCell& cell) c
 {
     if (!m_earlier)
         return nullptr;
-    const ExperimentCell there{placeOf(*m_earlier, m_run.plan.models[cell.model]), cell.contextTokens, cell.strategy};
+    ExperimentCell there = cell;
+    there.model = placeOf(*m_earlier, m_run.plan.models[cell.model]);
     const auto& rows = m_earlier->rows;
     const auto found = std::ranges::find_if(rows, [&](const ExperimentRow& row) { return row.cell == there; });
     return found == rows.end() ? nullptr : &*found;

@@ -9,8 +9,8 @@
 
 #include <optional>
 
-/// The run that is shown and, where one is laid beside it, the earlier one's number of the same model, context and
-/// strategy. Numbers that do not exist are undefined. Lives on the UI thread; owned by ExperimentsController.
+/// The run that is shown and, where one is laid beside it, the earlier one's number of the same cell. Numbers that do
+/// not exist are undefined. Lives on the UI thread; owned by ExperimentsController.
 class ExperimentRowModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -23,6 +23,9 @@ class ExperimentRowModel : public QAbstractListModel
     Q_PROPERTY(int base READ base WRITE setBase NOTIFY rowsChanged)
     Q_PROPERTY(bool compares READ compares NOTIFY rowsChanged)
     Q_PROPERTY(bool emulated READ emulated NOTIFY rowsChanged)
+    Q_PROPERTY(bool hasExperts READ hasExperts NOTIFY rowsChanged)
+    Q_PROPERTY(QStringList expertChoices READ expertChoices NOTIFY rowsChanged)
+    Q_PROPERTY(int chartedExperts READ chartedExperts WRITE setChartedExperts NOTIFY rowsChanged)
 
 public:
     enum Role {
@@ -42,6 +45,8 @@ public:
         HostBytesRole,
         EarlierSpeedRole,
         RatioRole,
+        ExpertsRole,
+        HitRateRole,
     };
     Q_ENUM(Role)
 
@@ -60,6 +65,11 @@ public:
     void setBase(int strategy);
     bool compares() const { return m_earlier.has_value(); }
     bool emulated() const { return m_run.plan.device == QLatin1String("emulated"); }
+    bool hasExperts() const { return m_run.plan.hasExperts(); }
+    QStringList expertChoices() const;  // of the plan, by name
+    /// Which of them the charts show; what has no experts, or no device, is shown beside any.
+    int chartedExperts() const { return m_chartedExperts; }
+    void setChartedExperts(int choice);
 
     const ExperimentRun& run() const { return m_run; }
     const std::optional<ExperimentRun>& earlier() const { return m_earlier; }
@@ -77,8 +87,10 @@ Q_SIGNALS:
 
 private:
     const ExperimentRow* earlierOf(const ExperimentCell& cell) const;
+    QList<ExperimentRow> measuredOf(const ExperimentRun& run, int model, Strategy::Name strategy) const;
 
     ExperimentRun m_run;
     std::optional<ExperimentRun> m_earlier;
     Strategy::Name m_base = Strategy::CpuOnly;
+    int m_chartedExperts = 0;
 };

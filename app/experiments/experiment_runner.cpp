@@ -83,6 +83,10 @@ QStringList ExperimentRunner::arguments(const ExperimentPlan& plan, const Experi
         arguments << (plan.device == QLatin1String("emulated") ? QStringLiteral("--vram")
                                                                : QStringLiteral("--vram-budget"))
                   << plan.memory;
+    if (cell.experts.inRam)
+        arguments << QStringLiteral("--cpu-moe");
+    if (cell.experts.copies != ExpertChoice::kNoCopies)
+        arguments << QStringLiteral("--expert-cache") << cell.experts.copies;
     return arguments;
 }
 

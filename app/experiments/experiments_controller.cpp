@@ -90,6 +90,13 @@ QString ExperimentsController::currentStrategy() const
     return cell ? strategyName(cell->strategy) : QString();
 }
 
+QString ExperimentsController::currentExperts() const
+{
+    const auto cell = m_runner.current();
+    const bool placed = cell && m_measured && m_measured->plan.placesExperts(cell->model, cell->strategy);
+    return placed ? expertsName(cell->experts) : QString();
+}
+
 QVariant ExperimentsController::madeShare() const
 {
     const auto share = m_runner.madeShare();

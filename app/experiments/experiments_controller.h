@@ -65,6 +65,7 @@ class ExperimentsController : public QObject
     Q_PROPERTY(QString currentModel READ currentModel NOTIFY progressChanged)
     Q_PROPERTY(int currentContext READ currentContext NOTIFY progressChanged)
     Q_PROPERTY(QString currentStrategy READ currentStrategy NOTIFY progressChanged)
+    Q_PROPERTY(QString currentExperts READ currentExperts NOTIFY progressChanged)
     Q_PROPERTY(QVariant madeShare READ madeShare NOTIFY progressChanged)
     Q_PROPERTY(QVariant remainingMs READ remainingMs NOTIFY progressChanged)
     Q_PROPERTY(QList<ExperimentFacts> runs READ runs NOTIFY runsChanged)
@@ -105,8 +106,9 @@ public:
     QString currentModel() const;
     int currentContext() const;
     QString currentStrategy() const;
-    QVariant madeShare() const;    // of the shape that is to be measured; undefined: none is being made
-    QVariant remainingMs() const;  // undefined: nothing has been measured yet
+    QString currentExperts() const;  // where they lie; empty: it has none, or no device
+    QVariant madeShare() const;      // of the shape that is to be measured; undefined: none is being made
+    QVariant remainingMs() const;    // undefined: nothing has been measured yet
     QList<ExperimentFacts> runs() const;
     ExperimentFacts shown() const;  // without an id: none
     QString comparedId() const { return m_comparedId; }

@@ -2065,6 +2065,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>“%1” is no size of a memory: 64MiB, 2GB, or fit:1024 for that many tokens beside the model.</source>
         <translation>„%1“ ist keine Speichergröße: 64MiB, 2GB oder fit:1024 für so viele Token neben dem Modell.</translation>
     </message>
+    <message>
+        <source>Choose where experts lie.</source>
+        <translation>Wählen Sie, wo Experten liegen.</translation>
+    </message>
+    <message>
+        <source>Choose what room experts have for copies.</source>
+        <translation>Wählen Sie, wie viel Platz Kopien von Experten haben.</translation>
+    </message>
+    <message>
+        <source>Type how much memory: 512MiB, or 2GiB.</source>
+        <translation>Bitte eine Menge Speicher eingeben: 512MiB oder 2GiB.</translation>
+    </message>
+    <message>
+        <source>“%1” is no size of a memory: type 512MiB, or 2GiB.</source>
+        <translation>„%1“ ist keine Menge Speicher: 512MiB oder 2GiB eingeben.</translation>
+    </message>
+    <message>
+        <source>Those are too many: type %1 sizes at most.</source>
+        <translation>Das sind zu viele: höchstens %1 Größen eingeben.</translation>
+    </message>
 </context>
 <context>
     <name>ExperimentRunner</name>
@@ -2179,6 +2199,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>The run cannot be deleted.</source>
         <translation>Der Lauf lässt sich nicht löschen.</translation>
     </message>
+    <message>
+        <source>in RAM</source>
+        <translation>im RAM</translation>
+    </message>
+    <message>
+        <source>as they fit</source>
+        <translation>wie sie passen</translation>
+    </message>
+    <message>
+        <source>%1, copies as they pay</source>
+        <translation>%1, Kopien nach Nutzen</translation>
+    </message>
+    <message>
+        <source>%1, copies %2</source>
+        <translation>%1, Kopien %2</translation>
+    </message>
 </context>
 <context>
     <name>ExperimentsController</name>
@@ -2239,6 +2275,65 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>How fast does a model write here, how much memory does it take, and what becomes of both as the conversation grows? Choose what to measure: each row of the table runs in a process of its own, while the model of the conversation makes room.</source>
         <translation>Wie schnell schreibt ein Modell hier, wie viel Speicher braucht es, und was wird aus beidem, wenn das Gespräch wächst? Wählen Sie, was gemessen wird: Jede Zeile der Tabelle läuft in einem eigenen Prozess, während das Modell des Gesprächs Platz macht.</translation>
+    </message>
+</context>
+<context>
+    <name>ExpertChoices</name>
+    <message>
+        <source>As they fit</source>
+        <translation>Wie sie passen</translation>
+    </message>
+    <message>
+        <source>Experts lie on the device as long as they find room</source>
+        <translation>Experten liegen auf dem Gerät, solange sie Platz finden</translation>
+    </message>
+    <message>
+        <source>All in RAM</source>
+        <translation>Alle im RAM</translation>
+    </message>
+    <message>
+        <source>The device has all but the experts, as with --cpu-moe</source>
+        <translation>Das Gerät hat alles außer den Experten, wie mit --cpu-moe</translation>
+    </message>
+    <message>
+        <source>No copies</source>
+        <translation>Keine Kopien</translation>
+    </message>
+    <message>
+        <source>Copies as they pay</source>
+        <translation>Kopien nach Nutzen</translation>
+    </message>
+    <message>
+        <source>Copies: %1</source>
+        <translation>Kopien: %1</translation>
+    </message>
+    <message>
+        <source>The CPU computes all experts that lie in RAM</source>
+        <translation>Die CPU rechnet alle Experten, die im RAM liegen</translation>
+    </message>
+    <message>
+        <source>The device keeps copies of those that tokens choose most, as many as save more time than KV would</source>
+        <translation>Das Gerät hält Kopien derer, die Token am häufigsten wählen: so viele, wie mehr Zeit sparen, als KV es täte</translation>
+    </message>
+    <message>
+        <source>So much of the device&apos;s memory is for copies of the experts that tokens choose most</source>
+        <translation>So viel vom Speicher des Geräts ist für Kopien der Experten, die Token am häufigsten wählen</translation>
+    </message>
+    <message>
+        <source>sizes: 512MiB, 2GiB</source>
+        <translation>Größen: 512MiB, 2GiB</translation>
+    </message>
+    <message>
+        <source>Other rooms for copies of experts, separated by commas</source>
+        <translation>Anderer Platz für Kopien von Experten, durch Kommas getrennt</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add these rooms for copies</source>
+        <translation>Diesen Platz für Kopien hinzufügen</translation>
     </message>
 </context>
 <context>
@@ -5804,6 +5899,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:1024 is room for the model and that many tokens; the KV of longer contexts spills into RAM.</source>
         <translation>Ein emuliertes Gerät ist RAM von fester Größe, und die CPU rechnet: Es zeigt, was Speicherdruck kostet, nicht, wie schnell eine GPU ist. fit:1024 ist Platz für das Modell und so viele Token; der KV längerer Kontexte läuft in den RAM über.</translation>
     </message>
+    <message>
+        <source>Experts</source>
+        <translation>Experten</translation>
+    </message>
 </context>
 <context>
     <name>PresetBar</name>
@@ -6309,6 +6408,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Peak RAM</source>
         <translation>Höchster RAM</translation>
     </message>
+    <message>
+        <source>experts %1</source>
+        <translation>Experten %1</translation>
+    </message>
+    <message>
+        <source>Experts in the charts</source>
+        <translation>Experten in den Diagrammen</translation>
+    </message>
 </context>
 <context>
     <name>ResultColumns</name>
@@ -6356,6 +6463,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>from–to</source>
         <translation>von–bis</translation>
     </message>
+    <message>
+        <source>experts</source>
+        <translation>Experten</translation>
+    </message>
+    <message>
+        <source>hits</source>
+        <translation>Treffer</translation>
+    </message>
 </context>
 <context>
     <name>ResultRow</name>
@@ -6378,6 +6493,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1, %2 of “%3”</source>
         <translation>%1, %2 von „%3“</translation>
+    </message>
+    <message>
+        <source>%1, experts %2</source>
+        <translation>%1, Experten %2</translation>
+    </message>
+    <message>
+        <source>%1, %2 of the experts read had a copy</source>
+        <translation>%1, %2 der gelesenen Experten hatten eine Kopie</translation>
     </message>
 </context>
 <context>
@@ -6429,6 +6552,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Speed as a ratio to “%1”; choose another above the charts</source>
         <translation>Tempo im Verhältnis zu „%1“; eine andere Strategie wird über den Diagrammen gewählt</translation>
+    </message>
+    <message>
+        <source>experts</source>
+        <translation>Experten</translation>
+    </message>
+    <message>
+        <source>hits</source>
+        <translation>Treffer</translation>
+    </message>
+    <message>
+        <source>Of the experts in RAM that were read, the share that had a copy on the device</source>
+        <translation>Anteil der gelesenen Experten im RAM, die eine Kopie auf dem Gerät hatten</translation>
     </message>
 </context>
 <context>
@@ -6543,6 +6678,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Making %1 of random weights: %2</source>
         <translation>%1 entsteht aus zufälligen Gewichten: %2</translation>
+    </message>
+    <message>
+        <source>%1, experts %2</source>
+        <translation>%1, Experten %2</translation>
     </message>
 </context>
 <context>

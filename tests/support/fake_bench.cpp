@@ -1,5 +1,6 @@
 // Stands in for `spillway-cli bench --json`: what it does is said by the name of the model. Its numbers follow from its
 // arguments, so that a test knows them.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -57,13 +58,16 @@ int main(int argc, char** argv)
     }
     std::string head(4, ' ');
     std::ifstream(model, std::ios::binary).read(head.data(), 4);
-    const double speed = 1e6 / context + double(policy.size());
+    const bool experts_in_ram = std::find(argv + 1, argv + argc, std::string("--cpu-moe")) != argv + argc;
+    const std::string copies = value_of(argc, argv, "--expert-cache");
+    const double speed = 1e6 / context + double(policy.size()) - (experts_in_ram ? 100 : 0) + (copies.empty() ? 0 : 50);
     std::fprintf(stderr, "decode 32 at %d: %.2f tok/s\n", context, speed);
     std::printf(
         "{\"device\": \"%s%s\", \"rows\": [{\"test\": \"decode\", \"tok_s_median\": %f, \"tok_s_min\": %f, "
         "\"tok_s_max\": %f, \"p99_ms\": %f, \"depth_ms\": %d, \"device_peak_bytes\": %s, "
-        "\"host_peak_bytes\": %d000, \"expert_cache_bytes\": %s, \"expert_hits\": 30, \"expert_misses\": 10}]}\n",
+        "\"host_peak_bytes\": %d000, \"expert_cache_bytes\": %s, \"expert_hits\": %d, \"expert_misses\": 10}]}\n",
         policy.empty() ? "cpu" : "emulated", head == "GGUF" ? ", from a file" : "", speed, speed * 0.9, speed * 1.1,
-        1500 / speed, context, policy.empty() ? "null" : "5000000", context, policy.empty() ? "null" : "7000");
+        1500 / speed, context, policy.empty() ? "null" : "5000000", context, policy.empty() ? "null" : "7000",
+        copies.empty() ? 30 : 90);
     return 0;
 }

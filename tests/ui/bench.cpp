@@ -312,7 +312,8 @@ void Bench::restartExperiments()
     lab.files = [this] {
         auto files = experimentFiles(*m_models, *m_catalogue, {});
         for (const QString& name : std::as_const(m_experimentFiles))
-            files.append(ExperimentDraft::Candidate{{name, m_folder->filePath(name), {}}, {}});
+            files.append(ExperimentDraft::Candidate{
+                {name, m_folder->filePath(name), {}, name.contains(QLatin1String("experts"))}, {}});
         return files;
     };
     lab.devices = [] { return std::vector<engine::DeviceInfo>(); };

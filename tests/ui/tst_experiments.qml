@@ -147,6 +147,59 @@ Item {
             compare(Bench.unreachable(shell).join("\n"), "");
         }
 
+        // Where experts lie, and what room copies have, is measured of models that have some.
+        function test_experts_have_places() {
+            open(["one.gguf", "experts.gguf"]);
+            verify(!part("expertChoices").visible);
+            click(part("modelChip0"));
+            click(part("modelChip1"));
+            tryVerify(() => part("expertChoices").visible);
+            verify(part("expertsAsTheyFit").chosen && !part("expertsInRam").chosen);
+            verify(part("copiesChip0").chosen && !part("copiesChip1").chosen);
+            click(part("expertsAsTheyFit"));
+            compare(part("planSummary").text, "Choose where experts lie.");
+            click(part("expertsInRam"));
+            part("copiesField").forceActiveFocus();
+            type("much");
+            keyClick(Qt.Key_Return);
+            compare(part("copiesRefusal").text, "“much” is no size of a memory: type 512MiB, or 2GiB.");
+            verify(part("copiesRefusal").visible && part("copiesField").wrong);
+            part("copiesField").selectAll();
+            type("64MiB");
+            keyClick(Qt.Key_Return);
+            verify(!part("copiesRefusal").visible && part("copiesField").text === "");
+            tryVerify(() => part("copiesChip2") && part("copiesChip2").chosen);
+            compare(part("copiesChip2").text, "Copies: 64MiB");
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(Bench.unreachable(shell).join("\n"), "");
+
+            measure([512], [0, 3]);
+            measured();
+            compare(lab().rows.count, 3); // the CPU alone, and by merge without copies and with
+            tryVerify(() => row(2) && findChild(row(2), "rowHits").visible);
+            const cells = name => [0, 1, 2].map(index => findChild(row(index), name).text).join("|");
+            compare(cells("rowExperts"), [Format.unknown, "in RAM", "in RAM, copies 64MiB"].join("|"));
+            compare(cells("rowHits"), "75 %|75 %|90 %".replace(/ %/g, findChild(row(2), "rowHits").text.slice(2)));
+            verify(row(2).Accessible.name.indexOf(", Merge, experts in RAM, copies 64MiB: ") > 0, row(2).Accessible.name);
+            verify(row(2).Accessible.name.indexOf("of the experts read had a copy") > 0, row(2).Accessible.name);
+            verify(part("hitsHead") && part("expertsHead"));
+
+            // The charts show one place at a time, and the CPU beside any.
+            const box = part("chartExperts");
+            verify(box.visible);
+            compare(box.currentText, "experts in RAM");
+            const speeds = () => part("speedFigure").readingsAt(9).map(reading => reading.value).join("|");
+            tryVerify(() => speeds() === "|1,953|1,858", 20000, speeds());
+            box.forceActiveFocus();
+            keyClick(Qt.Key_Down);
+            compare(lab().rows.chartedExperts, 1);
+            compare(box.currentText, "experts in RAM, copies 64MiB");
+            tryVerify(() => speeds() === "|1,953|1,908", 20000, speeds());
+            const csv = Bench.file("experts.csv", "");
+            part("exportMenu").tableRequested(csv);
+            verify(Bench.textOf(csv).indexOf(',512,merge,1,"64MiB",') > 0, Bench.textOf(csv));
+        }
+
         function test_speed_is_a_ratio_too() {
             open();
             measure([1024, 2048], [0, 1, 3]);
@@ -379,7 +432,7 @@ Item {
             compare(part("exportDone").sentence, "Saved “run.csv”.");
             const lines = Bench.textOf(table).trim().split("\n");
             compare(lines.length, 5);
-            verify(lines[1].indexOf('"one.gguf",512,cpu,"cpu"') === 0, lines[1]);
+            verify(lines[1].indexOf('"one.gguf",512,cpu,,,"cpu"') === 0, lines[1]);
             part("exportMenu").tableRequested(json);
             compare(JSON.parse(Bench.textOf(json)).rows.length, 4);
 

@@ -79,6 +79,16 @@ Rectangle {
             }
         }
         LabelledRow {
+            visible: root.draft.hasExperts
+            label: qsTr("Experts")
+
+            ExpertChoices {
+                objectName: "expertChoices"
+                Layout.fillWidth: true
+                draft: root.draft
+            }
+        }
+        LabelledRow {
             label: qsTr("Device")
 
             Flow {

@@ -15,7 +15,8 @@ ColumnLayout {
 
     /// All figures in one picture: a PNG or an SVG, by the file's suffix. A sentence, if it cannot be written.
     function save(file: url, title: string, note: string): string {
-        sheet.title = rows.models.length > 1 ? Format.also(title, rows.models[modelPlace]) : title;
+        const model = rows.models.length > 1 ? Format.also(title, rows.models[modelPlace]) : title;
+        sheet.title = placesExperts ? Format.also(model, qsTr("experts %1").arg(rows.expertChoices[rows.chartedExperts])) : model;
         sheet.note = note;
         return sheet.save(file);
     }
@@ -26,6 +27,7 @@ ColumnLayout {
     property int modelPlace: 0
     readonly property var names: [qsTr("CPU only"), qsTr("Resident"), qsTr("Stream"), qsTr("Merge"), qsTr("Auto"), qsTr("CPU decode")]
     readonly property var strategies: rows.strategies
+    readonly property bool placesExperts: rows.hasExperts && rows.expertChoices.length > 1
     readonly property string base: rows.strategies.length > 1 ? names[rows.base] : "" // of the ratios
     readonly property var entries: {
         const all = rows.strategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
@@ -72,6 +74,16 @@ ColumnLayout {
             model: root.rows.models
             currentIndex: root.modelPlace
             onActivated: index => root.modelPlace = index
+        }
+        ChoiceBox {
+            objectName: "chartExperts"
+            Layout.fillWidth: true
+            Layout.maximumWidth: Theme.px(260)
+            visible: root.placesExperts
+            name: qsTr("Experts in the charts")
+            model: root.rows.expertChoices.map(choice => qsTr("experts %1").arg(choice))
+            currentIndex: root.rows.chartedExperts
+            onActivated: index => root.rows.chartedExperts = index
         }
         ChoiceBox {
             objectName: "speedAs"

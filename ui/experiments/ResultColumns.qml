@@ -8,10 +8,13 @@ FontMetrics {
 
     required property var strategyNames
     property real more: 0 // that each column of numbers has where the table has room
+    property var expertNames: [] // empty: no model has experts
 
     readonly property real context: fitting([qsTr("Context"), Format.count(8888888)])
     readonly property real strategy: fitting(strategyNames.concat([qsTr("Strategy")]))
+    readonly property real experts: expertNames.length > 0 ? fitting(expertNames.concat([qsTr("experts")])) : 0
     readonly property real before: context + strategy + Theme.px(8) + 4 * Theme.gapSmall // the numbers
+                                   + (experts > 0 ? experts + Theme.gapSmall : 0)
     readonly property real speed: fitting([qsTr("tok/s"), Format.three(88888)])
     readonly property real ratio: fitting([qsTr("ratio"), Format.ratio(888)])
     readonly property real change: fitting([qsTr("change"), "+" + qsTr("%1 %").arg(Format.count(8888))])
@@ -19,6 +22,7 @@ FontMetrics {
     readonly property real reading: fitting([qsTr("reading"), Format.milliseconds(8888)])
     readonly property real device: fitting([qsTr("device"), Format.bytes(88.8e6)])
     readonly property real host: fitting([qsTr("RAM"), Format.bytes(88.8e6)])
+    readonly property real hits: fitting([qsTr("hits"), Format.percent(1, 1)])
     readonly property real spread: fitting([qsTr("from–to"), Format.three(88888) + "–" + Format.three(88888)])
 
     function fitting(texts: var): real {

@@ -24,6 +24,8 @@ Item {
     required property var hostBytes
     required property var earlierTokensPerSecond
     required property var ratio // of its speed to another strategy's
+    required property string expertsName // where they lay; empty: it has none, or no device
+    required property var hitRate        // of those in RAM that were read, the share with a copy
 
     required property ResultColumns columns
 
@@ -45,14 +47,16 @@ Item {
 
     Accessible.role: Accessible.Row
     Accessible.name: {
-        const place = qsTr("%1, %2 tokens, %3").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName);
+        const cell = qsTr("%1, %2 tokens, %3").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName);
+        const place = expertsName === "" ? cell : qsTr("%1, experts %2").arg(cell).arg(expertsName);
         if (!measured)
             return qsTr("%1: %2. %3").arg(place).arg(outcomeName).arg(sentence);
         const device = deviceBytes === undefined ? Format.unknown : Format.bytes(deviceBytes);
         const host = hostBytes === undefined ? Format.unknown : Format.bytes(hostBytes);
         const numbers = qsTr("%1: %2, 99 % of the tokens within %3, device %4, RAM %5").arg(place).arg(Format.tokensPerSecond(tokensPerSecond))
                             .arg(Format.milliseconds(p99Ms)).arg(device).arg(host);
-        return base === "" || ratio === undefined ? numbers : qsTr("%1, %2 of “%3”").arg(numbers).arg(Format.ratio(ratio)).arg(base);
+        const found = hitRate === undefined ? numbers : qsTr("%1, %2 of the experts read had a copy").arg(numbers).arg(Format.percent(hitRate, 1));
+        return base === "" || ratio === undefined ? found : qsTr("%1, %2 of “%3”").arg(found).arg(Format.ratio(ratio)).arg(base);
     }
 
     component Cell: Text {
@@ -118,6 +122,14 @@ Item {
                 horizontalAlignment: Text.AlignLeft
                 text: root.strategyName
             }
+            Cell {
+                objectName: "rowExperts"
+                column: root.columns.experts
+                fixed: true
+                visible: root.columns.experts > 0
+                horizontalAlignment: Text.AlignLeft
+                text: root.expertsName === "" ? Format.unknown : root.expertsName
+            }
             Text {
                 objectName: "rowSentence"
                 anchors.verticalCenter: parent.verticalCenter
@@ -172,6 +184,12 @@ Item {
                 column: root.columns.host
                 visible: root.measured
                 text: root.hostBytes === undefined ? Format.unknown : Format.bytes(root.hostBytes)
+            }
+            Cell {
+                objectName: "rowHits"
+                column: root.columns.hits
+                visible: root.measured && root.columns.experts > 0
+                text: root.hitRate === undefined ? Format.unknown : Format.percent(root.hitRate, 1)
             }
             Cell {
                 objectName: "rowSpread"

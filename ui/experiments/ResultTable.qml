@@ -23,6 +23,7 @@ FocusScope {
         const all = [
             { name: "contextHead", text: qsTr("Context"), column: columns.context, fixed: true },
             { name: "strategyHead", text: qsTr("Strategy"), column: columns.strategy + Theme.px(8) + Theme.gapSmall, fixed: true, left: true },
+            { name: "expertsHead", text: qsTr("experts"), column: columns.experts, fixed: true, left: true, absent: !rows.hasExperts },
             { name: "speedHead", text: qsTr("tok/s"), column: columns.speed },
             { name: "ratioHead", text: qsTr("ratio"), column: columns.ratio, absent: base === "",
                 tip: qsTr("Speed as a ratio to “%1”; choose another above the charts").arg(base) },
@@ -31,6 +32,8 @@ FocusScope {
             { name: "readingHead", text: qsTr("reading"), column: columns.reading },
             { name: "deviceHead", text: qsTr("device"), column: columns.device },
             { name: "hostHead", text: qsTr("RAM"), column: columns.host },
+            { name: "hitsHead", text: qsTr("hits"), column: columns.hits, absent: !rows.hasExperts,
+                tip: qsTr("Of the experts in RAM that were read, the share that had a copy on the device") },
             { name: "spreadHead", text: qsTr("from–to"), column: columns.spread }
         ];
         return all.filter(head => !head.absent);
@@ -67,6 +70,7 @@ FocusScope {
 
         strategyNames: root.strategyNames
         more: Math.max(0, flick.width - root.leastWidth) / root.heads.filter(head => !head.fixed).length
+        expertNames: root.rows.hasExperts ? root.rows.expertChoices : []
     }
     Flickable {
         id: flick

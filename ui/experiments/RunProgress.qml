@@ -18,7 +18,8 @@ Rectangle {
         }
         if (experiments.madeShare !== undefined)
             return qsTr("Making %1 of random weights: %2").arg(experiments.currentModel).arg(Format.percent(experiments.madeShare, 1));
-        return qsTr("%1, %2 tokens, %3").arg(experiments.currentModel).arg(Format.context(experiments.currentContext)).arg(experiments.currentStrategy);
+        const cell = qsTr("%1, %2 tokens, %3").arg(experiments.currentModel).arg(Format.context(experiments.currentContext)).arg(experiments.currentStrategy);
+        return experiments.currentExperts === "" ? cell : qsTr("%1, experts %2").arg(cell).arg(experiments.currentExperts);
     }
     readonly property string rowsDone: qsTr("%1 of %2 rows").arg(Format.count(experiments.done)).arg(Format.count(experiments.total))
     readonly property string remaining: experiments.remainingMs === undefined ? "" : qsTr("about %1 left").arg(Format.duration(experiments.remainingMs))

@@ -106,6 +106,71 @@ private Q_SLOTS:
         QCOMPARE(draft.chosenContexts(), chosen);
     }
 
+    // A choice that is only there for models that have experts: what is measured of others stays as it was.
+    void expertsArePlacedWhereThereAreSome()
+    {
+        ExperimentDraft draft({});
+        draft.setCandidates({{{"dense", "/dense.gguf", {}}, {}}, {{"mixture", "/mixture.gguf", {}, true}, {}}});
+        for (const int context : {1024, 4096})
+            draft.toggleContext(context);  // 2048 is left
+        QCOMPARE(draft.rows(), 5);
+        draft.toggleExpertsInRam(true);
+        QVERIFY(!draft.hasExperts());
+        QCOMPARE(draft.rows(), 5);
+
+        draft.toggleModel(1);
+        QVERIFY(draft.hasExperts());
+        draft.toggleExpertCopies("auto");
+        QCOMPARE(draft.addExpertCopies("64 MiB, 2GiB"), QString());
+        QCOMPARE(draft.expertCopies(), (QStringList{"off", "auto", "64MiB", "2GiB"}));
+        QCOMPARE(draft.chosenExpertCopies(), draft.expertCopies());
+        // Five of the dense model; of the mixture one on the CPU, and four policies with 2 places and 4 rooms.
+        QCOMPARE(draft.rows(), 5 + 1 + 4 * 2 * 4);
+        const QList<ExperimentCell> cells = draft.plan().cells();
+        QCOMPARE(cells[5], (ExperimentCell{1, 2048, Strategy::CpuOnly, {}}));
+        QCOMPARE(cells[6], (ExperimentCell{1, 2048, Strategy::Resident, {false, "off"}}));
+        QCOMPARE(cells.last(), (ExperimentCell{1, 2048, Strategy::Auto, {true, "2GiB"}}));
+
+        draft.toggleExpertCopies("off");
+        draft.toggleExpertCopies("off");  // back in its place
+        QCOMPARE(draft.chosenExpertCopies(), draft.expertCopies());
+        draft.toggleExpertsInRam(false);
+        QCOMPARE(draft.expertsInRam(), QList<bool>{true});
+        draft.toggleExpertsInRam(true);
+        QCOMPARE(draft.obstacle(), QStringLiteral("Choose where experts lie."));
+        draft.toggleExpertsInRam(false);
+        for (const QString& copies : draft.expertCopies())
+            draft.toggleExpertCopies(copies);
+        QCOMPARE(draft.obstacle(), QStringLiteral("Choose what room experts have for copies."));
+        draft.toggleModel(1);  // without it, that does not matter
+        QCOMPARE(draft.obstacle(), QString());
+    }
+
+    void aShapeIsKnownToHaveExperts()
+    {
+        ExperimentDraft draft({});
+        draft.addShape(int(draft.shapes().indexOf("tiny-llama")), 0);
+        QVERIFY(!draft.hasExperts());
+        draft.addShape(int(draft.shapes().indexOf("tiny-qwen3moe-128")), 0);
+        QVERIFY(draft.hasExperts());
+    }
+
+    void whatIsNoRoomForCopiesIsRefused()
+    {
+        ExperimentDraft draft({});
+        QCOMPARE(draft.addExpertCopies(" , "), QStringLiteral("Type how much memory: 512MiB, or 2GiB."));
+        for (const char* const word : {"lots", "0", "-1GiB", "auto", "2 GiB of it"})
+            QVERIFY2(draft.addExpertCopies(word).contains("is no size of a memory"), word);
+        QStringList many;
+        for (int i = 1; i < ExperimentPlan::kMostCopies; ++i)
+            many.append(QStringLiteral("%1MiB").arg(i));
+        QCOMPARE(draft.addExpertCopies(many.join(',')), QStringLiteral("Those are too many: type 14 sizes at most."));
+        QCOMPARE(draft.expertCopies(), (QStringList{"off", "auto"}));
+        many.removeLast();
+        QCOMPARE(draft.addExpertCopies(many.join(',')), QString());
+        QCOMPARE(draft.expertCopies().size(), ExperimentPlan::kMostCopies);
+    }
+
     void thereIsAMostOfThem()
     {
         ExperimentDraft draft({});

@@ -96,6 +96,13 @@ private Q_SLOTS:
         const QString short_one = ExperimentRunner::arguments(plan, {0, 64, Strategy::CpuOnly}, "/m").join(' ');
         QVERIFY2(short_one.contains("--model=/m -c 64 -p 0 -n 32 -d 32"), qPrintable(short_one));
         QVERIFY2(short_one.endsWith("--device cpu"), qPrintable(short_one));
+        const QString experts =
+            ExperimentRunner::arguments(plan, {0, 4096, Strategy::Merge, {true, "2GiB"}}, "/m").join(' ');
+        QVERIFY2(experts.endsWith("--kv-policy merge --vram fit:1024 --cpu-moe --expert-cache 2GiB"),
+                 qPrintable(experts));
+        const QString as_they_fit =
+            ExperimentRunner::arguments(plan, {0, 4096, Strategy::Merge, {false, "auto"}}, "/m").join(' ');
+        QVERIFY2(as_they_fit.endsWith("--vram fit:1024 --expert-cache auto"), qPrintable(as_they_fit));
         plan.device = "cuda:0";
         QVERIFY(ExperimentRunner::arguments(plan, {0, 4096, Strategy::Auto}, "/m")
                     .join(' ')

@@ -20,11 +20,13 @@ ExperimentRun someRun(const QString& id = {})
     run.machine = QStringLiteral("2 cores, avx512");
     run.cores = 2;
     run.kernels = QStringLiteral("avx512");
-    run.plan.models = {{"Guide", "/models/guide.gguf", {}}, {"Mistral", {}, "mistral-7b:q4_k_m"}};
+    run.plan.models = {{"Guide", "/models/guide.gguf", {}}, {"Mixture", {}, "qwen3-30b-a3b:q4_k_m", true}};
     run.plan.contexts = {512, 4096};
     run.plan.strategies = {Strategy::CpuOnly, Strategy::CpuDecode};
     run.plan.device = QStringLiteral("emulated");
     run.plan.memory = QStringLiteral("fit:1024");
+    run.plan.expertsInRam = {true};
+    run.plan.expertCopies = {"off", "2GiB"};
     const QList<ExperimentCell> cells = run.plan.cells();
     for (int i = 0; i < 4; ++i) {
         ExperimentRow row;
@@ -72,6 +74,53 @@ private Q_SLOTS:
         QVERIFY(*read == someRun());
     }
 
+    /// As programs wrote them that knew nothing of where experts lie.
+    void aRunFromBeforeIsRead()
+    {
+        ExperimentRun before = someRun();
+        before.plan.models[1].hasExperts = false;
+        before.plan.expertsInRam = {false};
+        before.plan.expertCopies = {"off"};
+        QStringList lines;
+        for (const QByteArray& line : ExperimentJson::write(before).split('\n'))
+            if (!line.contains("experts_in_ram\": false") && !line.contains("expert_copies\": \"off") &&
+                !line.contains("has_experts"))
+                lines.append(QString::fromUtf8(line));
+        QByteArray json = lines.join('\n').toUtf8();
+        json.replace("\"experts_in_ram\"", "\"unknown\"").replace("\"expert_copies\"", "\"unknown_too\"");
+        QVERIFY(!json.contains("experts_in_ram") && !json.contains("has_experts"));
+        const auto read = ExperimentJson::read(json);
+        QVERIFY(read);
+        QVERIFY(*read == before);
+    }
+
+    /// Beside the CPU alone stands each place of the experts with its own speed.
+    void aRatioIsOneOfTheSamePlace()
+    {
+        ExperimentRun run;
+        run.plan.models = {{"Mixture", "/m.gguf", {}, true}};
+        run.plan.contexts = {512};
+        run.plan.strategies = {Strategy::CpuOnly, Strategy::Merge, Strategy::Auto};
+        run.plan.expertCopies = {"off", "auto"};
+        double speed = 1;
+        for (const ExperimentCell& cell : run.plan.cells()) {
+            ExperimentRow row;
+            row.cell = cell;
+            row.tokensPerSecond = speed *= 2;  // 2 on the CPU, 4 and 8 by merge, 16 and 32
+            run.rows.append(row);
+        }
+        QCOMPARE(run.rows.size(), 5);
+        QCOMPARE(run.ratio(run.rows[4], Strategy::CpuOnly), std::optional(16.0));
+        QCOMPARE(run.ratio(run.rows[3], Strategy::Merge), std::optional(4.0));
+        QCOMPARE(run.ratio(run.rows[4], Strategy::Merge), std::optional(4.0));
+        QCOMPARE(run.ratio(run.rows[0], Strategy::Merge),
+                 std::optional(0.5));  // the first place, as nothing else is said
+        QVERIFY(!run.rows[0].hitRate());
+        run.rows[4].expertHits = 30;
+        run.rows[4].expertMisses = 10;
+        QCOMPARE(run.rows[4].hitRate(), std::optional(0.75));
+    }
+
     void whatIsNoRunIsNotRead_data()
     {
         QTest::addColumn<QByteArray>("json");
@@ -88,6 +137,8 @@ private Q_SLOTS:
         QTest::addRow("half a repeat") << with(good, "\"repeats\": 3", "\"repeats\": 0.5");
         QTest::addRow("a context that nothing holds") << with(good, "        4096", "        99999999");
         QTest::addRow("rows of another plan") << with(good, "\"model\": 0", "\"model\": 7");
+        QTest::addRow("experts of another plan")
+            << with(good, "\"expert_copies\": \"off\"", "\"expert_copies\": \"auto\"");
         ExperimentRun more = someRun();
         for (int i = 0; i < 5; ++i)
             more.rows.append(more.rows.first());
@@ -134,10 +185,11 @@ private Q_SLOTS:
         run.plan.models[0].title = QStringLiteral("a \"b\", c");
         const QList<QByteArray> lines = ExperimentExports::csv(run, Strategy::CpuOnly).trimmed().split('\n');
         QCOMPARE(lines.size(), 5);
-        QCOMPARE(lines[0].count(','), 20);
-        QVERIFY2(lines[1].startsWith("\"a \"\"b\"\", c\",512,cpu,\"emulated\",\"fit:1024\",3,32,measured,12.5,12,19.25,"
-                                     "90.125,1000,,3000000000,,,,1,cpu,\"\""),
-                 lines[1].constData());
+        QCOMPARE(lines[0].count(','), 22);
+        QVERIFY2(
+            lines[1].startsWith("\"a \"\"b\"\", c\",512,cpu,,,\"emulated\",\"fit:1024\",3,32,measured,12.5,12,19.25,"
+                                "90.125,1000,,3000000000,,,,1,cpu,\"\""),
+            lines[1].constData());
         QVERIFY2(lines[2].contains(",1000000000,3000000000,500000000,41,9,1.08,cpu,"),
                  lines[2].constData());  // 13.5 of 12.5
         QVERIFY(lines[3].endsWith(",crashed,,,,,,,,,,,,cpu,\"The process crashed.\""));
