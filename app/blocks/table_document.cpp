@@ -134,7 +134,10 @@ void TableDocument::measure()
                 font.setWeight(QFont::DemiBold);
             known = metrics.insert(looks, QFontMetricsF(font));
         }
-        return known->horizontalAdvance(span.text.left(200));
+        const QString text = span.text.left(200);
+        // A slanted letter reaches beyond where the next one would begin, and needs the room at a line's end.
+        const qreal beyond = text.isEmpty() ? 0 : qMax(0.0, -known->rightBearing(text.back()));
+        return known->horizontalAdvance(text) + beyond;
     };
     m_natural.fill(0, m_table.columns.size());  // as they stand in the table
     for (qsizetype row = 0; row < m_table.rows.size(); ++row) {
