@@ -104,6 +104,7 @@ Rectangle {
             }
             Text {
                 objectName: "comes"
+                Layout.rightMargin: Theme.gapSmall
                 visible: root.comes
                 text: root.fetchState === Fetch.Waiting ? qsTr("Waits for its turn") : qsTr("Is being fetched")
                 textFormat: Text.PlainText
