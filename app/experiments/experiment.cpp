@@ -99,8 +99,8 @@ QString strategyName(Strategy::Name strategy)
 
 QString expertsName(const ExpertChoice& experts)
 {
-    const QString place = experts.inRam ? QCoreApplication::translate("Experiments", "in RAM")
-                                        : QCoreApplication::translate("Experiments", "as they fit");
+    QString place = experts.inRam ? QCoreApplication::translate("Experiments", "in RAM")
+                                  : QCoreApplication::translate("Experiments", "as they fit");
     if (experts.copies == ExpertChoice::kNoCopies)
         return place;
     if (experts.copies == ExpertChoice::kAutomatic)

@@ -12,6 +12,8 @@ ColumnLayout {
 
     required property ExperimentDraft draft
 
+    readonly property var places: draft.expertsInRam
+    readonly property var chosenCopies: draft.chosenExpertCopies
     property string refusal: "" // of what was typed
 
     function add() {
@@ -30,14 +32,14 @@ ColumnLayout {
             objectName: "expertsAsTheyFit"
             text: qsTr("As they fit")
             explanation: qsTr("Experts lie on the device as long as they find room")
-            chosen: root.draft.expertsInRam.indexOf(false) >= 0
+            chosen: root.places.indexOf(false) >= 0
             onClicked: root.draft.toggleExpertsInRam(false)
         }
         ChoiceChip {
             objectName: "expertsInRam"
             text: qsTr("All in RAM")
             explanation: qsTr("The device has all but the experts, as with --cpu-moe")
-            chosen: root.draft.expertsInRam.indexOf(true) >= 0
+            chosen: root.places.indexOf(true) >= 0
             onClicked: root.draft.toggleExpertsInRam(true)
         }
     }
@@ -56,7 +58,7 @@ ColumnLayout {
                 explanation: index === 0 ? qsTr("The CPU computes all experts that lie in RAM")
                            : index === 1 ? qsTr("The device keeps copies of those that tokens choose most, as many as save more time than KV would")
                                          : qsTr("So much of the device's memory is for copies of the experts that tokens choose most")
-                chosen: root.draft.chosenExpertCopies.indexOf(copies) >= 0
+                chosen: root.chosenCopies.indexOf(copies) >= 0
                 onClicked: root.draft.toggleExpertCopies(copies)
             }
         }

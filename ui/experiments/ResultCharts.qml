@@ -16,7 +16,7 @@ ColumnLayout {
     /// All figures in one picture: a PNG or an SVG, by the file's suffix. A sentence, if it cannot be written.
     function save(file: url, title: string, note: string): string {
         const model = rows.models.length > 1 ? Format.also(title, rows.models[modelPlace]) : title;
-        sheet.title = placesExperts ? Format.also(model, qsTr("experts %1").arg(rows.expertChoices[rows.chartedExperts])) : model;
+        sheet.title = placesExperts ? Format.also(model, qsTr("experts %1").arg(expertChoices[rows.chartedExperts])) : model;
         sheet.note = note;
         return sheet.save(file);
     }
@@ -27,7 +27,8 @@ ColumnLayout {
     property int modelPlace: 0
     readonly property var names: [qsTr("CPU only"), qsTr("Resident"), qsTr("Stream"), qsTr("Merge"), qsTr("Auto"), qsTr("CPU decode")]
     readonly property var strategies: rows.strategies
-    readonly property bool placesExperts: rows.hasExperts && rows.expertChoices.length > 1
+    readonly property var expertChoices: rows.expertChoices
+    readonly property bool placesExperts: rows.hasExperts && expertChoices.length > 1
     readonly property string base: rows.strategies.length > 1 ? names[rows.base] : "" // of the ratios
     readonly property var entries: {
         const all = rows.strategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
@@ -81,7 +82,7 @@ ColumnLayout {
             Layout.maximumWidth: Theme.px(260)
             visible: root.placesExperts
             name: qsTr("Experts in the charts")
-            model: root.rows.expertChoices.map(choice => qsTr("experts %1").arg(choice))
+            model: root.expertChoices.map(choice => qsTr("experts %1").arg(choice))
             currentIndex: root.rows.chartedExperts
             onActivated: index => root.rows.chartedExperts = index
         }

@@ -61,10 +61,9 @@ Item {
 
     component Cell: Text {
         required property real column
-        property bool fixed: false
 
         anchors.verticalCenter: parent?.verticalCenter
-        width: column + (fixed ? 0 : root.columns.more)
+        width: column
         textFormat: Text.PlainText
         horizontalAlignment: Text.AlignRight
         elide: Text.ElideRight
@@ -105,7 +104,6 @@ Item {
             Cell {
                 objectName: "rowContext"
                 column: root.columns.context
-                fixed: true
                 text: Format.context(root.contextTokens)
             }
             Rectangle {
@@ -118,14 +116,12 @@ Item {
             Cell {
                 objectName: "rowStrategy"
                 column: root.columns.strategy
-                fixed: true
                 horizontalAlignment: Text.AlignLeft
                 text: root.strategyName
             }
             Cell {
                 objectName: "rowExperts"
                 column: root.columns.experts
-                fixed: true
                 visible: root.columns.experts > 0
                 horizontalAlignment: Text.AlignLeft
                 text: root.expertsName === "" ? Format.unknown : root.expertsName
@@ -144,56 +140,56 @@ Item {
             }
             Cell {
                 objectName: "rowSpeed"
-                column: root.columns.speed
+                column: root.columns.speed + root.columns.more
                 visible: root.measured
                 font.weight: Font.Medium
                 text: root.measured ? Format.three(root.tokensPerSecond) : ""
             }
             Cell {
                 objectName: "rowRatio"
-                column: root.columns.ratio
+                column: root.columns.ratio + root.columns.more
                 visible: root.measured && root.base !== ""
                 text: Format.ratio(root.ratio)
             }
             Cell {
                 objectName: "rowChange"
-                column: root.columns.change
+                column: root.columns.change + root.columns.more
                 visible: root.measured && root.compares
                 text: root.change
             }
             Cell {
                 objectName: "rowP99"
-                column: root.columns.p99
+                column: root.columns.p99 + root.columns.more
                 visible: root.measured
                 text: Format.milliseconds(root.p99Ms)
             }
             Cell {
                 objectName: "rowReading"
-                column: root.columns.reading
+                column: root.columns.reading + root.columns.more
                 visible: root.measured
                 text: Format.milliseconds(root.readMs)
             }
             Cell {
                 objectName: "rowDevice"
-                column: root.columns.device
+                column: root.columns.device + root.columns.more
                 visible: root.measured
                 text: root.deviceBytes === undefined ? Format.unknown : Format.bytes(root.deviceBytes)
             }
             Cell {
                 objectName: "rowHost"
-                column: root.columns.host
+                column: root.columns.host + root.columns.more
                 visible: root.measured
                 text: root.hostBytes === undefined ? Format.unknown : Format.bytes(root.hostBytes)
             }
             Cell {
                 objectName: "rowHits"
-                column: root.columns.hits
+                column: root.columns.hits + root.columns.more
                 visible: root.measured && root.columns.experts > 0
                 text: root.hitRate === undefined ? Format.unknown : Format.percent(root.hitRate, 1)
             }
             Cell {
                 objectName: "rowSpread"
-                column: root.columns.spread
+                column: root.columns.spread + root.columns.more
                 visible: root.measured
                 color: Theme.textMuted
                 text: root.slowest === undefined ? Format.unknown : Format.three(root.slowest) + "–" + Format.three(root.fastest)
