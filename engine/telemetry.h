@@ -225,9 +225,11 @@ struct Event {
     std::int64_t time_us = 0;
     std::int64_t bytes = 0;
     int blocks = 0;
-    TokenRange tokens = {};  // Offload, Fetch, KvRestored, KvPrefilled, KvSaved: whose KV it was
-    int layer = -1;          // LayerMove, ExpertsMove: which
-    bool pinned = false;     // Offload, Fetch: tokens that the user keeps on the device
+    TokenRange tokens = {};           // Offload, Fetch, KvRestored, KvPrefilled, KvSaved: whose KV it was
+    int page = -1;                    // Offload, Fetch: of the KV cache, that these tokens have
+    std::vector<int> sequences = {};  // Offload, Fetch: whose tokens they are; branches share them
+    int layer = -1;                   // LayerMove, ExpertsMove: which
+    bool pinned = false;              // Offload, Fetch: tokens that the user keeps on the device
     std::int64_t duration_us = 0;
     SavedKvMiss miss = SavedKvMiss::None;
     std::uint64_t command = 0;  // CommandDone: the id post() gave

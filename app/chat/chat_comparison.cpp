@@ -5,6 +5,7 @@
 namespace {
 
 constexpr qsizetype kQuestion = 200;  // characters: more than a line is wide
+constexpr int kSpeedMs = 250;         // a number that changes more often cannot be read
 
 }  // namespace
 
@@ -16,6 +17,24 @@ ChatComparison::ChatComparison(ShownConversation& shown, TurnRunner& turns)
     connect(&shown, &ShownConversation::messagesChanged, this, &ChatComparison::refresh);
     connect(&shown, &ShownConversation::asked, this, &ChatComparison::close);
     connect(&shown, &ShownConversation::textAdded, &m_answers, &MessageModel::append);
+    m_speedTimer.setSingleShot(true);
+    m_speedTimer.setInterval(kSpeedMs);
+    connect(&m_speedTimer, &QTimer::timeout, this, &ChatComparison::showSpeeds);
+    connect(&turns, &TurnRunner::answerMeasured, this,
+            [this](const QString& id, const QString& message, std::optional<double> tokensPerSecond) {
+                if (!tokensPerSecond || !isShown() || id != m_shown.id())
+                    return;
+                m_speeds[message] = *tokensPerSecond;
+                if (!m_speedTimer.isActive())
+                    m_speedTimer.start();
+            });
+}
+
+void ChatComparison::showSpeeds()
+{
+    for (auto [message, tokensPerSecond] : m_speeds.asKeyValueRange())
+        m_answers.setSpeed(message, tokensPerSecond);
+    m_speeds.clear();
 }
 
 QString ChatComparison::question() const

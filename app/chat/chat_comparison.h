@@ -4,8 +4,10 @@
 #include "app/chat/chat_turn.h"
 #include "app/chat/message_model.h"
 
+#include <QHash>
 #include <QObject>
 #include <QString>
+#include <QTimer>
 #include <QtQml/qqmlregistration.h>
 
 /// All versions of an answer in the shown conversation, while they are made and afterwards, until the user keeps one.
@@ -40,10 +42,13 @@ Q_SIGNALS:
 
 private:
     void refresh();
+    void showSpeeds();
 
     ShownConversation& m_shown;
     TurnRunner& m_turns;
     MessageModel m_answers;
     QString m_question;  // by its id; empty: nothing is shown
     int m_current = -1;
+    QHash<QString, double> m_speeds;  // tokens a second of the answers that are made, to be shown
+    QTimer m_speedTimer;
 };

@@ -100,6 +100,7 @@ struct MessageModel::Row {
     bool begun = false;     // there is something to show
     qsizetype space = 0;    // above it
     std::unique_ptr<BlockModel, Later> blocks = {};
+    std::optional<double> speed = {};  // tokens a second, while it is made
 
     void add(const QString& text)
     {
@@ -201,7 +202,7 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const
     case TtftMsRole:
         return orUndefined(message.ttftMs);
     case TokensPerSecondRole:
-        return orUndefined(message.tokensPerSecond);
+        return orUndefined(row.speed ? row.speed : message.tokensPerSecond);
     case DraftedTokensRole:
         return orUndefined(message.draftedTokens);
     case AcceptedTokensRole:
@@ -295,6 +296,15 @@ void MessageModel::append(const QString& message, const QString& text)
     Q_EMIT dataChanged(index(at), index(at), roles);
 }
 
+void MessageModel::setSpeed(const QString& message, double tokensPerSecond)
+{
+    const int at = rowOf(message);
+    if (at < 0 || !isLive(m_rows[size_t(at)].facts.status))
+        return;
+    m_rows[size_t(at)].speed = tokensPerSecond;
+    Q_EMIT dataChanged(index(at), index(at), {TokensPerSecondRole});
+}
+
 /// Characters that are made visible take more places, and the space above the text takes none.
 QList<int> MessageModel::guessedPlaces(int at) const
 {
@@ -363,6 +373,8 @@ void MessageModel::update(int at, Facts&& facts)
     if (sameText && !goesOn && !ends && row.facts.sameBut(facts))
         return;
     row.facts = std::move(facts);
+    if (!isLive(row.facts.status))
+        row.speed.reset();
     if (!sameText || goesOn) {
         row.prepared = row.finished = row.begun = false;
         row.space = 0;

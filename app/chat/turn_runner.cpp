@@ -36,6 +36,7 @@ TurnRunner::TurnRunner(EngineThread& engine, ConversationStore& store, OpenConve
     connect(worker, &EngineWorker::savedKvUsed, this, &TurnRunner::onSavedKv);
     connect(worker, &EngineWorker::finished, this, &TurnRunner::onFinished);
     connect(worker, &EngineWorker::failed, this, &TurnRunner::onFailed);
+    connect(worker, &EngineWorker::telemetryBeside, this, &TurnRunner::tellNumbers);
     connect(worker, &EngineWorker::finishedBeside, this, &TurnRunner::onFinished);
     connect(worker, &EngineWorker::failedBeside, this, &TurnRunner::onFailed);
     m_saveTimer.setInterval(kSaveIntervalMs);
@@ -380,6 +381,13 @@ void TurnRunner::onTelemetry(quint64 turn, const engine::Telemetry& frame)
         return;
     conversation->frame = frame;
     Q_EMIT numbersChanged(conversation->header.id);
+    tellNumbers(turn, frame);
+}
+
+void TurnRunner::tellNumbers(quint64 turn, const engine::Telemetry& frame)
+{
+    if (const std::optional<Owner> owner = ownerOf(turn))
+        Q_EMIT answerMeasured(owner->conversation.header.id, owner->answer.id, frame.decode_tokens_per_s);
 }
 
 void TurnRunner::onNearlyFull(quint64 turn)

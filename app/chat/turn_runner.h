@@ -70,6 +70,7 @@ Q_SIGNALS:
     void messagesChanged(const QString& id);  // any of them but text that was added
     void textAdded(const QString& id, const QString& message, const QString& text);
     void numbersChanged(const QString& id);
+    void answerMeasured(const QString& id, const QString& message, std::optional<double> tokensPerSecond);
     void contextChanged(const QString& id);
     void savedNoteChanged(const QString& id);
     void pinsChanged(const QString& id);
@@ -117,6 +118,7 @@ private:
     void onPrompt(quint64 turn, const engine::PromptLedger& ledger);
     void onText(quint64 turn, const QString& text);
     void onTelemetry(quint64 turn, const engine::Telemetry& frame);
+    void tellNumbers(quint64 turn, const engine::Telemetry& frame);
     void onNearlyFull(quint64 turn);
     void onSavedKv(quint64 turn, const engine::Event& event);
     void onFinished(quint64 turn, const engine::Turn& result);

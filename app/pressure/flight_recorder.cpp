@@ -258,17 +258,24 @@ void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
     });
 }
 
-void FlightRecorder::add(const engine::Event& event)
+/// Each conversation has a row of what moved of it. The one that is computed has one of what moved beside it, too, and
+/// so has the one that is shown where nobody knows whose tokens these were, or they were of none.
+void FlightRecorder::add(const engine::Event& event, const QStringList& conversations)
 {
     if (!PlacementEventModel::kindOf(event.kind))
         return;
-    Flight& computed = m_computed.isEmpty() ? flightOf(m_shown) : flightOf(m_computed);
-    const PlacementMove move = placementMove(event, computed.places);
-    take(computed, move);
-    // What moved for all of them is worth a row wherever somebody looks.
-    Flight& shown = flightOf(m_shown);
-    if (&shown != &computed && event.tokens.count() == 0)
-        take(shown, move);
+    const QString& computed = m_computed.isEmpty() ? m_shown : m_computed;
+    flightOf(computed);
+    for (auto& [conversation, flight] : m_flights) {
+        const bool its = conversations.contains(conversation);
+        const bool beside = conversation == computed || (conversation == m_shown && event.tokens.count() == 0);
+        if (!its && !beside)
+            continue;
+        engine::Event seen = event;
+        if (!its && !conversations.isEmpty())
+            seen.tokens = {};
+        take(flight, placementMove(seen, flight.places));
+    }
 }
 
 void FlightRecorder::take(Flight& flight, const PlacementMove& move)

@@ -61,7 +61,8 @@ public:
     void forget(const QString& conversation);
 
     void add(quint64 turn, const engine::Telemetry& frame);  // turn 0: of none
-    void add(const engine::Event& event);
+    /// `conversations`: whose tokens moved; empty: nobody knows.
+    void add(const engine::Event& event, const QStringList& conversations = {});
     void finish(quint64 turn, const engine::Telemetry& last);
     void fail(quint64 turn);
     void setSpillTokens(std::optional<int> tokens) { m_spillTokens = tokens; }

@@ -192,9 +192,13 @@ QHash<int, QByteArray> PlacementEventModel::roleNames() const
     };
 }
 
-/// Names the message by its text where it is there, else by its place.
+/// Names the message by its text where it is there, else by its place. Tokens are known of this conversation only.
 QString PlacementEventModel::messageName(const PlacementMove& move) const
 {
+    using Kind = engine::Event::Kind;
+    const bool ofKv = move.event.kind == Kind::Offload || move.event.kind == Kind::Fetch;
+    if (ofKv && move.event.tokens.count() == 0)
+        return tr("Of another conversation");
     if (!move.message)
         return {};
     if (*move.message == 0)

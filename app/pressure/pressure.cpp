@@ -48,10 +48,11 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     connect(worker, &EngineWorker::failed, this, [this](quint64 turn) { m_monitor.onFailed(turn); });
     connect(worker, &EngineWorker::loadAdvanced, this,
             [this](quint64, qint64 bytesDone) { m_monitor.onLoadAdvanced(bytesDone); });
-    connect(worker, &EngineWorker::eventHappened, this, [this](const engine::Event& event) {
-        m_monitor.onEvent(event);
-        m_placement.onEvent(event);
-    });
+    connect(worker, &EngineWorker::eventHappened, this,
+            [this](const engine::Event& event, quint64, const QStringList& conversations) {
+                m_monitor.onEvent(event, conversations);
+                m_placement.onEvent(event);
+            });
     connect(&m_monitor.recorder(), &FlightRecorder::moved, this, [this](const PlacementMove& move) {
         if (!m_monitor.replaying())
             m_events.add(move);

@@ -267,9 +267,9 @@ void PressureMonitor::onLoadAdvanced(qint64 bytesDone)
         tellSoon();
 }
 
-void PressureMonitor::onEvent(const engine::Event& event)
+void PressureMonitor::onEvent(const engine::Event& event, const QStringList& conversations)
 {
-    m_recorder.add(event);
+    m_recorder.add(event, conversations);
     tellSoon();
 }
 

@@ -111,7 +111,7 @@ public:
     // What the engine says; of a turn that the recorder does not follow: it is recorded, and that is all.
     void onFrame(quint64 turn, const engine::Telemetry& frame);
     void onPlacement(const engine::Telemetry& frame);
-    void onEvent(const engine::Event& event);
+    void onEvent(const engine::Event& event, const QStringList& conversations = {});
     void onFinished(quint64 turn, const engine::Turn& result);
     void onFailed(quint64 turn);
     void onLoadAdvanced(qint64 bytesDone);

@@ -129,12 +129,29 @@ void SharedCore::add_general(SeatPlace& to, EngineNews news)
         wake_owner();
 }
 
+/// The event of a block that moved names conversations: a seat is told its own ones by its own numbers. Of a block of
+/// another seat's it is told only that something moved.
+static engine::Event as_seen_by(const SeatPlace& place, const engine::Event& event)
+{
+    engine::Event seen = event;
+    if (event.kind != engine::Event::Kind::Offload && event.kind != engine::Event::Kind::Fetch)
+        return seen;
+    seen.sequences.clear();
+    for (const auto& [its, in_engine] : place.sequences)
+        if (std::ranges::find(event.sequences, in_engine) != event.sequences.end())
+            seen.sequences.push_back(its);
+    if (seen.sequences.empty())
+        seen.tokens = {};
+    return seen;
+}
+
 void SharedCore::tell_others(const SeatPlace& place, const EngineNews& news)
 {
+    const auto* const event = std::get_if<engine::Event>(&news);
     const std::lock_guard lock(mutex);
     for (const Place& other : places_)
         if (other.get() != &place)
-            add_general(*other, news);
+            add_general(*other, event ? EngineNews(as_seen_by(*other, *event)) : news);
 }
 
 /// At once, where the turn's own thread is in the engine; else it waits for that.
@@ -169,10 +186,9 @@ engine::Listener SharedCore::of_turn(const Place& place, engine::TurnId id, engi
         tell_turn(place, id, told, std::move(its));
     };
     l.on_event = [this, place, id, told](const engine::Event& event) {
-        const engine::Event seen = without_anothers_tokens(event);
-        tell_turn(place, id, told, seen);
+        tell_turn(place, id, told, seen_by(*place, event));
         if (!is_of_a_turn(event.kind))
-            tell_others(*place, seen);
+            tell_others(*place, event);
     };
     return l;
 }
@@ -182,10 +198,9 @@ engine::Listener SharedCore::of_no_turn(const Place& place, const engine::Listen
     engine::Listener l;
     l.on_load = listener.on_load;
     l.on_event = [this, place, &listener](const engine::Event& event) {
-        const engine::Event seen = without_anothers_tokens(event);
         if (listener.on_event)
-            listener.on_event(seen);
-        tell_others(*place, seen);
+            listener.on_event(seen_by(*place, event));
+        tell_others(*place, event);
     };
     l.on_telemetry = [this, place, &listener](const engine::Telemetry& frame) {
         if (frame.sequence == owners_in_engine_) {
@@ -240,14 +255,10 @@ engine::Telemetry SharedCore::of_memory(const engine::Telemetry& frame) const
     return seen;
 }
 
-/// While guests have turns, nobody knows of whose tokens a block was that moved.
-engine::Event SharedCore::without_anothers_tokens(const engine::Event& event) const
+engine::Event SharedCore::seen_by(const SeatPlace& place, const engine::Event& event) const
 {
-    engine::Event seen = event;
-    const bool moved = event.kind == engine::Event::Kind::Offload || event.kind == engine::Event::Kind::Fetch;
-    if (moved && guest_turns() > 0)
-        seen.tokens = {};
-    return seen;
+    const std::lock_guard lock(mutex);
+    return as_seen_by(place, event);
 }
 
 /// While the owner has no turn, whose frames say it, too.

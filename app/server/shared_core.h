@@ -127,7 +127,7 @@ private:
                    EngineNews news);
     void tell_others(const SeatPlace& place, const EngineNews& news);
     engine::Telemetry of_memory(const engine::Telemetry& frame) const;
-    engine::Event without_anothers_tokens(const engine::Event& event) const;
+    engine::Event seen_by(const SeatPlace& place, const engine::Event& event) const;
     void show_owner(const engine::Telemetry& frame);
 
     const SharedEngine::Admits admits_;

@@ -386,15 +386,16 @@ engine::Listener EngineWorker::listenerFor(Speaker& speaker)
     };
     listener.on_telemetry = [this, turn, &speaker](const engine::Telemetry& frame) {
         speaker.read = speaker.read || frame.phase == engine::Phase::Decode;
-        if (!speaker.first)
-            return;
         // A phase that is over before the next frame is due must be seen, too: a short answer has one frame of each.
         const bool isDue = !speaker.sinceFrame.isValid() || speaker.sinceFrame.elapsed() >= kFrameIntervalMs;
         if (!isDue && frame.phase == speaker.framePhase)
             return;
         speaker.framePhase = frame.phase;
         speaker.sinceFrame.start();
-        Q_EMIT telemetryReady(turn, frame, speaker.alone);
+        if (speaker.first)
+            Q_EMIT telemetryReady(turn, frame, speaker.alone);
+        else
+            Q_EMIT telemetryBeside(turn, frame);
     };
     listener.on_event = [this, turn](const engine::Event& event) {
         if (event.kind == engine::Event::Kind::ContextNearlyFull)
@@ -406,14 +407,24 @@ engine::Listener EngineWorker::listenerFor(Speaker& speaker)
     return listener;
 }
 
-/// While several conversations are answered, nobody knows of whose tokens a block was that moved.
 void EngineWorker::tell(const engine::Event& event, quint64 turn)
 {
-    engine::Event seen = event;
-    const bool moved = event.kind == engine::Event::Kind::Offload || event.kind == engine::Event::Kind::Fetch;
-    if (moved && m_answering.size() > 1)
-        seen.tokens = {};
-    Q_EMIT eventHappened(seen, turn);
+    Q_EMIT eventHappened(event, turn, conversationsOf(event.sequences));
+}
+
+QStringList EngineWorker::conversationsOf(const std::vector<engine::SequenceId>& sequences) const
+{
+    QStringList conversations;
+    const auto add = [&](const auto& holder) {
+        if (std::ranges::find(sequences, holder.sequence) != sequences.end() &&
+            !conversations.contains(holder.conversation))
+            conversations.append(holder.conversation);
+    };
+    for (const Place& place : m_places)
+        add(place);
+    for (const Version& version : m_versions)
+        add(version);
+    return conversations;
 }
 
 void EngineWorker::flush(Speaker& speaker)

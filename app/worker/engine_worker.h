@@ -74,8 +74,8 @@ Q_SIGNALS:
     void telemetryReady(quint64 turn, const engine::Telemetry& frame, bool alone);
     void finished(quint64 turn, const engine::Turn& result, bool alone);
     void failed(quint64 turn, const engine::Error& error);
-    // The same of answers that were made beside the first of their conversation. Nobody who measures hears of these,
-    // nor are there frames of them.
+    // The same of answers that were made beside the first of their conversation. Nobody who measures hears of these.
+    void telemetryBeside(quint64 turn, const engine::Telemetry& frame);
     void finishedBeside(quint64 turn, const engine::Turn& result);
     void failedBeside(quint64 turn, const engine::Error& error);
     void rested();  // nothing is answered any more
@@ -87,7 +87,8 @@ Q_SIGNALS:
     void tokensCounted(quint64 job, std::optional<int> tokens);
     void promptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
 
-    void eventHappened(const engine::Event& event, quint64 turn = 0);  // 0: of none
+    // turn 0: of none. Whose tokens moved, `conversations` says; none: nobody's here, or it is no such event.
+    void eventHappened(const engine::Event& event, quint64 turn = 0, const QStringList& conversations = {});
     // Between turns: where the bytes lie after a load, and what a command has changed of it.
     void placementReady(const engine::Telemetry& frame);
 
@@ -105,6 +106,7 @@ private:
     void fail(const Speaker& speaker, const engine::Error& error);
     void flush(Speaker& speaker);
     void tell(const engine::Event& event, quint64 turn);
+    QStringList conversationsOf(const std::vector<engine::SequenceId>& sequences) const;
     std::vector<Speaker*> speakers();                   // whose turns run
     Answering* answering(const QString& conversation);  // null: it is not answered
     engine::Listener listenerFor(Speaker& speaker);

@@ -217,6 +217,7 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
     event.cause = cause;
     event.time_us = now_us();
     event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    event.page = facts.page;
     event.pinned = facts.pinned;
     for (int l = 0; l < cache_.num_layers(); ++l)
         // The window of the conversation in use stays; of others everything leaves.
@@ -285,6 +286,7 @@ bool KvPager::fetch_column(const PageFacts& facts, Event::Cause cause)
     coming.event.cause = facts.pinned ? Event::Cause::User : cause;
     coming.event.time_us = now_us();
     coming.event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    coming.event.page = facts.page;
     coming.event.pinned = facts.pinned;
     for (int l = 0; l < cache_.num_layers(); ++l) {
         if (!columns_.full(l) || device_.holds(facts.page, l))

@@ -51,6 +51,15 @@ const Conversation* Conversations::find_saved_as(const std::string& name) const
     return found == kept_.end() ? nullptr : &found->second;
 }
 
+std::vector<SequenceId> Conversations::with_page(PageId page, std::size_t number) const
+{
+    std::vector<SequenceId> with;
+    for (const auto& [sequence, conversation] : kept_)
+        if (number < conversation.kv.pages.size() && conversation.kv.pages[number] == page)
+            with.push_back(sequence);
+    return with;
+}
+
 void Conversations::use(SequenceId sequence)
 {
     last_used_ = sequence;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace engine {
 
@@ -24,6 +25,8 @@ public:
     /// Null: there is no such conversation.
     Conversation* find(SequenceId sequence);
     const Conversation* find_saved_as(const std::string& name) const;
+    /// Those that have this page at this place, counted in pages: branches share pages.
+    std::vector<SequenceId> with_page(PageId page, std::size_t number) const;
     /// The conversation's next turn begins.
     void use(SequenceId sequence);
     /// The one that was used last; null: none is there that was.

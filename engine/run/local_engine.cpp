@@ -490,9 +490,15 @@ void LocalEngine::carry_out_posted(const Listener& listener)
 
 void LocalEngine::send_placement_events(const Listener& listener)
 {
-    if (state_.model)
-        for (const Event& event : state_.model->placement().take_events())
-            send(listener, event);
+    if (!state_.model)
+        return;
+    const int block_tokens = state_.model->cache().block_tokens();
+    for (Event& event : state_.model->placement().take_events()) {
+        if (event.page >= 0)
+            event.sequences =
+                state_.conversations.with_page(event.page, std::size_t(event.tokens.first / block_tokens));
+        send(listener, event);
+    }
 }
 
 /// Of the conversation that was used last.

@@ -31,8 +31,9 @@ public:
         std::optional<engine::Error> load_error;
         std::optional<engine::Error> generate_error;
         int tokens_before_error = 0;
-        engine::TurnId turn_with_error = 0;  // the only one, counted from 1; 0: all
-        std::optional<std::string> warning;  // sent as an event before the first token
+        engine::TurnId turn_with_error = 0;       // the only one, counted from 1; 0: all
+        std::optional<std::string> warning;       // sent as an event before the first token
+        std::optional<engine::Event> event = {};  // sent, too
         bool has_chat_template = true;
         std::vector<std::string> template_arguments;
         bool runnable = true;

@@ -99,6 +99,8 @@ engine::Result<engine::TurnId> FakeEngine::begin(engine::SequenceId sequence, co
         listener.on_telemetry(frame);
     if (begun->settings.warning && listener.on_event)
         listener.on_event({.kind = engine::Event::Kind::Warning, .sentence = *begun->settings.warning});
+    if (begun->settings.event && listener.on_event)
+        listener.on_event(*begun->settings.event);
     turns_.push_back(std::move(begun));
     return ++last_turn_;
 }

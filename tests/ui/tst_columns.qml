@@ -68,6 +68,7 @@ Item {
             Bench.chat.turn.regenerateTogether(lastMessage(MessageModel.MessageIdRole), 2);
             tryVerify(() => part("answerColumns").count === 3 && column(2) && column(2).status === MessageModel.Streaming);
             tryVerify(() => column(1).status === MessageModel.Streaming);
+            tryVerify(() => columnPart("columnNumbers", 1).visible && columnPart("columnNumbers", 2).visible); // how fast each is
             const body = columnPart("columnBody", 1);
             tryVerify(() => body.contentHeight > 2 * body.height);
             verify(body.atYEnd); // it follows the newest text

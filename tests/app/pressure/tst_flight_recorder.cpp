@@ -565,6 +565,34 @@ private Q_SLOTS:
         monitor->onModelGone();  // its KV went with it
         QVERIFY(!recorder.lastMove({0, 256}, 0, 3));
     }
+
+    void eachConversationHasWhatMovedOfIt()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        FlightRecorder& recorder = monitor->recorder();
+        recorder.begin(1, "c0");
+        recorder.place("c0", {{0, {0, 100}}, {1, {100, 4096}}});
+        recorder.begin(2, "c1");
+        monitor->onFrame(1, frameAt(10, 200, 2));
+        monitor->onEvent(offload(256, 11), {"c0"});
+        monitor->onEvent(offload(512, 12), {"c1"});
+        monitor->onEvent(offload(768, 13), {"c0", "c1"});  // it is a branch
+        monitor->onEvent(offload(1024, 14), {"c2"});
+
+        const auto firstTokens = [&] {
+            QList<int> tokens;
+            for (const PlacementMove& move : recorder.shown().moves)
+                tokens.append(move.event.tokens.count() > 0 ? move.event.tokens.first : -1);
+            return tokens;
+        };
+        // Of the others only that it moved: it made room here.
+        QCOMPARE(firstTokens(), (QList{256, -1, 768, -1}));
+        QCOMPARE(recorder.shown().moves[0].message.value(), 1);
+        QVERIFY(!recorder.shown().moves[1].message);
+        show(*monitor, "c1");
+        QCOMPARE(firstTokens(), (QList{512, 768}));
+    }
 };
 
 SPILLWAY_TEST(QApplication, TestFlightRecorder)

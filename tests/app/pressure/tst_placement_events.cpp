@@ -108,6 +108,10 @@ private Q_SLOTS:
         QCOMPARE(text(2, Model::MessageRole), "Message 4");  // of which no more is known
         QCOMPARE(text(3, Model::MessageRole), "");           // the tokens are nobody's
         QCOMPARE(text(3, Model::MessageCountRole), "0");
+        engine::Event unknown = offload(0);
+        unknown.tokens = {};
+        events.add(placementMove(unknown, places));
+        QCOMPARE(text(4, Model::MessageRole), "Of another conversation");
         const ShownPlacementEvents shown(events);
         QVERIFY(shown.csv().contains(QString::fromUtf8("256,511,6,1024,7,\"“How far is the moon?”\",2,\"\"")));
 

@@ -78,8 +78,12 @@ public:
             } else {
                 over.push_back(turn.id);
             }
-        if (moves.exchange(false))
-            turns.front().listener.on_event(event_of(engine::Event::Kind::Offload));
+        if (const engine::SequenceId of = moves_of.exchange(0)) {
+            engine::Event event = event_of(engine::Event::Kind::Offload);
+            event.sequences = {of};
+            event.tokens = {16, 32};
+            turns.front().listener.on_event(event);
+        }
         if (const auto command = posted.exchange(0))
             listener.on_event(event_of(engine::Event::Kind::CommandDone, command));
         if (file_goes)
@@ -130,7 +134,8 @@ public:
     std::atomic<int> steps = 0, live = 0;
     std::atomic<std::uint64_t> posted = 0;
     std::atomic<std::chrono::microseconds> step_time = 0us;
-    std::atomic<bool> loads = false, load_waits = false, file_goes = false, moves = false;
+    std::atomic<bool> loads = false, load_waits = false, file_goes = false;
+    std::atomic<engine::SequenceId> moves_of = 0;  // a block of it does in the next step
 };
 
 engine::Request so_many(int tokens)
@@ -281,7 +286,7 @@ private Q_SLOTS:
             listener.on_event = [=](const engine::Event&) { note(); };
             for (int i = 0; i < 20; ++i) {
                 const auto sequence = seat.create_sequence();
-                plain->moves = true;
+                plain->moves_of = 1;
                 (void)seat.generate(*sequence, so_many(20), listener, {});
                 seat.end_sequence(*sequence);
             }
@@ -446,7 +451,7 @@ private Q_SLOTS:
         QVERIFY(port->begin(*port->create_sequence(), so_many(50), quiet(), {}));
         const auto id = window->post(engine::SetThreads{1});
         QCOMPARE(woken, 1);
-        plain->moves = true;
+        plain->moves_of = 1;
         for (int i = 0; i < 10; ++i)
             QVERIFY(port->step({}).empty());
         QCOMPARE(woken, 1);  // it has not come yet
@@ -467,6 +472,35 @@ private Q_SLOTS:
         QVERIFY(port->step({}).empty());
         QCOMPARE(woken, 2);
         window->on_posted = {};
+    }
+
+    // Conversations are told apart by each seat's own numbers; of another seat's it learns only that something moved.
+    void eachSeatLearnsWhatMovedOfItsOwn()
+    {
+        open();
+        std::vector<engine::Event> seen_by_port, seen_by_window;
+        engine::Listener listener = quiet();
+        listener.on_event = [&](const engine::Event& event) { seen_by_port.push_back(event); };
+        const engine::SequenceId of_port = *port->create_sequence();  // the engine's first
+        const engine::SequenceId of_window = *window->create_sequence();
+        QCOMPARE(of_port, of_window);
+        QVERIFY(port->begin(of_port, so_many(50), listener, {}));
+        for (const engine::SequenceId in_engine : {1, 2}) {
+            plain->moves_of = in_engine;
+            QVERIFY(port->step({}).empty());
+        }
+        listener.on_event = [&](const engine::Event& event) { seen_by_window.push_back(event); };
+        window->poll(listener);
+        QCOMPARE(seen_by_port.size(), std::size_t(2));
+        QCOMPARE(seen_by_window.size(), std::size_t(2));
+        const auto knows = [](const engine::Event& event) {
+            return event.sequences == std::vector{1} && event.tokens.first == 16 && event.tokens.last == 32;
+        };
+        const auto is_told_nothing = [](const engine::Event& event) {
+            return event.sequences.empty() && event.tokens.count() == 0;
+        };
+        QVERIFY(knows(seen_by_port[0]) && is_told_nothing(seen_by_port[1]));
+        QVERIFY(is_told_nothing(seen_by_window[0]) && knows(seen_by_window[1]));
     }
 
     // Which experts lie where is the model's; which of them tokens chose is each conversation's.

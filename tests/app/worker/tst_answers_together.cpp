@@ -74,6 +74,7 @@ private Q_SLOTS:
         const Heard finished(thread->worker(), &EngineWorker::finished);
         const Heard beside(thread->worker(), &EngineWorker::finishedBeside);
         const Heard frames(thread->worker(), &EngineWorker::telemetryReady);
+        const Heard framesBeside(thread->worker(), &EngineWorker::telemetryBeside);
         const Heard rested(thread->worker(), &EngineWorker::rested);
         answer("a", {}, three());
         for (const quint64 turn : {1, 2, 3})
@@ -89,6 +90,10 @@ private Q_SLOTS:
         QVERIFY(frames.size() > 0);
         for (size_t i = 0; i < frames.size(); ++i)
             QCOMPARE(frames.at<0>(i), quint64(1));
+        QSet<quint64> measuredBeside;
+        for (size_t i = 0; i < framesBeside.size(); ++i)
+            measuredBeside.insert(framesBeside.at<0>(i));
+        QCOMPARE(measuredBeside, (QSet<quint64>{2, 3}));
 
         const auto places = script->sequences();
         QCOMPARE(script->branched_from(), (std::vector{places[0], places[0]}));

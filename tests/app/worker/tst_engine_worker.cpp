@@ -259,6 +259,24 @@ private Q_SLOTS:
         QCOMPARE(script->live_sequences(), 1);
     }
 
+    void whatMovesIsOfAConversation()
+    {
+        load();
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        Heard events(thread->worker(), &EngineWorker::eventHappened);
+        thread->generate(1, "a", {}, {});
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), size_t(1), 5000);
+        engine::Event event{.kind = engine::Event::Kind::Offload, .tokens = {0, 16}, .sentence = {}};
+        event.sequences = {script->sequences().front()};
+        script->change([&](auto& settings) { settings.event = event; });
+        thread->generate(2, "b", {}, {});
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), size_t(2), 5000);
+        QCOMPARE(events.size(), size_t(1));
+        QCOMPARE(events.at<0>(0).tokens.count(), 16);
+        QCOMPARE(events.at<1>(0), quint64(2));  // in whose turn it was
+        QCOMPARE(events.at<2>(0), QStringList("a"));
+    }
+
     void aBranchBeginsWithWhatTheOtherHas()
     {
         load();
