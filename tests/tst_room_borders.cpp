@@ -63,7 +63,8 @@ bool engineMayInclude(const QString& header)
         return false;  // the engine does not print
     static const QRegularExpression cudaDoor("^kernels/cuda/[a-z0-9_]+\\.h$");
     return isStandard(header) || startsWithAnyOf(header, {"engine/", "tl/", "nlohmann/"}) ||
-           isAnyOf(header, {"kernels/cpu.h", "kernels/kv_block.h", "kernels/types.h", "pcre2.h"}) ||
+           isAnyOf(header, {"kernels/cpu.h", "kernels/kv_block.h", "kernels/read_ahead_choice.h", "kernels/types.h",
+                            "pcre2.h"}) ||
            cudaDoor.match(header).hasMatch();
 }
 

@@ -1,8 +1,10 @@
 #include "engine/exec/host_weights.h"
 
 #include "engine/metrics/host_probe.h"
+#include "kernels/read_ahead_choice.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 namespace engine {
@@ -107,6 +109,29 @@ bool HostWeights::use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_eac
     return true;
 }
 
+void HostWeights::choose_read_ahead(const Matrix& m, ThreadPool& pool) const
+{
+    const auto product = kernels_.matmul_interleaved[std::size_t(m.type)];
+    const std::size_t row_bytes = kernels::row_bytes(m.type, m.n);
+    const std::vector<std::byte> x(kernels::activation_row_bytes(kernels::activation_of(m.type), m.n));
+    std::vector<float> out(static_cast<std::size_t>(m.rows));
+    kernels::choose_read_ahead({m.type, m.n, m.rows}, [&](int first, int count) {
+        const auto start = std::chrono::steady_clock::now();
+        pool.for_each(count / kernels::kInterleavedRows, 1, [&](int begin, int end, int) {
+            const int row = first + begin * kernels::kInterleavedRows;
+            product({.n = m.n,
+                     .rows = (end - begin) * kernels::kInterleavedRows,
+                     .weights = m.data + std::size_t(row) * row_bytes,
+                     .tokens = 1,
+                     .x = x.data(),
+                     .x_stride = x.size(),
+                     .out = out.data() + row,
+                     .out_stride = out.size()});
+        });
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    });
+}
+
 bool HostWeights::use_part(Layer& layer, LayerPart part, ThreadPool& pool)
 {
     return use(part == LayerPart::Experts ? layer.experts : layer.rest, pool,
@@ -124,7 +149,10 @@ bool HostWeights::use_layer(int l, LayerPart part, ThreadPool& pool)
 
 bool HostWeights::use_head(ThreadPool& pool)
 {
-    return use(head_copy_, pool, [&](const auto& visit) { for_each_matrix(head_, visit); });
+    const bool made = use(head_copy_, pool, [&](const auto& visit) { for_each_matrix(head_, visit); });
+    if (made && head_.output.interleaved)  // of most models the largest matrix
+        choose_read_ahead(head_.output, pool);
+    return made;
 }
 
 void HostWeights::drop_layer(int l, LayerPart part)

@@ -52,6 +52,7 @@ private:
     bool use_part(Layer& layer, LayerPart part, ThreadPool& pool);
     bool find_memory(HugeArray& memory, std::size_t bytes) const;
     void interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const;
+    void choose_read_ahead(const Matrix& m, ThreadPool& pool) const;
 
     const GgufFile& file_;
     const Weights& source_;

@@ -1,10 +1,15 @@
 // Which table runs: the widest, or the one that SPILLWAY_CPU names; a wrong name is slow, and says so.
 #include "kernels/cpu/dispatch/dispatch.h"
 #include "kernels/cpu/dispatch/faster_prompts.h"
+#include "kernels/cpu/read_ahead.h"
+#include "kernels/read_ahead_choice.h"
 
 #include <QCoreApplication>
 #include <QProcess>
 #include <QTest>
+
+#include <set>
+#include <vector>
 
 using kernels::CpuKernels;
 
@@ -115,6 +120,30 @@ private slots:
                 const double seconds = kernels::prompt_seconds(table, type.type);
                 QVERIFY(seconds > 0 && seconds < 60);
             }
+    }
+
+    void readingAheadIsChosenByWhatIsFaster()
+    {
+        const kernels::ManyRows rows{kernels::TensorType::Q4_K, 4096, 40'000};
+        const int most = int((std::size_t(4) << 20) / kernels::row_bytes(rows.type, rows.n));
+        for (const bool pays : {false, true}) {
+            std::vector<int> firsts;
+            kernels::choose_read_ahead(rows, [&](int first, int count) {
+                if (count > most || count % kernels::kInterleavedRows != 0)
+                    qFatal("a piece of %d rows", count);
+                firsts.push_back(first);
+                const bool disturbed = firsts.size() % 5 == 0;  // a few pieces may take long either way
+                return disturbed ? 1.0 : kernels::reads_ahead == pays ? 1e-3 : 1.1e-3;
+            });
+            QCOMPARE(bool(kernels::reads_ahead), pays);
+            QVERIFY(firsts.size() >= 10);
+            QCOMPARE(std::set<int>(firsts.begin(), firsts.end()).size(), firsts.size());  // none is in a cache yet
+        }
+        // A matrix that caches hold says nothing.
+        kernels::reads_ahead = false;
+        kernels::choose_read_ahead({kernels::TensorType::Q4_K, 256, 64}, [](int, int) { return 1.0; });
+        QVERIFY(!kernels::reads_ahead);
+        kernels::reads_ahead = true;
     }
 
     void theEnvironmentForcesATable()

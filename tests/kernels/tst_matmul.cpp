@@ -1,5 +1,6 @@
 // Products of every weight type in every table: right, and with the same bits however the work is divided.
 #include "kernels/cpu/amx/amx.h"
+#include "kernels/cpu/read_ahead.h"
 #include "kernels/cuda/checks/random_rows.h"
 #include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"
@@ -150,8 +151,17 @@ class TestMatMul : public QObject
         }
     }
 
-    // In pieces that begin where a panel of rows does.
+    // In pieces that begin where a panel of rows does; whether weights are asked for ahead changes nothing.
     void compareWithInterleaved(const CpuKernels& table, const Case& c)
+    {
+        for (const bool ahead : {true, false})
+            if (ahead || c.tokens <= 2) {
+                kernels::reads_ahead = ahead;
+                compareInterleavedPieces(table, c);
+            }
+        kernels::reads_ahead = true;
+    }
+    void compareInterleavedPieces(const CpuKernels& table, const Case& c)
     {
         std::vector<std::byte> interleaved(c.weights.size(), std::byte(0xee));
         table.interleave[std::size_t(c.type)](c.n, c.rows, c.weights.data(), interleaved.data());

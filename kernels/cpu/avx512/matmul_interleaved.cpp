@@ -7,13 +7,14 @@
 #include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/panel_products.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/cpu/read_ahead.h"
 #include "kernels/packed_types.h"
 
 namespace kernels::avx512 {
 
 // Up to so many tokens are multiplied while a panel is read once; more are worth unpacking it for all of them.
 static constexpr int kTokensAtOnce = 16;
-// So far ahead a panel is asked for where several tokens keep the processor from seeing what it reads next.
+// So far ahead a panel is asked for: what is done with the weights keeps the processor from seeing what it reads next.
 static constexpr std::ptrdiff_t kReadAheadBytes = 4096;
 
 /// Tokens that share the weights in the registers, which then hold the exact sums of a chunk for each.
@@ -162,10 +163,14 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
                              std::size_t out_stride)
 {
     SumsInRegisters<Tokens> sums;
+    const bool ahead = reads_ahead.load(std::memory_order_relaxed);
+    constexpr std::ptrdiff_t kBlockBytes = std::ptrdiff_t(Format::Rows::kBytes) * kPanelRows;
     constexpr int kBlocks = kSums / Format::Rows::kGroups;  // a turn of all running sums
     int block = 0;
     for (; block + kBlocks <= blocks; block += kBlocks)
         unrolled<kBlocks>([&]<int I>() __attribute__((always_inline)) {
+            if (ahead)
+                read_soon(panel.words_of(block + I) + kReadAheadBytes, kBlockBytes);
             add_block<Format, I * Format::Rows::kGroups, Tokens>(panel, block + I, x, sums);
         });
     unrolled<kBlocks - 1>([&]<int I>() __attribute__((always_inline)) {
