@@ -14,7 +14,8 @@ namespace engine {
 
 /// The numbers of a file that decide what its KV cache and its scratch take; see memory_plan.h. Zero: not known.
 struct MemoryShape {
-    // Of all layers together: KV heads, and the numbers in the keys and in the values of one token.
+    // Of all layers together: KV heads, and the numbers in the keys and in the values of one token. Of latent attention
+    // a value is a part of its key, and not counted.
     std::int64_t kv_heads = 0;
     std::int64_t key_numbers = 0;
     std::int64_t value_numbers = 0;

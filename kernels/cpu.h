@@ -156,7 +156,7 @@ struct CpuKernels {
     void (*linear_attention)(const LinearAttention& a);
     void (*short_convolution)(const Convolution& c);
 
-    // Writes token t of a block. k: (k_dim,), v: (v_dim,)
+    // Writes token t of a block. k: (k_dim,), v: (v_dim,), of no importance where values are the first part of keys
     void (*store_kv)(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);
 
     // Reads it back, as attention sees it

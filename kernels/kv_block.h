@@ -6,6 +6,8 @@
 //   K scales (tokens,) float                        q8_0 only
 //   V   (tokens, head_dim) values
 //   V scales (tokens,) float                        q8_0 only
+//
+// Of latent attention a value is the first part of its key: there is no V, and values are read where the keys lie.
 #pragma once
 
 #include <cstddef>
@@ -38,20 +40,43 @@ constexpr std::size_t kv_vector_bytes(KvType type, int length)
 struct KvBlockLayout {
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
-    int k_dim = 0;   // head dimension of the keys
-    int v_dim = 0;   // head dimension of the values
-    int tokens = 0;  // block length
+    int k_dim = 0;                // head dimension of the keys
+    int v_dim = 0;                // head dimension of the values
+    int tokens = 0;               // block length
+    bool values_in_keys = false;  // a value is the first v_dim values of its key; v_type is k_type
+
+    /// Values that are the first part of their keys have the type of these.
+    constexpr void set_types(KvType keys, KvType values)
+    {
+        k_type = keys;
+        v_type = values_in_keys ? keys : values;
+    }
+    constexpr bool has_types(KvType keys, KvType values) const
+    {
+        return k_type == keys && (values_in_keys || v_type == values);
+    }
 
     constexpr std::size_t k_scales_offset() const
     {
         return std::size_t(tokens) * std::size_t(k_dim) * kv_value_bytes(k_type);
     }
-    constexpr std::size_t v_offset() const { return k_scales_offset() + scale_bytes(k_type); }
+    constexpr std::size_t k_bytes() const { return k_scales_offset() + scale_bytes(k_type); }
+    constexpr std::size_t v_offset() const { return values_in_keys ? 0 : k_bytes(); }
     constexpr std::size_t v_scales_offset() const
     {
-        return v_offset() + std::size_t(tokens) * std::size_t(v_dim) * kv_value_bytes(v_type);
+        return values_in_keys ? k_scales_offset()
+                              : k_bytes() + std::size_t(tokens) * std::size_t(v_dim) * kv_value_bytes(v_type);
     }
-    constexpr std::size_t bytes() const { return v_scales_offset() + scale_bytes(v_type); }
+    constexpr std::size_t bytes() const { return values_in_keys ? k_bytes() : v_scales_offset() + scale_bytes(v_type); }
+
+    /// Of one token.
+    constexpr std::size_t token_bytes() const
+    {
+        return kv_vector_bytes(k_type, k_dim) + (values_in_keys ? 0 : kv_vector_bytes(v_type, v_dim));
+    }
+
+    /// How often attention reads each byte: values that are a part of their keys are read with these, and once more.
+    constexpr double reads() const { return values_in_keys ? 1.0 + double(v_dim) / double(k_dim) : 1.0; }
 
     /// Index of a key's value within K: value d of token t.
     constexpr std::size_t k_index(int t, int d) const
@@ -60,6 +85,11 @@ struct KvBlockLayout {
         return ((group + std::size_t(d / kKvGroupValues)) * kKvGroupTokens + std::size_t(t % kKvGroupTokens)) *
                    kKvGroupValues +
                std::size_t(d % kKvGroupValues);
+    }
+    /// Index within V, or where there is none within K: value d of token t.
+    constexpr std::size_t v_index(int t, int d) const
+    {
+        return values_in_keys ? k_index(t, d) : std::size_t(t) * std::size_t(v_dim) + std::size_t(d);
     }
 
 private:

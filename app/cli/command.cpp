@@ -48,7 +48,10 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("-b,--batch-size,--ubatch-size,--ub", load.prefill_chunk_tokens,
                        "tokens of a prefill step; 0: 512, or as many as keep a GPU busy");
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
-    command.add_option("--cache-type-v,--ctv", v_type, "type of the KV cache's values: f32, f16, q8_0");
+    command.add_option(
+        "--cache-type-v,--ctv", v_type,
+        "type of the KV cache's values: f32, f16, q8_0; without effect where a value is a part of its key "
+        "(latent attention)");
     command.add_option("--kv-block", load.kv_block_tokens, "tokens of a KV block, a multiple of 16");
     command.add_option("--device", placement.device,
                        "where to compute: cpu, cuda[:N], or emulated: a device in host memory");

@@ -269,11 +269,13 @@ Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
         const int end_group = (rows.last + kKvGroupTokens - 1) / kKvGroupTokens;
         copy(0, std::size_t(l.k_dim) * kernels::kv_value_bytes(l.k_type), first_group * kKvGroupTokens,
              end_group * kKvGroupTokens);
-        copy(l.v_offset(), std::size_t(l.v_dim) * kernels::kv_value_bytes(l.v_type), rows.first, rows.last);
         if (l.k_type == kernels::KvType::Q8_0)
             copy(l.k_scales_offset(), sizeof(float), rows.first, rows.last);
-        if (l.v_type == kernels::KvType::Q8_0)
-            copy(l.v_scales_offset(), sizeof(float), rows.first, rows.last);
+        if (!l.values_in_keys) {
+            copy(l.v_offset(), std::size_t(l.v_dim) * kernels::kv_value_bytes(l.v_type), rows.first, rows.last);
+            if (l.v_type == kernels::KvType::Q8_0)
+                copy(l.v_scales_offset(), sizeof(float), rows.first, rows.last);
+        }
     }
     if (!status)
         return tl::unexpected(status.error());

@@ -39,9 +39,7 @@ void copy_range(const std::byte* from, std::byte* to, std::size_t offset, std::s
 
 std::size_t KvRows::bytes() const
 {
-    return std::size_t(kv_heads) * std::size_t(last - first) *
-           (kernels::kv_vector_bytes(layout.k_type, layout.k_dim) +
-            kernels::kv_vector_bytes(layout.v_type, layout.v_dim));
+    return std::size_t(kv_heads) * std::size_t(last - first) * layout.token_bytes();
 }
 
 void copy_kv_rows(const KvRows& rows)
@@ -53,6 +51,8 @@ void copy_kv_rows(const KvRows& rows)
         copy_keys(layout, from, to, rows.first, rows.last);
         if (layout.k_type == KvType::Q8_0)
             copy_range(from, to, layout.k_scales_offset(), sizeof(float), rows.first, rows.last);
+        if (layout.values_in_keys)
+            continue;
         copy_range(from, to, layout.v_offset(), std::size_t(layout.v_dim) * kernels::kv_value_bytes(layout.v_type),
                    rows.first, rows.last);
         if (layout.v_type == KvType::Q8_0)

@@ -284,7 +284,7 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     const std::vector<int> heads = shape.per_layer("attention.head_count", info.layers, 0);
     info.heads = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());
     std::vector<int> kv_heads = shape.per_layer("attention.head_count_kv", info.layers, info.heads);
-    // Latent attention keeps one row of each token, which is key and value of all heads.
+    // Latent attention keeps one row of each token, which is the key of all heads, and its first part their value.
     const int rank = shape.number("attention.kv_lora_rank");
     if (rank > 0)
         std::ranges::fill(kv_heads, 1);
@@ -312,11 +312,12 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
         info.memory.kv_and_state_layers += layer_kv_heads > 0 && recurrent[i] ? 1 : 0;
         info.memory.kv_heads += layer_kv_heads;
         info.memory.key_numbers += layer_kv_heads * (slides[i] ? sliding_key_length : key_length);
-        info.memory.value_numbers += layer_kv_heads * (slides[i] ? sliding_value_length : value_length);
+        if (rank == 0)
+            info.memory.value_numbers += layer_kv_heads * (slides[i] ? sliding_value_length : value_length);
     }
     info.kv_bytes_per_token_f16 = 2 * (info.memory.key_numbers + info.memory.value_numbers);
     const std::int64_t most_kv_heads = kv_heads.empty() ? 0 : *std::max_element(kv_heads.begin(), kv_heads.end());
-    describe_mtp(gguf, shape, most_kv_heads * (std::int64_t(key_length) + value_length), info);
+    describe_mtp(gguf, shape, most_kv_heads * (std::int64_t(key_length) + (rank > 0 ? 0 : value_length)), info);
     describe_scratch(gguf, shape, std::max(key_length, sliding_key_length),
                      std::max(value_length, sliding_value_length), info);
     info.memory.scratch_bytes_fixed += kMostRowsTogether * std::int64_t(info.memory.recurrent_layers) *

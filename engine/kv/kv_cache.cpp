@@ -271,10 +271,8 @@ void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Re
     const std::vector<KvLayerShape> old_layers = layers_;
     const std::vector<std::size_t> old_offset = layer_offset_;
     const std::size_t old_bytes = page_bytes_;
-    for (KvLayerShape& layer : layers_) {
-        layer.block.k_type = k_type;
-        layer.block.v_type = v_type;
-    }
+    for (KvLayerShape& layer : layers_)
+        layer.block.set_types(k_type, v_type);
     lay_out_page();
     for (PageId page = 0; page < page_limit(); ++page)
         if (owners(page) == 0)

@@ -21,11 +21,17 @@ int stored_heads(const KvLayerShape& layer)
     return layer.has_kv() ? layer.kv_heads : 0;
 }
 
+/// Files of versions that kept values beside keys of latent attention have another number here.
+int stored_values(const kernels::KvBlockLayout& block)
+{
+    return block.values_in_keys ? 0 : block.v_dim;
+}
+
 std::uint64_t shape_of(std::span<const KvLayerShape> layers, std::size_t state_bytes)
 {
     std::vector<std::uint32_t> numbers;
     for (const KvLayerShape& layer : layers)
-        for (const int number : {stored_heads(layer), layer.block.k_dim, layer.block.v_dim, layer.window})
+        for (const int number : {stored_heads(layer), layer.block.k_dim, stored_values(layer.block), layer.window})
             numbers.push_back(std::uint32_t(number));
     if (state_bytes > 0)
         numbers.push_back(std::uint32_t(state_bytes));
@@ -120,7 +126,9 @@ void SavedKvFormat::each_part(int rows, const Move& move) const
         for (int head = 0; head < stored_heads(layer); ++head) {
             const std::size_t at = std::size_t(head) * block.bytes();
             move(l, at, part.k_scales_offset());
-            move(l, at + block.k_scales_offset(), part.v_offset() - part.k_scales_offset());
+            move(l, at + block.k_scales_offset(), part.k_bytes() - part.k_scales_offset());
+            if (block.values_in_keys)
+                continue;
             move(l, at + block.v_offset(), part.v_scales_offset() - part.v_offset());
             move(l, at + block.v_scales_offset(), part.bytes() - part.v_scales_offset());
         }

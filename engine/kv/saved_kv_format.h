@@ -46,7 +46,7 @@ struct SavedKvOrigin {
     std::uint32_t k_type = 0, v_type = 0;
     std::uint32_t block_tokens = 0;
     std::uint32_t layers = 0;
-    std::uint64_t shape = 0;  // checksum over the heads of all layers
+    std::uint64_t shape = 0;  // checksum over what is kept of the heads of all layers
 };
 
 struct SavedKvHeader {

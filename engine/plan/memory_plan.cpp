@@ -29,9 +29,12 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return a > 0 && b > kMost / a ? kMost : a * b;
 }
 
-/// Bytes of the keys, or the values, of one token and all heads, each with its scale.
+/// Bytes of the keys, or the values, of one token and all heads, each with its scale. Of latent attention there are no
+/// values.
 std::int64_t token_bytes(KvType type, std::int64_t numbers, std::int64_t heads)
 {
+    if (numbers == 0)
+        return 0;
     const kernels::KvType kept = kernel_type(type);
     return sum(product(numbers, std::int64_t(kernels::kv_value_bytes(kept))),
                product(heads, std::int64_t(kernels::kv_scale_bytes(kept))));

@@ -74,6 +74,7 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     LayerWork work;
     work.key_length = p.key_length;
     work.value_length = p.value_length;
+    work.values_in_keys = bool(h.latent);
     const std::int64_t attended = std::int64_t(p.heads) * p.value_length;
     if (attends(p.mixer)) {
         work.group = p.heads / p.kv_heads;
@@ -217,12 +218,15 @@ std::vector<int> state_floats(const Hyperparameters& h)
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
 {
     std::vector<KvLayerShape> shapes;
-    for (const LayerParameters& layer : h.layers)
-        shapes.push_back({layer.kv_heads,
-                          {kernel_type(request.k_type), kernel_type(request.v_type), layer.key_length,
-                           layer.value_length, request.kv_block_tokens},
-                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0,
-                          layer.kv_source});
+    for (const LayerParameters& layer : h.layers) {
+        kernels::KvBlockLayout block{.k_dim = layer.key_length,
+                                     .v_dim = layer.value_length,
+                                     .tokens = request.kv_block_tokens,
+                                     .values_in_keys = bool(h.latent)};
+        block.set_types(kernel_type(request.k_type), kernel_type(request.v_type));
+        shapes.push_back(
+            {layer.kv_heads, block, layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0, layer.kv_source});
+    }
     return shapes;
 }
 

@@ -74,10 +74,10 @@ Result<CudaFacts> cuda_facts(int ordinal)
     return CudaFacts{ordinal, name_with_driver(**device), (*device)->total_bytes(), (*device)->other_programs_bytes()};
 }
 
-DeviceRates rates_of(const CudaFacts& facts, const LoadRequest& request, const MachineRates* rates)
+DeviceRates rates_of(const CudaFacts& facts, const PlannedPlacement& placement, const MachineRates* rates)
 {
-    return rates ? rates->device_rates("cuda:" + std::to_string(facts.ordinal), facts.name, request.k_type,
-                                       request.v_type)
+    return rates ? rates->device_rates("cuda:" + std::to_string(facts.ordinal), facts.name, placement.k_type,
+                                       placement.v_type)
                  : DeviceRates();
 }
 
@@ -240,7 +240,8 @@ try {
     if (!draft)
         return tl::unexpected(draft.error());
 
-    PlannedPlacement placement{request.k_type, request.v_type, {}};
+    const kernels::KvBlockLayout& form = kv.front().block;
+    PlannedPlacement placement{kv_type(form.k_type), kv_type(form.v_type), {}};
     Plan plan;
     plan.layers = int(costs.layers.size());
     plan.expert_layers = int(std::ranges::count_if(costs.experts, [](const LayerWork& w) { return !w.reads.empty(); }));
@@ -252,7 +253,7 @@ try {
                     return tl::unexpected(facts.error());
                 model_->cuda = std::move(*facts);
             }
-            DeviceRates known = rates_of(*model_->cuda, request, rates);
+            DeviceRates known = rates_of(*model_->cuda, placement, rates);
             auto layout = cuda_layout(model_->h, model_->weights, request, kv, context, known);
             if (!layout)
                 return tl::unexpected(layout.error());

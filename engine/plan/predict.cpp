@@ -117,13 +117,16 @@ private:
     /// It goes with the last layer.
     bool head_on_device() const { return own_cores(int(costs_.layers.size()) - 1); }
 
-    double kv_token_bytes(int l) const
+    kernels::KvBlockLayout kv_layout(int l) const
     {
         const LayerWork& layer = costs_.layers[std::size_t(l)];
-        return costs_.kv_heads[std::size_t(l)] *
-               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), layer.key_length) +
-                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), layer.value_length));
+        kernels::KvBlockLayout layout{
+            .k_dim = layer.key_length, .v_dim = layer.value_length, .values_in_keys = layer.values_in_keys};
+        layout.set_types(kernel_type(placement_.k_type), kernel_type(placement_.v_type));
+        return layout;
     }
+
+    double kv_token_bytes(int l) const { return costs_.kv_heads[std::size_t(l)] * double(kv_layout(l).token_bytes()); }
 
     AttendedKv kv(int l) const
     {
@@ -187,8 +190,8 @@ private:
     std::optional<double> attention(int l, double bytes) const
     {
         const LayerWork& layer = costs_.layers[std::size_t(l)];
-        return rates_.attention_seconds(placement_.k_type, placement_.v_type, layer.key_length, layer.group, bytes,
-                                        set_bytes_);
+        return rates_.attention_seconds(placement_.k_type, placement_.v_type, layer.key_length, layer.group,
+                                        bytes * kv_layout(l).reads(), set_bytes_);
     }
 
     /// The time of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is

@@ -152,8 +152,7 @@ Status LoadedModel::choose_context(LoadRequest request, const ModelInfo* draft, 
 
 bool LoadedModel::has_kv_types(KvType k_type, KvType v_type) const
 {
-    const kernels::KvBlockLayout& now = cache_->layer(0).block;
-    return kernel_type(k_type) == now.k_type && kernel_type(v_type) == now.v_type;
+    return cache_->layer(0).block.has_types(kernel_type(k_type), kernel_type(v_type));
 }
 
 Status LoadedModel::may_set_kv_types(KvType k_type, KvType v_type) const

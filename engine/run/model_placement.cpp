@@ -688,10 +688,8 @@ void ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
 Status ModelPlacement::may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const
 {
     std::vector<KvLayerShape> shapes(model_.cache.layers().begin(), model_.cache.layers().end());
-    for (KvLayerShape& shape : shapes) {
-        shape.block.k_type = k_type;
-        shape.block.v_type = v_type;
-    }
+    for (KvLayerShape& shape : shapes)
+        shape.block.set_types(k_type, v_type);
     const bool on_gpu = (on_device_ && on_device_->cuda()) || (next_ && next_->device && next_->device->cuda());
     return on_gpu ? CudaBackend::supports(model_.h, shapes) : Status();
 }

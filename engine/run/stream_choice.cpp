@@ -13,8 +13,8 @@ namespace {
 std::optional<double> attention_s_per_byte(const KvLayerShape& kv, const LayerWork& work, const MachineRates& rates)
 {
     constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
-    return rates.attention_seconds(kv_type(kv.block.k_type), kv_type(kv.block.v_type), kv.block.k_dim, work.group, 1,
-                                   kManyBytes);
+    return rates.attention_seconds(kv_type(kv.block.k_type), kv_type(kv.block.v_type), kv.block.k_dim, work.group,
+                                   kv.block.reads(), kManyBytes);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "kernels/cuda/attend_pieces.cuh"
 
 using namespace kernels::cuda;
+using kernels::kKvGroupTokens;
+using kernels::kKvGroupValues;
 using kernels::KvType;
 
 namespace {
@@ -141,13 +143,33 @@ struct Share {
     }
 };
 
+/// The place of four values among those of their block, counted in fours, and of the next four of the token.
+struct Fours {
+    std::size_t at, next;
+    __device__ Fours(const kernels::KvBlockLayout& l, int t, int d)
+        : at(l.v_index(t, d) / kKvGroupValues)
+        , next(at + (l.values_in_keys ? kKvGroupTokens : 1))
+    {
+    }
+};
+
 /// The bytes of one token's chunk: of eight values that are no floats.
-__device__ inline uint4 load_chunk(KvType type, const std::byte* values, std::size_t chunk)
+__device__ inline uint4 load_chunk(const kernels::KvBlockLayout& l, const std::byte* values, int t, int chunk)
 {
-    if (type == KvType::F16)
-        return reinterpret_cast<const uint4*>(values)[chunk];
-    const uint2 bytes = reinterpret_cast<const uint2*>(values)[chunk];
-    return make_uint4(bytes.x, bytes.y, 0, 0);
+    const Fours fours(l, t, chunk * kChunk);
+    if (l.v_type == KvType::F16) {
+        if (!l.values_in_keys)
+            return reinterpret_cast<const uint4*>(values)[fours.at / 2];
+        const auto* halves = reinterpret_cast<const uint2*>(values);
+        const uint2 a = halves[fours.at], b = halves[fours.next];
+        return make_uint4(a.x, a.y, b.x, b.y);
+    }
+    if (!l.values_in_keys) {
+        const uint2 bytes = reinterpret_cast<const uint2*>(values)[fours.at / 2];
+        return make_uint4(bytes.x, bytes.y, 0, 0);
+    }
+    const auto* bytes = reinterpret_cast<const std::uint32_t*>(values);
+    return make_uint4(bytes[fours.at], bytes[fours.next], 0, 0);
 }
 
 /// The bytes of the thread's chunks of kValuesAtOnce tokens, from the batch's first on. Those of floats are not
@@ -162,13 +184,12 @@ __device__ inline void load_values(const AttendArguments& a, const Piece& piece,
         const bool here = share.slot < share.across && t >= piece.first && t < piece.last;
         bytes[i] = make_uint4(0, 0, 0, 0);
         if (here && a.layout.v_type != KvType::F32)
-            bytes[i] = load_chunk(a.layout.v_type, values,
-                                  std::size_t(t) * std::size_t(share.chunks) + std::size_t(share.chunk));
+            bytes[i] = load_chunk(a.layout, values, t, share.chunk);
     }
 }
 
 template <KvType type>
-__device__ void unpack_values(const uint4& bytes, const float4* floats, float (&v)[kChunk])
+__device__ void unpack_values(const uint4& bytes, const float4* floats, const Fours& fours, float (&v)[kChunk])
 {
     const auto put = [&](int at, const float4& four) {
         v[at] = four.x;
@@ -177,8 +198,8 @@ __device__ void unpack_values(const uint4& bytes, const float4* floats, float (&
         v[at + 3] = four.w;
     };
     if constexpr (type == KvType::F32) {
-        put(0, floats[0]);
-        put(4, floats[1]);
+        put(0, floats[fours.at]);
+        put(4, floats[fours.next]);
     } else if constexpr (type == KvType::F16) {
         const std::uint32_t words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
         for (int i = 0; i < kChunk; ++i)
@@ -208,7 +229,7 @@ __device__ void add_values(const AttendArguments& a, const Piece& piece, const S
             if (share.slot >= share.across || t < piece.first || t >= piece.last)
                 continue;
             float v[kChunk];
-            unpack_values<type>(bytes[i], floats + std::size_t(t) * std::size_t(v_dim / 4) + 2 * share.chunk, v);
+            unpack_values<type>(bytes[i], floats, Fours(a.layout, t, share.chunk * kChunk), v);
             const float* weight = weights + (t - piece.begin) * heads;
 #pragma unroll
             for (int g = 0; g < heads; ++g)

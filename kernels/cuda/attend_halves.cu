@@ -282,10 +282,43 @@ struct ValuesOf<KvType::Q8_0, pass> {
     }
 };
 
-/// Of the lane's four tokens of a run; zeros for those that are not seen.
+/// Of the lane's four tokens of a run, where values are the first part of their keys: four values of each lie together.
+/// Zeros for those that are not seen.
 template <KvType type, int pass>
-__device__ inline void load_values(const AttendArguments& a, const Piece& piece, int run, int begin,
-                                   std::uint32_t (&to)[4][ValuesOf<type, pass>::kWords])
+__device__ inline void load_values_in_keys(const AttendArguments& a, const Piece& piece, int run, int begin,
+                                           std::uint32_t (&to)[4][ValuesOf<type, pass>::kWords])
+{
+    using Values = ValuesOf<type, pass>;
+    constexpr int kWordsOfFour = int(kv_value_bytes(type));
+    const int t = run * kKvGroupTokens + 4 * place();
+    const bool any = t + 4 > piece.first && t < piece.last;
+    const auto* from = reinterpret_cast<const uint4*>(
+        piece.block + kv_value_bytes(type) * a.layout.k_index(t, begin + Values::kOfLane * group()));
+#pragma unroll
+    for (int quad = 0; quad < Values::kOfLane / 4; ++quad) {
+        std::uint32_t words[4 * kWordsOfFour];
+#pragma unroll
+        for (int j = 0; j < kWordsOfFour; ++j) {
+            const uint4 four = any ? from[quad * kKvGroupTokens / 4 * kWordsOfFour + j] : uint4{};
+            words[4 * j] = four.x;
+            words[4 * j + 1] = four.y;
+            words[4 * j + 2] = four.z;
+            words[4 * j + 3] = four.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const bool seen = t + i >= piece.first && t + i < piece.last;
+#pragma unroll
+            for (int j = 0; j < kWordsOfFour; ++j)
+                to[i][quad * kWordsOfFour + j] = seen ? words[i * kWordsOfFour + j] : 0;
+        }
+    }
+}
+
+/// The same where a token's values lie together.
+template <KvType type, int pass>
+__device__ inline void load_values_apart(const AttendArguments& a, const Piece& piece, int run, int begin,
+                                         std::uint32_t (&to)[4][ValuesOf<type, pass>::kWords])
 {
     using Values = ValuesOf<type, pass>;
     constexpr int kBytes = 4 * Values::kWords;
@@ -313,9 +346,19 @@ __device__ inline void load_values(const AttendArguments& a, const Piece& piece,
     }
 }
 
+template <KvType type, int pass, bool in_keys>
+__device__ inline void load_values(const AttendArguments& a, const Piece& piece, int run, int begin,
+                                   std::uint32_t (&to)[4][ValuesOf<type, pass>::kWords])
+{
+    if constexpr (in_keys)
+        load_values_in_keys<type, pass>(a, piece, run, begin, to);
+    else
+        load_values_apart<type, pass>(a, piece, run, begin, to);
+}
+
 /// out[h][d] = sum of weights[h][t] * v[t][d] for `pass` dimensions from `begin` on: each warp adds up its runs, and
 /// their sums are added in order. `next`: the values of its first run.
-template <KvType type, int heads, int pass>
+template <KvType type, int heads, int pass, bool in_keys>
 __device__ void add_values(const AttendArguments& a, const Piece& piece, int begin, int live_heads,
                            const SharedOf<heads>& shared, std::uint32_t (&next)[4][ValuesOf<type, pass>::kWords],
                            float* out)
@@ -331,7 +374,7 @@ __device__ void add_values(const AttendArguments& a, const Piece& piece, int beg
 #pragma unroll
             for (int j = 0; j < Values::kWords; ++j)
                 v[i][j] = next[i][j];
-        load_values<type, pass>(a, piece, run + kAttendWarps, begin, next);
+        load_values<type, pass, in_keys>(a, piece, run + kAttendWarps, begin, next);
         uint2 weights[kSets<heads>];
 #pragma unroll
         for (int set = 0; set < kSets<heads>; ++set)
@@ -382,13 +425,13 @@ __device__ void add_values(const AttendArguments& a, const Piece& piece, int beg
 
 // ---- kernel ----
 
-template <KvType k_type, KvType v_type, int heads, int pass>
+template <KvType k_type, KvType v_type, int heads, int pass, bool in_keys = false>
 __device__ inline void attend_piece(const AttendArguments& a, const Piece& piece, int live_heads,
                                     const Partial& partial, const SharedOf<heads>& shared)
 {
     // They are under way while the keys are multiplied.
     std::uint32_t values[4][ValuesOf<v_type, pass>::kWords];
-    load_values<v_type, pass>(a, piece, first_run(piece), 0, values);
+    load_values<v_type, pass, in_keys>(a, piece, first_run(piece), 0, values);
     float scales[kScalesOfThread];
     load_scales(a, piece, scales);
     score<k_type, heads, pass>(a, piece, shared);
@@ -397,11 +440,11 @@ __device__ inline void attend_piece(const AttendArguments& a, const Piece& piece
     weigh<heads>(a, piece, live_heads, shared, a.max + partial.of_sums, a.sum + partial.of_sums);
     __syncthreads();
     float* out = a.out + partial.of_values;
-    add_values<v_type, heads, pass>(a, piece, 0, live_heads, shared, values, out);
+    add_values<v_type, heads, pass, in_keys>(a, piece, 0, live_heads, shared, values, out);
 #pragma unroll 1
     for (int begin = pass; begin < a.layout.v_dim; begin += pass) {
-        load_values<v_type, pass>(a, piece, first_run(piece), begin, values);
-        add_values<v_type, heads, pass>(a, piece, begin, live_heads, shared, values, out);
+        load_values<v_type, pass, in_keys>(a, piece, first_run(piece), begin, values);
+        add_values<v_type, heads, pass, in_keys>(a, piece, begin, live_heads, shared, values, out);
     }
 }
 
@@ -418,7 +461,11 @@ __device__ void attend(const AttendArguments& a)
         [&](const Piece& piece, int live_heads, const Partial& partial) {
             constexpr auto kQ8 = KvType::Q8_0, kF16 = KvType::F16;
             const bool bytes = pass == 128 || a.layout.v_type == kQ8;
-            if (a.layout.k_type == kQ8 && bytes)
+            if (a.layout.values_in_keys && bytes)
+                attend_piece<kQ8, kQ8, heads, pass, true>(a, piece, live_heads, partial, shared);
+            else if (a.layout.values_in_keys)
+                attend_piece<kF16, kF16, heads, 64, true>(a, piece, live_heads, partial, shared);
+            else if (a.layout.k_type == kQ8 && bytes)
                 attend_piece<kQ8, kQ8, heads, pass>(a, piece, live_heads, partial, shared);
             else if (bytes)
                 attend_piece<kF16, kQ8, heads, pass>(a, piece, live_heads, partial, shared);

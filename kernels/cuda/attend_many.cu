@@ -2,9 +2,10 @@
 // head (all heads of its group, row after row) and walks over the tokens they see, 64, 32 or 16 at a time: keys and
 // values become halves in shared memory, scores and weights stay in registers, and the running result is rescaled
 // whenever a larger score comes. The next tokens' keys are on their way while this one's values are multiplied, and the
-// other way round. Heads longer than 128 values are divided among two or four warps, which hold their part of the
-// queries' and of the result's values each and add their parts of the scores in shared memory. Where the KV blocks come
-// in several runs, the result is carried from one launch to the next.
+// other way round; values that are the first part of their keys are taken from these. Heads longer than 128 values are
+// divided among two or four warps, which hold their part of the queries' and of the result's values each and add their
+// parts of the scores in shared memory. Where the KV blocks come in several runs, the result is carried from one launch
+// to the next.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
 
@@ -101,6 +102,11 @@ __device__ void add_parts(const ScoreParts<dim>& all_parts, float (&scores)[kTil
 
 // ---- keys and values on their way to shared memory ----
 
+__device__ inline std::uint32_t scaled_halves(std::uint32_t two, float scale)
+{
+    return two_halves(half_to_float(std::uint16_t(two)) * scale, half_to_float(std::uint16_t(two >> 16)) * scale);
+}
+
 /// The run of 16 tokens that a warp fetches, alone or with others, and where it lies.
 struct Run {
     const std::byte* block;  // of the KV head; null: it is not on the device
@@ -182,9 +188,12 @@ public:
         }
     }
 
-    // Values of the tokens whose keys were fetched last; zeros for those that nobody sees.
+    // Values of the tokens whose keys were fetched last; zeros for those that nobody sees. Where they are the first
+    // part of their keys, take_values_of_keys() has them.
     __device__ void fetch_values(Shared<dim>& shared) const
     {
+        if (l_.values_in_keys)
+            return;
         const bool there = value_token() < run_.tokens;
         const int first = (run_.at + value_token()) * l_.v_dim;
         const std::byte* from = nullptr;
@@ -203,9 +212,31 @@ public:
         copy_async<4>(&shared.v_scale[threadIdx.x], there ? run_.block + scale : nullptr, there);
     }
 
+    // Of the keys that are here. A thread takes its own, so that nobody waits for others'.
+    __device__ void take_values_of_keys(Shared<dim>& shared, int slot) const
+    {
+        if (!l_.values_in_keys)
+            return;
+        const int first = kKvGroupTokens * run() + key_token();
+#pragma unroll 4
+        for (int quad = first_quad(); quad < l_.v_dim / 4; quad += kQuadsApart) {
+            const uint4 two = *reinterpret_cast<const uint4*>(key(shared, quad));
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                uint2 four = i == 0 ? make_uint2(two.x, two.y) : make_uint2(two.z, two.w);
+                if (key_token() + i >= run_.tokens)
+                    four = make_uint2(0, 0);
+                else if (l_.k_type == KvType::Q8_0)
+                    four = make_uint2(scaled_halves(four.x, shared.k_scale[slot][first + i]),
+                                      scaled_halves(four.y, shared.k_scale[slot][first + i]));
+                *reinterpret_cast<uint2*>(&shared.v[value_at<dim>(first + i, quad / 2)] + quad % 2 * 4) = four;
+            }
+        }
+    }
+
     __device__ void finish_values(Shared<dim>& shared) const
     {
-        if (l_.v_type == KvType::F16)
+        if (l_.values_in_keys || l_.v_type == KvType::F16)
             return;
         uint2 bytes[kUnits];
 #pragma unroll
@@ -574,6 +605,7 @@ __device__ void attend_many(const AttendManyArguments& a)
     for (int slot = 0; first < end; first += tile_tokens, slot ^= 1) {
         wait_for_copies<1>();
         fetching.finish_keys(shared);
+        fetching.take_values_of_keys(shared, slot);
         __syncthreads();  // keys are here
         float scores[tile_tokens / 8][4];
         multiply_keys<dim>(shared, q, scores);

@@ -73,10 +73,12 @@ __device__ void store_key(const kernels::KvBlockLayout& layout, const Place& to,
 
 __device__ void store_value(const kernels::KvBlockLayout& layout, const Place& to, int head, const float* v)
 {
+    if (layout.values_in_keys)
+        return;
     std::byte* block = to.column + std::size_t(head) * layout.bytes();
     store(layout.v_type, layout.v_dim, v, block + layout.v_offset(),
           reinterpret_cast<float*>(block + layout.v_scales_offset()) + to.token,
-          [&](int d) { return std::size_t(to.token) * std::size_t(layout.v_dim) + std::size_t(d); });
+          [&](int d) { return layout.v_index(to.token, d); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Attention over one KV block. Scores: a register holds four dimensions of two tokens, so sums run across lanes once
-// for 16 tokens. Values: token after token.
+// for 16 tokens. Values: token after token, also where they are the first part of their keys.
 #include "kernels/cpu/avx2/lanes.h"
 #include "kernels/cpu/avx2/slots.h"
 
@@ -9,9 +9,15 @@ namespace kernels::avx2 {
 
 namespace {
 
+// load(at, next): four values at `at` and four at `next`.
+
 struct F32Values {
     static constexpr int kBytes = 4;
     static __m256 load(const std::byte* at) { return _mm256_loadu_ps(reinterpret_cast<const float*>(at)); }
+    static __m256 load(const std::byte* at, const std::byte* next)
+    {
+        return _mm256_loadu2_m128(reinterpret_cast<const float*>(next), reinterpret_cast<const float*>(at));
+    }
 };
 
 struct F16Values {
@@ -19,6 +25,11 @@ struct F16Values {
     static __m256 load(const std::byte* at)
     {
         return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+    }
+    static __m256 load(const std::byte* at, const std::byte* next)
+    {
+        const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
+        return _mm256_cvtph_ps(_mm_unpacklo_epi64(four, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(next))));
     }
 };
 
@@ -30,6 +41,27 @@ struct Q8Values {
         std::memcpy(&eight, at, 8);
         return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_cvtsi64_si128(eight)));
     }
+    static __m256 load(const std::byte* at, const std::byte* next)
+    {
+        int fours[2];
+        std::memcpy(fours, at, 4);
+        std::memcpy(fours + 1, next, 4);
+        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_setr_epi32(fours[0], fours[1], 0, 0)));
+    }
+};
+
+// Where values lie: token by token, or as the first part of their keys.
+template <class Values, bool in_keys>
+struct PlacedValues {
+    // From four values of a token to the next four.
+    static constexpr int kStep = (in_keys ? kKvGroupTokens * kKvGroupValues : kKvGroupValues) * Values::kBytes;
+    static const std::byte* at(const AttendBlock& a, int t, int d)
+    {
+        const KvBlockLayout& l = a.layout;
+        const std::size_t index = in_keys ? l.k_index(t, d) : std::size_t(t) * std::size_t(l.v_dim) + std::size_t(d);
+        return a.block + l.v_offset() + index * Values::kBytes;
+    }
+    static __m256 eight(const std::byte* at) { return in_keys ? Values::load(at, at + kStep) : Values::load(at); }
 };
 
 // s[j] holds four partial sums for each of tokens 2 j and 2 j + 1; the result holds one sum for each of the eight.
@@ -119,12 +151,10 @@ bool weigh(const AttendBlock& a, int head)
 }
 
 // out[d ..] of one head, Registers * 8 values: weighted sums of the values of the attended tokens.
-template <class Values, int Registers>
+template <class Placed, int Registers>
 void sum_values(const AttendBlock& a, int head, int d)
 {
     const KvBlockLayout& l = a.layout;
-    const std::byte* v = a.block + l.v_offset() + std::ptrdiff_t(d) * Values::kBytes;
-    const std::ptrdiff_t stride = std::ptrdiff_t(l.v_dim) * Values::kBytes;
     const float* weights = a.scores + std::ptrdiff_t(head) * l.tokens;
     __m256 sums[Registers];
 #pragma GCC unroll 8
@@ -132,26 +162,26 @@ void sum_values(const AttendBlock& a, int head, int d)
         sums[j] = _mm256_setzero_ps();
     for (int t = a.first; t < a.last; ++t) {
         const __m256 weight = _mm256_set1_ps(weights[t]);
+        const std::byte* v = Placed::at(a, t, d);
 #pragma GCC unroll 8
         for (int j = 0; j < Registers; ++j)
-            sums[j] = _mm256_fmadd_ps(weight, Values::load(v + t * stride + kLanes * j * Values::kBytes), sums[j]);
+            sums[j] = _mm256_fmadd_ps(weight, Placed::eight(v + 2 * j * Placed::kStep), sums[j]);
     }
 #pragma GCC unroll 8
     for (int j = 0; j < Registers; ++j)
         _mm256_storeu_ps(a.out + std::ptrdiff_t(head) * l.v_dim + d + kLanes * j, sums[j]);
 }
 
-// The last values of a head whose dimension is no multiple of eight.
-template <class Values>
+// The last values of a head whose dimension is no multiple of eight: of those in keys there are four.
+template <class Values, class Placed>
 void sum_last_values(const AttendBlock& a, int head, int d)
 {
     const KvBlockLayout& l = a.layout;
     const auto bytes = std::size_t(l.v_dim - d) * Values::kBytes;
-    const std::byte* v = a.block + l.v_offset() + std::ptrdiff_t(d) * Values::kBytes;
     __m256 sums = _mm256_setzero_ps();
     for (int t = a.first; t < a.last; ++t) {
         std::byte values[kLanes * 4] = {};
-        std::memcpy(values, v + std::ptrdiff_t(t) * l.v_dim * Values::kBytes, bytes);
+        std::memcpy(values, Placed::at(a, t, d), bytes);
         const __m256 weight = _mm256_set1_ps(a.scores[std::ptrdiff_t(head) * l.tokens + t]);
         sums = _mm256_fmadd_ps(weight, Values::load(values), sums);
     }
@@ -165,16 +195,23 @@ void score(const AttendBlock& a, int head)
         score_sixteen<Keys>(a, head, t);
 }
 
+template <class Values, bool in_keys>
+void placed_values(const AttendBlock& a, int head)
+{
+    using Placed = PlacedValues<Values, in_keys>;
+    int d = 0;
+    for (; d + 8 * kLanes <= a.layout.v_dim; d += 8 * kLanes)
+        sum_values<Placed, 8>(a, head, d);
+    for (; d + kLanes <= a.layout.v_dim; d += kLanes)
+        sum_values<Placed, 1>(a, head, d);
+    if (d < a.layout.v_dim)
+        sum_last_values<Values, Placed>(a, head, d);
+}
+
 template <class Values>
 void values(const AttendBlock& a, int head)
 {
-    int d = 0;
-    for (; d + 8 * kLanes <= a.layout.v_dim; d += 8 * kLanes)
-        sum_values<Values, 8>(a, head, d);
-    for (; d + kLanes <= a.layout.v_dim; d += kLanes)
-        sum_values<Values, 1>(a, head, d);
-    if (d < a.layout.v_dim)
-        sum_last_values<Values>(a, head, d);
+    a.layout.values_in_keys ? placed_values<Values, true>(a, head) : placed_values<Values, false>(a, head);
 }
 
 void attend_head(const AttendBlock& a, int head)

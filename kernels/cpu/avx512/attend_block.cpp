@@ -1,9 +1,10 @@
 // Attention over one KV block. Scores: a register holds four dimensions of four tokens, so sums run across lanes once
-// for 16 tokens. Values: token after token. Up to four query heads share each key and value that is loaded. What is
-// kept in 8 bits is multiplied as such: attend_q8.h.
+// for 16 tokens. Values: token after token, or where they are the first part of their keys: values_in_keys.h. Up to
+// four query heads share each key and value that is loaded. What is kept in 8 bits is multiplied as such: attend_q8.h.
 #include "kernels/cpu/avx512/attend_q8.h"
 #include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/cpu/avx512/values_in_keys.h"
 #include "kernels/cpu/thread_scratch.h"
 
 #include <array>
@@ -187,8 +188,12 @@ void score(const AttendBlock& a, int head)
 template <class Values, int Heads>
 void values(const AttendBlock& a, int head)
 {
-    for (int d = 0; d < a.layout.v_dim; d += kLanes * kValuesAtOnce)
-        sum_values<Values, Heads>(a, head, d);
+    if (a.layout.values_in_keys)
+        for (int d = 0; d < a.layout.v_dim; d += kLanes)
+            sum_values_in_keys<Values, Heads>(a, head, d);
+    else
+        for (int d = 0; d < a.layout.v_dim; d += kLanes * kValuesAtOnce)
+            sum_values<Values, Heads>(a, head, d);
 }
 
 // Where the whole numbers of some heads lie in the thread's scratch.
@@ -258,6 +263,12 @@ void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
         return SplitWeights(a.scores + std::ptrdiff_t(head + h) * l.tokens, begin, end, bytes, bytes + l.tokens);
     });
     constexpr int kTokens = 128, kTogether = Heads == 1 ? 1 : 2;
+    if (l.values_in_keys) {
+        for (int d = 0; d < l.v_dim; d += kLanes)
+            for (int h = 0; h < Heads; h += kTogether)
+                sum_values_in_keys_q8<kTogether>(a, weights.data() + h, head + h, d);
+        return;
+    }
     constexpr int kAhead = Heads == 4 ? 2 : 4;  // all of the next keys, where they are as long as values
     ValueSums* const sums = scratch.sums();
     for (int i = 0; i < (l.v_dim + 63) / 64 * Heads; ++i)

@@ -14,10 +14,13 @@ namespace kernels::avx512 {
 
 // While keys are scored their block's values are asked for, while values are summed the next block's keys: what comes
 // from memory comes while something else is multiplied. Both walk as fast as what is multiplied; where the types differ
-// some is asked for twice, or not at all.
+// some is asked for twice, or not at all. Where values are a part of their keys, the next block's keys are asked for
+// while keys are scored.
 
 inline const std::byte* values_ahead(const AttendBlock& a, int t)
 {
+    if (a.layout.values_in_keys)
+        return (a.next ? a.next : a.block) + a.layout.k_index(t, 0) * kv_value_bytes(a.layout.k_type);
     return a.block + a.layout.v_offset() +
            std::size_t(t) * std::size_t(a.layout.v_dim) * kv_value_bytes(a.layout.v_type);
 }

@@ -90,7 +90,8 @@ void store_v(const KvBlockLayout& l, std::byte* block, int t, const float* v)
 void store_kv(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v)
 {
     store_k(layout, block, t, k);
-    store_v(layout, block, t, v);
+    if (!layout.values_in_keys)
+        store_v(layout, block, t, v);
 }
 
 }  // namespace kernels::avx512

@@ -57,8 +57,7 @@ static void attend_head(const AttendBlock& a, int g)
         sum += weight;
         const float scaled = weight * scale(l.v_type, a.block + l.v_scales_offset(), t);
         for (int d = 0; d < l.v_dim; ++d)
-            out[d] += scaled *
-                      value(l.v_type, a.block + l.v_offset(), std::size_t(t) * std::size_t(l.v_dim) + std::size_t(d));
+            out[d] += scaled * value(l.v_type, a.block + l.v_offset(), l.v_index(t, d));
     }
     a.max[g] = max;
     a.sum[g] = sum;

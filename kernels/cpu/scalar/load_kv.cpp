@@ -32,7 +32,7 @@ void load_kv(const KvBlockLayout& layout, const std::byte* block, int t, float* 
     const auto* v_scale = reinterpret_cast<const float*>(block + layout.v_scales_offset()) + t;
     load(layout.k_type, layout.k_dim, block, k_scale, k, [&](int d) { return layout.k_index(t, d); });
     load(layout.v_type, layout.v_dim, block + layout.v_offset(), v_scale, v,
-         [&](int d) { return std::size_t(t) * std::size_t(layout.v_dim) + std::size_t(d); });
+         [&](int d) { return layout.v_index(t, d); });
 }
 
 }  // namespace kernels::scalar

@@ -41,8 +41,9 @@ void store_kv(const KvBlockLayout& layout, std::byte* block, int t, const float*
     auto* k_scale = reinterpret_cast<float*>(block + layout.k_scales_offset()) + t;
     auto* v_scale = reinterpret_cast<float*>(block + layout.v_scales_offset()) + t;
     store(layout.k_type, layout.k_dim, k, block, k_scale, [&](int d) { return layout.k_index(t, d); });
-    store(layout.v_type, layout.v_dim, v, block + layout.v_offset(), v_scale,
-          [&](int d) { return std::size_t(t) * std::size_t(layout.v_dim) + std::size_t(d); });
+    if (!layout.values_in_keys)
+        store(layout.v_type, layout.v_dim, v, block + layout.v_offset(), v_scale,
+              [&](int d) { return layout.v_index(t, d); });
 }
 
 }  // namespace kernels::scalar

@@ -100,6 +100,13 @@ void add_case(Shapes& to, const char* name, KvType type, int k_dim, int v_dim, i
     to.push_back({name, c});
 }
 
+/// Values are the first part of their keys.
+void add_latent(Shapes& to, const char* name, KvType type, int k_dim, int v_dim, int block_tokens, AttentionCase c)
+{
+    c.layout = {type, type, k_dim, v_dim, block_tokens, true};
+    to.push_back({name, c});
+}
+
 Shapes few_rows_of(KvType type)
 {
     Shapes all;
@@ -117,7 +124,11 @@ Shapes few_rows_of(KvType type)
     add_case(all, "long pieces in a window", type, 16, 24, 256, {{}, 1, 2, 1700, 2, 700, 0, false, {}, 4});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 20, 1, 0, 0, false});
     add_case(all, "heads of 512", type, 512, 512, 32, {{}, 1, 8, 50, 2, 0, 0, false});
-    add_case(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 2, 0, 0, false});
+    add_case(all, "heads of 576 and 512", type, 576, 512, 32, {{}, 1, 20, 70, 2, 0, 0, false});
+    add_latent(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 2, 0, 0, false});
+    add_latent(all, "latent rows, pieces of 256", type, 320, 256, 256, {{}, 1, 4, 1100, 3, 0, 0, false, {}, 4});
+    add_latent(all, "latent rows of whole passes, window", type, 256, 128, 64, {{}, 1, 3, 150, 2, 83, 0, true});
+    add_latent(all, "small latent rows", type, 28, 24, 32, {{}, 1, 20, 75, 2, 0, 0, false});
     add_case(all, "window within a block, sinks", type, 64, 128, 32, {{}, 1, 1, 96, 1, 5, 0, true});
     add_case(all, "end of a chunk, and the next", type, 64, 64, 16,
              {{}, 1, 2, 97, 3, 24, 0, false, WindowKind::Chunks});
@@ -138,7 +149,11 @@ Shapes many_rows_of(KvType type)
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 70, 10, 0, 0, false});
     add_case(all, "heads of 192 and 128", type, 192, 128, 16, {{}, 1, 3, 130, 70, 0, 0, false});
     add_case(all, "heads of 512", type, 512, 512, 32, {{}, 2, 4, 70, 20, 0, 0, false});
-    add_case(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 12, 0, 0, false});
+    add_case(all, "heads of 576 and 512", type, 576, 512, 32, {{}, 1, 20, 70, 12, 0, 0, false});
+    add_latent(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 12, 0, 0, false});
+    add_latent(all, "latent rows of 320, window", type, 320, 256, 64, {{}, 1, 4, 130, 30, 45, 0, false});
+    add_latent(all, "latent rows of 128, sinks", type, 128, 64, 16, {{}, 1, 8, 90, 20, 0, 0, true});
+    add_latent(all, "small latent rows, cap", type, 28, 24, 32, {{}, 1, 20, 75, 9, 0, 5.0f, false});
     add_case(all, "heads of 320 and 264, sinks", type, 320, 264, 16, {{}, 1, 3, 40, 9, 12, 0, true});
     return all;
 }
@@ -151,6 +166,7 @@ Shapes shared_shapes()
     add_case(all, "15 heads over 5, rows", KvType::F16, 64, 64, 16, {{}, 5, 3, 70, 3, 0, 0, false});
     add_case(all, "71 heads over 1, sinks", KvType::Q8_0, 64, 64, 32, {{}, 1, 71, 70, 2, 0, 0, true});
     add_case(all, "2 heads, window", KvType::F16, 64, 96, 16, {{}, 1, 2, 90, 2, 40, 0, false});
+    add_latent(all, "20 heads over one latent row", KvType::Q8_0, 576, 512, 32, {{}, 1, 20, 90, 1, 0, 0, false});
     return all;
 }
 
@@ -171,12 +187,13 @@ AttentionSequence attention_sequence(const AttentionCase& c, unsigned seed)
     };
     AttentionSequence s{c, {}};
     const KvBlockLayout& l = c.layout;
+    const float key_size = l.values_in_keys ? 1.0f : 2.0f;  // |v| stays below 6
     for (int t = 0; t < c.tokens; ++t) {
         if (t % l.tokens == 0)
             s.columns.emplace_back(std::size_t(c.kv_heads) * l.bytes(), std::byte(0xff));  // the rest: not numbers
         for (int h = 0; h < c.kv_heads; ++h)
             scalar().store_kv(l, s.columns.back().data() + std::size_t(h) * l.bytes(), t % l.tokens,
-                              random(l.k_dim, 2.0f).data(), random(l.v_dim, 1.0f).data());
+                              random(l.k_dim, key_size).data(), random(l.v_dim, 1.0f).data());
     }
     s.q = random(c.rows * s.heads() * l.k_dim, 2.0f);
     for (float& x : s.q)  // what tensor cores take as it is

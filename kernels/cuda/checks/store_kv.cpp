@@ -64,6 +64,10 @@ Checked check_store_kv(const Driver& driver, unsigned seed, KvType k, KvType v)
         const double share = error_of(on, random, {k, v, k_dim, v_dim, kBlockTokens});
         note(checked, on, share, "heads of " + std::to_string(k_dim) + " and " + std::to_string(v_dim));
     }
+    if (k == v) {
+        DeviceMemory on(driver);
+        note(checked, on, error_of(on, random, {k, v, 80, 64, kBlockTokens, true}), "values in keys");
+    }
     return checked;
 }
 

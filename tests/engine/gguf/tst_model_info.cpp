@@ -246,6 +246,18 @@ private Q_SLOTS:
         QCOMPARE(shape.state_bytes, std::int64_t(4) * floats * shape.recurrent_layers);
     }
 
+    /// 24 + 4 values and 32 + 8, of which the first 24 and 32 are also values.
+    void ofLatentAttentionOneRowIsCounted()
+    {
+        for (const auto& [name, row] : {std::pair("deepseek2", 28), std::pair("deepseek2-kv_b", 40)}) {
+            const auto info =
+                inspect_model((test_support::own_models_folder() + '/' + name + ".gguf").toStdU16String());
+            QVERIFY(info);
+            QCOMPARE(info->kv_bytes_per_token_f16, std::int64_t(2) * row * info->layers);
+            QCOMPARE(info->memory.value_numbers, std::int64_t(0));
+        }
+    }
+
     void theBlockThatGuessesAheadIsCounted()
     {
         const auto of = [](const char* name) {
@@ -253,7 +265,8 @@ private Q_SLOTS:
         };
         QCOMPARE(of("qwen35-mtp").mtp_numbers, std::int64_t(2 * 16));  // key and value of one head
         QVERIFY(of("qwen35-mtp").mtp_weight_bytes > 2 * 32 * 32 * 4);
-        QCOMPARE(of("glm4moe").mtp_numbers, std::int64_t(0));  // its block has no tensors for it
+        QCOMPARE(of("deepseek2-mtp").mtp_numbers, std::int64_t(28));  // a latent row
+        QCOMPARE(of("glm4moe").mtp_numbers, std::int64_t(0));         // its block has no tensors for it
         QCOMPARE(of("qwen35").mtp_weight_bytes, std::int64_t(0));
     }
 

@@ -47,6 +47,24 @@ private Q_SLOTS:
         QCOMPARE(layout.k_index(0, 4), std::size_t(64));  // the next four dimensions of the 16 tokens after them
     }
 
+    void valuesInKeysTakeNoBytes()
+    {
+        const kernels::KvBlockLayout apart{kernels::KvType::Q8_0, kernels::KvType::Q8_0, 20, 16, 32};
+        kernels::KvBlockLayout layout = apart;
+        layout.values_in_keys = true;
+        QCOMPARE(layout.bytes(), apart.v_offset());
+        QCOMPARE(layout.bytes(), 32 * layout.token_bytes());
+        QCOMPARE(apart.bytes(), 32 * apart.token_bytes());
+        for (int t = 0; t < 32; ++t)
+            for (int d = 0; d < 16; ++d)
+                QCOMPARE(layout.v_offset() + layout.v_index(t, d), layout.k_index(t, d));
+        QCOMPARE(layout.v_scales_offset(), layout.k_scales_offset());
+        layout.set_types(kernels::KvType::F16, kernels::KvType::Q8_0);
+        QCOMPARE(layout.v_type, kernels::KvType::F16);
+        QVERIFY(layout.has_types(kernels::KvType::F16, kernels::KvType::F32));
+        QVERIFY(!layout.has_types(kernels::KvType::Q8_0, kernels::KvType::F16));
+    }
+
     void reservesAndGivesBack()
     {
         KvCache cache = small_cache(3);

@@ -247,6 +247,31 @@ private Q_SLOTS:
         QCOMPARE(miss(saved_format(KvType::F16, 78)), SavedKvMiss::None);
     }
 
+    /// Of latent attention a token's row is there once, and a file in which it is twice is not taken for one.
+    void latentRowsAreWrittenOnce()
+    {
+        const auto format_of = [](KvType type, bool values_in_keys) {
+            const KvLayerShape layer{1, {type, type, 12, 8, kBlockTokens, values_in_keys}, 0};
+            return std::make_shared<const SavedKvFormat>(77, std::vector(3, layer));
+        };
+        for (const KvType type : {KvType::F32, KvType::F16, KvType::Q8_0}) {
+            const MadeKv made(2 * kBlockTokens, 5, type);
+            const auto twice = format_of(type, false), once = format_of(type, true);
+            const std::size_t block = kBlockTokens * kernels::kv_vector_bytes(type, 12);
+            QCOMPARE(once->record_bytes(kBlockTokens), 8 + kBlockTokens * 4 + 3 * block);
+            QVERIFY(once->record_bytes(17) < twice->record_bytes(17));
+            QCOMPARE(made.write(path(), twice), std::string());
+            QCOMPARE(read_kv(path(), once, made.ids).miss, SavedKvMiss::OtherFormat);
+            QCOMPARE(made.write(path(), once), std::string());
+            QCOMPARE(read_kv(path(), twice, made.ids).miss, SavedKvMiss::OtherFormat);
+            const ReadKv read = read_kv(path(), once, made.ids);
+            QCOMPARE(read.ids, made.ids);
+            for (std::size_t i = 0; i < read.memory.size(); ++i)
+                QVERIFY(std::memcmp(read.memory[i].data(), made.memory[i].data(), block) == 0);
+            std::filesystem::remove(path());
+        }
+    }
+
     /// Pages of another file under a header that is right.
     void strangePagesDoNotPass()
     {

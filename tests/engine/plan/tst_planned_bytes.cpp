@@ -176,6 +176,26 @@ private Q_SLOTS:
         }
     }
 
+    /// A latent row is kept once, 24 + 4 values, in the type of keys.
+    void aLatentRowTakesTheBytesOfAKey()
+    {
+        for (const auto& [k_type, row] : {std::pair(KvType::F16, 2 * 28), std::pair(KvType::Q8_0, 28 + 4)})
+            for (const KvType v_type : {KvType::F16, KvType::Q8_0, KvType::F32}) {
+                LoadRequest request = request_for("deepseek2", k_type, v_type);
+                request.placement.emulated.fit_tokens = 500;
+                const Plan plan = plan_of(request, {160});
+                const auto model = load(request);
+                QVERIFY(model);
+                const std::int64_t page = std::int64_t(model->info().layers) * row * request.kv_block_tokens;
+                QCOMPARE(std::int64_t(model->cache().page_bytes()), page);
+                QCOMPARE(plan.rows.front().host.kv_bytes, page * 160 / request.kv_block_tokens);
+                Growing conversation(*model);
+                QVERIFY(conversation.to(160));
+                QCOMPARE(model->placement().telemetry()->kv_bytes, plan.rows.front().device->kv_bytes);
+                QCOMPARE(plan.rows.front().device->kv_bytes, page * 160 / request.kv_block_tokens);
+            }
+    }
+
     void theHostsScratchIsWhatWasPlanned_data()
     {
         QTest::addColumn<QString>("name");

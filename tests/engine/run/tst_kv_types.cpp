@@ -178,6 +178,27 @@ private Q_SLOTS:
         model->cache().truncate(kv, 0);
     }
 
+    /// Of latent attention a value is a part of its key: its type is that of keys.
+    void withoutValuesTheirTypeHasNoEffect()
+    {
+        const auto model = load(request_for("deepseek2"));
+        QVERIFY(model);
+        KvSequence kv;
+        QVERIFY(grow(*model, kv, 100));
+        QVERIFY(model->has_kv_types(KvType::F16, KvType::F32));
+        QVERIFY(model->set_kv_types(KvType::F16, KvType::F32));
+        QCOMPARE(count(model->placement().take_events(), Event::Kind::KvRewritten), 0);
+        QVERIFY(model->set_kv_types(KvType::Q8_0, KvType::F16));
+        QCOMPARE(count(model->placement().take_events(), Event::Kind::KvRewritten), 1);
+        const kernels::KvBlockLayout& block = model->cache().layer(0).block;
+        QCOMPARE(block.v_type, kernels::KvType::Q8_0);
+        const std::vector<float> kept = kept_values(*model, kv);
+        const auto row = std::size_t(block.k_dim + block.v_dim);
+        for (std::size_t first = 0; first < kept.size(); first += row)
+            QVERIFY(std::equal(&kept[first], &kept[first] + block.v_dim, &kept[first] + block.k_dim));
+        model->cache().truncate(kv, 0);
+    }
+
     void moreFindsRoomOnTheDeviceInAnotherType()
     {
         const auto model = load(emulated("llama", 160));

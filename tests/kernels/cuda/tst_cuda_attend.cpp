@@ -42,13 +42,19 @@ private slots:
     void runsGiveTheSame_data()
     {
         QTest::addColumn<bool>("manyRows");
-        QTest::newRow("a few rows") << false;
-        QTest::newRow("many rows") << true;
+        QTest::addColumn<bool>("latent");
+        for (const bool latent : {false, true}) {
+            QTest::addRow("a few rows%s", latent ? ", latent" : "") << false << latent;
+            QTest::addRow("many rows%s", latent ? ", latent" : "") << true << latent;
+        }
     }
     void runsGiveTheSame()
     {
         QFETCH(bool, manyRows);
-        const AttentionCase c{{KvType::Q8_0, KvType::F16, 64, 96, 16}, 2, 3, 200, manyRows ? 50 : 3, 0, 0, true};
+        QFETCH(bool, latent);
+        AttentionCase c{{KvType::Q8_0, KvType::F16, 64, 96, 16}, 2, 3, 200, manyRows ? 50 : 3, 0, 0, true};
+        if (latent)
+            c.layout = {KvType::F16, KvType::F16, 128, 64, 16, true};
         const AttentionSequence s = attention_sequence(c, m_seed);
         OnDevice on;
         PlacedAttention p = place(on.memory(), s);

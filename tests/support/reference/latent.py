@@ -45,11 +45,11 @@ def attention(decoder, x, p, layer, positions):
     q = q * decoder.temperature(positions, layer)[:, None, None]
     row = np.concatenate([decoder.rms_norm(kept[:, :rank], p + "attn_kv_a_norm.weight"),
                           decoder.rotate(kept[:, None, rank:], *turn)[:, 0]], axis=1)
-    keys, values = (decoder.numerics.cache(part[:, None])[:, 0] for part in (row, row[:, :rank]))
+    keys = decoder.numerics.cache(row[:, None])[:, 0]
     of_keys, of_values = projections(decoder, p, heads, plain)
     k = np.concatenate([np.einsum("jc,hdc->jhd", keys[:, :rank], of_keys),
                         np.repeat(keys[:, None, rank:], heads, axis=1)], axis=2)
-    v = np.einsum("jc,hdc->jhd", values, of_values)
+    v = np.einsum("jc,hdc->jhd", keys[:, :rank], of_values)
     scores = np.einsum("ihd,jhd->hij", q, k) * score_scale(decoder, length)
     scores = np.where(positions[:, None] >= positions[None, :], scores, -np.inf)
     shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
