@@ -80,6 +80,16 @@ __device__ inline Bytes* address_in(Bytes* rows, int row, int piece)
 
 // ---- what a thread block multiplies ----
 
+/// The same address, of which the compiler knows what memory it names.
+__device__ inline const std::byte* in_global_memory(const std::byte* at)
+{
+#ifdef __CUDA_ARCH__
+    return static_cast<const std::byte*>(__cvta_global_to_generic(reinterpret_cast<std::size_t>(at)));
+#else
+    return at;
+#endif
+}
+
 struct Work {
     const std::byte* weights;
     const float* bias;
@@ -96,9 +106,17 @@ __device__ inline Work work_of(const MatmulArguments& a)
         first += a.expert.begin[matrix];
         end = a.expert.begin[matrix + 1];
     }
-    return {a.weights + matrix * a.expert.bytes, a.bias ? a.bias + matrix * std::size_t(a.rows) : nullptr,
-            a.scale ? a.scale[matrix] : 1.0f,    matrix * a.head.x,
-            matrix * std::size_t(a.head.out),    first,
+    std::size_t offset = matrix * a.expert.bytes;
+    if (a.expert.places) {
+        offset = std::size_t(a.expert.places[matrix]);
+        end = offset == 0 ? first : end;  // it is left out
+    }
+    return {in_global_memory(moved(a.weights, offset)),
+            a.bias ? a.bias + matrix * std::size_t(a.rows) : nullptr,
+            a.scale ? a.scale[matrix] : 1.0f,
+            matrix * a.head.x,
+            matrix * std::size_t(a.head.out),
+            first,
             min(end - first, kMatmulTokens)};
 }
 

@@ -262,7 +262,8 @@ Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct
 
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing, int pairs_of_each_row)
 {
-    if (!can_multiply(p) || (routing.places != 0 && routing.rows > kFewTokens))
+    const bool of_some = routing.first > 0 || routing.count > 0;
+    if (!can_multiply(p) || (of_some && (routing.places == 0 || routing.rows <= kFewTokens || !is_packed(p.type))))
         return Status::InvalidValue;
     MatmulArguments arguments = arguments_of(p);
     arguments.expert = chosen_experts(p, routing, pairs_of_each_row);
@@ -271,11 +272,20 @@ Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const 
         return driver.launch_early(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments,
                                    MatvecParts{});
     }
-    arguments.expert.chosen = nullptr;
-    arguments.expert.sorted = pointer<int>(routing.sorted);
-    arguments.expert.begin = pointer<int>(routing.begin);
+    ExpertArguments& expert = arguments.expert;
+    const auto first = std::size_t(routing.first);
+    expert.chosen = nullptr;
+    expert.sorted = pointer<int>(routing.sorted);
+    expert.begin = pointer<int>(routing.begin) + first;
+    if (expert.places)
+        expert.places += first;
+    if (arguments.scale)
+        arguments.scale += first;
+    if (arguments.bias)
+        arguments.bias += first * std::size_t(p.rows);
+    const int experts = routing.count > 0 ? routing.count : routing.experts;
     // An expert gets each row once at most; thread blocks beyond what it gets have nothing to do.
-    const Dim grid{pieces(routing.rows, kMatmulTokens), pieces(p.rows, kMatmulRows), unsigned(routing.experts)};
+    const Dim grid{pieces(routing.rows, kMatmulTokens), pieces(p.rows, kMatmulRows), unsigned(experts)};
     return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, shared_bytes_of(p.type),
                          queue, arguments);
 }

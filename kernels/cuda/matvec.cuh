@@ -297,12 +297,6 @@ __device__ inline std::size_t offset_of(const MatvecArguments& a, const Operands
     return a.expert.places && matrix == 0 ? kLeftOut : matrix + std::size_t(row) * a.row_bytes;
 }
 
-/// Also from what is no address by itself.
-__device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
-{
-    return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
-}
-
 /// Adds the products of some rows with a token's activations, of what each lane has.
 template <class Weights, bool has_residual, int count>
 __device__ inline void multiply_rows(const MatvecArguments& a, const std::byte* const (&rows)[count],

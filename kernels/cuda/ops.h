@@ -211,11 +211,13 @@ struct Routing {
     DevicePtr chosen = 0;                 // (rows, used) ints: the largest logit first, among equals the lower index
     DevicePtr weights = 0;                // (rows, used) floats
     // (experts,) std::uint64_t on the device: where each expert's matrices are, or 0: what is its part is left out.
-    // Then the `weights` of products are bytes from there, and there are kFewTokens rows at most. 0: they are in stacks
+    // Then the `weights` of products are bytes from there. 0: they are in stacks
     DevicePtr places = 0;
     // Of more than kFewTokens rows:
     DevicePtr sorted = 0;  // (rows * used,) ints: the pairs by expert
     DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
+    // Products with packed weights in places are made for experts [first, first + count) alone. 0: for all
+    int first = 0, count = 0;
 };
 
 /// How experts are chosen and weighed: those with the largest score + bias, by their score.

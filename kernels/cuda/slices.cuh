@@ -10,6 +10,12 @@
 
 namespace kernels::cuda {
 
+/// Also from what is no address by itself.
+__device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
+{
+    return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
+}
+
 /// A run's weights are scale * (q - centre) + offset: the centre, and whether there are offsets, are the type's.
 struct Slice {
     std::uint32_t q[2][4];
