@@ -40,6 +40,8 @@ struct ProductRate {
     std::string type;  // "Q4_K"
     int row_length = 0;
     RateCurve curve;  // of weights
+    /// Multiplications and additions with some rows of activations together; empty: that was not measured.
+    std::optional<double> prompt_ops_per_s = {};
 };
 
 /// Attention of `group` query heads over the KV blocks of the head they share.
@@ -60,6 +62,8 @@ struct DeviceRates {
     std::optional<double> attention_q8_0_bytes_per_s = {};
     std::optional<double> to_device_bytes_per_s = {};
     std::optional<double> to_host_bytes_per_s = {};
+    /// From memory that is not page-locked, as a mapped file is; empty: that was not measured.
+    std::optional<double> unlocked_to_device_bytes_per_s = {};
     /// KV on its way through the ring, block by block from the host's pages; empty: that was not measured.
     std::optional<double> stream_bytes_per_s = {};
     std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention
@@ -106,7 +110,11 @@ struct MachineRates {
 
     /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
     std::optional<double> product_seconds(std::string_view type, int row_length, double bytes, double set_bytes) const;
-    /// The same for KV. The nearest head length that was measured stands for others; groups are interpolated.
+    /// Seconds for so many multiplications and additions of a prompt; the nearest row length stands for others. Empty:
+    /// that was not measured.
+    std::optional<double> prompt_seconds(std::string_view type, int row_length, double operations) const;
+    /// As product_seconds() for KV. The nearest head length that was measured stands for others; groups are
+    /// interpolated.
     std::optional<double> attention_seconds(KvType k_type, KvType v_type, int head_length, int group, double bytes,
                                             double set_bytes) const;
 };

@@ -65,6 +65,7 @@ void print(const std::string& id, const engine::DeviceRates& rates)
     print_rate("attention over f16 KV", rates.attention_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("attention over q8_0 KV", rates.attention_q8_0_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("link to the device", rates.to_device_bytes_per_s, {});
+    print_rate("the same from memory that is not page-locked", rates.unlocked_to_device_bytes_per_s, {});
     print_rate("KV streamed to the device", rates.stream_bytes_per_s, {});
     print_rate("link to the host", rates.to_host_bytes_per_s, {});
 }

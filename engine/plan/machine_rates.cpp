@@ -74,6 +74,18 @@ std::optional<double> MachineRates::product_seconds(std::string_view type, int r
                            1.0 / shorter->row_length, shorter->curve.seconds_per_byte(set_bytes));
 }
 
+std::optional<double> MachineRates::prompt_seconds(std::string_view type, int row_length, double operations) const
+{
+    const ProductRate* nearest = nullptr;
+    const auto distance = [&](const ProductRate& rate) {
+        return std::abs(std::log(double(rate.row_length) / row_length));
+    };
+    for (const ProductRate& rate : products)
+        if (rate.type == type && rate.prompt_ops_per_s && (!nearest || distance(rate) < distance(*nearest)))
+            nearest = &rate;
+    return nearest ? std::optional(operations / *nearest->prompt_ops_per_s) : std::nullopt;
+}
+
 std::optional<double> MachineRates::attention_seconds(KvType k_type, KvType v_type, int head_length, int group,
                                                       double bytes, double set_bytes) const
 {

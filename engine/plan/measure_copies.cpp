@@ -27,10 +27,27 @@ Result<double> measure_copy_bytes_per_s(const DeviceMeter& meter)
     return 2.0 * double(half) / *time;
 }
 
+static std::size_t link_bytes(const DeviceMeter& meter)
+{
+    return std::min(meter.bytes(), std::size_t(64) << 20);
+}
+
+Result<double> measure_unlocked_bytes_per_s(const DeviceMeter& meter)
+{
+    const std::vector<std::byte> host(link_bytes(meter));
+    auto time = meter.seconds([&] {
+        return meter.device().driver().copy_to_device(cuda_address(meter.memory()), host.data(), host.size(),
+                                                      meter.device().compute());
+    });
+    if (!time)
+        return time;
+    return double(host.size()) / *time;
+}
+
 Result<double> measure_link_bytes_per_s(const DeviceMeter& meter, Device::Direction direction)
 {
     CudaStaging host;
-    const std::size_t bytes = std::min(meter.bytes(), std::size_t(64) << 20);
+    const std::size_t bytes = link_bytes(meter);
     if (const Status ok = host.allocate(meter.device(), bytes); !ok)
         return tl::unexpected(ok.error());
     const cuda::Driver& driver = meter.device().driver();

@@ -68,6 +68,7 @@ Result<DeviceRates> measure_rates_of(CudaDevice& device, std::span<const WeightR
     keep(rates.copy_bytes_per_s, [&] { return measure_copy_bytes_per_s(*meter); });
     keep(rates.to_device_bytes_per_s, [&] { return measure_link_bytes_per_s(*meter, Device::Direction::ToDevice); });
     keep(rates.to_host_bytes_per_s, [&] { return measure_link_bytes_per_s(*meter, Device::Direction::ToHost); });
+    keep(rates.unlocked_to_device_bytes_per_s, [&] { return measure_unlocked_bytes_per_s(*meter); });
     keep.if_it_works(rates.stream_bytes_per_s, [&] { return measure_stream_bytes_per_s(*meter, form, kv_heads); });
     keep(rates.weights_bytes_per_s, [&] { return measure_weights_bytes_per_s(*meter, layer); });
     keep(rates.small_kernels_s,

@@ -30,7 +30,8 @@ constexpr std::array kSets = {1 * kMiB,  4 * kMiB,  8 * kMiB,  12 * kMiB, 16 * k
                               24 * kMiB, 32 * kMiB, 48 * kMiB, 64 * kMiB, 128 * kMiB};
 constexpr int kLongestRow = 8192;   // of weights and activations, values; longer ones are as fast
 constexpr int kRowsAtOnce = 256;    // weight rows in a piece of work, as the decoder divides them
-constexpr int kMatrixRows = 2048;   // of a prompt's product
+constexpr int kExpertTokens = 32;   // of a prompt, that choose the same expert
+constexpr int kExpertRows = 512;    // weight rows of one
 constexpr int kMostQueries = 4096;  // head length x group
 constexpr int kMostGroup = 16;
 constexpr int kMostTokens = 256;  // of a KV block
@@ -151,10 +152,11 @@ ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
         const double took = seconds([&] { product_pass(type, row_length, rows); });
         points.push_back({double(set), double(rows) * double(row_bytes) / took});
     }
-    return {type.name, row_length, RateCurve(std::move(points))};
+    return {type.name, row_length, RateCurve(std::move(points)),
+            matmul_ops_per_s(type, row_length, kExpertTokens, kExpertRows)};
 }
 
-double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens)
+double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens, int rows)
 {
     const kernels::Activation form = kernels::activation_of(type.type);
     const std::size_t stride = kernels::activation_row_bytes(form, row_length);
@@ -167,16 +169,16 @@ double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_leng
         else
             kernels_.quantize_q8(row_length, row.data(), to);
     }
-    const auto out = aligned_array<float>(std::size_t(kMatrixRows) * std::size_t(tokens));
+    const auto out = aligned_array<float>(std::size_t(rows) * std::size_t(tokens));
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
     const Weights weights = weights_of(type.type);
     const double took = seconds([&] {
-        pool_.for_each(kMatrixRows, kMatrixRows / 32, [&](int begin, int end, int) {
+        pool_.for_each(rows, rows / 32, [&](int begin, int end, int) {
             weights.multiply({row_length, end - begin, weights.rows + std::size_t(begin) * row_bytes, tokens, x.get(),
-                              stride, out.get() + begin, kMatrixRows});
+                              stride, out.get() + begin, std::size_t(rows)});
         });
     });
-    return 2.0 * row_length * kMatrixRows * tokens / took;
+    return 2.0 * row_length * rows * tokens / took;
 }
 
 void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,

@@ -22,6 +22,8 @@ struct KvForm {
 
 class RateMeter
 {
+    static constexpr int kMatrixRows = 2048;  // of a prompt's product
+
 public:
     /// `least_ms`: spent on each number at least. Throws std::bad_alloc. The pool is the caller's, and nobody else uses
     /// it meanwhile.
@@ -33,7 +35,7 @@ public:
     ProductRate product(const kernels::TypeTraits& type, int row_length);
     AttentionRate attention(const KvForm& form);
     /// A prompt's product: multiplications and additions per second.
-    double matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens);
+    double matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens, int rows = kMatrixRows);
     double values_per_s();
     double wake_s();
     /// Choosing a token, as the program does by default: once, and for each entry of a vocabulary.

@@ -48,6 +48,12 @@ std::optional<double> optional_of(const Json& value)
     return value.is_null() ? std::nullopt : std::optional(positive(value));
 }
 
+/// Rates of before it was measured still hold.
+std::optional<double> newer(const Json& rates, const char* name)
+{
+    return optional_of(rates.value(name, Json(nullptr)));
+}
+
 std::string text_of(const Json& value)
 {
     auto text = value.get<std::string>();
@@ -103,7 +109,7 @@ MachineRates rates_of(const Json& json)
     rates.stream_bytes_per_s = optional_of(json.at("stream_bytes_per_s"));
     for (const Json& rate : list_of(json.at("products"), kMostRates))
         rates.products.push_back({text_of(rate.at("type")), count_of(rate.at("row_length"), kMostLength),
-                                  curve_of(rate.at("bytes_per_s_by_set"))});
+                                  curve_of(rate.at("bytes_per_s_by_set")), newer(rate, "prompt_ops_per_s")});
     for (const Json& rate : list_of(json.at("attention"), kMostRates))
         rates.attention.push_back({kv_type_of(rate.at("k_type")), kv_type_of(rate.at("v_type")),
                                    count_of(rate.at("head_length"), kMostLength),
@@ -121,8 +127,8 @@ MachineRates rates_of(const Json& json)
             .attention_q8_0_bytes_per_s = optional_of(device.at("attention_q8_0_bytes_per_s")),
             .to_device_bytes_per_s = optional_of(device.at("to_device_bytes_per_s")),
             .to_host_bytes_per_s = optional_of(device.at("to_host_bytes_per_s")),
-            // Rates of before it was measured still hold.
-            .stream_bytes_per_s = optional_of(device.value("stream_bytes_per_s", Json(nullptr))),
+            .unlocked_to_device_bytes_per_s = newer(device, "unlocked_to_device_bytes_per_s"),
+            .stream_bytes_per_s = newer(device, "stream_bytes_per_s"),
             .hand_off_s = optional_of(device.at("hand_off_s")),
             .flag_hand_off_s = optional_of(device.at("flag_hand_off_s")),
             .matmul_ops_per_s = optional_of(device.at("matmul_ops_per_s")),
@@ -136,8 +142,10 @@ std::string to_json(const MachineRates& rates)
 {
     Json products = Json::array(), attention = Json::array(), devices = Json::object();
     for (const ProductRate& rate : rates.products)
-        products.push_back(
-            {{"type", rate.type}, {"row_length", rate.row_length}, {"bytes_per_s_by_set", curve_json(rate.curve)}});
+        products.push_back({{"type", rate.type},
+                            {"row_length", rate.row_length},
+                            {"bytes_per_s_by_set", curve_json(rate.curve)},
+                            {"prompt_ops_per_s", optional(rate.prompt_ops_per_s)}});
     for (const AttentionRate& rate : rates.attention)
         attention.push_back({{"k_type", name_of(rate.k_type)},
                              {"v_type", name_of(rate.v_type)},
@@ -153,6 +161,7 @@ std::string to_json(const MachineRates& rates)
                        {"attention_q8_0_bytes_per_s", optional(device.attention_q8_0_bytes_per_s)},
                        {"to_device_bytes_per_s", optional(device.to_device_bytes_per_s)},
                        {"to_host_bytes_per_s", optional(device.to_host_bytes_per_s)},
+                       {"unlocked_to_device_bytes_per_s", optional(device.unlocked_to_device_bytes_per_s)},
                        {"stream_bytes_per_s", optional(device.stream_bytes_per_s)},
                        {"hand_off_s", optional(device.hand_off_s)},
                        {"flag_hand_off_s", optional(device.flag_hand_off_s)},

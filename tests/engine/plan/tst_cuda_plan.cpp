@@ -249,7 +249,8 @@ private Q_SLOTS:
         for (const auto rate :
              {rates->copy_bytes_per_s, rates->weights_bytes_per_s, rates->small_kernels_s, rates->attention_bytes_per_s,
               rates->attention_q8_0_bytes_per_s, rates->to_device_bytes_per_s, rates->to_host_bytes_per_s,
-              rates->stream_bytes_per_s, rates->hand_off_s, rates->flag_hand_off_s})
+              rates->unlocked_to_device_bytes_per_s, rates->stream_bytes_per_s, rates->hand_off_s,
+              rates->flag_hand_off_s})
             QVERIFY(rate && *rate > 0);
         QVERIFY(*rates->hand_off_s < 1);
         QCOMPARE(gpu.complaints(), std::string());

@@ -31,12 +31,13 @@ MachineRates some_rates()
     rates.threads = 4;
     rates.dram_read_bytes_per_s = 40e9;
     rates.wake_s = 1.5e-6;
-    rates.products = {{"Q8_0", 256, flat(10e9)}, {"Q8_0", 2048, RateCurve({{1e6, 30e9}, {64e6, 15e9}})}};
+    rates.products = {{"Q8_0", 256, flat(10e9), 100e9}, {"Q8_0", 2048, RateCurve({{1e6, 30e9}, {64e6, 15e9}}), 200e9}};
     rates.attention = {{KvType::F16, KvType::F16, 64, 1, flat(20e9)},
                        {KvType::F16, KvType::F16, 64, 4, flat(10e9)},
                        {KvType::Q8_0, KvType::Q8_0, 128, 1, flat(8e9)}};
     rates.devices["cuda:0"].weights_bytes_per_s = 800e9;
     rates.devices["cuda:0"].small_kernels_s = 2e-6;
+    rates.devices["cuda:0"].unlocked_to_device_bytes_per_s = 9e9;
     return rates;
 }
 
@@ -98,8 +99,34 @@ private Q_SLOTS:
         QVERIFY(!again->values_per_s);
         QCOMPARE(again->devices.at("cuda:0").weights_bytes_per_s, std::optional(800e9));
         QCOMPARE(again->devices.at("cuda:0").small_kernels_s, std::optional(2e-6));
+        QCOMPARE(again->devices.at("cuda:0").unlocked_to_device_bytes_per_s, std::optional(9e9));
+        QCOMPARE(again->products.front().prompt_ops_per_s, std::optional(100e9));
         QVERIFY(!again->devices.at("cuda:0").attention_bytes_per_s);
         QVERIFY(!hold_here(rates, 1));
+    }
+
+    /// What is missing was not measured then.
+    void ratesOfBeforeMoreWasMeasuredStillHold()
+    {
+        std::string text = to_json(some_rates());
+        for (const char* const line :
+             {"\"unlocked_to_device_bytes_per_s\": 9000000000.0,", ",\n   \"prompt_ops_per_s\": 100000000000.0"}) {
+            const auto at = text.find(line);
+            QVERIFY2(at != std::string::npos, line);
+            text.erase(at, std::strlen(line));
+        }
+        const auto rates = parse_machine_rates(text);
+        QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
+        QVERIFY(!rates->devices.at("cuda:0").unlocked_to_device_bytes_per_s);
+        QVERIFY(!rates->products.front().prompt_ops_per_s && rates->products.back().prompt_ops_per_s);
+    }
+
+    void theNearestLengthStandsForAPrompts()
+    {
+        const MachineRates rates = some_rates();
+        QVERIFY(near(rates.prompt_seconds("Q8_0", 300, 1e9), 0.01));
+        QVERIFY(near(rates.prompt_seconds("Q8_0", 1024, 1e9), 0.005));
+        QVERIFY(!rates.prompt_seconds("Q4_K", 300, 1e9));
     }
 
     void whatIsNotOursIsRefusedInOneSentence_data()
@@ -241,6 +268,7 @@ private Q_SLOTS:
             const ProductRate rate = meter.product(q4, row_length);
             QVERIFY(rate.row_length <= row_length);
             QCOMPARE(rate.curve.points().size(), RateMeter::sets().size());
+            QVERIFY(rate.prompt_ops_per_s && *rate.prompt_ops_per_s > 0);
         }
         for (const int head_length : {16, 256, 2048})
             for (const int group : {1, 64}) {
