@@ -71,6 +71,8 @@ struct DeviceTelemetry {
     // Experts that steps of device layers read since the model was loaded, where they lie on the host: those that had a
     // copy on the device, and the others. Each counts once a step.
     std::int64_t expert_hits = 0, expert_misses = 0;
+    // Of such experts, that came to the device for one step of many rows each.
+    std::int64_t expert_streamed_bytes = 0;
     std::optional<double> expert_skew = {};  // how much more often than by chance answers find copies, as was observed
     std::int64_t kv_bytes = 0;
     std::int64_t kv_ahead_bytes = 0;  // taken for KV to come, and given up when something else needs it

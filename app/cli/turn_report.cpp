@@ -45,6 +45,7 @@ nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::
         summary["cached_experts"] = t.device->cached_experts;
         summary["expert_hits"] = t.device->expert_hits;
         summary["expert_misses"] = t.device->expert_misses;
+        summary["expert_streamed_bytes"] = t.device->expert_streamed_bytes;
         summary["vram_used_bytes"] = t.device->used_bytes();
         summary["vram_budget_bytes"] = t.device->budget_bytes;
     }

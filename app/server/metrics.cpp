@@ -81,6 +81,9 @@ std::string memory_text(const engine::Telemetry& t)
             "Experts that steps of the device's layers read though they lie on the host, by whether the "
             "device had a copy; each counts once a step. Counted where there are copies.",
             "counter", std::array{Labelled{"copy=\"yes\"", d->expert_hits}, Labelled{"copy=\"no\"", d->expert_misses}});
+        text += one("spillway_experts_streamed_bytes_total",
+                    "Bytes of such experts that came to the device for one step of a prompt each.", "counter",
+                    d->expert_streamed_bytes);
         text += several(
             "spillway_link_bytes_total", "Bytes copied since the model was loaded.", "counter",
             std::array{Labelled{"to=\"device\"", d->to_device_bytes}, Labelled{"to=\"host\"", d->to_host_bytes}});

@@ -147,37 +147,53 @@ void CpuExperts::choose(const float* scores, std::span<int> chosen, std::span<fl
     }
 }
 
-/// Counting sort of all (row, slot) pairs by expert.
-void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p)
+/// How many rows have chosen each expert.
+void CpuExperts::count_rows(int rows, const ExpertParameters& p)
 {
     std::fill(expert_count_.begin(), expert_count_.end(), 0);
-    const int pairs = rows * p.used;
-    for (int i = 0; i < pairs; ++i)
+    for (int i = 0; i < rows * p.used; ++i)
         ++expert_count_[std::size_t(chosen_[std::size_t(i)])];
+}
+
+static bool is_there(std::span<const std::uint64_t> elsewhere, int expert)
+{
+    return !elsewhere.empty() && elsewhere[std::size_t(expert)] != 0;
+}
+
+/// Counting sort of all (row, slot) pairs by expert; without those that are computed elsewhere.
+void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p, std::span<const std::uint64_t> elsewhere)
+{
+    count_rows(rows, p);
     active_.clear();
     int first = 0;
     for (int e = 0; e < int(expert_count_.size()); ++e) {
-        int& count = expert_count_[std::size_t(e)];
+        const int count = is_there(elsewhere, e) ? 0 : expert_count_[std::size_t(e)];
         if (count > 0)
             active_.push_back({e, first, count});
-        const int next = first + count;
-        count = first;  // from here on: where this expert's next pair goes
-        first = next;
+        expert_count_[std::size_t(e)] = first;  // from here on: where this expert's next pair goes
+        first += count;
     }
-    for (int i = 0; i < pairs; ++i) {
-        const int position = expert_count_[std::size_t(chosen_[std::size_t(i)])]++;
+    pairs_ = first;
+    for (int i = 0; i < rows * p.used; ++i) {
+        const int expert = chosen_[std::size_t(i)];
+        if (is_there(elsewhere, expert))
+            continue;
+        const int position = expert_count_[std::size_t(expert)]++;
         sorted_position_[std::size_t(i)] = position;
         sorted_[std::size_t(position)] = {i / p.used, i % p.used};
     }
 }
 
 /// Of the experts that are read; those that a device has as well are read there.
-void CpuExperts::find_matrices(int rows, const LayerWeights& w)
+void CpuExperts::find_matrices(int rows, const LayerWeights& w, int layer)
 {
     if (w.cached_experts) {
         w.cached_experts->take_arrived();
         w.cached_experts->begin_step(rows);
     }
+    coming_ = 0;
+    if (w.expert_ring && w.expert_ring->may_bring(layer, rows))
+        send_for_some(w, layer);
     gates_.clear();
     ups_.clear();
     downs_.clear();
@@ -191,12 +207,42 @@ void CpuExperts::find_matrices(int rows, const LayerWeights& w)
     }
 }
 
+/// Those that are worth their way to the device begin to come, and are computed last.
+void CpuExperts::send_for_some(const LayerWeights& w, int layer)
+{
+    std::fill(expert_count_.begin(), expert_count_.end(), 0);
+    for (const ExpertRows& expert : active_)
+        if (!w.cached_experts || !w.cached_experts->has(expert.expert))
+            expert_count_[std::size_t(expert.expert)] = expert.count;
+    w.expert_ring->begin(layer, w, expert_count_);
+    const std::span<const int> chosen = w.expert_ring->chosen();
+    std::ranges::stable_partition(
+        active_, [&](const ExpertRows& expert) { return !std::ranges::binary_search(chosen, expert.expert); });
+    coming_ = chosen.size();
+}
+
+/// Of all active experts, one kind of their matrices.
+void CpuExperts::multiply(Rows& x, std::vector<Matrix>& matrices, Vector bias, ExpertRing* ring, Rows& out, int col)
+{
+    const std::span<const ExpertRows> ranges = active_;
+    const std::size_t here = ranges.size() - coming_;
+    products_.multiply_by_experts(x, ranges.first(here), std::span(matrices).first(here), bias, out, col);
+    for (std::size_t at = here; at < ranges.size();) {
+        const auto taken = ring->take();
+        for (std::size_t i = 0; i < taken.size(); ++i)
+            matrices[at + i].data = taken[i];
+        products_.multiply_by_experts(x, ranges.subspan(at, taken.size()),
+                                      std::span(matrices).subspan(at, taken.size()), bias, out, col);
+        ring->release();
+        at += taken.size();
+    }
+}
+
 /// The rows of all pairs, by expert.
 void CpuExperts::gather(const Rows& x, const ExpertParameters& p)
 {
-    const int pairs = x.count() * p.used;
-    in_.set_shape(pairs, x.cols());
-    pool_->for_each(pairs, 16, [&](int begin, int end, int) {
+    in_.set_shape(pairs_, x.cols());
+    pool_->for_each(pairs_, 16, [&](int begin, int end, int) {
         for (int i = begin; i < end; ++i) {
             const Pair& pair = sorted_[std::size_t(i)];
             const float* from = x.row(pair.row);
@@ -210,15 +256,15 @@ void CpuExperts::gather(const Rows& x, const ExpertParameters& p)
         }
     });
     if (p.weighs == ExpertWeighs::Input)
-        std::fill_n(weights_.begin(), pairs, 1.0f);
+        std::fill_n(weights_.begin(), x.count() * p.used, 1.0f);
 }
 
 void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     route(x, w, p);
     count_chosen(p);
-    sort_by_expert(x.count(), p);
-    find_matrices(x.count(), w);
+    sort_by_expert(x.count(), p, {});
+    find_matrices(x.count(), w, p.layer);
     compute_active(x, w, p, {}, out);
     if (w.cached_experts)
         w.cached_experts->refill(w);
@@ -230,12 +276,15 @@ void CpuExperts::compute_rest(Rows& x, const LayerWeights& w, const ExpertParame
     std::ranges::copy(chosen.experts, chosen_.begin());
     std::ranges::copy(chosen.weights, weights_.begin());
     count_chosen(p);
-    sort_by_expert(x.count(), p);
-    chosen.cache->begin_step(x.count());
-    for (const ExpertRows& expert : active_)
-        (void)chosen.cache->use(expert.expert, expert.count);
-    std::erase_if(active_, [&](const ExpertRows& expert) { return chosen.elsewhere[std::size_t(expert.expert)] != 0; });
-    find_matrices(x.count(), w);
+    if (chosen.cache) {
+        chosen.cache->begin_step(x.count());
+        count_rows(x.count(), p);
+        for (int e = 0; e < int(expert_count_.size()); ++e)
+            if (const int rows = expert_count_[std::size_t(e)]; rows > 0)
+                (void)chosen.cache->use(e, rows);
+    }
+    sort_by_expert(x.count(), p, chosen.elsewhere);
+    find_matrices(x.count(), w, p.layer);
     compute_active(x, w, p, chosen.elsewhere, out);
 }
 
@@ -244,17 +293,18 @@ void CpuExperts::compute_active(Rows& x, const LayerWeights& w, const ExpertPara
                                 std::span<const std::uint64_t> elsewhere, Rows& out)
 {
     gather(x, p);
-    const int pairs = x.count() * p.used;
-    gate_up_.set_shape(pairs, (has_gate(p.gate) ? 2 : 1) * w.down_experts.n);
+    gate_up_.set_shape(pairs_, (has_gate(p.gate) ? 2 : 1) * w.down_experts.n);
     if (w.gate_experts)
-        products_.multiply_by_experts(in_, active_, gates_, w.gate_experts_bias, gate_up_, 0);
-    products_.multiply_by_experts(in_, active_, ups_, w.up_experts_bias, gate_up_, w.gate_experts.rows);
+        multiply(in_, gates_, w.gate_experts_bias, w.expert_ring, gate_up_, 0);
+    multiply(in_, ups_, w.up_experts_bias, w.expert_ring, gate_up_, w.gate_experts.rows);
     if (has_gate(p.gate))
         products_.gated(p.gate, gate_up_, hidden_);
     else
         products_.gated_by(p.gate, gate_up_, gate_up_, 0, hidden_);
-    out_.set_shape(pairs, w.down_experts.rows);
-    products_.multiply_by_experts(hidden_, active_, downs_, w.down_experts_bias, out_, 0);
+    out_.set_shape(pairs_, w.down_experts.rows);
+    multiply(hidden_, downs_, w.down_experts_bias, w.expert_ring, out_, 0);
+    if (coming_ > 0)
+        w.expert_ring->end();
 
     out.set_shape(x.count(), w.down_experts.rows);
     pool_->for_each(x.count(), 4, [&](int begin, int end, int) {
@@ -262,7 +312,7 @@ void CpuExperts::compute_active(Rows& x, const LayerWeights& w, const ExpertPara
             std::fill_n(out.row(t), out.cols(), 0.0f);
             for (int slot = 0; slot < p.used; ++slot) {
                 const auto pair = std::size_t(t * p.used + slot);
-                if (!elsewhere.empty() && elsewhere[std::size_t(chosen_[pair])] != 0)
+                if (is_there(elsewhere, chosen_[pair]))
                     continue;
                 const float* y = out_.row(sorted_position_[pair]);
                 for (int i = 0; i < out.cols(); ++i)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/exec/cpu_products.h"
+#include "engine/exec/expert_ring.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ struct ChosenExperts {
     std::span<const int> experts;              // (rows, used), best first
     std::span<const float> weights;            // (rows, used)
     std::span<const std::uint64_t> elsewhere;  // (experts,) not 0: it is computed there
-    ExpertCache* cache;                        // that is told what was chosen
+    ExpertCache* cache;                        // that is told what was chosen; null: there is none
 };
 
 /// Owned by the CPU's backend; the engine's thread calls it.
@@ -47,8 +48,11 @@ private:
     void leave_best_groups(const ExpertParameters& p);
     void choose(const float* scores, std::span<int> chosen, std::span<float> weights);
     void gather(const Rows& x, const ExpertParameters& p);
-    void sort_by_expert(int rows, const ExpertParameters& p);
-    void find_matrices(int rows, const LayerWeights& w);
+    void count_rows(int rows, const ExpertParameters& p);
+    void sort_by_expert(int rows, const ExpertParameters& p, std::span<const std::uint64_t> elsewhere);
+    void find_matrices(int rows, const LayerWeights& w, int layer);
+    void send_for_some(const LayerWeights& w, int layer);
+    void multiply(Rows& x, std::vector<Matrix>& matrices, Vector bias, ExpertRing* ring, Rows& out, int col);
     void compute_active(Rows& x, const LayerWeights& w, const ExpertParameters& p,
                         std::span<const std::uint64_t> elsewhere, Rows& out);
 
@@ -65,8 +69,10 @@ private:
     std::vector<float> weights_;               // (rows, used)
     std::vector<int> sorted_position_;         // (rows, used) where each pair went
     std::vector<Pair> sorted_;                 // (rows * used,)
+    int pairs_ = 0;                            // of them, that are computed here
     std::vector<int> expert_count_;            // (experts,)
     std::vector<ExpertRows> active_;           // of the sorted pairs
+    std::size_t coming_ = 0;                   // the last so many of these come to a device for the step
     std::vector<Matrix> gates_, ups_, downs_;  // of each of these, wherever it lies; no gates: they are in ups_
 };
 

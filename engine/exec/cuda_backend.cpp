@@ -103,6 +103,12 @@ CudaBackend::~CudaBackend()
     (void)calls_.device().finish_work();
 }
 
+void CudaBackend::use(ExpertRing* ring)
+{
+    if (host_experts_)
+        host_experts_->use(ring);
+}
+
 void CudaBackend::rms_norm(Rows& x, Vector weight, float epsilon, Rows& out)
 {
     out.set_shape(x.count(), x.cols());

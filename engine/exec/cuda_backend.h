@@ -51,13 +51,16 @@ public:
     void set_joining(CudaJoining joining) { graphs_.set_joining(joining); }
     void forget_recordings() { graphs_.forget(); }
     void use_blas(const Hyperparameters& h) { products_.use_blas(h); }
-    const ExpertCache* cached_experts(int l) const { return inputs_.cached_experts(l).cache; }
-    /// The device has copies of experts of the layer, or has none any more.
+    /// The layer's experts lie on the host, and the device has copies of some, or has none any more.
     void set_cached_experts(int l, const CudaStepInputs::CachedExperts& cached)
     {
+        if (cached == inputs_.cached_experts(l))
+            return;
         graphs_.forget();
         inputs_.set_cached_experts(l, cached);
     }
+    /// What brings experts for steps of many rows; null: nothing.
+    void use(ExpertRing* ring);
 
     MemorySpace memory_space() const override { return MemorySpace::Device; }
     Activations& activations(Activations&) override { return activations_; }

@@ -25,6 +25,7 @@ CudaExpertRows::CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory
     weights = memory.take(pairs * sizeof(float));
     sorted = memory.take(pairs * sizeof(int));
     begin = memory.take(std::size_t(h.experts + 1) * sizeof(int));
+    places = memory.take(std::size_t(ExpertsApart::kKinds * h.experts) * sizeof(std::uint64_t));
     hidden.q8(0);
     hidden.q8_residual(0);
     if (weighs_input(h)) {
@@ -103,50 +104,99 @@ void CudaExperts::add_up(const ExpertParameters& p, cuda::Routing routing, Rows&
     calls_.launch(cuda::sum_experts, cuda_rows(rows_.out), routing, out.cols(), cuda_rows(out));
 }
 
+/// The rows, or each pair's with its weight on it.
+CudaExperts::Input CudaExperts::input_of(Rows& x, const ExpertParameters& p, const cuda::Routing& routing)
+{
+    if (p.weighs == ExpertWeighs::Output)
+        return {x, p.used};
+    rows_.in.set_shape(x.count() * p.used, x.cols());
+    calls_.launch(cuda::weigh_pairs, cuda_rows(x), routing, x.cols(), cuda_rows(rows_.in));
+    return {rows_.in, 1};
+}
+
+/// multiply(rows, pairs of each, matrix, bias, out, column)
+template <class Multiply>
+void CudaExperts::compute_hidden(const Input& in, const LayerWeights& w, const ExpertMatrices& matrices, Gate gate,
+                                 int pairs, const Multiply& multiply)
+{
+    CudaExpertRows& e = rows_;
+    e.gate_up.set_shape(pairs, (has_gate(gate) ? 2 : 1) * w.down_experts.n);
+    if (w.gate_experts)
+        multiply(in.rows, in.pairs_of_each, matrices.gate, w.gate_experts_bias, e.gate_up, 0);
+    multiply(in.rows, in.pairs_of_each, matrices.up, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
+    if (has_gate(gate))
+        products_.gated(gate, e.gate_up, e.hidden);
+    else
+        products_.gated_by(gate, e.gate_up, e.gate_up, 0, e.hidden);
+}
+
+void CudaExperts::compute_gated_row(const Input& in, const LayerWeights& w, const ExpertMatrices& matrices, Gate gate,
+                                    const cuda::Routing& routing)
+{
+    const GatesAndUps stacks = gates_and_ups_of(w, matrices);
+    rows_.hidden.set_shape(routing.used, stacks.gate.rows);
+    cuda::GatedProduct product{
+        .gate = products_.operands(in.rows, stacks.gate, w.gate_experts_bias, cuda_rows(rows_.hidden)),
+        .up_weights = cuda_address(stacks.up.data),
+        .up_scale = cuda_address(stacks.up.scale),
+        .up_bias = cuda_address(w.up_experts_bias),
+        .gating = CudaProducts::gating_of(gate)};
+    product.gate.tokens = routing.used;
+    product.gate.stack_stride = stacks.stride;
+    calls_.launch(cuda::gated_expert_matvec, product, routing, in.pairs_of_each);
+}
+
 void CudaExperts::compute_chosen(Rows& x, const LayerWeights& w, const ExpertMatrices& matrices,
                                  const ExpertParameters& p, const cuda::Routing& routing)
 {
-    CudaExpertRows& e = rows_;
     const int pairs = x.count() * p.used;
-    Rows* in = &x;
-    int pairs_of_each_row = p.used;
-    if (p.weighs == ExpertWeighs::Input) {
-        e.in.set_shape(pairs, x.cols());
-        calls_.launch(cuda::weigh_pairs, cuda_rows(x), routing, x.cols(), cuda_rows(e.in));
-        in = &e.in;
-        pairs_of_each_row = 1;
-    }
-
     const auto multiply = [&](Rows& from, int pairs_of_each, const Matrix& stack, Vector bias, Rows& to, int col) {
         cuda::Product product = products_.operands(from, stack, bias, cuda_rows(to, col));
         product.tokens = pairs;
         calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each);
     };
-    if (!has_gate(p.gate)) {
-        e.gate_up.set_shape(pairs, w.down_experts.n);
-        multiply(*in, pairs_of_each_row, matrices.up, w.up_experts_bias, e.gate_up, 0);
-        products_.gated_by(p.gate, e.gate_up, e.gate_up, 0, e.hidden);
-    } else if (const GatesAndUps stacks = gates_and_ups_of(w, matrices);
-               x.count() == 1 && stacks.gate.type == stacks.up.type) {
-        e.hidden.set_shape(pairs, stacks.gate.rows);
-        cuda::GatedProduct product{.gate =
-                                       products_.operands(*in, stacks.gate, w.gate_experts_bias, cuda_rows(e.hidden)),
-                                   .up_weights = cuda_address(stacks.up.data),
-                                   .up_scale = cuda_address(stacks.up.scale),
-                                   .up_bias = cuda_address(w.up_experts_bias),
-                                   .gating = CudaProducts::gating_of(p.gate)};
-        product.gate.tokens = pairs;
-        product.gate.stack_stride = stacks.stride;
-        calls_.launch(cuda::gated_expert_matvec, product, routing, pairs_of_each_row);
-    } else {
-        e.gate_up.set_shape(pairs, 2 * w.down_experts.n);
-        if (w.gate_experts)
-            multiply(*in, pairs_of_each_row, matrices.gate, w.gate_experts_bias, e.gate_up, 0);
-        multiply(*in, pairs_of_each_row, matrices.up, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
-        products_.gated(p.gate, e.gate_up, e.hidden);
-    }
-    e.out.set_shape(pairs, w.down_experts.rows);
-    multiply(e.hidden, 1, matrices.down, w.down_experts_bias, e.out, 0);
+    const Input in = input_of(x, p, routing);
+    // Apart, also where the file has them in one.
+    const bool same_type = !w.gate_experts || matrices.gate.type == matrices.up.type;
+    if (has_gate(p.gate) && x.count() == 1 && same_type)
+        compute_gated_row(in, w, matrices, p.gate, routing);
+    else
+        compute_hidden(in, w, matrices, p.gate, pairs, multiply);
+    rows_.out.set_shape(pairs, w.down_experts.rows);
+    multiply(rows_.hidden, 1, matrices.down, w.down_experts_bias, rows_.out, 0);
+}
+
+void CudaExperts::compute_apart(Rows& x, const LayerWeights& w, const ExpertParameters& p, const cuda::Routing& routing,
+                                const ExpertsApart& apart)
+{
+    const int pairs = x.count() * p.used;
+    const std::span<const int> coming = apart.ring ? apart.ring->chosen() : std::span<const int>();
+    int kind = 0;
+    const auto multiply = [&](Rows& from, int pairs_of_each, const Matrix& any, Vector bias, Rows& to, int col) {
+        cuda::Product product = products_.operands(from, any, bias, cuda_rows(to, col));
+        product.weights = 0;  // places are those of the matrices themselves
+        product.tokens = pairs;
+        cuda::Routing some = routing;
+        some.places = apart.places_of(kind++, routing.experts);
+        if (coming.empty())
+            return calls_.launch(cuda::expert_matmul, product, some, pairs_of_each);
+        // All up to the first one that has not come yet.
+        for (std::size_t at = 0; at < coming.size(); some.first += some.count) {
+            at += apart.ring->take().size();
+            some.count = (at < coming.size() ? coming[at] : routing.experts) - some.first;
+            calls_.launch(cuda::expert_matmul, product, some, pairs_of_each);
+            apart.ring->release();
+        }
+    };
+    const ExpertMatrices any = expert_of(w, 0);
+    compute_hidden(input_of(x, p, routing), w, any, p.gate, pairs, multiply);
+    rows_.out.set_shape(pairs, w.down_experts.rows);
+    multiply(rows_.hidden, 1, any.down, w.down_experts_bias, rows_.out, 0);
+}
+
+cuda::DevicePtr CudaExperts::places() const
+{
+    return cuda_address(rows_.places);
 }
 
 }  // namespace engine

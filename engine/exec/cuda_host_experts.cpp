@@ -1,9 +1,11 @@
 #include "engine/exec/cuda_host_experts.h"
 
 #include "engine/exec/cuda_address.h"
+#include "engine/model/device_weights.h"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace engine {
@@ -22,17 +24,21 @@ CudaHostExperts::CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs,
     , cpu_(cpu)
     , device_(device)
     , recorder_(recorder)
+    , experts_(h.experts)
     , experts_used_(h.experts_used)
+    , max_rows_(max_rows)
     , x_(max_rows, h.expert_length)
     , routed_(max_rows, h.embedding_length)
     , out_(max_rows, h.expert_length)
+    , rows_of_(std::size_t(h.experts))
 {
 }
 
 Status CudaHostExperts::allocate()
 {
-    if (Status ok = staging_.allocate(calls_.device(), x_.value_capacity_bytes() + routed_.value_capacity_bytes() +
-                                                           out_.value_capacity_bytes() + 2 * pairs_bytes());
+    if (Status ok =
+            staging_.allocate(calls_.device(), x_.value_capacity_bytes() + routed_.value_capacity_bytes() +
+                                                   out_.value_capacity_bytes() + 2 * pairs_bytes() + places_bytes());
         !ok)
         return ok;
     return rows_came_.make(calls_.device());
@@ -58,9 +64,20 @@ float* CudaHostExperts::staged_weights() const
     return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(staged_chosen()) + pairs_bytes());
 }
 
+/// As ExpertsApart::places.
+std::uint64_t* CudaHostExperts::staged_places() const
+{
+    return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(staged_weights()) + pairs_bytes());
+}
+
 std::size_t CudaHostExperts::pairs_bytes() const
 {
-    return cuda_aligned(value_bytes(cuda::kFewTokens, experts_used_));
+    return cuda_aligned(value_bytes(max_rows_, experts_used_));
+}
+
+std::size_t CudaHostExperts::places_bytes() const
+{
+    return std::size_t(ExpertsApart::kKinds * experts_) * sizeof(std::uint64_t);
 }
 
 void CudaHostExperts::send(const Rows& from, float* to)
@@ -87,8 +104,11 @@ void CudaHostExperts::bring(Rows& out)
 
 void CudaHostExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
-    if (inputs_.cached_experts(p.layer).cache && x.count() <= cuda::kFewTokens)
+    const bool copies = inputs_.cached_experts(p.layer).cache != nullptr;
+    if (copies && x.count() <= cuda::kFewTokens)
         return compute_with_copies(x, w, p, out);
+    if (x.count() > cuda::kFewTokens && (copies || (ring_ && ring_->may_bring(p.layer, x.count()))))
+        return compute_many(x, w, p, out);
     CudaHostExpertsCall call{.weights = w.experts_on_host, .p = p, .rows = x.count(), .cols = x.cols()};
     send(x, staged_x());
     if (p.routed_by) {
@@ -103,15 +123,20 @@ void CudaHostExperts::compute(Rows& x, const LayerWeights& w, const ExpertParame
     bring(out);
 }
 
+void CudaHostExperts::send_choice(const Rows& x, const cuda::Routing& routing)
+{
+    const int pairs = routing.rows * routing.used;
+    send(x, staged_x());
+    send_pairs(routing.chosen, staged_chosen(), pairs);
+    send_pairs(routing.weights, staged_weights(), pairs);
+}
+
 /// The device chooses, tells the host, and goes on with the experts that it has.
 void CudaHostExperts::compute_with_copies(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     cuda::Routing routing = device_.choose(x, w, p);
     routing.places = inputs_.expert_places(p.layer);
-    const int pairs = x.count() * p.used;
-    send(x, staged_x());
-    send_pairs(routing.chosen, staged_chosen(), pairs);
-    send_pairs(routing.weights, staged_weights(), pairs);
+    send_choice(x, routing);
     if (recorder_.is_recording())
         recorder_.cut(CudaRowsSent{});
     else
@@ -126,6 +151,78 @@ void CudaHostExperts::compute_with_copies(Rows& x, const LayerWeights& w, const 
     out.set_shape(x.count(), w.down_experts.rows);
     bring(out);
     device_.add_up(p, routing, out);
+}
+
+/// The device chooses and tells the host, which says what part is the device's. Steps of many rows are not recorded.
+void CudaHostExperts::compute_many(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
+{
+    cuda::Routing routing = device_.choose(x, w, p);
+    send_choice(x, routing);
+    out.set_shape(x.count(), w.down_experts.rows);
+    refill();
+    calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
+    if (!calls_.ok())
+        return;
+    x_.set_shape(x.count(), x.cols());
+    std::memcpy(x_.row(0), staging_.data(), value_bytes(x.count(), x.cols()));
+    share_many(x, w, p, routing);
+    std::memcpy(staged_out(), out_.row(0), value_bytes(out_.count(), out_.cols()));
+    bring(out);
+    routing.places = device_.places();
+    device_.add_up(p, routing, out);
+}
+
+/// Both compute their parts.
+void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertParameters& p,
+                                 const cuda::Routing& routing)
+{
+    ExpertsApart apart{device_.places(), bring_experts(p.layer, x.count()) ? ring_ : nullptr};
+    fill_places(p.layer, w, apart.ring ? ring_->chosen() : std::span<const int>());
+    calls_.run(
+        [&] { return calls_.driver().copy_to_device(apart.places, staged_places(), places_bytes(), calls_.queue()); });
+    const std::span<const std::uint64_t> elsewhere(staged_places(), std::size_t(experts_));
+    const auto rest = [&] { compute_rest(*w.experts_on_host, p, x.count(), elsewhere); };
+    const std::function<void()> work(std::cref(rest));  // one reference fits it: nothing is allocated
+    side_.begin(work);
+    device_.compute_apart(x, w, p, routing, apart);
+    if (apart.ring)
+        ring_->end();
+    const StepClock::Scope on_host(inputs_.step().clock, StepClock::Part::HostLayers);
+    side_.wait();
+}
+
+/// Of the experts that have no copy, those that are worth their way to the device begin to come. False: none are.
+bool CudaHostExperts::bring_experts(int l, int rows)
+{
+    if (!ring_ || !ring_->may_bring(l, rows))
+        return false;
+    std::ranges::fill(rows_of_, 0);
+    for (const int expert : std::span(staged_chosen(), std::size_t(rows * experts_used_)))
+        ++rows_of_[std::size_t(expert)];
+    const CudaStepInputs::CachedExperts& of = inputs_.cached_experts(l);
+    for (int e = 0; of.cache && e < experts_; ++e)
+        if (inputs_.expert_places_here(l)[std::size_t(e)] != 0)
+            rows_of_[std::size_t(e)] = 0;
+    ring_->begin(l, *of.weights, rows_of_);
+    return !ring_->chosen().empty();
+}
+
+/// Where the device finds each kind of the experts' matrices: in their copies, or in the ring when they have come.
+void CudaHostExperts::fill_places(int l, const LayerWeights& w, std::span<const int> coming)
+{
+    std::ranges::fill_n(staged_places(), std::ptrdiff_t(places_bytes() / sizeof(std::uint64_t)), 0);
+    const bool copies = inputs_.cached_experts(l).cache != nullptr;
+    std::uint64_t* places = staged_places();
+    std::size_t offset = 0, sent = 0;
+    for_each_expert_stack(w, [&](const Matrix& stack) {
+        for (int e = 0; copies && e < experts_; ++e)
+            if (const std::uint64_t copy = inputs_.expert_places_here(l)[std::size_t(e)]; copy != 0)
+                places[e] = copy + offset;
+        for (const int e : coming)
+            places[e] = cuda_address(ring_->place_of(sent++));
+        offset += aligned_on_device(stack.bytes());
+        places += experts_;
+    });
 }
 
 void CudaHostExperts::note_rows()
@@ -144,11 +241,11 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
     const StepClock::Scope on_host(inputs_.step().clock, StepClock::Part::HostLayers);
     x_.set_shape(call.rows, call.cols);
     std::memcpy(x_.row(0), staging_.data(), value_bytes(call.rows, call.cols));
-    ExpertParameters p = call.p;
-    p.tokens = inputs_.step().groups;
     if (call.has_copies) {
-        compute_rest(call, p);
+        compute_rest(*call.weights, call.p, call.rows, inputs_.expert_places_here(call.p.layer));
     } else {
+        ExpertParameters p = call.p;
+        p.tokens = inputs_.step().groups;
         if (p.routed_by) {
             routed_.set_shape(call.rows, call.routed_cols);
             std::memcpy(routed_.row(0), staged_routed(), value_bytes(call.rows, call.routed_cols));
@@ -160,15 +257,18 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
 }
 
 /// The experts that the device does not compute in this step.
-void CudaHostExperts::compute_rest(const CudaHostExpertsCall& call, const ExpertParameters& p)
+void CudaHostExperts::compute_rest(const LayerWeights& w, ExpertParameters p, int rows,
+                                   std::span<const std::uint64_t> elsewhere)
 {
-    const auto pairs = std::size_t(call.rows * p.used);
+    p.tokens = inputs_.step().groups;
+    const auto pairs = std::size_t(rows * p.used);
     const ChosenExperts chosen{.experts = {staged_chosen(), pairs},
                                .weights = {staged_weights(), pairs},
-                               .elsewhere = inputs_.expert_places_here(p.layer),
+                               .elsewhere = elsewhere,
                                .cache = inputs_.cached_experts(p.layer).cache};
-    cpu_.rest_of_experts(x_, *call.weights, p, chosen, out_);
-    to_refill_ = p.layer;
+    cpu_.rest_of_experts(x_, w, p, chosen, out_);
+    if (chosen.cache)
+        to_refill_ = p.layer;
 }
 
 void CudaHostExperts::begin_step()

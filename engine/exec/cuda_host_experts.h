@@ -1,6 +1,6 @@
 // CudaHostExperts has the CPU compute the routed experts of a GPU's layer that lie on the host: rows go to the host,
-// and what the experts make of them comes back. Of few rows the GPU itself computes the experts of which it has a copy,
-// at the same time.
+// and what the experts make of them comes back. At the same time the GPU itself computes the experts of which it has a
+// copy; of many rows also those that are worth their way there.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
@@ -11,9 +11,12 @@
 #include "engine/exec/cuda_recorder.h"
 #include "engine/exec/cuda_recording.h"
 #include "engine/exec/cuda_step_inputs.h"
+#include "engine/exec/side_thread.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace engine {
 
@@ -27,6 +30,8 @@ public:
                     CudaRecorder& recorder, const Hyperparameters& h, int max_rows);
     /// The page-locked memory and the event. DeviceFull, DeviceLost.
     Status allocate();
+    /// Call it between steps: experts come through it from now on. Null: none do.
+    void use(ExpertRing* ring) { ring_ = ring; }
 
     /// Precondition: w.experts_on_host. While a recording is made, the host's part is left to its replays.
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
@@ -48,12 +53,19 @@ private:
     float* staged_out() const;
     int* staged_chosen() const;
     float* staged_weights() const;
+    std::uint64_t* staged_places() const;
     std::size_t pairs_bytes() const;
+    std::size_t places_bytes() const;
     void send(const Rows& from, float* to);
     void send_pairs(kernels::cuda::DevicePtr from, void* to, int pairs);
     void bring(Rows& out);
+    void send_choice(const Rows& x, const kernels::cuda::Routing& routing);
     void compute_with_copies(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
-    void compute_rest(const CudaHostExpertsCall& call, const ExpertParameters& p);
+    void compute_many(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+    void share_many(Rows& x, const LayerWeights& w, const ExpertParameters& p, const kernels::cuda::Routing& routing);
+    bool bring_experts(int l, int rows);
+    void fill_places(int l, const LayerWeights& w, std::span<const int> coming);
+    void compute_rest(const LayerWeights& w, ExpertParameters p, int rows, std::span<const std::uint64_t> elsewhere);
     void refill();
 
     CudaCalls& calls_;
@@ -61,15 +73,18 @@ private:
     CpuBackend& cpu_;
     CudaExperts& device_;
     CudaRecorder& recorder_;
-    const int experts_used_;
+    const int experts_, experts_used_, max_rows_;
     Rows x_;               // (rows, expert_length)
     Rows routed_;          // (rows, dim) that the router reads, where it is others
     Rows out_;             // (rows, expert_length)
-    CudaStaging staging_;  // the three on their way; of few rows the experts of each, and their weights
+    CudaStaging staging_;  // the three on their way, the experts of each row, their weights, and where experts lie
     CudaEvent rows_came_;
-    int to_refill_ = -1;      // the layer of this step that was computed last with copies
-    int refills_ = 0;         // in it
-    int last_refilled_ = -1;  // layers after it come first, so that each has its turn
+    ExpertRing* ring_ = nullptr;
+    std::vector<int> rows_of_;  // (experts,) of a step of many rows, those that may come through the ring
+    SideThread side_;           // computes the host's part of many rows, while this one gives the device its part
+    int to_refill_ = -1;        // the layer of this step that was computed last with copies
+    int refills_ = 0;           // in it
+    int last_refilled_ = -1;    // layers after it come first, so that each has its turn
 };
 
 }  // namespace engine

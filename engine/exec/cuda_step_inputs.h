@@ -28,10 +28,11 @@ public:
     void send(const Step& step, const Activations& host, Activations& to);
     void end_step() { step_ = nullptr; }
 
-    /// A layer whose experts lie on the host, of which the device has copies.
+    /// A layer whose experts lie on the host, of which the device may have copies.
     struct CachedExperts {
         ExpertCache* cache = nullptr;           // null: it has none
         const LayerWeights* weights = nullptr;  // where its experts lie as the file has them
+        bool operator==(const CachedExperts&) const = default;
     };
     /// Call it between steps, after which nothing that was recorded is of use.
     void set_cached_experts(int l, const CachedExperts& cached) { cached_experts_[std::size_t(l)] = cached; }

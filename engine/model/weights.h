@@ -13,6 +13,7 @@
 namespace engine {
 
 class ExpertCache;
+class ExpertRing;
 
 /// `rows` rows of n weights. A stack of matrices (experts) is one tensor: matrix e starts at e * bytes().
 struct Matrix {
@@ -132,6 +133,8 @@ struct LayerWeights {
     const LayerWeights* experts_on_host = nullptr;
     /// Which of the routed experts, all of which lie on the host, a device has as well; null: none.
     ExpertCache* cached_experts = nullptr;
+    /// What brings others of them to the device for a step; null: nothing.
+    ExpertRing* expert_ring = nullptr;
 };
 
 /// What of a layer's weights: its routed experts' stacks are read little at a time and may lie elsewhere than the rest.

@@ -15,12 +15,28 @@ std::int64_t DeviceLayout::largest_block() const
     return bytes;
 }
 
-int DeviceLayout::ring_slots() const
+std::int64_t DeviceLayout::largest_matrix() const
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : layers_)
+        bytes = std::max(bytes, layer.matrix);
+    return bytes;
+}
+
+int DeviceLayout::slots_of(std::int64_t bytes) const
 {
     if (transport_ == Transport::Copies)
         return kFewestRingSlots;
-    const std::int64_t slots = kLinkRingBytes / std::max<std::int64_t>(1, largest_block());
+    const std::int64_t slots = kLinkRingBytes / std::max<std::int64_t>(1, bytes);
     return int(std::clamp<std::int64_t>(slots, kFewestRingSlots, kMostRingSlots));
+}
+
+int DeviceLayout::expert_ring_slots(int layers, int host_expert_layers) const
+{
+    for (int l = 0; l < layers; ++l)
+        if (leaves_experts(l, host_expert_layers) && layer(l).matrix > 0)
+            return slots_of(largest_matrix());
+    return 0;
 }
 
 std::int64_t DeviceLayout::column(int layers) const
@@ -121,7 +137,7 @@ DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns
         bytes.weights -= leaves_experts(l, host_expert_layers) ? layer(l).experts : 0;
     bytes.expert_cache = bytes_of_copies(cached_experts(layers, host_expert_layers), layers, host_expert_layers);
     bytes.kv = columns * column(layers) + windows(layers);
-    bytes.ring = ring_bytes();
+    bytes.ring = ring_bytes() + expert_ring_slots(layers, host_expert_layers) * largest_matrix();
     bytes.scratch = scratch_bytes(layers);
     return bytes;
 }

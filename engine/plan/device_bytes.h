@@ -14,6 +14,7 @@ struct LayerBytes {
     std::int64_t weights = 0;   // alignment included
     std::int64_t experts = 0;   // of them, of routed experts: they may stay on the host
     std::int64_t expert = 0;    // one of these, as a cache of experts holds it
+    std::int64_t matrix = 0;    // the largest of one, where they come to the device for steps of many rows; else 0
     std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
     int window = 0;             // tokens that a token sees; 0: all
     std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
@@ -48,13 +49,18 @@ public:
         set_experts_first({});
     }
 
+    Transport transport() const { return transport_; }
+
     static constexpr int kFewestRingSlots = 4, kMostRingSlots = 32;
     /// The size of a ring that a link fills: one half is attended, some hundred microseconds' worth, while the other is
     /// filled.
     static constexpr std::int64_t kLinkRingBytes = std::int64_t(16) << 20;
     /// Slots of the ring that host blocks travel through; each holds the largest block.
-    int ring_slots() const;
+    int ring_slots() const { return slots_of(largest_block()); }
     std::int64_t ring_bytes() const { return ring_slots() * largest_block(); }
+    /// The same for the experts that the first `layers` leave on the host; 0: none of them comes to the device.
+    int expert_ring_slots(int layers, int host_expert_layers) const;
+    std::int64_t largest_matrix() const;  // each of these holds it
     /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
     /// to breathe.
     static constexpr int kFewestColumns = 4;
@@ -65,6 +71,9 @@ public:
     /// When the types of its keys and values have changed.
     void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
     std::int64_t largest_block() const;
+    /// The layer's experts come to the device for steps of many rows, matrices of so many bytes at most; 0: they do
+    /// not.
+    void set_matrix(int l, std::int64_t bytes) { layers_[std::size_t(l)].matrix = bytes; }
 
     /// A block column: a block in each of the first `layers` that see everything. The unit in which KV leaves.
     std::int64_t column(int layers) const;
@@ -112,6 +121,7 @@ public:
     std::int64_t device_size(int host_expert_layers, int fit_tokens, double watermark) const;
 
 private:
+    int slots_of(std::int64_t bytes) const;
     std::span<const LayerBytes> first(int layers) const { return std::span(layers_).first(std::size_t(layers)); }
 
     std::vector<LayerBytes> layers_;

@@ -11,6 +11,7 @@
 #include "engine/model/tensor_overrides.h"
 #include "engine/plan/device_choice.h"
 #include "engine/plan/dram_bandwidth.h"
+#include "engine/plan/expert_stream.h"
 #include "engine/plan/measure_device.h"
 #include "engine/plan/measure_rates.h"
 #include "engine/plan/predict.h"
@@ -72,6 +73,12 @@ Result<CudaFacts> cuda_facts(int ordinal)
     if (!device)
         return tl::unexpected(device.error());
     return CudaFacts{ordinal, name_with_driver(**device), (*device)->total_bytes(), (*device)->other_programs_bytes()};
+}
+
+/// What somebody says of one: it is not measured.
+DeviceRates emulated_rates(const PlannedPlacement& placement, const MachineRates* rates)
+{
+    return rates ? rates->device_rates("emulated", {}, placement.k_type, placement.v_type) : DeviceRates();
 }
 
 DeviceRates rates_of(const CudaFacts& facts, const PlannedPlacement& placement, const MachineRates* rates)
@@ -228,10 +235,11 @@ try {
         return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens");
     const int context = asked.context_tokens > 0 ? asked.context_tokens : costs.context_length;
     const LoadRequest request = with_prefill_chunk(asked, model_->h, context);
+    const int longest_step = std::min(request.prefill_chunk_tokens, context);
     const int threads = request.threads > 0 ? request.threads : physical_cores();
-    const std::int64_t scratch = scratch_bytes(model_->h, model_->weights,
-                                               {std::min(request.prefill_chunk_tokens, context), block, threads,
-                                                has_device ? AttentionRuns::Several : AttentionRuns::One});
+    const std::int64_t scratch =
+        scratch_bytes(model_->h, model_->weights,
+                      {longest_step, block, threads, has_device ? AttentionRuns::Several : AttentionRuns::One});
     const std::vector<KvLayerShape> kv = kv_shapes(model_->h, request);
 
     Result<ModelInfo> draft;
@@ -259,12 +267,14 @@ try {
                 return tl::unexpected(layout.error());
             layout->set_experts_first(request.placement.host_experts_first);
             layout->set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
+            plan_expert_ring(model_->h, model_->weights, rates, known, longest_step, *layout);
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
             DeviceLayout layout =
                 device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies);
             layout.set_experts_first(request.placement.host_experts_first);
             layout.set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
+            plan_expert_ring(model_->h, model_->weights, rates, emulated_rates(placement, rates), longest_step, layout);
             placement.device = emulated_device(request.placement, std::move(layout), rates);
         }
         const DeviceShare& share = placement.device->share;

@@ -165,6 +165,7 @@ void ModelPlacement::close()
         closed_.to_host_bytes += last.to_host_bytes;
         closed_.expert_hits += last.expert_hits;
         closed_.expert_misses += last.expert_misses;
+        closed_.expert_streamed_bytes += last.expert_streamed_bytes;
     }
     model_.cache.set_device(nullptr, nullptr);
     split_ = Placement(model_.host_weights, model_.cpu);
@@ -224,6 +225,8 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     Status done;
     if (!on_host_)
         done = on_device_->backend().take_status();
+    if (done && !on_host_)
+        done = on_device_->take_ring_status();
     if (done && !on_host_)
         done = on_device_->pager().finish(sequence, first, count);
     CudaBackend* const cuda = on_device_->cuda();
@@ -333,7 +336,8 @@ bool ModelPlacement::advance()
         }
         return true;
     }
-    return bring_experts() || lay_out_expert_cache() || (on_device_ && on_device_->pager().bring_back(returning_));
+    return bring_experts() || lay_out_expert_ring() || lay_out_expert_cache() ||
+           (on_device_ && on_device_->pager().bring_back(returning_));
 }
 
 /// The experts of one layer that are to be on the host leave the device. False: none.
@@ -364,6 +368,28 @@ bool ModelPlacement::bring_experts()
         return true;
     }
     return false;
+}
+
+/// Places for experts that come for steps of many rows are taken or given back. False: all is as it should be, or the
+/// device is gone.
+bool ModelPlacement::lay_out_expert_ring()
+{
+    if (!on_device_)
+        return false;
+    const auto changed = on_device_->lay_out_expert_ring();
+    if (changed)
+        return *changed;
+    if (changed.error().code == Error::Code::DeviceLost)
+        lose(changed.error());
+    else
+        note_refused_ring(Event::Cause::Split);
+    return false;
+}
+
+void ModelPlacement::note_refused_ring(Event::Cause cause)
+{
+    note(Event::Kind::Warning, cause,
+         "experts find no room on the device " + on_device_->id() + " to come there: the CPU computes them");
 }
 
 /// Room for copies of experts is made or given back in one layer. False: all is as it should be, or the device is gone.
@@ -479,6 +505,11 @@ bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
         return false;
+    if (on_device_->has_expert_ring()) {
+        on_device_->drop_expert_ring();
+        note_refused_ring(Event::Cause::Watermark);
+        return true;
+    }
     if (on_device_->has_expert_cache()) {
         shrink_expert_cache(Event::Cause::Watermark);
         return true;
@@ -533,7 +564,7 @@ void ModelPlacement::relieve(Event::Cause cause)
     while (send_experts_home(cause)) {
     }
     on_device_->drop_larger_expert_caches(experts_.host_layers());
-    on_device_->lengthen_ring();
+    on_device_->try_rings_again();
     while (!on_device_->pager().make_room(0, cause) && on_device_->vram().used() > on_device_->vram().budget() &&
            layers() > 0) {
         move_to_host(layers() - 1, cause);
@@ -739,6 +770,7 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
     t.to_host_bytes += closed_.to_host_bytes;
     t.expert_hits += closed_.expert_hits;
     t.expert_misses += closed_.expert_misses;
+    t.expert_streamed_bytes += closed_.expert_streamed_bytes;
     t.expert_skew = options_.expert_skew;
     return t;
 }

@@ -100,8 +100,7 @@ public:
     int wanted_layers() const { return next_ ? 0 : wanted_; }  // none is, on a device that is being left
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
-    /// Null: there is none.
-    const OnDevice* device() const { return on_device_.get(); }
+    const OnDevice* device() const { return on_device_.get(); }  // null: there is none
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
     /// Says where the sequence's blocks lie, and its states; while kv_changes() is the same, so is the map.
@@ -123,6 +122,8 @@ private:
     void let_experts_give_way(int columns);
     bool send_experts_home(Event::Cause cause);
     bool bring_experts();
+    bool lay_out_expert_ring();
+    void note_refused_ring(Event::Cause cause);
     bool lay_out_expert_cache();
     void shrink_expert_cache(Event::Cause cause);
     Status move_to_device(int l);

@@ -2,6 +2,7 @@
 
 #include "engine/plan/device_choice.h"
 #include "engine/plan/expert_hits.h"
+#include "engine/plan/expert_stream.h"
 #include "engine/plan/measure_device.h"
 #include "engine/run/stream_choice.h"
 
@@ -20,10 +21,14 @@ Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const
 {
     model.cpu.allow_runs();
     std::unique_ptr<OnDevice> on(new OnDevice(model));
+    on->longest_step_ = std::min(limits.max_rows, limits.max_tokens);
     const bool on_gpu = options.device == PlacementOptions::Device::Cuda;
     if (Status ok = on_gpu ? on->open_cuda(options, limits) : on->open_emulated(options, limits); !ok)
         return tl::unexpected(ok.error());
     const KvCache& cache = model.cache;
+    on->expert_ring_ = std::make_unique<ExpertRing>(*on->vram_, cache.num_layers(), model.h.experts);
+    if (on->cuda_)
+        on->cuda_->use(on->expert_ring_.get());
     on->vram_->set_limit(limit_bytes(options, on->layout_));
     // The host's own memory takes no time to be had.
     const std::size_t slab_bytes = on_gpu ? KvSlabs::slab_bytes_for(*on->vram_) : 0;
@@ -34,7 +39,6 @@ Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const
         return fail(Error::Code::DeviceFull, "there is no room on " + on->id() + " for the model's KV");
     on->pager_ = std::make_unique<KvPager>(model.cache, *on->vram_, *on->kv_, *on->stream_);
     on->states_ = std::make_unique<DeviceStates>(model.cache.states(), *on->vram_);
-    on->longest_step_ = std::min(limits.max_rows, limits.max_tokens);
     on->pager_->set_longest_step(on->longest_step_);
     return on;
 }
@@ -53,6 +57,7 @@ Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits
                             DeviceLayout::Transport::Copies);
     layout_.set_experts_first(options.host_experts_first);
     layout_.set_expert_cache_bytes(options.expert_cache_bytes.value_or(0));
+    plan_expert_ring(options.rates.get(), rates_of(options.rates.get(), "emulated"));
     auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
     emulated_ = device.get();
     device_ = std::move(device);
@@ -78,6 +83,7 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
         DeviceLayout::Transport::Link);
     layout_.set_experts_first(options.host_experts_first);
     layout_.set_expert_cache_bytes(options.expert_cache_bytes.value_or(0));
+    plan_expert_ring(options.rates.get(), rates_of(options.rates.get()));
     auto backend = CudaBackend::make(device, *vram_, model_.cpu, model_.h, cache, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());
@@ -191,6 +197,47 @@ Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
     return false;
 }
 
+/// Whether it pays that experts come to the device for steps of many rows.
+void OnDevice::plan_expert_ring(const MachineRates* rates, const DeviceRates& device)
+{
+    const std::int64_t largest = layout_.largest_matrix();
+    const auto costs = engine::plan_expert_ring(model_.h, model_.weights, rates, device, longest_step_, layout_);
+    if (!expert_ring_)
+        return;
+    if (layout_.largest_matrix() != largest)
+        expert_ring_->set_places(0, 0);  // they are of another size
+    for (int l = 0; l < int(costs.size()); ++l)
+        expert_ring_->set_costs(l, costs[std::size_t(l)]);
+}
+
+/// How many places the ring is to have for what lies on the host now.
+int OnDevice::expert_ring_places() const
+{
+    for (int l = 0; l < layers(); ++l)
+        if (experts_on_host(l) && layout_.layer(l).matrix > 0)
+            return layout_.expert_ring_slots(layout_.num_layers(), layout_.num_layers());
+    return 0;
+}
+
+Result<bool> OnDevice::lay_out_expert_ring()
+{
+    const int places = expert_ring_places();
+    if (places == expert_ring_->places() || (expert_ring_refused_ && places > 0))
+        return false;
+    const auto bytes = std::size_t(layout_.largest_matrix());
+    const bool room = places == 0 || pager_->make_room(places * layout_.largest_matrix(), Event::Cause::Split);
+    if (room && expert_ring_->set_places(places, bytes) == places)
+        return true;
+    drop_expert_ring();
+    return fail(Error::Code::DeviceFull, "the ring for experts does not fit");
+}
+
+void OnDevice::drop_expert_ring()
+{
+    expert_ring_->set_places(0, 0);
+    expert_ring_refused_ = true;
+}
+
 /// What is known of the hits of late: of the caches there are, or else of those that were there before.
 std::optional<double> OnDevice::observed_skew() const
 {
@@ -241,10 +288,18 @@ void OnDevice::join_parts(int l)
     else if (layer.has_experts())
         layer.weights.experts_on_host = &on_host;
     ExpertCache* const cache = layer.cache ? &*layer.cache : nullptr;
-    if (cuda_ && cuda_->cached_experts(l) != cache)
-        cuda_->set_cached_experts(l, {cache, &source_of_copies(l)});
-    else if (!cuda_)
+    if (!cuda_) {
         layer.weights.cached_experts = cache;
+        layer.weights.expert_ring = layer.experts ? nullptr : expert_ring_.get();
+    } else if (layer.has_experts()) {
+        cuda_->set_cached_experts(l, {cache, &source_of_copies(l)});
+    }
+}
+
+const ExpertCache* OnDevice::expert_cache(int l) const
+{
+    const auto& cache = layers_[std::size_t(l)].cache;
+    return cache ? &*cache : nullptr;
 }
 
 int OnDevice::layers_without_experts() const
@@ -337,14 +392,16 @@ int OnDevice::step_rows(int rows) const
 }
 
 /// What is known of the device as it is now; nothing where another one was measured.
-DeviceRates OnDevice::rates_of(const MachineRates* rates) const
+DeviceRates OnDevice::rates_of(const MachineRates* rates, const std::string& device_id) const
 {
     const kernels::KvBlockLayout& form = model_.cache.layer(0).block;
-    return rates ? rates->device_rates(id(), cuda_name_, kv_type(form.k_type), kv_type(form.v_type)) : DeviceRates();
+    return rates ? rates->device_rates(device_id, cuda_name_, kv_type(form.k_type), kv_type(form.v_type))
+                 : DeviceRates();
 }
 
 void OnDevice::use_rates(const MachineRates* rates, const RateErrors& errors)
 {
+    plan_expert_ring(rates, rates_of(rates));
     if (!cuda_) {  // it computes on the host's own cores, and gains nothing by copying what they can read in place
         pager_->set_stream_choice({});
         return;
@@ -363,8 +420,11 @@ bool OnDevice::make_ring()
     return stream_->set_slots(layout_.ring_slots(), std::size_t(layout_.largest_block())) > 0 || !cuda_;
 }
 
-void OnDevice::lengthen_ring()
+void OnDevice::try_rings_again()
 {
+    expert_ring_refused_ = false;
+    if (expert_ring_places() == 0)
+        expert_ring_->set_places(0, 0);
     if (!cuda_ && stream_->slot_count() < layout_.ring_slots())
         make_ring();
 }
@@ -432,6 +492,7 @@ DeviceTelemetry OnDevice::telemetry() const
     t.to_device_bytes = device_->bytes_moved(Device::Direction::ToDevice);
     t.to_host_bytes = device_->bytes_moved(Device::Direction::ToHost);
     t.kv_blocks = kv_->blocks();
+    t.expert_streamed_bytes = expert_ring_->brought_bytes();
     t.step_streamed_bytes = pager_->streamed_bytes();
     t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();
     return t;

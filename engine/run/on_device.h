@@ -3,6 +3,7 @@
 
 #include "engine/device/emulated_device.h"
 #include "engine/exec/cuda_backend.h"
+#include "engine/exec/expert_ring.h"
 #include "engine/kv/device_states.h"
 #include "engine/kv/kv_pager.h"
 #include "engine/machine_rates.h"
@@ -39,8 +40,7 @@ public:
 
     std::string id() const { return std::string(device_->id()); }
     bool is_gpu() const { return cuda_ != nullptr; }
-    /// What computes there.
-    Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : model_.cpu; }
+    Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : model_.cpu; }  // what computes there
     const Device& device() const { return *device_; }
     EmulatedDevice* emulated() { return emulated_; }  // null: it is another
     CudaBackend* cuda() { return cuda_.get(); }       // null: it is another
@@ -56,10 +56,8 @@ public:
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     /// Whether the layer has routed experts, and they lie on the host.
     bool experts_on_host(int l) const { return layers_[std::size_t(l)].has_experts() && !has_experts_of(l); }
-    /// Whether the layer has routed experts, and they lie here.
-    bool has_experts_of(int l) const { return layers_[std::size_t(l)].experts.has_value(); }
-    /// How many layers' experts lie on the host.
-    int layers_without_experts() const;
+    bool has_experts_of(int l) const { return layers_[std::size_t(l)].experts.has_value(); }  // and they lie here
+    int layers_without_experts() const;  // whose experts lie on the host
     const DeviceHead* head() const { return head_ ? &*head_ : nullptr; }
 
     /// The next layer's weights are there, too, its routed experts where they are asked for; answers their bytes.
@@ -74,21 +72,21 @@ public:
     /// Room for such copies is made or given back in one layer. False: all have what they should, where the first so
     /// many leave their experts on the host. DeviceFull, DeviceLost.
     Result<bool> lay_out_expert_cache(int host_expert_layers);
+    /// The ring that experts come through is there or goes, as the layers ask for. False: it is as it should be.
+    /// DeviceFull: it finds no room, and is not asked for again before try_rings_again(). DeviceLost.
+    Result<bool> lay_out_expert_ring();
+    bool has_expert_ring() const { return expert_ring_->places() > 0; }
+    void drop_expert_ring();
     /// Copies go at once from layers that have more of them than they should.
     void drop_larger_expert_caches(int host_expert_layers);
     /// Null: the layer has none.
-    const ExpertCache* expert_cache(int l) const
-    {
-        const auto& cache = layers_[std::size_t(l)].cache;
-        return cache ? &*cache : nullptr;
-    }
+    const ExpertCache* expert_cache(int l) const;
     /// How much more often than by chance the answers of late have found copies; see expected_hits(). Empty: too few
     /// tokens were seen.
     std::optional<double> observed_skew() const;
     bool has_expert_cache() const { return vram_->used(Vram::Use::ExpertCache) > 0; }
     void wait_until_computed() { (void)device_->finish_work(); }
-    /// Waits for KV and copies of experts that are on their way.
-    void settle();
+    void settle();  // waits for KV and copies of experts that are on their way
     /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().
     Result<std::int64_t> copy_head();
     /// The last layer goes, and with it the head; answers their bytes.
@@ -108,25 +106,26 @@ public:
     void use_rates(const MachineRates* rates, const RateErrors& errors = {});
     /// False: not even a block finds room, and the device cannot do without.
     bool make_ring();
-    /// The ring grows to what the layout asks for, where it is shorter.
-    void lengthen_ring();
-    /// All blocks go to the host.
-    Status send_kv_home();
+    /// There may be more room: the ring grows to what the layout asks for, and that of experts is asked for again.
+    void try_rings_again();
+    Status send_kv_home();  // all blocks go to the host
     /// Blocks have the sizes of the cache's from now on. Precondition: none is there.
     void lay_out_kv();
-    /// The cache keeps blocks here from now on.
-    void attach();
-    /// Of KV and states.
-    std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }
+    void attach();  // the cache keeps blocks here from now on
+    /// What went wrong with experts on their way since this was asked last.
+    Status take_ring_status() { return expert_ring_->take_status(); }
+    std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }  // of KV and states
 
-    /// All but what is wanted.
-    DeviceTelemetry telemetry() const;
+    DeviceTelemetry telemetry() const;  // all but what is wanted
 
 private:
     explicit OnDevice(const ModelOnHost& model);
     Status open_emulated(const PlacementOptions& options, const StepLimits& limits);
     Status open_cuda(const PlacementOptions& options, const StepLimits& limits);
-    DeviceRates rates_of(const MachineRates* rates) const;
+    DeviceRates rates_of(const MachineRates* rates) const { return rates_of(rates, id()); }
+    DeviceRates rates_of(const MachineRates* rates, const std::string& device_id) const;
+    void plan_expert_ring(const MachineRates* rates, const DeviceRates& device);
+    int expert_ring_places() const;
 
     Result<DeviceLayer> copy_part(int l, LayerPart part);
     void join_parts(int l);
@@ -142,6 +141,8 @@ private:
     std::string cuda_name_;  // of a GPU, with its driver
     std::unique_ptr<DeviceKv> kv_;
     std::unique_ptr<KvStream> stream_;
+    std::unique_ptr<ExpertRing> expert_ring_;
+    bool expert_ring_refused_ = false;
     std::unique_ptr<KvPager> pager_;
     std::unique_ptr<DeviceStates> states_;
     int longest_step_ = 0;  // tokens

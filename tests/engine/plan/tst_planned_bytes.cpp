@@ -2,6 +2,7 @@
 // the first block leaves.
 #include "engine/planner.h"
 #include "engine/run/loaded_model.h"
+#include "tests/support/expert_rates.h"
 #include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
@@ -46,7 +47,7 @@ Plan plan_of(const LoadRequest& request, const std::vector<int>& contexts)
     const auto planner = Planner::open(request.model);
     if (!planner)
         return {};
-    auto plan = planner->plan(request, contexts, nullptr);
+    auto plan = planner->plan(request, contexts, request.placement.rates.get());
     if (!plan)
         qWarning("%s", plan.error().what.c_str());
     return plan ? std::move(*plan) : Plan();
@@ -108,6 +109,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("v_type");
         QTest::addColumn<int>("layers");        // -1: as many as fit
         QTest::addColumn<int>("expert_cache");  // -1: as the plan chooses
+        QTest::addColumn<bool>("travel");       // experts, for steps of many rows
         const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0), f32 = int(KvType::F32);
         // gemma2, gemma3 and gpt-oss have sliding windows, the last and qwen3moe experts, phi3 fused tensors, glm4moe
         // and hunyuan-moe a shared expert, muse-glimmer gates, olmo3 no norms before its matrices; llama4 weighs its
@@ -116,15 +118,18 @@ private Q_SLOTS:
         for (const char* name : {"llama", "gemma2", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-Q4_K", "glm4moe",
                                  "hunyuan-moe", "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe",
                                  "nemotron_h_moe", "gemma3n", "qwen4exp", "deepseek2", "deepseek2-kv_b"}) {
-            QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1 << 0;
-            QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1 << 0;
-            QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1 << 0;
+            QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1 << 0 << false;
+            QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1 << 0 << false;
+            QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1 << 0 << false;
         }
         for (const char* name : {"gpt-oss", "qwen3moe", "deepseek2"}) {
-            QTest::addRow("%s, copies of experts", name) << QString(name) << f16 << f16 << -1 << 100000;
-            QTest::addRow("%s, copies of one layer's experts", name) << QString(name) << f16 << f16 << 2 << 100000;
-            QTest::addRow("%s, experts as the plan chooses", name) << QString(name) << f16 << f16 << -1 << -1;
-            QTest::addRow("%s, two layers' experts as it chooses", name) << QString(name) << f16 << f16 << 2 << -1;
+            QTest::addRow("%s, copies of experts", name) << QString(name) << f16 << f16 << -1 << 100000 << false;
+            QTest::addRow("%s, copies of one layer's experts", name)
+                << QString(name) << f16 << f16 << 2 << 100000 << false;
+            QTest::addRow("%s, experts as the plan chooses", name) << QString(name) << f16 << f16 << -1 << -1 << false;
+            QTest::addRow("%s, experts that travel", name) << QString(name) << f16 << f16 << -1 << 100000 << true;
+            QTest::addRow("%s, two layers' experts as it chooses", name)
+                << QString(name) << f16 << f16 << 2 << -1 << false;
         }
     }
 
@@ -135,7 +140,10 @@ private Q_SLOTS:
         QFETCH(int, v_type);
         QFETCH(int, layers);
         QFETCH(int, expert_cache);
+        QFETCH(bool, travel);
         LoadRequest request = request_for(name, KvType(k_type), KvType(v_type));
+        if (travel)
+            request.placement.rates = test_support::rates_of_travelling_experts("emulated");
         request.placement.emulated.fit_tokens = 96;
         request.placement.expert_cache_bytes = expert_cache < 0 ? std::nullopt : std::optional(expert_cache);
         if (expert_cache > 0)

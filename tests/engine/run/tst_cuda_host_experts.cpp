@@ -1,5 +1,6 @@
 // Experts that the host computes for a GPU's layers: as close to the truth as those on the GPU, and repeatable.
 #include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/expert_rates.h"
 #include "tests/support/reference_logits.h"
 #include "tests/support/test_program.h"
 
@@ -15,7 +16,8 @@ namespace cuda = kernels::cuda;
 namespace {
 
 constexpr Lengths kTurn = {20, 40};
-constexpr Lengths kShortPrompt = {12, 40};  // whose rows are few enough for copies of experts
+constexpr Lengths kShortPrompt = {12, 40};  // of few rows
+constexpr Lengths kLongPrompt = {80, 84};   // in two steps of 40
 
 LoadRequest with_host_experts(const QString& name, std::optional<int> layers)
 {
@@ -36,6 +38,14 @@ LoadRequest with_copies(const QString& name, double share)
         request.placement.expert_cache_bytes =
             std::int64_t(share * double(model->placement().telemetry()->expert_cache_bytes));
     }
+    return request;
+}
+
+/// All experts on the host, of which some come for steps of many rows.
+LoadRequest travelling(const QString& name)
+{
+    LoadRequest request = with_host_experts(name, PlacementOptions::kAllLayers);
+    request.placement.rates = rates_of_travelling_experts("cuda:0", name_with_driver(**CudaDevice::open(0)));
     return request;
 }
 
@@ -130,6 +140,66 @@ private Q_SLOTS:
         QCOMPARE(gpu.complaints(), std::string());
     }
 
+    // The second step of the prompt finds copies, and of the others some come, while the host computes the rest.
+    void promptsUseTheDevice_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("copies");
+        QTest::addColumn<bool>("travel");
+#ifdef SPILLWAY_SANITIZED  // minutes for all of them
+        QTest::addRow("gpt-oss-mxfp4, both") << QStringLiteral("gpt-oss-mxfp4") << true << true;
+        return;
+#endif
+        for (const char* const name : {"qwen3moe", "gpt-oss-mxfp4", "nemotron_h_moe", "llama4", "gemma4-moe"})
+            QTest::addRow("%s, copies", name) << QString(name) << true << false;
+        // Only packed matrices come.
+        QTest::addRow("gpt-oss-mxfp4, on their way") << QStringLiteral("gpt-oss-mxfp4") << false << true;
+        QTest::addRow("gpt-oss-mxfp4, both") << QStringLiteral("gpt-oss-mxfp4") << true << true;
+    }
+    void promptsUseTheDevice()
+    {
+        QFETCH(QString, name);
+        QFETCH(bool, copies);
+        QFETCH(bool, travel);
+        Gpu gpu;
+        const auto cpu = load(request_for(name));
+        QVERIFY(cpu);
+        const Logits truth = run(*cpu, {}, kLongPrompt).logits;
+        auto on_gpu = load(with_host_experts(name, 0));
+        QVERIFY(on_gpu);
+        const Logits there = run(*on_gpu, {}, kLongPrompt).logits;
+        on_gpu.reset();
+        LoadRequest request = copies ? with_copies(name, 0.5) : with_host_experts(name, PlacementOptions::kAllLayers);
+        if (travel)
+            request.placement.rates = travelling(name).placement.rates;
+        Logits first;
+        for (int time = 0; time < 2; ++time) {
+            auto model = load(request);
+            QVERIFY(model);
+            while (model->placement().advance()) {
+            }
+            DeviceTelemetry prompt;
+            const Run here = run(
+                *model,
+                [&](int done) {
+                    model->placement().settle();
+                    if (done <= kLongPrompt.prefill)
+                        prompt = *model->placement().telemetry();
+                },
+                kLongPrompt);
+            QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+            QCOMPARE(prompt.expert_hits > 0, copies);
+            QCOMPARE(prompt.expert_streamed_bytes > 0, travel);
+            QVERIFY(prompt.used_bytes() <= prompt.budget_bytes);
+            QVERIFY2(distance(here.logits, truth) <= 1.2 * distance(there, truth) + 1e-3,
+                     qPrintable(QString("%1 %2").arg(distance(here.logits, truth)).arg(distance(there, truth))));
+            if (time > 0 && !copies)  // how many have copies by then differs from run to run
+                QCOMPARE(first_difference(here.logits, first), -1);
+            first = here.logits;
+        }
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
     void copiesComeAndGoWhileTheModelTalks()
     {
         Gpu gpu;
@@ -174,20 +244,27 @@ private Q_SLOTS:
     void aFailureAtAnyCallIsNoEnd_data()
     {
         QTest::addColumn<int>("status");
-        QTest::newRow("the device is lost") << int(cuda::Status::LaunchFailed);
-        QTest::newRow("no memory is left") << int(cuda::Status::OutOfMemory);
+        QTest::addColumn<bool>("travel");
+        QTest::newRow("the device is lost") << int(cuda::Status::LaunchFailed) << false;
+        QTest::newRow("no memory is left") << int(cuda::Status::OutOfMemory) << false;
+        QTest::newRow("the device is lost while experts come") << int(cuda::Status::LaunchFailed) << true;
+        QTest::newRow("no memory is left while experts come") << int(cuda::Status::OutOfMemory) << true;
     }
     void aFailureAtAnyCallIsNoEnd()
     {
         QFETCH(int, status);
-        constexpr Lengths kFew = {12, 20};
+        QFETCH(bool, travel);
+        const Lengths few = travel ? Lengths{20, 22} : Lengths{12, 20};
         const auto talk = [&](LoadedModel& model) {
+            while (travel && model.placement().advance()) {
+            }
             return run(
-                model, [&](int) { model.placement().settle(); }, kFew);
+                model, [&](int) { model.placement().settle(); }, few);
         };
-        const auto cpu = load(request_for("qwen3moe"));
+        const char* const name = travel ? "gpt-oss-mxfp4" : "qwen3moe";  // only packed matrices come
+        const auto cpu = load(request_for(name));
         QVERIFY(cpu);
-        const Logits truth = run(*cpu, {}, kFew).logits;
+        const Logits truth = run(*cpu, {}, few).logits;
         LoadRequest request;
         int opening = 0, all = 0;  // calls
         double apart = 0;
@@ -195,7 +272,7 @@ private Q_SLOTS:
             Gpu gpu;
             if (!gpu.emulated())
                 QSKIP("a real device does not fail at will");
-            request = with_copies("qwen3moe", 0.5);
+            request = travel ? travelling(name) : with_copies(name, 0.5);
             opening = -gpu.emulated()->calls();
             QVERIFY(CudaDevice::open(0));
             opening += gpu.emulated()->calls();
@@ -203,7 +280,8 @@ private Q_SLOTS:
             const auto model = load(request);
             QVERIFY(model);
             apart = distance(talk(*model).logits, truth);
-            QVERIFY(model->placement().telemetry()->expert_hits > 0);
+            const DeviceTelemetry device = *model->placement().telemetry();
+            QVERIFY(travel ? device.expert_streamed_bytes > 0 : device.expert_hits > 0);
             all += gpu.emulated()->calls();
         }
         std::mt19937 random(m_seed);
@@ -226,7 +304,7 @@ private Q_SLOTS:
                 QCOMPARE(gpu.emulated()->leaks(), std::string());
             call += 1 + int(random() % unsigned(1 + (call - opening) / 2));
         }
-        QVERIFY2(noted >= 3, qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
+        QVERIFY2(noted >= (travel ? 1 : 3), qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
     }
 
     void aStoppedStepCanBeComputedLater()

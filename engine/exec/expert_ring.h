@@ -1,0 +1,69 @@
+// ExpertRing brings experts that lie on the host to a device for one step of many rows, matrix by matrix through a few
+// places, in the order in which the step multiplies with them: a place is filled again as soon as its matrix was used.
+#pragma once
+
+#include "engine/kv/kv_stream.h"
+#include "engine/model/expert_costs.h"
+#include "engine/model/weights.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+/// Belongs to what lies on the device, as the weights do that it reads; the engine's thread calls it.
+class ExpertRing
+{
+public:
+    /// Of so many layers, with so many experts each. Throws std::bad_alloc.
+    ExpertRing(Vram& vram, int layers, int experts);
+
+    /// Steps of no more rows wait for no copy.
+    static constexpr int kFewRows = 16;
+
+    // ---- between steps ----
+
+    /// Takes places for matrices of so many bytes; fewer when the device has no more memory; 0 gives all back.
+    int set_places(int count, std::size_t bytes) { return stream_.set_slots(count, bytes); }
+    int places() const { return stream_.slot_count(); }
+    /// Empty: the layer's experts are computed where they lie.
+    void set_costs(int l, const std::optional<ExpertCosts>& costs) { costs_[std::size_t(l)] = costs; }
+    /// Of a step of so many rows.
+    bool may_bring(int l, int rows) const { return rows > kFewRows && places() > 0 && costs_[std::size_t(l)]; }
+
+    // ---- in a step, a layer ----
+
+    /// Chooses among experts that so many rows have chosen, and begins to bring them: first all gates, where they are
+    /// apart, then all ups, then all downs. rows: (experts,), 0 where it is none of them. `from` has their matrices.
+    /// Precondition: may_bring().
+    void begin(int l, const LayerWeights& from, std::span<const int> rows);
+    /// Which were chosen, in the order of their numbers.
+    std::span<const int> chosen() const { return chosen_; }
+    /// Where the n-th matrix of all that come will be on the device.
+    DevicePtr place_of(std::size_t n) const { return stream_.slot_of(n); }
+    /// The next matrices of the kind that is multiplied with now: what is computed from now on finds them there. Where
+    /// the device failed the host has them. Precondition: not all of that kind were taken.
+    std::span<const std::byte* const> take();
+    /// All that were taken have been used, or will be by what was given to compute.
+    void release() { stream_.release(); }
+    /// The layer is computed, or given to compute.
+    void end();
+
+    std::int64_t brought_bytes() const { return brought_bytes_; }  // since it was made
+    /// What went wrong since this was asked last.
+    Status take_status() { return std::exchange(status_, {}); }
+
+private:
+    KvStream stream_;                                // of blocks that are matrices
+    std::vector<std::optional<ExpertCosts>> costs_;  // (layers,)
+    std::vector<int> chosen_;
+    std::vector<const std::byte*> taken_;
+    std::size_t used_ = 0;  // matrices of the layer, so far
+    std::int64_t brought_bytes_ = 0;
+    Status status_;
+};
+
+}  // namespace engine

@@ -1,0 +1,39 @@
+// SideThread does one piece of work at a time beside the engine's thread, which goes on meanwhile and waits for its
+// end.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace engine {
+
+/// The engine's thread calls it.
+class SideThread
+{
+public:
+    SideThread() = default;
+    ~SideThread();
+    SideThread(const SideThread&) = delete;
+    SideThread& operator=(const SideThread&) = delete;
+
+    /// `work` lives until wait() has returned. Where the system gives no more threads it is done when this returns.
+    void begin(const std::function<void()>& work);
+    /// Throws what the work has thrown.
+    void wait();
+
+private:
+    void loop();
+    void do_now(const std::function<void()>& work);
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    const std::function<void()>* work_ = nullptr;  // that was begun and has not ended
+    std::exception_ptr failure_;
+    bool quit_ = false;
+    std::thread thread_;  // none until the first work
+};
+
+}  // namespace engine

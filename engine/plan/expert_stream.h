@@ -1,0 +1,22 @@
+// Says what a layer's experts cost a step of many rows where they lie on the host, by the rates of the machine and of
+// the device, and whether it pays that some come to the device for it.
+#pragma once
+
+#include "engine/machine_rates.h"
+#include "engine/model/expert_costs.h"
+#include "engine/model/hyperparameters.h"
+#include "engine/model/weights.h"
+#include "engine/plan/device_bytes.h"
+
+#include <optional>
+#include <vector>
+
+namespace engine {
+
+/// (layers,) of each layer. Empty: it would not pay in steps of so many rows, or a rate is not known; `rates` may be
+/// null. The layout then has a ring for what comes.
+std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& h, const Weights& weights,
+                                                         const MachineRates* rates, const DeviceRates& device,
+                                                         int max_rows, DeviceLayout& layout);
+
+}  // namespace engine

@@ -1,0 +1,52 @@
+// One piece of work beside the engine's thread.
+#include "engine/exec/side_thread.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <atomic>
+#include <stdexcept>
+
+using namespace engine;
+
+class TestSideThread : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void bothGoOnAtTheSameTime()
+    {
+        SideThread side;
+        std::atomic<int> turn = 0;
+        const std::function<void()> work = [&] {
+            while (turn != 1)
+                std::this_thread::yield();
+            turn = 2;
+        };
+        for (int i = 0; i < 100; ++i) {
+            turn = 0;
+            side.begin(work);
+            turn = 1;  // it waits for this
+            side.wait();
+            QCOMPARE(turn.load(), 2);
+        }
+    }
+
+    void whatItThrowsIsThrownByWaiting()
+    {
+        SideThread side;
+        const std::function<void()> fails = [] { throw std::runtime_error("no"); };
+        side.begin(fails);
+        QVERIFY_EXCEPTION_THROWN(side.wait(), std::runtime_error);
+        bool done = false;
+        const std::function<void()> works = [&] { done = true; };
+        side.begin(works);
+        side.wait();
+        QVERIFY(done);
+    }
+
+    void withoutWorkThereIsNothingToWaitFor() { SideThread().wait(); }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestSideThread)
+#include "tst_side_thread.moc"
