@@ -123,7 +123,7 @@ struct DoctorFacts {
     std::optional<double> diskBytes = {};  // that were fetched from a disk during its tokens; empty: not known
     double expertHits = 0;                 // experts in RAM that it read: of which the device had a copy
     double expertMisses = 0;               // and the others
-    double copiedBytes = 0;                // to the device, in the answer: KV, copies of experts, layers that moved
+    double copiedBytes = 0;                // to the device, to stay: KV, copies of experts, layers that moved
     int layers = 0;                        // of the model
     int experts = 0;                       // of a layer; 0: it has none
     int expertsUsed = 0;                   // for a token

@@ -199,7 +199,7 @@ void DoctorController::ask(const DoctorAction& action, const std::filesystem::pa
 void DoctorController::onModelReady(const engine::ModelInfo& model)
 {
     m_model = model;
-    m_expertHits = m_expertMisses = m_toDeviceBytes = 0;
+    m_expertHits = m_expertMisses = m_copiedBytes = 0;
     m_earlier.clear();
     m_threads.reset();
     if (m_change && m_change->model != model.path)
@@ -230,6 +230,12 @@ void DoctorController::onConversation(const QString& conversation)
     show({});
 }
 
+/// What was copied to stay there for more than a step of a prompt.
+static qint64 copiedTo(const engine::DeviceTelemetry& device)
+{
+    return device.to_device_bytes - device.expert_streamed_bytes;
+}
+
 /// While nothing is answered here, other programs' answers may read experts.
 void DoctorController::countBetween(const engine::Telemetry& frame)
 {
@@ -237,7 +243,7 @@ void DoctorController::countBetween(const engine::Telemetry& frame)
         return;
     m_expertHits = frame.device->expert_hits;
     m_expertMisses = frame.device->expert_misses;
-    m_toDeviceBytes = frame.device->to_device_bytes;
+    m_copiedBytes = copiedTo(*frame.device);
 }
 
 /// The answer's own: the engine counts since the model was loaded, or since it came to its device.
@@ -251,9 +257,9 @@ void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& fa
     facts.expertMisses = double(anew ? misses : misses - m_expertMisses);
     m_expertHits = hits;
     m_expertMisses = misses;
-    const qint64 copied = last.device->to_device_bytes;
-    facts.copiedBytes = double(copied < m_toDeviceBytes ? copied : copied - m_toDeviceBytes);
-    m_toDeviceBytes = copied;
+    const qint64 copied = copiedTo(*last.device);
+    facts.copiedBytes = double(copied < m_copiedBytes ? copied : copied - m_copiedBytes);
+    m_copiedBytes = copied;
 }
 
 /// Of experts each further row of a step reads others; and a file that has a block for guessing needs no other.

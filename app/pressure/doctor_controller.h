@@ -118,7 +118,7 @@ private:
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::ModelInfo> m_model;
     /// Since the model was loaded, before the answer.
-    qint64 m_expertHits = 0, m_expertMisses = 0, m_toDeviceBytes = 0;
+    qint64 m_expertHits = 0, m_expertMisses = 0, m_copiedBytes = 0;
     std::vector<double> m_earlier;         // tokens/s of the conversation's answers
     QString m_shown;                       // conversation
     std::filesystem::path m_draftsFailed;  // the model for which guesses cost more here than they brought

@@ -133,7 +133,7 @@ private Q_SLOTS:
     /// So does it count what is copied to the device: an answer is judged by its own copies.
     void whatWasCopiedInAnAnswerIsItsOwn()
     {
-        const auto counted = [&](std::int64_t misses, std::int64_t copied) {
+        const auto counted = [&](std::int64_t misses, std::int64_t copied, std::int64_t streamed = 0) {
             script->change([&](auto& settings) {
                 engine::DeviceTelemetry device{.id = "emulated", .layers = 16};
                 device.layers_without_experts = device.expert_layers = 16;
@@ -142,6 +142,7 @@ private Q_SLOTS:
                 device.cached_experts = 4;
                 device.expert_misses = misses;
                 device.to_device_bytes = copied;
+                device.expert_streamed_bytes = streamed;
                 settings.device = device;
                 settings.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.2, .host_layers_s = 0.8};
             });
@@ -160,6 +161,12 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::ExpertsOverLink), 5000);
         QCOMPARE(doctor.diagnosis().linkShare, 0.8);
         counted(2000, 5'900'000'000);
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::TooFewCopies), 5000);
+        counted(3000, 6'800'000'000);
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::ExpertsOverLink), 5000);
+        counted(4000, 7'700'000'000, 800'000'000);  // most of it was experts of the prompt
         answer();
         QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::TooFewCopies), 5000);
     }
