@@ -58,6 +58,8 @@ try {
     auto model = LoadedModel::load(request, progress);
     if (!model)
         return tl::unexpected(model.error());
+    while ((*model)->placement().advance()) {
+    }
     return Evaluator(std::move(*model));
 } catch (...) {
     return caught("for this model");

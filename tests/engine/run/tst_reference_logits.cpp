@@ -2,6 +2,8 @@
 // goldens from elsewhere. The rule is the goldens': logits within 1.2 x the error llama.cpp makes on the same file
 // (own models: a bound derived from the same roundings), argmax and greedy ids wherever the two best logits are further
 // apart than 6 x that error. Goldens whose experts are chosen by a hair are held by the median of their rows.
+#include "engine/run/loaded_model.h"
+#include "tests/support/expert_rates.h"
 #include "tests/support/reference_logits.h"
 #include "tests/support/test_program.h"
 
@@ -34,14 +36,58 @@ QStringList goldens()
     return folder.isEmpty() ? QStringList() : test_support::models_with_results(folder + "/logits");
 }
 
-enum class Which { Own, All };
+bool has_experts(const QString& base)
+{
+    const auto info = inspect_model(model_of(base).toStdString());
+    return info && info->experts > 0;
+}
+
+/// As run(), where all lies as the request says before each chunk; tells what the device has counted.
+std::vector<float> run_placed(const QString& base, const Reference& r, const std::vector<int>& tokens,
+                              LoadRequest request, DeviceTelemetry& device)
+{
+    request.model = model_of(base).toStdString();
+    request.context_tokens = r.context;
+    request.threads = 1;
+    request.placement.device = PlacementOptions::Device::Emulated;
+    request.placement.emulated.vram_bytes = std::int64_t(1) << 30;
+    request.placement.emulated.link_bytes_per_s = 0;
+    request.placement.host_expert_layers = PlacementOptions::kAllLayers;
+    const auto model =
+        LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        return {};
+    ModelPlacement& placement = (*model)->placement();
+    KvSequence kv;
+    std::vector<float> rows;
+    for (std::size_t at = 0; at < tokens.size();) {
+        while (placement.advance()) {
+        }
+        placement.settle();
+        const auto chunk =
+            std::span(tokens).subspan(at, std::min(tokens.size() - at, std::size_t((*model)->max_rows())));
+        if (!(*model)->append(kv, chunk))
+            return {};
+        for (std::size_t row = 0; row < chunk.size(); ++row)
+            if (const auto logits = (*model)->logits(kv, int(row)))
+                rows.insert(rows.end(), logits->begin(), logits->end());
+        at += chunk.size();
+    }
+    device = *placement.telemetry();
+    (*model)->cache().truncate(kv, 0);
+    return rows;
+}
+
+enum class Which { Own, All, WithExperts };
 
 void add_models(Which which = Which::All)
 {
     QTest::addColumn<QString>("base");
     QStringList bases = test_support::models_with_results(test_support::own_models_folder());
-    if (which == Which::All)
+    if (which != Which::Own)
         std::ranges::copy_if(goldens(), std::back_inserter(bases), runs);
+    if (which == Which::WithExperts)
+        bases.removeIf([](const QString& base) { return !has_experts(base); });
     for (const QString& base : std::as_const(bases))
         QTest::addRow("%s", qPrintable(base.section('/', -2))) << base;
 }
@@ -134,6 +180,39 @@ private Q_SLOTS:
                 QVERIFY2(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)) == 0,
                          qPrintable(QString("threads %1, chunk %2").arg(threads).arg(chunk)));
             }
+    }
+
+    // All of them on the host, as --cpu-moe has them; with copies of half of them on the device; and where some come
+    // there for a step of many rows.
+    void expertsElsewhereGiveTheSame_data() { add_models(Which::WithExperts); }
+    void expertsElsewhereGiveTheSame()
+    {
+        QFETCH(QString, base);
+        const Reference r = read_reference(base);
+        LoadRequest on_host;
+        on_host.prefill_chunk_tokens = 24;
+        const auto expected = run(base, r, r.tokens, on_host);
+        QVERIFY(!expected.empty());
+        const auto give_the_same = [&](const LoadRequest& request, DeviceTelemetry& device) {
+            const auto rows = run_placed(base, r, r.tokens, request, device);
+            QCOMPARE(rows.size(), expected.size());
+            QVERIFY(std::memcmp(rows.data(), expected.data(), rows.size() * sizeof(float)) == 0);
+            const double error = error_of(rows, r);
+            QVERIFY2(error <= r.bound, qPrintable(QString("error %1, bound %2").arg(error).arg(r.bound)));
+            QVERIFY(device.layers > 0 && device.layers_without_experts == device.expert_layers);
+        };
+        DeviceTelemetry alone, all, half, coming;
+        give_the_same(on_host, alone);
+        LoadRequest with_copies = on_host, with_rates = on_host;
+        with_copies.prefill_chunk_tokens = 7;
+        with_copies.placement.expert_cache_bytes = std::int64_t(1) << 40;
+        give_the_same(with_copies, all);
+        with_copies.placement.expert_cache_bytes = all.expert_cache_bytes / 2;
+        give_the_same(with_copies, half);
+        QVERIFY(half.cached_experts > 0 && half.cached_experts < all.cached_experts && half.expert_hits > 0);
+        with_rates.placement.rates = rates_of_travelling_experts("emulated");
+        give_the_same(with_rates, coming);
+        QCOMPARE(coming.expert_streamed_bytes > 0, r.tokens.size() > 16);
     }
 
     // Only the project's own results say what an 8-bit KV cache may cost.
