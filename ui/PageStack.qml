@@ -35,6 +35,7 @@ StackLayout {
     signal pageRequested(int page)
     signal openRequested
     signal newRequested
+    signal removeRequested
     signal undoRequested
 
     function takeFocus() {
@@ -63,6 +64,7 @@ StackLayout {
         onOpenRequested: root.openRequested()
         onGuideRequested: root.program.openGuide()
         onNewRequested: root.newRequested()
+        onRemoveRequested: root.removeRequested()
         onUndoRequested: root.undoRequested()
     }
     // A loader cannot make bound components (Qt 6.4), so these reach out of themselves unchecked.

@@ -170,6 +170,7 @@ FocusScope {
                 onPageRequested: page => actions.show(page)
                 onOpenRequested: openDialog.begin()
                 onNewRequested: actions.startOver()
+                onRemoveRequested: actions.removeShown()
                 onUndoRequested: root.conversations.undo()
             }
             // What a column lies over does not take clicks.

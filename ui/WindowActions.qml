@@ -47,12 +47,19 @@ QtObject {
         page = which;
         pages.takeFocus();
     }
-    // The conversation, while the keyboard stays in the column, unless that makes room.
+    // The conversation, while the keyboard stays in the column, unless that makes room: Del still means what was chosen.
     function showBeside() {
-        if (sidebarOver)
+        if (sidebarOver) {
             show(PageName.Conversation);
-        else
+            pages.chatPage.meanRow();
+        } else {
             page = PageName.Conversation;
+        }
+    }
+    // The way back is in the column.
+    function removeShown() {
+        showSidebar();
+        column.removeShown();
     }
     function type(text: string) {
         show(PageName.Conversation);

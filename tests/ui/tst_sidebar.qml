@@ -54,6 +54,36 @@ Item {
             compare(row(0).title, "second question");
         }
 
+        // In a narrow window the column goes with the click, and comes back with the way to undo it.
+        function test_del_after_a_click_in_a_narrow_window() {
+            two();
+            parent.width = 700;
+            tryCompare(part("sidePanel"), "visible", false);
+            const choose = () => {
+                keyClick(Qt.Key_B, Qt.ControlModifier);
+                click(row(1));
+                tryCompare(part("sidePanel"), "visible", false);
+                tryCompare(part("composerField"), "activeFocus", true);
+            };
+            choose();
+            type("a"); // something else is done
+            keyClick(Qt.Key_Home);
+            keyClick(Qt.Key_Delete);
+            compare(part("composerField").text, "");
+            keyClick(Qt.Key_Delete);
+            compare(Bench.conversations.list.count, 2);
+            choose();
+            const first = Bench.chat.conversationId;
+            keyClick(Qt.Key_Delete);
+            tryCompare(Bench.conversations.list, "count", 1);
+            verify(Bench.chat.conversationId !== first);
+            tryCompare(part("undoNotice"), "visible", true);
+            verify(part("sidePanel").visible);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            tryCompare(Bench.chat, "conversationId", first);
+            parent.width = 1024;
+        }
+
         function test_search_leads_to_the_message() {
             two();
             keyClick(Qt.Key_K, Qt.ControlModifier);

@@ -25,6 +25,7 @@ FocusScope {
     signal openRequested
     signal guideRequested
     signal newRequested
+    signal removeRequested // of the conversation that is shown
     signal undoRequested // in a field where there is nothing to undo
 
     readonly property bool opening: models.phase !== ModelController.Idle
@@ -43,6 +44,9 @@ FocusScope {
             writing.takeFocus();
     }
 
+    function meanRow() {
+        writing.meanRow();
+    }
     function attach() {
         writing.attach();
     }
@@ -224,6 +228,7 @@ FocusScope {
                 modelName: root.models.current.name
                 onUndoRequested: root.undoRequested()
                 onEditLastRequested: root.editLast()
+                onRemoveRequested: root.removeRequested()
             }
             StatusLine {
                 id: status

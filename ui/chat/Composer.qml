@@ -21,10 +21,16 @@ FocusScope {
     readonly property bool popupOpen: attachmentText.visible
 
     signal editLastRequested
+    signal removeRequested
     signal undoRequested
 
     function takeFocus() {
         field.forceActiveFocus(Qt.OtherFocusReason);
+    }
+
+    // Del means the conversation that was chosen just now.
+    function meanRow() {
+        field.rowMeant = field.activeFocus;
     }
 
     function type(text: string) {
@@ -151,6 +157,7 @@ FocusScope {
                 Component.onCompleted: text = root.chat.draft
                 onSendRequested: root.send()
                 onEditLastRequested: root.editLastRequested()
+                onRemoveRequested: root.removeRequested()
                 onUndoRequested: root.undoRequested()
                 onPasteRequested: {
                     if (!root.composer.paste())

@@ -6,6 +6,10 @@ import Spillway.Ui.Theme
 TextArea {
     id: root
 
+    // A conversation was chosen, and its row has gone with the column: Del still means it, until something else is done.
+    property bool rowMeant: false
+
+    signal removeRequested // of that conversation
     signal sendRequested
     signal editLastRequested
     signal pasteRequested
@@ -26,14 +30,23 @@ TextArea {
     Accessible.name: qsTr("Message")
     Accessible.multiLine: true
 
+    onTextChanged: rowMeant = false
+    onPressed: rowMeant = false
+    onActiveFocusChanged: rowMeant = false
+
     // Tab moves on, as everywhere; a message needs no tab characters.
     Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
     Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
     Keys.onPressed: event => {
+        const meant = rowMeant;
+        rowMeant = false;
         const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
         if (enter && !(event.modifiers & Qt.ShiftModifier) && !inputMethodComposing) {
             event.accepted = true;
             sendRequested();
+        } else if (meant && event.key === Qt.Key_Delete && !(event.modifiers & ~Qt.KeypadModifier)) {
+            event.accepted = true;
+            removeRequested();
         } else if (event.matches(StandardKey.Paste)) {
             event.accepted = true;
             pasteRequested();

@@ -36,6 +36,10 @@ FocusScope {
             list.removeAtKeyboard();
     }
 
+    function removeShown() {
+        conversations.remove(conversations.list.current);
+    }
+
     Accessible.role: Accessible.Grouping
     Accessible.name: qsTr("Conversations")
 
