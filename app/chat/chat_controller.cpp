@@ -38,7 +38,7 @@ ChatController::ChatController(EngineThread& engine, ConversationStore& store, O
     connect(&store, &ConversationStore::trashed, this, &ChatController::onTrashed);
     m_draftTimer.setSingleShot(true);
     m_draftTimer.setInterval(kDraftDelayMs);
-    connect(&m_draftTimer, &QTimer::timeout, this, &ChatController::saveDraft);
+    connect(&m_draftTimer, &QTimer::timeout, this, &ChatController::onDraftAtRest);
 }
 
 ChatController::~ChatController()
@@ -138,6 +138,15 @@ void ChatController::saveDraft()
 {
     if (std::exchange(m_draftChanged, false) && (m_shown->worthKeeping() || m_shown->kept))
         m_open.save(*m_shown);
+}
+
+/// A conversation that had nothing but this draft is thrown away, and a new one is shown in its place.
+void ChatController::onDraftAtRest()
+{
+    if (m_shown->kept && !m_shown->worthKeeping())
+        showConversation(*m_open.create({}));
+    else
+        saveDraft();
 }
 
 /// Another conversation is going to be shown, or none. Returns the one that was kept for its draft alone, when that is

@@ -94,6 +94,7 @@ private:
     void connectShown();
     void showConversation(OpenConversation& conversation);
     void saveDraft();
+    void onDraftAtRest();
     QString leave();
     void onModelChanged();
     void onEvent(const engine::Event& event, quint64 turn);

@@ -179,6 +179,20 @@ Item {
             compare(Bench.chat.draft, "");
         }
 
+        function test_a_deleted_draft_leaves_no_conversation() {
+            makeWindow();
+            openModel();
+            type("half a thought");
+            tryCompare(Bench.conversations.list, "count", 1);
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            keyClick(Qt.Key_Delete);
+            tryCompare(Bench.conversations.list, "count", 0);
+            verify(part("composerField").activeFocus);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            compare(part("composerField").text, "half a thought");
+            tryCompare(Bench.conversations.list, "count", 1);
+        }
+
         function test_what_was_sent_is_not_undone() {
             makeWindow();
             openModel();

@@ -401,6 +401,27 @@ private Q_SLOTS:
         QCOMPARE(chat->conversationId(), other);
     }
 
+    void anEmptiedDraftIsNotListed()
+    {
+        chat->setDraft("a draft");
+        QTRY_COMPARE(bench->store->conversations().size(), 1);
+        const QString drafted = chat->conversationId();
+        chat->setDraft("");
+        QTRY_COMPARE(bench->store->conversations().size(), 0);  // by itself, after a moment
+        QVERIFY(chat->conversationId() != drafted);
+        chat->setDraft("another");
+        QTRY_COMPARE(bench->store->conversations().size(), 1);
+        bench->says("yes");
+        QVERIFY(chat->turn()->send("another"));
+        settle();
+        chat->setDraft("more");
+        QTest::qWait(700);
+        chat->setDraft("");
+        QTest::qWait(700);
+        QCOMPARE(bench->store->conversations().size(), 1);  // something was said in it
+        QCOMPARE(bench->texts().size(), 2);
+    }
+
     void renamedAndTrashedElsewhere()
     {
         bench->answer("question");
