@@ -716,10 +716,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 zu senden</translation>
     </message>
     <message>
-        <source>%1 of the %2 tokens left</source>
-        <translation>%1 von den %2 übrigen Token</translation>
-    </message>
-    <message>
         <source>With this message the prompt needs %1 tokens, and the context holds %2.</source>
         <translation>Mit dieser Nachricht braucht der Prompt %1 Token, und der Kontext fasst %2.</translation>
     </message>
@@ -729,6 +725,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>%1 to send, room for %2</source>
+        <translation>%1 zu senden, Platz für %2</translation>
     </message>
 </context>
 <context>

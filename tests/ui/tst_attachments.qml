@@ -21,7 +21,7 @@ Item {
             compare(Bench.composer.attachments.count, 2);
             verify(part("draftChip0").Accessible.name.startsWith("notes.md, "));
             tryVerify(() => part("draftChip0").Accessible.name.endsWith("tokens"));
-            tryVerify(() => /^\d+ of the [\d,]+ tokens left$/.test(part("messageCost").text));
+            tryVerify(() => /^\d+ tokens to send, room for [\d,]+$/.test(part("messageCost").text));
             verify(part("sendButton").enabled); // files alone can be sent
             ask("Which?");
             tryVerify(() => !Bench.chat.turn.busy && Bench.requestCount() === 1);

@@ -52,9 +52,9 @@ Item {
             makeWindow({ context: 8192 });
             openModel();
             type("one two three");
-            tryCompare(part("messageCost"), "text", "3 of the " + (8192 - 4).toLocaleString(Qt.locale("en_US"), "f", 0) + " tokens left");
+            tryCompare(part("messageCost"), "text", "3 tokens to send, room for " + (8192 - 4).toLocaleString(Qt.locale("en_US"), "f", 0));
             type(" four");
-            tryVerify(() => part("messageCost").text.startsWith("4 of the "));
+            tryVerify(() => part("messageCost").text.startsWith("4 tokens to send"));
             keyClick(Qt.Key_Return);
             tryVerify(() => !part("messageCost").visible);
         }
@@ -68,7 +68,7 @@ Item {
             compare(part("messageCost").text, "");
             verify(Bench.chat.turn.busy);
             Bench.chat.turn.stop();
-            tryVerify(() => part("messageCost").text.startsWith("2 of the "));
+            tryVerify(() => part("messageCost").text.startsWith("2 tokens to send"));
             part("composerField").text = "";
             tryVerify(() => !part("messageCost").visible);
         }
@@ -76,12 +76,12 @@ Item {
             makeWindow();
             openModel();
             type("one two three");
-            tryVerify(() => part("messageCost").text.startsWith("3 of"));
+            tryVerify(() => part("messageCost").text.startsWith("3 tokens to send"));
             const first = Bench.chat.conversationId;
             Bench.chat.newConversation();
             tryVerify(() => part("messageCost").text === "");
             Bench.chat.open(first);
-            tryVerify(() => part("messageCost").text.startsWith("3 of"));
+            tryVerify(() => part("messageCost").text.startsWith("3 tokens to send"));
         }
         function test_the_numbers_are_there_without_a_template() {
             makeWindow({ template: false, context: 512 });
@@ -89,7 +89,7 @@ Item {
             tryVerify(() => part("contextMeter").visible && part("ttft").visible && part("tps").visible);
             tryCompare(part("contextText"), "text", "0 / 512");
             type("one two");
-            tryCompare(part("messageCost"), "text", "2 of the 512 tokens left");
+            tryCompare(part("messageCost"), "text", "2 tokens to send, room for 512");
         }
 
         function test_nothing_to_say() {

@@ -25,7 +25,7 @@ ColumnLayout {
             return qsTr("Counting tokens…");
         if (composer.tokens === 0)
             return "";
-        return composer.tokensLeft > 0 ? qsTr("%1 of the %2 tokens left").arg(Format.count(composer.tokens)).arg(Format.count(composer.tokensLeft))
+        return composer.tokensLeft > 0 ? qsTr("%1 to send, room for %2").arg(tokens).arg(Format.count(composer.tokensLeft))
                                        : qsTr("%1 to send").arg(tokens);
     }
 
