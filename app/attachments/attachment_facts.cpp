@@ -1,5 +1,6 @@
 #include "app/attachments/attachment_facts.h"
 
+#include "app/attachments/field_text.h"
 #include "app/text/visible_text.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ constexpr qsizetype kMostShown_chars = 200'000;  // a longer text would keep the
 }  // namespace
 
 AttachmentFacts::AttachmentFacts(const Attachment& attachment)
-    : name(VisibleText::of(attachment.name).simplified())
+    : id(attachment.id)
+    , name(VisibleText::of(attachment.name).simplified())
     , kind(attachment.kind)
     , bytes(double(attachment.bytes))
     , tokens(attachment.tokens ? QVariant(*attachment.tokens) : QVariant())
@@ -22,6 +24,11 @@ AttachmentFacts::AttachmentFacts(const Attachment& attachment)
 QString AttachmentFacts::text() const
 {
     return VisibleText::of(QStringView(m_text).first(std::min(m_text.size(), kMostShown_chars)));
+}
+
+bool AttachmentFacts::editable() const
+{
+    return !m_text.isEmpty() && fitsTheField(m_text);
 }
 
 QVariantList attachmentFacts(const QList<Attachment>& attachments)

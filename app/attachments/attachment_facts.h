@@ -12,23 +12,29 @@ class AttachmentFacts
 {
     Q_GADGET
     QML_VALUE_TYPE(attachmentFacts)
+    Q_PROPERTY(QString id MEMBER id CONSTANT)  // empty: it was not sent yet
     Q_PROPERTY(QString name MEMBER name CONSTANT)
     Q_PROPERTY(QString kind MEMBER kind CONSTANT)
     Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
     Q_PROPERTY(QVariant tokens MEMBER tokens CONSTANT)   // undefined: not known
     Q_PROPERTY(QString text READ text CONSTANT)          // the beginning of what the model reads, when that is long
     Q_PROPERTY(int characters READ characters CONSTANT)  // of all of it
+    Q_PROPERTY(bool editable READ editable CONSTANT)     // a field can hold all of it
+    Q_PROPERTY(QString editText READ editText CONSTANT)  // all of it as it is, which may not be safe to show
 
 public:
     AttachmentFacts() = default;
     explicit AttachmentFacts(const Attachment& attachment);
 
+    QString id;
     QString name;
     QString kind;
     double bytes = 0;
     QVariant tokens;
     QString text() const;
     int characters() const { return int(m_text.size()); }
+    bool editable() const;
+    QString editText() const { return m_text; }
 
 private:
     QString m_text;

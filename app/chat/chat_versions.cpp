@@ -17,21 +17,8 @@ bool ChatVersions::edit(const QString& id, const QString& text)
     const StoredMessage* const original = m_shown->tree.find(id);
     if (!original || m_shown->busy())
         return false;
-    if (original->role == StoredMessage::Role::User) {
-        if (!m_turn.canSend() || (text.trimmed().isEmpty() && original->attachments.isEmpty()))
-            return false;
-        if (text == original->text) {
-            m_turn.askAgain(id);
-            return true;
-        }
-        StoredMessage question;
-        question.text = text;
-        question.attachments = original->attachments;
-        for (Attachment& attachment : question.attachments)
-            attachment.id = newId();
-        question.parent = original->parent;
-        return m_turn.ask(question);
-    }
+    if (original->role == StoredMessage::Role::User)
+        return ask(*original, text, original->attachments);
     if (text == original->text)
         return true;
     StoredMessage answer;
@@ -46,6 +33,34 @@ bool ChatVersions::edit(const QString& id, const QString& text)
     m_open.save(*m_shown, answer.id);
     m_shown.pathIsDifferent();
     return true;
+}
+
+bool ChatVersions::edit(const QString& id, const QString& text, const QStringList& files)
+{
+    const StoredMessage* const original = m_shown->tree.find(id);
+    if (!original || m_shown->busy() || original->role != StoredMessage::Role::User)
+        return false;
+    QList<Attachment> kept = original->attachments;
+    kept.removeIf([&](const Attachment& attachment) { return !files.contains(attachment.id); });
+    return ask(*original, text, kept);
+}
+
+/// Asks the question in other words, or once more where nothing of it is other.
+bool ChatVersions::ask(const StoredMessage& original, const QString& text, const QList<Attachment>& attachments)
+{
+    if (!m_turn.canSend() || (text.trimmed().isEmpty() && attachments.isEmpty()))
+        return false;
+    if (text == original.text && attachments.size() == original.attachments.size()) {
+        m_turn.askAgain(QString(original.id));  // the message moves when the tree grows
+        return true;
+    }
+    StoredMessage question;
+    question.text = text;
+    question.attachments = attachments;
+    for (Attachment& attachment : question.attachments)
+        attachment.id = newId();
+    question.parent = original.parent;
+    return m_turn.ask(question);
 }
 
 void ChatVersions::show(const QString& message, int step)

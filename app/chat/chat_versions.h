@@ -20,6 +20,8 @@ public:
 
     /// Of a question: a new version of it, which is asked. Of an answer: a new version that says this.
     Q_INVOKABLE bool edit(const QString& message, const QString& text);
+    /// The same of a question, of whose files only these go with it, by their ids.
+    Q_INVOKABLE bool edit(const QString& message, const QString& text, const QStringList& files);
     Q_INVOKABLE void showPrevious(const QString& message) { show(message, -1); }
     Q_INVOKABLE void showNext(const QString& message) { show(message, 1); }
     /// Of the last shown message that has versions.
@@ -35,6 +37,7 @@ Q_SIGNALS:
 
 private:
     void show(const QString& message, int step);
+    bool ask(const StoredMessage& original, const QString& text, const QList<Attachment>& attachments);
 
     EngineThread& m_engine;
     ConversationStore& m_store;

@@ -1,5 +1,7 @@
 #include "app/chat/composer_controller.h"
 
+#include "app/attachments/field_text.h"
+
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QMimeData>
@@ -9,21 +11,6 @@
 namespace {
 
 constexpr int kCountAfter_ms = 300;  // of rest; who types fast needs no numbers in between
-
-qsizetype longestParagraph(QStringView text)
-{
-    qsizetype longest = 0;
-    for (const QStringView paragraph : text.tokenize(u'\n'))
-        longest = std::max(longest, paragraph.size());
-    return longest;
-}
-
-/// Whether the field can hold it, however slowly.
-bool fitsTheField(QStringView text)
-{
-    return text.size() <= ComposerController::kLongestInsert &&
-           longestParagraph(text) <= ComposerController::kLongestParagraph;
-}
 
 }  // namespace
 

@@ -32,12 +32,9 @@ class ComposerController : public QObject
 public:
     // A page of text is some 3,000 characters; what is longer is to be read by the model, not edited here.
     static constexpr qsizetype kLongPaste = 20'000;
-    static constexpr qsizetype kLongestInsert = 200'000;  // what the field still lays out without a pause
     // With every key Qt shapes and breaks the whole paragraph anew that it is pressed in: 10,000 characters take some
-    // 13 ms of a processor, a frame. So a long one is a file, too; who wants it in the field all the same waits 50 ms a
-    // key.
+    // 13 ms of a processor, a frame. So a long one is a file, too, which may still be put into the field.
     static constexpr qsizetype kLongParagraph = 8'000;
-    static constexpr qsizetype kLongestParagraph = 40'000;
 
     /// `folder` holds the copies of attached files.
     ComposerController(ChatController& chat, TurnRunner& turns, EngineThread& engine, const QString& folder,

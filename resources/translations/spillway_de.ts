@@ -199,6 +199,14 @@
         <source>Remove %1</source>
         <translation>%1 entfernen</translation>
     </message>
+    <message>
+        <source>Put the text of %1 into the message</source>
+        <translation>Den Text von %1 in die Nachricht setzen</translation>
+    </message>
+    <message>
+        <source>Put its text into the message</source>
+        <translation>Seinen Text in die Nachricht setzen</translation>
+    </message>
 </context>
 <context>
     <name>AttachmentChips</name>

@@ -87,6 +87,67 @@ Item {
             verify(/^With this message the prompt needs 50\d tokens, and the context holds 60\.$/.test(part("messageCost").text), part("messageCost").text);
         }
 
+        function sentTooLong(files) {
+            makeWindow({ text: "yes", context: 60, modelContext: 60 });
+            openModel();
+            Bench.composer.attachments.add(files);
+            tryVerify(() => Bench.composer.tooMuch && !Bench.composer.counting);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Failed);
+            tryVerify(() => part("contextNotice").visible && part("contextNotice").tooLong);
+            click(findChild(part("contextNotice"), "contextEdit"));
+            tryVerify(() => part("editField").activeFocus);
+        }
+        function editedChip(name) {
+            const chips = messagePart("editedAttachments", 0);
+            for (let i = 0; chips && i < chips.children.length; ++i) // which is no list that "of" takes
+                if (chips.children[i].objectName === "sentChip" && chips.children[i].name === name)
+                    return chips.children[i];
+            return null;
+        }
+        function test_a_file_that_is_too_long_is_taken_out_of_the_message() {
+            sentTooLong([Bench.file("long.txt", "word ".repeat(500)), Bench.file("short.txt", "one")]);
+            compare(part("editField").text, "");
+            verify(!messagePart("messageAttachments", 0).visible); // they are in the editor meanwhile
+            tryVerify(() => editedChip("long.txt") && editedChip("short.txt"));
+            click(editedChip("long.txt")); // is it this one?
+            tryCompare(findChild(part("sentAttachmentText"), "attachmentText"), "activeFocus", true);
+            keyClick(Qt.Key_Escape);
+            click(seen(editedChip("long.txt"), "removeAttachment"));
+            tryVerify(() => editedChip("long.txt") === null);
+            tryCompare(part("editField"), "activeFocus", true);
+            verify(part("editAccept").enabled); // the other file is enough
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Complete);
+            compare(Bench.lastPrompt(), "File: short.txt\n\n```\none\n```\n\n");
+            // The version before has both still.
+            tryVerify(() => messagePart("previousVersion", 0).visible);
+            click(messagePart("previousVersion", 0));
+            tryVerify(() => messagePart("messageAttachments", 0).attachments.length === 2);
+        }
+        function test_a_file_that_is_too_long_is_shortened_in_the_message() {
+            sentTooLong([Bench.file("long.txt", "word ".repeat(500))]);
+            type("why?");
+            click(seen(editedChip("long.txt"), "takeInAttachment"));
+            tryVerify(() => editedChip("long.txt") === null);
+            tryCompare(part("editField"), "activeFocus", true);
+            compare(part("editField").text, "word ".repeat(500) + "\n\nwhy?");
+            part("editField").remove(20, 2500);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Complete);
+            compare(Bench.lastPrompt(), "word word word word \n\nwhy?");
+            verify(!messagePart("messageAttachments", 0).visible);
+        }
+        function test_a_message_left_as_it_was_keeps_its_files() {
+            sentTooLong([Bench.file("long.txt", "word ".repeat(500))]);
+            click(seen(editedChip("long.txt"), "removeAttachment"));
+            tryVerify(() => editedChip("long.txt") === null);
+            verify(!part("editAccept").enabled); // nothing is left
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => messagePart("messageAttachments", 0).visible);
+            compare(messagePart("messageAttachments", 0).attachments.length, 1);
+        }
+
         function test_several_errors_leave_the_composer_its_room() {
             makeWindow();
             openModel();

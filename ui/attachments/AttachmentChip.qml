@@ -14,11 +14,13 @@ AbstractButton {
     required property string sentence // why it cannot be sent; empty: it can
     property bool busy: false // it is being read or counted
     property bool removable: false
+    property bool takesIn: false // its text can become the message's
     property int widest: Theme.px(300)
 
     readonly property bool failed: sentence !== ""
 
     signal removeRequested
+    signal takeInRequested
 
     function facts(): string {
         if (failed)
@@ -90,6 +92,16 @@ AbstractButton {
                 color: Theme.textMuted
                 Accessible.ignored: true
             }
+        }
+        IconButton {
+            objectName: "takeInAttachment"
+            visible: root.takesIn
+            size: Theme.px(30)
+            pictureSize: Theme.px(16)
+            name: qsTr("Put the text of %1 into the message").arg(root.name)
+            tip: qsTr("Put its text into the message")
+            source: "qrc:/icons/edit.svg"
+            onClicked: root.takeInRequested()
         }
         IconButton {
             objectName: "removeAttachment"

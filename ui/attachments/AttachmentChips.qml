@@ -1,4 +1,4 @@
-// The files of a message that was sent. `attachments` is its list of attachmentFacts.
+// The files of a message that was sent, or is edited. `attachments` is its list of attachmentFacts.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -9,10 +9,13 @@ Flow {
 
     required property var attachments
     required property int widest
+    property bool editable: false // each may be taken out, or its text into the message
 
     property real natural: 0 // the width of all of them in one row
 
     signal shown(string name, string text, int characters)
+    signal removeRequested(var file)
+    signal takeInRequested(var file)
 
     function measure() {
         let width = 0;
@@ -43,6 +46,10 @@ Flow {
             bytes: modelData.bytes
             tokens: modelData.tokens
             sentence: ""
+            removable: root.editable
+            takesIn: root.editable && modelData.editable
+            onRemoveRequested: root.removeRequested(modelData)
+            onTakeInRequested: root.takeInRequested(modelData)
             onClicked: root.shown(modelData.name, modelData.text, modelData.characters)
         }
     }

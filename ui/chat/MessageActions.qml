@@ -101,7 +101,7 @@ Row {
     }
     Action {
         objectName: "editButton"
-        visible: root.said
+        visible: root.said || root.message.attachments.length > 0
         enabled: !root.chat.turn.busy
         name: root.mine ? qsTr("Edit and send again") : qsTr("Edit the answer")
         source: "qrc:/icons/edit.svg"

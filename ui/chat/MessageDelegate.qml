@@ -119,7 +119,7 @@ Item {
             Layout.preferredWidth: Math.min(natural, widest)
             widest: root.columnWidth * 0.84
             opacity: root.leftOut ? 0.55 : 1
-            attachments: root.attachments
+            attachments: root.edited ? [] : root.attachments // the editor has those that stay
             onShown: (name, text, characters) => root.attachmentShown(name, text, characters)
         }
         MessageBody {
@@ -154,8 +154,10 @@ Item {
                 mine: root.mine
                 editing: root.editing
                 obstacle: root.mine ? root.chat.turn.obstacle : ""
+                onAttachmentShown: (name, text, characters) => root.attachmentShown(name, text, characters)
                 onAccepted: text => {
-                    if (root.chat.versions.edit(root.messageId, text))
+                    const files = root.editing.attachments.map(file => file.id);
+                    if (root.mine ? root.chat.versions.edit(root.messageId, text, files) : root.chat.versions.edit(root.messageId, text))
                         root.editing.end();
                 }
             }
@@ -186,7 +188,7 @@ Item {
             raw: root.raw
             onRawToggled: root.raw = !root.raw
             onVersionRequested: step => root.versionRequested(step)
-            onEditRequested: root.editing.begin(root.messageId, root.chat.rawText(root.messageId))
+            onEditRequested: root.editing.begin(root.messageId, root.chat.rawText(root.messageId), root.attachments)
         }
     }
 }

@@ -1,8 +1,9 @@
-// A message being edited where it stands. Enter sends a question again (Shift+Enter breaks the line), Ctrl+Enter keeps an
+// A message being edited where it stands, with the files that go with it. Enter sends a question again (Shift+Enter breaks the line), Ctrl+Enter keeps an
 // answer, Esc leaves it as it was.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts
+import Spillway.Ui.Attachments
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
@@ -13,11 +14,25 @@ FocusScope {
     required property MessageEditing editing
     required property string obstacle // why it cannot be sent now
 
+    readonly property bool acceptable: obstacle === "" && (field.text.trim() !== "" || editing.attachments.length > 0)
+
     signal accepted(string text)
+    signal attachmentShown(string name, string text, int characters)
 
     function accept() {
-        if (obstacle === "" && field.text.trim() !== "")
+        if (acceptable)
             accepted(field.text);
+    }
+    // In front of what was written, as the model reads it.
+    function takeIn(file: var) {
+        const text = file.editText.endsWith("\n") || field.length === 0 ? file.editText : file.editText + "\n\n";
+        field.insert(0, text);
+        field.cursorPosition = text.length;
+        dropFile(file);
+    }
+    function dropFile(file: var) {
+        field.forceActiveFocus(Qt.OtherFocusReason);
+        editing.remove(file.id);
     }
 
     implicitHeight: column.implicitHeight
@@ -31,17 +46,31 @@ FocusScope {
 
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: scroll.height + 2 * Theme.gapSmall
+            implicitHeight: scroll.y + scroll.height + Theme.gapSmall
             radius: Theme.radiusLarge
             color: Theme.raised
             border.width: 1
             border.color: field.activeFocus ? Theme.accent : Theme.borderStrong
 
+            AttachmentChips {
+                id: files
+
+                objectName: "editedAttachments"
+                x: Theme.gapSmall
+                y: Theme.gapSmall
+                width: parent.width - 2 * x
+                widest: width
+                editable: true
+                attachments: root.editing.attachments
+                onShown: (name, text, characters) => root.attachmentShown(name, text, characters)
+                onRemoveRequested: file => root.dropFile(file)
+                onTakeInRequested: file => root.takeIn(file)
+            }
             ScrollView {
                 id: scroll
 
                 x: Theme.gapSmall
-                y: Theme.gapSmall
+                y: Theme.gapSmall + (files.visible ? files.height + Theme.gapTiny : 0)
                 width: parent.width - 2 * x
                 height: Math.min(field.implicitHeight, Theme.px(320))
                 ScrollBar.horizontal.policy: ScrollBar.AlwaysOff
@@ -105,7 +134,7 @@ FocusScope {
             ActionButton {
                 objectName: "editAccept"
                 primary: true
-                enabled: root.obstacle === "" && field.text.trim() !== ""
+                enabled: root.acceptable
                 text: root.mine ? qsTr("Send") : qsTr("Keep")
                 onClicked: root.accept()
             }

@@ -34,7 +34,8 @@ FocusScope {
             if (messages.data(index, MessageModel.AuthorRole) !== MessageModel.User)
                 continue;
             view.showRow(row);
-            editing.begin(messages.data(index, MessageModel.MessageIdRole), messages.data(index, MessageModel.RawTextRole));
+            editing.begin(messages.data(index, MessageModel.MessageIdRole), messages.data(index, MessageModel.RawTextRole),
+                          messages.data(index, MessageModel.AttachmentsRole));
             return;
         }
     }

@@ -307,6 +307,10 @@ private Q_SLOTS:
         QVERIFY(chat->versions()->edit(bench->idAt(0), "Read it again"));
         settle();
         QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
+        QVERIFY(!chat->versions()->edit(bench->idAt(0), " ", {}));  // nothing would be left
+        QVERIFY(chat->versions()->edit(bench->idAt(0), "Read it again", {}));
+        settle();
+        QCOMPARE(sent()[0].text.c_str(), "Read it again");
         composer.reset();
         restart();
         composer = compose();

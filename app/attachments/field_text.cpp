@@ -1,0 +1,23 @@
+#include "app/attachments/field_text.h"
+
+#include <algorithm>
+
+namespace {
+
+constexpr qsizetype kLongestInField = 200'000;          // what is still laid out without a pause
+constexpr qsizetype kLongestParagraphInField = 40'000;  // 50 ms a key
+
+}  // namespace
+
+qsizetype longestParagraph(QStringView text)
+{
+    qsizetype longest = 0;
+    for (const QStringView paragraph : text.tokenize(u'\n'))
+        longest = std::max(longest, paragraph.size());
+    return longest;
+}
+
+bool fitsTheField(QStringView text)
+{
+    return text.size() <= kLongestInField && longestParagraph(text) <= kLongestParagraphInField;
+}
