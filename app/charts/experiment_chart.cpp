@@ -30,7 +30,8 @@ void ExperimentChart::setRows(ExperimentRowModel* rows)
 void ExperimentChart::fill(QCustomPlot& plot)
 {
     if (m_rows)
-        ExperimentPlot::draw(plot, *m_rows, m_model, ExperimentPlot::Quantity(m_quantity), m_colors, hidden());
+        setEmpty(ExperimentPlot::draw(plot, *m_rows, m_model, ExperimentPlot::Quantity(m_quantity), m_colors,
+                                      hidden()) <= 0);
 }
 
 /// The contexts that were measured, whatever they are; of those that stand close together the first.

@@ -45,8 +45,8 @@ std::optional<double> ExperimentPlot::valueOf(const ExperimentRun& run, const Ex
     return {};
 }
 
-void ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity,
-                          const QList<QColor>& colors, const QStringList& hidden)
+double ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity,
+                            const QList<QColor>& colors, const QStringList& hidden)
 {
     double highest = 0;
     const auto addCurve = [&](const QList<ExperimentRow>& series, int strategy, bool earlier) {
@@ -80,5 +80,5 @@ void ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int
     const double from = contexts.isEmpty() ? 9 : std::log2(*least), to = contexts.isEmpty() ? 12 : std::log2(*most);
     plot.xAxis->setRange(from - kMarginOctaves, to + kMarginOctaves);
     plot.yAxis->setRange(0, highest > 0 ? highest * kFigureHeadroom : 1);
-    plot.yAxis->setTickLabels(highest > 0);  // there is no scale yet
+    return highest;
 }

@@ -22,8 +22,9 @@ std::optional<double> valueOf(const ExperimentRun& run, const ExperimentRow& row
                               Strategy::Name base);
 
 /// One curve for each strategy of a model, and dashed those of the earlier run; the axes' ranges. The x axis is the
-/// binary logarithm of the context. `hidden`: strategies by number, and "earlier".
-void draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity, const QList<QColor>& colors,
-          const QStringList& hidden);
+/// binary logarithm of the context. `hidden`: strategies by number, and "earlier". Gives the highest value; 0: there is
+/// no scale.
+double draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity,
+            const QList<QColor>& colors, const QStringList& hidden);
 
 }  // namespace ExperimentPlot

@@ -91,6 +91,7 @@ void OccupancyChart::fill(QCustomPlot& plot)
     plot.xAxis->setRange(begin, std::max(count > 0 ? x.last() : 0, begin + least));
     const double highest = count > 0 ? *std::max_element(top.begin(), top.end()) : 0;
     plot.yAxis->setRange(0, std::max({now.total, highest * kOccupancyHeadroom, 1.0}));
+    setEmpty(now.total <= 0 && highest <= 0);
     if (now.budget > 0)
         drawLevels(plot, places);
 }

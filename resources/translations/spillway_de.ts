@@ -5529,6 +5529,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>This file is shorter than Ollama says it should be.</source>
         <translation>Diese Datei ist kürzer, als sie laut Ollama sein müsste.</translation>
     </message>
+    <message>
+        <source>Nothing was measured yet</source>
+        <translation>Noch wurde nichts gemessen</translation>
+    </message>
 </context>
 <context>
     <name>OpenDialog</name>
@@ -6336,6 +6340,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The numbers are in the table below</source>
         <translation>Die Zahlen stehen in der Tabelle darunter</translation>
+    </message>
+    <message>
+        <source>Choose above what is drawn here</source>
+        <translation>Oben wählen, was hier gezeichnet wird</translation>
+    </message>
+    <message>
+        <source>Nothing of this was measured</source>
+        <translation>Davon wurde nichts gemessen</translation>
     </message>
 </context>
 <context>

@@ -67,6 +67,7 @@ ColumnLayout {
             .arg(Format.bytes(root.now.others)).arg(Format.bytes(root.now.free))
             + (root.hasCopies ? ", " + qsTr("copies of experts %1").arg(Format.bytes(root.now.experts)) : "")
             + (root.hasStates ? ", " + qsTr("states of recurrent layers %1").arg(Format.bytes(root.now.state)) : "")
+        emptyText: qsTr("Nothing was measured yet")
         readings: chart.draggedBytes === undefined ? root.readingsAt(chart.cursor) : root.chosenBy(chart.draggedBytes, chart.draggedBudget)
 
         OccupancyChart {

@@ -186,6 +186,21 @@ private Q_SLOTS:
         shown.picture();
     }
 
+    void aMemoryOfWhichNothingIsKnownHasNoNumbers()
+    {
+        Shown<OccupancyChart> shown;
+        shown.item.setProperty("ground", kGround);
+        const auto beside = [&] {
+            const QImage strip = shown.picture().copy(0, 0, 12, 150);
+            return strip.width() * strip.height() - pixelsOf(strip, kGround);
+        };
+        QCOMPARE(beside(), 0);
+        QVERIFY(shown.item.empty());
+        shown.monitor.onFrame(1, frameAt(1, 100, 50));
+        QVERIFY(beside() > 0);
+        QVERIFY(!shown.item.empty());
+    }
+
     /// An axis from 0 to 1 of nothing means nothing.
     void withoutASpeedThereAreNoNumbersOfOne()
     {

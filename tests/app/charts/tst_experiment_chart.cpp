@@ -113,6 +113,29 @@ private Q_SLOTS:
         QVERIFY(std::abs((cpuLeft - mergeLeft) / (cpuRight - cpuLeft) - 2) < 0.3);  // 10 apart, and 5
     }
 
+    /// An axis from 0 to 1 of nothing means nothing, as that of the device where only the CPU was measured.
+    void whatWasNotMeasuredHasNoNumbers()
+    {
+        ShownExperiment shown;
+        shown.chart.setProperty("quantity", ExperimentChart::DeviceMemory);
+        const auto beside = [&] {  // what is drawn where the numbers of the y axis stand
+            const QImage strip = shown.picture().copy(0, 0, 12, 150);
+            int count = 0;
+            for (int y = 0; y < strip.height(); ++y)
+                for (int x = 0; x < strip.width(); ++x)
+                    count += strip.pixelColor(x, y) != kPaper ? 1 : 0;
+            return count;
+        };
+        ExperimentRun run = someRun(20);
+        shown.rows.setRun(run);
+        QVERIFY(beside() > 0);
+        QVERIFY(!shown.chart.empty());
+        run.rows.removeIf([](const ExperimentRow& row) { return row.cell.strategy != Strategy::CpuOnly; });
+        shown.rows.setRun(run);
+        QCOMPARE(beside(), 0);
+        QVERIFY(shown.chart.empty());
+    }
+
     void valuesAreTheRows()
     {
         ShownExperiment shown;
