@@ -5,6 +5,7 @@
 #include <QSet>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace {
@@ -56,8 +57,7 @@ void SpeedChart::fill(QCustomPlot& plot)
     plot.yAxis->setRange(0, highest);
     setEmpty(plot.plottableCount() == 0);
     drawSpill(plot);
-    if (shows("marks"))
-        drawMarks(plot, highest);
+    drawMarks(plot, highest);
 }
 
 /// The highest speed.
@@ -118,9 +118,11 @@ void SpeedChart::drawSpill(QCustomPlot& plot) const
     line->setPen(QPen(m_spillColor, 1.2, Qt::DashDotLine));
 }
 
-void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
+void SpeedChart::drawMarks(QCustomPlot& plot, double highest)
 {
     using Kind = engine::Event::Kind;
+    constexpr std::array kSeries = {"offloads", "fetches", "layers"};
+    std::array<bool, kSeries.size()> there = {};
     QSet<std::pair<int, int>> drawn;  // many at one place are one tick
     const Ring<PressureHistory::Mark>& marks = monitor()->history().marks();
     for (qsizetype i = 0; i < marks.size(); ++i) {
@@ -132,12 +134,23 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
             continue;
         drawn.insert(place);
         const int row = mark.kind == Kind::Offload ? 0 : mark.kind == Kind::Fetch ? 1 : 2;
+        there[std::size_t(row)] = true;
+        if (!shows(kSeries[std::size_t(row)]))
+            continue;
         auto* const tick = new QCPItemLine(&plot);
         tick->start->setCoords(mark.contextTokens, highest * kMarkHeight * row);
         tick->end->setCoords(mark.contextTokens, highest * kMarkHeight * (row + 0.8));
         const QColor color = row == 0 ? m_offloadColor : row == 1 ? m_fetchColor : m_moveColor;
         tick->setPen(QPen(color, 2));
     }
+    QStringList series;
+    for (std::size_t row = 0; row < kSeries.size(); ++row)
+        if (there[row])
+            series.append(QLatin1String(kSeries[row]));
+    if (series == m_marks)
+        return;
+    m_marks = series;
+    Q_EMIT marksChanged();
 }
 
 SpeedChart::Near SpeedChart::nearest(double x) const

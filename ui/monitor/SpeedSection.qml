@@ -20,9 +20,26 @@ ColumnLayout {
         { key: "earlier", name: qsTr("Earlier"), value: "", color: Qt.alpha(Theme.accent, 0.4), hides: true },
         { key: "predicted", name: qsTr("Predicted"), value: "", color: Theme.textMuted, hides: true, hollow: true },
         { key: "forecast", name: qsTr("Full context"), value: "", color: Theme.textMuted, hides: true, hollow: true },
-        { key: "marks", name: qsTr("Moves"), value: "", color: Theme.kvOnHost, hides: true },
+        { key: "offloads", name: qsTr("KV to RAM"), value: "", color: Theme.kvOnHost, hides: true },
+        { key: "fetches", name: qsTr("KV to the device"), value: "", color: Theme.kvOnDevice, hides: true },
+        { key: "layers", name: qsTr("Layers or experts moved"), value: "", color: Theme.weights, hides: true },
         { key: "spill", name: qsTr("Spill point"), value: Format.count(spill ?? 0), color: Theme.watermark, hides: false }
     ]
+
+    readonly property var marks: chart.marks // kinds of ticks that there are
+
+    // Ticks are named once there are any of their kind.
+    function named(key: string): bool {
+        if (elsewhere)
+            return key === "measured" || key === "earlier";
+        if (key === "spill")
+            return spill !== undefined;
+        const tick = key === "offloads" || key === "fetches" || key === "layers";
+        return !tick || marks.indexOf(key) >= 0;
+    }
+    function legend(): var {
+        return series.filter(entry => named(entry.key));
+    }
 
     function readingsAt(x: var): var {
         return x === undefined ? [] : linesOf(chart.at(x));
@@ -78,7 +95,7 @@ ColumnLayout {
     Legend {
         Layout.fillWidth: true
         hidden: root.forecast ? root.hidden : root.hidden.concat(["forecast"])
-        entries: root.elsewhere ? root.series.slice(0, 2) : root.spill === undefined ? root.series.slice(0, 5) : root.series
+        entries: root.legend()
         onToggled: key => {
             if (key === "forecast")
                 root.forecast = !root.forecast;

@@ -226,6 +226,33 @@ private Q_SLOTS:
         QVERIFY(shown.item.empty());
     }
 
+    void eachKindOfTickIsASeries()
+    {
+        Shown<SpeedChart> shown;
+        const QColor offload("#aa0000"), fetch("#00aa00"), layer("#0000aa");
+        shown.item.setProperty("ground", kGround);
+        shown.item.setProperty("offloadColor", offload);
+        shown.item.setProperty("fetchColor", fetch);
+        shown.item.setProperty("moveColor", layer);
+        shown.monitor.onFrame(1, frameAt(1, 400, 0));
+        shown.picture();
+        QVERIFY(shown.item.marks().isEmpty());
+        for (const auto kind : {engine::Event::Kind::Offload, engine::Event::Kind::LayerMove}) {
+            engine::Event event;
+            event.kind = kind;
+            event.time_us = 1'000'000;
+            shown.monitor.onEvent(event);
+        }
+        const QImage both = shown.picture();
+        QCOMPARE(shown.item.marks(), (QStringList{"offloads", "layers"}));
+        QVERIFY(pixelsOf(both, offload) > 0 && pixelsOf(both, layer) > 0);
+        QCOMPARE(pixelsOf(both, fetch), 0);
+        shown.item.setProperty("hidden", QStringList{"offloads"});
+        const QImage one = shown.picture();
+        QVERIFY(pixelsOf(one, offload) == 0 && pixelsOf(one, layer) > 0);
+        QCOMPARE(shown.item.marks().size(), 2);  // so that it can be brought back
+    }
+
     /// The card is of the point beside the pointer, whichever answer it is of.
     void theNearestPointOfAnySeriesIsRead()
     {
