@@ -450,6 +450,7 @@ Item {
             tryCompare(part("kvMap"), "columns", 5);
             keyClick(Qt.Key_N, Qt.ControlModifier);
             tryCompare(part("kvMap"), "columns", 0);
+            verify(part("kvMapEmpty").text.startsWith("Nothing is kept yet"));
             verify(!part("kvMapOfAnother").visible);
             ask("a second one");
             tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);

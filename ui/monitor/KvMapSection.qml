@@ -72,9 +72,11 @@ ColumnLayout {
     spacing: Theme.gapTiny
 
     Text {
+        objectName: "kvMapEmpty"
         Layout.fillWidth: true
         visible: map.columns === 0
-        text: qsTr("Nothing is kept yet: the first words fill the first block.")
+        text: root.chat.messages.count === 0 ? qsTr("Nothing is kept yet: the first words fill the first block.")
+            : qsTr("Nothing of this conversation is in memory now. The next answer brings back what is saved of it on the disk, and reads the rest.")
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall
