@@ -300,6 +300,14 @@ Item {
             const numbers = messagePart("answerNumbers");
             verify(numbers.text.indexOf("4 of 8 guessed tokens stood") >= 0, numbers.text);
             verify(numbers.Accessible.description.indexOf("Guessed ahead: 8 tokens, of which the answer has 4") >= 0, numbers.Accessible.description);
+            // Where there is no room for all, none is cut in its middle.
+            const shown = findChild(numbers, "shownNumbers");
+            tryCompare(shown, "text", numbers.text);
+            root.width = 480;
+            tryVerify(() => shown.text.startsWith("3 tokens") && shown.text.endsWith("…"), 5000, shown.text);
+            verify(!shown.truncated);
+            root.width = 1024;
+            tryCompare(shown, "text", numbers.text);
         }
     }
 }

@@ -1,4 +1,5 @@
-// The numbers of an answer in a line; all of them when one points at it or it has the keyboard.
+// The numbers of an answer in a line, as many as there is room for; all of them when one points at it or it has the
+// keyboard.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components
@@ -15,17 +16,31 @@ AbstractButton {
     function tokens(count: var): string {
         return count === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(count));
     }
-    function line(): string {
-        let all = "";
+    readonly property var numbers: {
+        const all = [];
         if (message.ownTokens !== undefined)
-            all = Format.also(all, tokens(message.ownTokens));
+            all.push(tokens(message.ownTokens));
         if (message.tokensPerSecond !== undefined)
-            all = Format.also(all, Format.tokensPerSecond(message.tokensPerSecond));
+            all.push(Format.tokensPerSecond(message.tokensPerSecond));
         if (message.ttftMs !== undefined && !brief)
-            all = Format.also(all, qsTr("first after %1").arg(Format.milliseconds(message.ttftMs)));
+            all.push(qsTr("first after %1").arg(Format.milliseconds(message.ttftMs)));
         if (drafted && !brief)
-            all = Format.also(all, qsTr("%1 of %2 guessed tokens stood").arg(Format.count(message.acceptedTokens)).arg(Format.count(message.draftedTokens)));
+            all.push(qsTr("%1 of %2 guessed tokens stood").arg(Format.count(message.acceptedTokens)).arg(Format.count(message.draftedTokens)));
         return all;
+    }
+
+    // The first so many, with a mark that there are more.
+    function line(most: int): string {
+        let some = "";
+        for (let i = 0; i < Math.min(most, numbers.length); ++i)
+            some = Format.also(some, numbers[i]);
+        return most < numbers.length ? Format.also(some, "…") : some;
+    }
+    function fitting(): string {
+        let most = numbers.length;
+        while (most > 1 && Math.ceil(metrics.advanceWidth(line(most))) > width)
+            --most;
+        return line(most);
     }
     function ledger(): string {
         const lines = [];
@@ -46,9 +61,9 @@ AbstractButton {
         return lines.join("\n");
     }
 
-    implicitWidth: Math.ceil(implicitContentWidth)
+    implicitWidth: Math.ceil(metrics.advanceWidth(text))
     implicitHeight: Theme.px(30)
-    text: line()
+    text: line(numbers.length)
     hoverEnabled: true
 
     Accessible.role: Accessible.StaticText
@@ -65,7 +80,8 @@ AbstractButton {
         }
     }
     contentItem: Text {
-        text: root.text
+        objectName: "shownNumbers"
+        text: root.fitting()
         textFormat: Text.PlainText
         elide: Text.ElideRight
         verticalAlignment: Text.AlignVCenter
@@ -74,6 +90,11 @@ AbstractButton {
         Accessible.ignored: true
     }
 
+    FontMetrics {
+        id: metrics
+
+        font.pixelSize: Theme.sizeSmall
+    }
     Tip {
         objectName: "ledgerTip"
         visible: root.hovered || root.visualFocus
