@@ -113,8 +113,8 @@ bool BlockLines::startBlock(const QString& text)
 bool BlockLines::startMaths(const QString& text)
 {
     const QString trimmed = text.trimmed();
-    const bool dollars = trimmed.startsWith(QLatin1String("$$"));
-    if (!dollars && !trimmed.startsWith(QLatin1String("\\[")))
+    const QString close = displayEnd(trimmed);
+    if (close.isEmpty())
         return false;
     if (const auto whole = mathsAt(trimmed, 0)) {
         if (whole->size != trimmed.size())
@@ -123,7 +123,7 @@ bool BlockLines::startMaths(const QString& text)
         m_blocks.add(
             {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
     } else {
-        if (QStringView(trimmed).sliced(2).contains(dollars ? u"$$" : u"\\]"))
+        if (close.size() == 2 && QStringView(trimmed).sliced(2).contains(close))
             return false;
         closePiece();
         m_state.mode = Mode::Maths;
@@ -289,10 +289,11 @@ void BlockLines::lineOfMaths(const QString& text)
     }
     m_state.open += u'\n' + text;
     const QString all = m_state.open.trimmed();
-    const QLatin1String close(all.startsWith(u'$') ? "$$" : "\\]");
-    if (!text.contains(close) && m_state.open.size() < kLongestParagraph)
+    const QString close = displayEnd(all);
+    const auto whole = text.contains(close) ? mathsAt(all, 0) : std::nullopt;
+    const bool innerEnds = close.size() > 2 && !whole;  // if any: that of another environment within
+    if ((!text.contains(close) || innerEnds) && m_state.open.size() < kLongestParagraph)
         return;
-    const auto whole = mathsAt(all, 0);
     if (whole && whole->size == all.size()) {
         m_blocks.add(
             {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
@@ -367,7 +368,9 @@ void BlockLines::showOpen(const QString& line)
     if (m_state.mode == Mode::Paragraph && m_state.open.startsWith(u'|') && m_state.open.count(u'\n') < 2)
         m_state.open.clear();  // the head of a table, in all likelihood
     if (m_state.mode == Mode::Maths) {
-        m_blocks.add({.kind = Block::Kind::Maths, .text = m_state.open.trimmed().mid(2).trimmed()});
+        const QString typed = m_state.open.trimmed();
+        m_blocks.add(
+            {.kind = Block::Kind::Maths, .text = displayEnd(typed).size() == 2 ? typed.mid(2).trimmed() : typed});
         m_state.open.clear();
     } else if (m_state.nestedFence.isEmpty()) {
         m_state.open = withClosedMarks(m_state.open);

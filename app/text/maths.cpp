@@ -4,17 +4,19 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <array>
 
 namespace {
 
 constexpr qsizetype kLongestInline = 1000;
 constexpr qsizetype kLongestDisplay = 3000;
+constexpr qsizetype kLongestName = 14;  // of an environment, with what closes it
 constexpr int kDeepestBraces = 24;
 
 // ---- where a formula is ----
 
 /// Position of `close` from `at` on, that no backslash escapes and no blank line precedes; -1: none.
-qsizetype closing(QStringView text, qsizetype at, QLatin1String close, qsizetype longest)
+qsizetype closing(QStringView text, qsizetype at, QStringView close, qsizetype longest)
 {
     const qsizetype end = qMin(text.size(), at + longest);
     for (qsizetype i = at; i < end; ++i) {
@@ -36,7 +38,7 @@ bool looksLikeFormula(QStringView text)
     return !text.front().isDigit() || !text.contains(u' ');
 }
 
-std::optional<MathsSpan> between(QStringView text, qsizetype at, qsizetype open, QLatin1String close, bool display)
+std::optional<MathsSpan> between(QStringView text, qsizetype at, qsizetype open, QStringView close, bool display)
 {
     const qsizetype start = at + open;
     const qsizetype end = closing(text, start, close, display ? kLongestDisplay : kLongestInline);
@@ -53,7 +55,7 @@ std::optional<MathsSpan> betweenDollars(QStringView text, qsizetype at)
     const bool afterWord = at > 0 && (text[at - 1].isLetterOrNumber() || text[at - 1] == u'$');  // US$
     if (afterWord || at + 2 >= text.size() || text[at + 1].isSpace())
         return {};
-    const qsizetype end = closing(text, at + 1, QLatin1String("$"), kLongestInline);
+    const qsizetype end = closing(text, at + 1, u"$", kLongestInline);
     if (end <= at + 1 || text[end - 1].isSpace())
         return {};
     const bool beforeNumber = end + 1 < text.size() && text[end + 1].isDigit();  // an amount begins there
@@ -61,6 +63,42 @@ std::optional<MathsSpan> betweenDollars(QStringView text, qsizetype at)
     if (beforeNumber || !looksLikeFormula(formula))
         return {};
     return MathsSpan{at, end + 1 - at, formula, false};
+}
+
+/// The name of the environment that begins here, where it holds a formula by itself; else empty.
+QStringView environmentAt(QStringView text)
+{
+    static constexpr std::array<QStringView, 12> names = {u"align",  u"aligned",  u"alignat",  u"alignedat",
+                                                          u"gather", u"gathered", u"equation", u"split",
+                                                          u"cases",  u"rcases",   u"array",    u"CD"};
+    static constexpr QStringView begin = u"\\begin{";
+    if (!text.startsWith(begin))
+        return {};
+    const QStringView rest = text.sliced(begin.size(), std::min(text.size() - begin.size(), kLongestName));
+    const QStringView name = rest.first(std::max<qsizetype>(0, rest.indexOf(u'}')));
+    const QStringView plain = name.endsWith(u'*') ? name.chopped(1) : name;  // without a number
+    const bool known = std::ranges::find(names, plain) != names.end() || plain.endsWith(u"matrix");
+    return known ? name : QStringView();
+}
+
+QString endOfEnvironment(QStringView name)
+{
+    return QStringLiteral("\\end{%1}").arg(name);
+}
+
+/// From its \begin to its \end, those of others like it within.
+std::optional<MathsSpan> environment(QStringView text, qsizetype at, QStringView name)
+{
+    const QString begin = QStringLiteral("\\begin{%1}").arg(name), close = endOfEnvironment(name);
+    for (qsizetype size = begin.size();;) {
+        const qsizetype end = closing(text, at + size, close, kLongestDisplay - size);
+        if (end < 0)
+            return {};
+        size = end + close.size() - at;
+        const QStringView whole = text.sliced(at, size);
+        if (whole.count(begin) == whole.count(close))
+            return MathsSpan{at, size, whole, true};
+    }
 }
 
 // ---- what characters can say ----
@@ -320,14 +358,26 @@ std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at)
 {
     const QStringView rest = text.sliced(at);
     if (rest.startsWith(u"$$"))
-        return between(text, at, 2, QLatin1String("$$"), true);
+        return between(text, at, 2, u"$$", true);
     if (rest.startsWith(u'$'))
         return betweenDollars(text, at);
     if (rest.startsWith(u"\\("))
-        return between(text, at, 2, QLatin1String("\\)"), false);
+        return between(text, at, 2, u"\\)", false);
     if (rest.startsWith(u"\\["))
-        return between(text, at, 2, QLatin1String("\\]"), true);
+        return between(text, at, 2, u"\\]", true);
+    if (const QStringView name = environmentAt(rest); !name.isEmpty())
+        return environment(text, at, name);
     return {};
+}
+
+QString displayEnd(QStringView text)
+{
+    if (text.startsWith(u"$$"))
+        return QStringLiteral("$$");
+    if (text.startsWith(u"\\["))
+        return QStringLiteral("\\]");
+    const QStringView name = environmentAt(text);
+    return name.isEmpty() ? QString() : endOfEnvironment(name);
 }
 
 QString shownFormula(QStringView formula)

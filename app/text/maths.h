@@ -14,8 +14,12 @@ struct MathsSpan {
     bool display = false;      // on lines of its own
 };
 
-/// The formula that begins at `at` with $, $$, \( or \[, or nothing. Amounts of money are none: "$5 and $10".
+/// The formula that begins at `at` with $, $$, \(, \[ or an environment such as \begin{align}, or nothing. Amounts of
+/// money are none: "$5 and $10".
 std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at);
+
+/// What ends the formula on lines of its own that begins here; empty: none begins.
+QString displayEnd(QStringView text);
 
 /// The formula in Unicode where that says exactly the same; else as typed.
 QString shownFormula(QStringView formula);

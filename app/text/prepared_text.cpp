@@ -75,7 +75,7 @@ PreparedText prepareMarkdown(QStringView text)
 {
     PreparedText out;
     out.text.reserve(text.size());
-    qsizetype hopeless = 0;  // up to here \\( and \\[ have been looked at and do not close
+    qsizetype hopeless = 0;  // up to here \\(, \\[ and \\begin have been looked at and do not close
     for (qsizetype i = 0; i < text.size(); ++i) {
         const QChar c = text[i];
         if (c == u'`') {
@@ -88,7 +88,7 @@ PreparedText prepareMarkdown(QStringView text)
                                     shownFormula(found->formula), found->display});
             i += found->size - 1;
         } else if (c == u'\\' && i + 1 < text.size()) {
-            if (text[i + 1] == u'(' || text[i + 1] == u'[')
+            if (text[i + 1] == u'(' || text[i + 1] == u'[' || !displayEnd(text.sliced(i)).isEmpty())
                 hopeless = i + 500;
             out.text += text.sliced(i, 2);
             ++i;

@@ -180,6 +180,17 @@ private Q_SLOTS:
                                              << "maths x ≠ y";
         QTest::newRow("display in a list") << "- a\n\n  $$x^2$$"
                                            << "1 [•] a\n1> maths x²";
+        QTest::newRow("display without marks") << "So\n\\begin{aligned}\n a &= b \\\\\n c &= d\n\\end{aligned}\nand on"
+                                               << "So\nmaths a = b/c = d\nand on";
+        QTest::newRow("environments in each other")
+            << "\\begin{cases} a \\\\\n\\begin{cases} b \\end{cases}\n\\end{cases}"
+            << "maths \\begin{cases} a \\\\\n\\begin{cases} b \\end{cases}\n\\end{cases}";
+        QTest::newRow("an environment in a list") << "- a\n\n  \\begin{align*}x^2\\end{align*}"
+                                                  << "1 [•] a\n1> maths x²";
+        QTest::newRow("no formula") << "\\begin{itemize} \\item a \\end{itemize}"
+                                    << "\\begin{itemize} \\item a \\end{itemize}";
+        QTest::newRow("abandoned environment") << "\\begin{aligned}\na\n\nb"
+                                               << "\\begin{aligned}/a\nb";
         QTest::newRow("abandoned formula") << "$$\na\n\nb"
                                            << "$$/a\nb";
         QTest::newRow("formula in a table") << "|a|b|\n|-|-|\n|$|x|$|2|"
@@ -280,6 +291,9 @@ private Q_SLOTS:
         QTest::newRow("backticks") << "`a``b" << 50'000;
         QTest::newRow("dollars") << "$a $$ " << 50'000;
         QTest::newRow("open formulas") << "\\( \\[ " << 50'000;
+        QTest::newRow("open environments") << "\\begin{align} " << 50'000;
+        QTest::newRow("nameless environments") << "\\begin{" << 100'000;
+        QTest::newRow("environments in lines") << "\\begin{align}\n" << 50'000;
         QTest::newRow("entities") << "&eacute;" << 20'000;
         QTest::newRow("lines") << "line\n" << 100'000;
         QTest::newRow("fences") << "```\n" << 100'001;

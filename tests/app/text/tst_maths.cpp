@@ -21,6 +21,14 @@ private Q_SLOTS:
                                << "x";
         QTest::newRow("square") << "\\[x\\]"
                                 << "x";
+        QTest::newRow("environment") << "\\begin{align}x\\end{align} y"
+                                     << "\\begin{align}x\\end{align}";
+        QTest::newRow("matrix") << "\\begin{pmatrix}x\\end{pmatrix}"
+                                << "\\begin{pmatrix}x\\end{pmatrix}";
+        QTest::newRow("open environment") << "\\begin{align}x"
+                                          << "";
+        QTest::newRow("another environment") << "\\begin{document}x\\end{document}"
+                                             << "";
         QTest::newRow("price") << "$5 and $10"
                                << "";
         QTest::newRow("range") << "$5-$10"
