@@ -67,7 +67,7 @@ bool BlockDocument::insertFormula(QTextCursor& cursor, const QString& latex, boo
         return false;
     const int pixels = base.intProperty(QTextFormat::FontPixelSize);
     const double size = pixels > 0 ? pixels : m_bodySize;
-    const Formulas::Look look{size * kFormulaSize, m_formulaColor, m_pixelRatio};
+    const Formulas::Look look{size * kFormulaSize, {m_formulaColor, m_errorColor}, m_pixelRatio};
     if (const auto picture = m_formulas->picture(latex, display, look)) {
         insertFormulaCharacter(cursor, *picture, latex, display, base);
         return true;

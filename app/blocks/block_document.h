@@ -30,7 +30,8 @@ class BlockDocument : public QObject, public QQmlParserStatus
     Q_PROPERTY(QString serif MEMBER m_serif NOTIFY looksChanged)  // of formulas that are shown in characters
     Q_PROPERTY(Formulas* formulas MEMBER m_formulas WRITE setFormulas NOTIFY looksChanged)
     Q_PROPERTY(QColor formulaColor MEMBER m_formulaColor NOTIFY looksChanged)
-    Q_PROPERTY(qreal pixelRatio MEMBER m_pixelRatio NOTIFY looksChanged)  // of the screen
+    Q_PROPERTY(QColor errorColor MEMBER m_errorColor NOTIFY looksChanged)  // of what a formula may not hold
+    Q_PROPERTY(qreal pixelRatio MEMBER m_pixelRatio NOTIFY looksChanged)   // of the screen
 
 public:
     explicit BlockDocument(QObject* parent = nullptr);
@@ -71,6 +72,7 @@ private:
     QPointer<Formulas> m_formulas;
     FormulaRoom m_formulaRoom;
     QColor m_formulaColor = Qt::black;
+    QColor m_errorColor = Qt::red;
     qreal m_pixelRatio = 1;
     QList<std::pair<QString, bool>> m_awaited;  // LaTeX, and whether on lines of its own
     QPointer<QQuickTextDocument> m_document;

@@ -77,7 +77,10 @@ Style inherited(const FormulaBox& box, Style style)
         style.face.bold |= rule.bold;
         style.face.italic = !rule.upright && (style.face.italic || rule.italic);
     }
-    if (const QString color = box.style.value(QStringLiteral("color")); QColor::isValidColor(color))
+    const QString color = box.style.value(QStringLiteral("color"));
+    if (color == QLatin1String("error"))  // formula_tree.js
+        style.color = QColor::fromRgba(kErrorInk);
+    else if (QColor::isValidColor(color))
         style.color = QColor(color);
     for (const char* name : {"mfrac", "op-limits", "accent", "x-arrow", "mover", "munder", "col-align-c"})
         if (box.is(L1(name)))

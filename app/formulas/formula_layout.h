@@ -8,6 +8,9 @@
 #include <QPainterPath>
 #include <QRectF>
 
+/// Stands for the colour of errors, as an invalid one does for that of the text.
+constexpr QRgb kErrorInk = 0x00000001;
+
 /// All lengths are in em of the text around; the origin is on the baseline at the left, y grows downwards.
 struct FormulaLayout {
     struct Shape {

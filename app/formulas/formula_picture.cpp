@@ -40,9 +40,11 @@ void paintCurve(QPainter& painter, const FormulaLayout::Curve& curve, const QCol
     painter.restore();
 }
 
-void paint(QPainter& painter, const FormulaLayout& layout, const QColor& text, double pixel)
+void paint(QPainter& painter, const FormulaLayout& layout, const FormulaInk& ink, double pixel)
 {
-    const auto colored = [&text](const QColor& color) { return color.isValid() ? color : text; };
+    const auto colored = [&ink](const QColor& color) {
+        return !color.isValid() ? ink.text : color.rgba() == kErrorInk ? ink.error : color;
+    };
     for (const FormulaLayout::Rule& ground : layout.grounds)
         painter.fillRect(ground.rect, ground.color);
     for (const FormulaLayout::Shape& shape : layout.shapes)
@@ -59,7 +61,7 @@ void paint(QPainter& painter, const FormulaLayout& layout, const QColor& text, d
 
 }  // namespace
 
-FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const QColor& color, double scale)
+FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const FormulaInk& ink, double scale)
 {
     FormulaPicture picture;
     picture.depth = std::ceil(layout.depth * pixels) + kEdge;
@@ -75,6 +77,6 @@ FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const QC
     painter.scale(scale, scale);
     painter.translate(kEdge, height);
     painter.scale(pixels, pixels);
-    paint(painter, layout, color, 1 / (pixels * scale));
+    paint(painter, layout, ink, 1 / (pixels * scale));
     return picture;
 }

@@ -7,6 +7,11 @@
 #include <QImage>
 #include <QSize>
 
+struct FormulaInk {
+    QColor text = {};
+    QColor error = {};  // of what a formula may not hold
+};
+
 struct FormulaPicture {
     QImage image = {};  // in pixels of the screen
     QSize size = {};    // in pixels of the page
@@ -14,4 +19,4 @@ struct FormulaPicture {
 };
 
 /// `pixels`: the size of the text around; `scale`: pixels of the screen to one of the page.
-FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const QColor& color, double scale);
+FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const FormulaInk& ink, double scale);

@@ -38,6 +38,6 @@ function formulaTree(latex, display, mostBoxes, deepest) {
     }
 
     const tree = katex.__renderToHTMLTree(latex, {
-        displayMode: display, throwOnError: true, strict: "ignore", trust: false, maxExpand: 1000, maxSize: 40 });
+        displayMode: display, throwOnError: true, strict: "ignore", trust: false, errorColor: "error", maxExpand: 1000, maxSize: 40 });
     return JSON.stringify(plain(tree, 0));
 }

@@ -51,7 +51,7 @@ std::optional<FormulaPicture> Formulas::picture(const QString& latex, bool displ
     if (const auto* const layout = m_set.object(key)) {
         if (!*layout)
             return {};
-        FormulaPicture picture = paintFormula(**layout, look.pixels, look.color, look.scale);
+        FormulaPicture picture = paintFormula(**layout, look.pixels, look.ink, look.scale);
         return picture.image.isNull() ? std::nullopt : std::optional(std::move(picture));
     }
     if (!Katex::available() || m_waiting.contains(key))

@@ -28,7 +28,7 @@ class Formulas : public QObject
 public:
     struct Look {
         double pixels;  // size of the text around
-        QColor color;
+        FormulaInk ink;
         double scale;  // pixels of the screen to one of the page
     };
 

@@ -48,6 +48,7 @@ SidewaysView {
             serif: Theme.serif
             formulas: Formulas
             formulaColor: edit.color
+            errorColor: Theme.danger
             pixelRatio: edit.Screen.devicePixelRatio
         }
     }

@@ -50,6 +50,7 @@ TextEdit {
         serif: Theme.serif
         formulas: Formulas
         formulaColor: root.color
+        errorColor: Theme.danger
         pixelRatio: root.Screen.devicePixelRatio
     }
     HoverHandler {

@@ -60,7 +60,7 @@ int main(int argc, char* argv[])
         painter.setFont(small);
         painter.drawText(0, 10, latex.left(110));
         if (const auto boxes = readFormulaBoxes(katex.boxes(latex, display))) {
-            const FormulaPicture picture = paintFormula(layOut(*boxes, fonts), kPixels, text, 1);
+            const FormulaPicture picture = paintFormula(layOut(*boxes, fonts), kPixels, {text, Qt::red}, 1);
             painter.drawImage(10, 14, picture.image);
         } else {
             ++unset;

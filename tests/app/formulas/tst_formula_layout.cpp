@@ -159,7 +159,7 @@ private Q_SLOTS:
         const auto layout = laidOut(QStringLiteral("{\\color{red} a} b"));
         QCOMPARE(layout->shapes[0].color, QColor(Qt::red));
         QVERIFY(!layout->shapes[1].color.isValid());
-        const FormulaPicture picture = paintFormula(*layout, 20, Qt::blue, 2);
+        const FormulaPicture picture = paintFormula(*layout, 20, {Qt::blue, Qt::red}, 2);
         QCOMPARE(picture.image.width(), picture.size.width() * 2);
         bool red = false, blue = false;
         for (int y = 0; y < picture.image.height(); ++y)
@@ -168,6 +168,20 @@ private Q_SLOTS:
                 blue |= picture.image.pixelColor(x, y) == QColor(Qt::blue);
             }
         QVERIFY(red && blue);
+    }
+
+    /// Links and pictures have no place in a formula. They are shown as written, in a colour that can be read.
+    void errorsAreInTheirInk()
+    {
+        const auto layout = laidOut(QStringLiteral("\\href{https://example.org}{a}"));
+        QVERIFY(layout && !layout->shapes.isEmpty());
+        const QColor error("#ff8877");
+        const FormulaPicture picture = paintFormula(*layout, 40, {Qt::white, error}, 1);
+        int inInk = 0;
+        for (int y = 0; y < picture.image.height(); ++y)
+            for (int x = 0; x < picture.image.width(); ++x)
+                inInk += picture.image.pixelColor(x, y) == error ? 1 : 0;
+        QVERIFY(inInk > 20);
     }
 
     void whatIsNoFormulaIsRefused_data()

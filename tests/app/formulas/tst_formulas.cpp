@@ -15,7 +15,7 @@ class TestFormulas : public QObject
 {
     Q_OBJECT
 
-    const Formulas::Look m_look{15, Qt::black, 1};
+    const Formulas::Look m_look{15, {Qt::black, Qt::red}, 1};
 
 private Q_SLOTS:
     void initTestCase()
