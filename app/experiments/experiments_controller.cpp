@@ -202,9 +202,7 @@ void ExperimentsController::measure()
     run.plan = m_draft.plan();
     run.plan.threads = choices.threads;
     run.plan.kvType = kvName(choices.k_type);
-    run.name = run.plan.models.size() == 1
-                   ? run.plan.models.first().title
-                   : tr("%1 and %n more", nullptr, int(run.plan.models.size()) - 1).arg(run.plan.models.first().title);
+    run.name = nameFor(run);
     const engine::DeviceInfo cpu = engine::cpu_device();
     run.machine = QString::fromStdString(cpu.description + ", " + cpu.kernels);
     run.cores = cpu.cores;
@@ -215,6 +213,23 @@ void ExperimentsController::measure()
     setState(Measuring);
     m_runner.start(run.plan);
     Q_EMIT progressChanged();
+}
+
+/// After its models. The page shows it beside the minute in which the run began, so another of that minute has another.
+QString ExperimentsController::nameFor(const ExperimentRun& run) const
+{
+    const QString first = run.plan.models.first().title;
+    const QString models =
+        run.plan.models.size() == 1 ? first : tr("%1 and %n more", nullptr, int(run.plan.models.size()) - 1).arg(first);
+    const auto taken = [&](const QString& name) {
+        return std::ranges::any_of(m_runs, [&](const ExperimentRun& other) {
+            return other.name == name && other.started.secsTo(run.started) < 60;
+        });
+    };
+    QString name = models;
+    for (int number = 2; taken(name); ++number)
+        name = QStringLiteral("%1 (%2)").arg(models).arg(number);
+    return name;
 }
 
 void ExperimentsController::cancel()

@@ -145,6 +145,7 @@ Q_SIGNALS:
 private:
     void makeRoom();
     void measure();
+    QString nameFor(const ExperimentRun& run) const;
     void onTurnsChanged();
     void onRow(const ExperimentRow& row);
     void onFinished(bool cancelled);

@@ -465,6 +465,10 @@ Item {
             measured();
             compare(lab().runs.length, 2);
             compare(lab().rows.count, 2);
+            const box = part("runBox"); // both are of one minute, as a rule
+            verify(box.textAt(0) !== box.textAt(1), box.textAt(0));
+            if (lab().runs[0].started - lab().runs[1].started < 60000)
+                compare(lab().runs[0].name, lab().runs[1].name + " (2)");
             lab().compare(lab().runs[1].id);
             verify(lab().rows.compares);
             tryVerify(() => row(0) && findChild(row(0), "rowChange").visible);
