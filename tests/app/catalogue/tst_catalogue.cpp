@@ -244,6 +244,28 @@ private Q_SLOTS:
         QCOMPARE(found(Store::Jan, "store").first(), "Jan | Nested | org/repo |  |  | openable");
     }
 
+    /// Its folder as GPT4All leaves it: models beside its chats, its indexes of documents and what it is fetching.
+    void gpt4AllIsFoundByItself()
+    {
+        for (const char* file : {"gpt4all-1f3a.chat", "localdocs_v3.db", "test_write.txt"})
+            m_folder->put(QString("data/nomic.ai/GPT4All/") + file, "not a model");
+        m_folder->put("data/nomic.ai/GPT4All/Tiny.Q4_0.gguf", chatModel("Tiny"));
+        m_folder->put("data/nomic.ai/GPT4All/incomplete-Large.Q4_0.gguf", "half of it");
+        Surroundings here;
+        here.system = Surroundings::System::Linux;
+        here.home = m_folder->path("home");
+        here.variable = [this](const char* name) {
+            return QLatin1String(name) == QLatin1String("XDG_DATA_HOME") ? m_folder->path() + "/data" : QString();
+        };
+        here.shortFileText = [](const QString&) { return QString(); };
+        ScanRequest all = request(Store::Gpt4All, "nowhere");
+        all.places = placesOfOtherPrograms(here);
+        all.places.removeIf([](const Place& place) { return place.store != Store::Gpt4All; });
+        ScanReport report;
+        QCOMPARE(lines(rowsOf(all, &report)), QStringList("GPT4All | Tiny |  |  |  | openable"));
+        QCOMPARE(report.places.first().unfinished, 1);
+    }
+
     void oneFileInTwoPlacesIsOneRow()
     {
         m_folder->put("lm/org/repo/Tiny.gguf", chatModel("Tiny"));
