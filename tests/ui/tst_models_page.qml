@@ -43,6 +43,17 @@ Item {
             compare(Bench.namelessControls(shell).join(), "");
         }
 
+        // In a low window the words need the room.
+        function test_empty_state_of_a_low_window() {
+            showModels([]);
+            tryCompare(part("noModels"), "visible", true);
+            verify(part("noModelsPicture").visible);
+            parent.height = 480;
+            tryCompare(part("noModelsPicture"), "visible", false);
+            parent.height = 640;
+            tryCompare(part("noModelsPicture"), "visible", true);
+        }
+
         function test_rows_say_what_they_are() {
             showModels(["org/repo/tiny.gguf", "org/other/broken.gguf"]);
             compare(titles(), "tiny broken");

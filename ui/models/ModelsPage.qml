@@ -214,6 +214,7 @@ Page {
     }
     NoModels {
         objectName: "noModels"
+        room: root.height
         hasGuide: root.hasGuide
         canFind: root.canFind
         canReach: root.canReach

@@ -9,6 +9,7 @@ import Spillway.Ui.Theme
 ColumnLayout {
     id: root
 
+    required property real room // px of height that there are
     property bool hasGuide: false
     property bool canFind: false // on the network
     property bool canReach: false // models of servers
@@ -28,6 +29,8 @@ ColumnLayout {
     spacing: Theme.gap
 
     Picture {
+        objectName: "noModelsPicture"
+        visible: root.room >= Theme.px(450) // a window of 500
         Layout.alignment: Qt.AlignHCenter
         source: "qrc:/icons/models.svg"
         size: Theme.px(48)
