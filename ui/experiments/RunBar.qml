@@ -37,7 +37,7 @@ ColumnLayout {
     }
 
     function nameOf(run: experimentFacts): string {
-        return qsTr("%1 – %2").arg(new Date(run.started).toLocaleString(Format.locale, Locale.ShortFormat)).arg(run.name);
+        return qsTr("%1 – %2").arg(Format.moment(run.started)).arg(run.name);
     }
 
     spacing: Theme.gapSmall

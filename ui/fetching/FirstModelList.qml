@@ -25,7 +25,7 @@ ColumnLayout {
     SectionHeading {
         objectName: "firstHeading"
         Layout.fillWidth: true
-        text: qsTr("Good first models, as of %1").arg(new Date(root.finder.firstDateMs).toLocaleDateString(Format.locale, Locale.ShortFormat))
+        text: qsTr("Good first models, as of %1").arg(Format.date(root.finder.firstDateMs))
     }
     Repeater {
         model: root.finder.first.length // the rows stay while what fits is found out: else they would go in the middle of being laid out

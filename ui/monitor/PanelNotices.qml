@@ -37,7 +37,7 @@ ColumnLayout {
                                    : qsTr("%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.").arg(others).arg(Format.tokensPerSecond(speed));
     }
     function dated(sentence: string): string {
-        return sentence.arg(monitor.recordingModel).arg(monitor.recordingMade.toLocaleString(Format.locale, Locale.ShortFormat));
+        return sentence.arg(monitor.recordingModel).arg(Format.moment(monitor.recordingMade.getTime()));
     }
 
     Notice {

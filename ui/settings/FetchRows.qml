@@ -54,7 +54,7 @@ ColumnLayout {
         explanation: qsTr("Leaves the rest of the line to others. It holds at once.")
         setting: root.settings.fetchMegabytesPerS
         suffix: qsTr(" MB/s")
-        zeroText: qsTr("no limit")
+        zeroText: qsTr("No limit")
     }
     SettingRow {
         objectName: "hubTokenRow"

@@ -64,6 +64,13 @@ QtObject {
         return number === 1 ? qsTr("1 model") : qsTr("%1 models").arg(count(number));
     }
 
+    // One that nobody reads the wrong way round, whatever comes first where they live.
+    function date(ms: real): string {
+        return new Date(ms).toLocaleDateString(root.locale, qsTr("d MMM yyyy", "a day, as Qt formats dates"));
+    }
+    function moment(ms: real): string {
+        return qsTr("%1, %2", "a day and a time").arg(date(ms)).arg(new Date(ms).toLocaleTimeString(root.locale, Locale.ShortFormat));
+    }
     // A day, by its distance from today; ms since 1970.
     function day(ms: real): string {
         const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(ms).setHours(0, 0, 0, 0)) / 86400000);
@@ -71,8 +78,7 @@ QtObject {
             return qsTr("today");
         if (days === 1)
             return qsTr("yesterday");
-        return days < 30 ? qsTr("%1 days ago").arg(days)
-                         : new Date(ms).toLocaleDateString(Qt.locale(), Locale.ShortFormat);
+        return days < 30 ? qsTr("%1 days ago").arg(days) : date(ms);
     }
 
     // What there is of some texts, as people list them.
