@@ -382,11 +382,16 @@ Item {
             verify(Bench.fetching.page.webPage.endsWith("/org/closed"));
             compare(Bench.namelessControls(shell).join(), "");
             compare(notice.actionText, "Enter a token");
+            // What leads to the files is the way to go, and nothing is recommended that is not given.
+            const offer = seen(part("quant0"), "fetch"), reason = seen(part("quant0"), "reason");
+            verify(findChild(notice, "noticeAction").primary);
+            verify(!offer.primary && !reason.visible && !part("showOnHub").primary);
             click(findChild(notice, "noticeAction"));
             tryVerify(() => part("hubToken").activeFocus);
             type("hf_stranger");
             keyClick(Qt.Key_Return);
             tryVerify(() => notice.actionText === "Try again"); // a token is known, and nobody has accepted the terms
+            verify(part("showOnHub").primary && !findChild(notice, "noticeAction").primary);
             part("removeHubToken").clicked();
             tryVerify(() => !Bench.fetching.hasToken);
             tryCompare(part("hubToken"), "visible", true);
@@ -396,6 +401,7 @@ Item {
             keyClick(Qt.Key_Return);
             tryVerify(() => Bench.fetching.page.looked.known);
             compare(Bench.fetching.page.barrier, "");
+            verify(offer.primary && !part("showOnHub").primary);
             part("removeHubToken").clicked();
             tryVerify(() => !Bench.fetching.hasToken);
         }

@@ -11,6 +11,7 @@ Rectangle {
     required property string sentence
     property int kind: Notice.Error
     property string actionText: ""
+    property bool actionPrimary: false
     property bool dismissible: true
 
     readonly property color ink: kind === Notice.Error ? Theme.danger : kind === Notice.Done ? Theme.accent : Theme.warning
@@ -49,6 +50,7 @@ Rectangle {
         ActionButton {
             objectName: "noticeAction"
             visible: root.actionText !== ""
+            primary: root.actionPrimary
             text: root.actionText
             onClicked: root.actionRequested()
         }

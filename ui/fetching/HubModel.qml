@@ -64,6 +64,7 @@ ColumnLayout {
         ActionButton {
             objectName: "showOnHub"
             visible: root.page.webPage !== ""
+            primary: root.page.barrier !== "" && !gated.wantsToken // where terms are accepted
             text: qsTr("See it on %1").arg(root.host)
             icon.source: "qrc:/icons/window.svg"
             Accessible.description: qsTr("Opens it in the browser")
@@ -71,6 +72,8 @@ ColumnLayout {
         }
     }
     Notice {
+        id: gated
+
         readonly property bool wantsToken: !root.hasToken || root.page.barrierWantsToken
 
         objectName: "gatedNotice"
@@ -80,6 +83,7 @@ ColumnLayout {
         dismissible: false
         sentence: root.page.barrier
         actionText: wantsToken ? qsTr("Enter a token") : qsTr("Try again")
+        actionPrimary: wantsToken
         onActionRequested: wantsToken ? root.tokenRequested() : root.page.look(root.page.chosen)
     }
     Text {

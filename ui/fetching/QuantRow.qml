@@ -25,6 +25,7 @@ Rectangle {
 
     readonly property bool chosen: page.chosen === index
     readonly property bool comes: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
+    readonly property bool given: page.barrier === "" // as far as is known, to this user
     readonly property bool opens: here && !page.wantsMore
     readonly property string title: quant !== "" ? quant : name
     readonly property string size: parts > 1 ? Format.also(Format.bytes(bytes), qsTr("%1 files").arg(parts)) : Format.bytes(bytes)
@@ -69,7 +70,7 @@ Rectangle {
                 onClicked: root.page.look(root.index)
 
                 Accessible.role: Accessible.Button
-                Accessible.name: Format.listed([root.title, root.size, fitWords.words, root.reason])
+                Accessible.name: Format.listed([root.title, root.size, fitWords.words, root.given ? root.reason : ""])
                 Accessible.onPressAction: clicked()
 
                 background: Item {
@@ -84,7 +85,7 @@ Rectangle {
                         textFormat: Text.PlainText
                         elide: Text.ElideMiddle
                         font.pixelSize: Theme.sizeBody
-                        font.weight: root.recommended ? Font.DemiBold : Font.Medium
+                        font.weight: root.recommended && root.given ? Font.DemiBold : Font.Medium
                         color: Theme.text
                         Accessible.ignored: true
                     }
@@ -126,7 +127,7 @@ Rectangle {
             ActionButton {
                 objectName: "fetch"
                 visible: !root.opens && !root.comes
-                primary: root.chosen && root.usable
+                primary: root.chosen && root.usable && root.given
                 text: root.fetchState === Fetch.Paused ? qsTr("Go on") : qsTr("Fetch")
                 Accessible.name: (root.fetchState === Fetch.Paused ? qsTr("Go on with %1, %2") : qsTr("Fetch %1, %2")).arg(root.title).arg(root.size)
                 onClicked: root.page.fetch(root.index)
@@ -135,7 +136,7 @@ Rectangle {
         Text {
             objectName: "reason"
             Layout.fillWidth: true
-            visible: root.reason !== ""
+            visible: root.reason !== "" && root.given
             text: root.reason
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
