@@ -24,6 +24,7 @@ struct FetchItem {
     double doneBytes = 0;
     double totalBytes = 0;
     double bytesPerS = 0;  // 0: not known
+    double quietS = 0;     // seconds in which nothing has arrived; 0: something has, or nothing is awaited
     bool checking = false;
     bool wantsToken = false;  // one, or another one, may help against what `note` says
     bool lacksToken = false;  // Paused: because the password store is locked, so the next start tries again

@@ -11,12 +11,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace {
 
 using secrets::MayAsk;
 
 constexpr qint64 kSpeedOver_ms = 1500;
+constexpr qint64 kQuiet_ms = 4000;  // shorter pauses are nothing to speak of
 
 /// Whether a file may be part of what an item wants, where it is not known yet where that will lie.
 bool mayBeOf(const FetchItem& item, const QString& file)
@@ -60,6 +62,8 @@ FetchQueue::FetchQueue(ModelSource* source, const FetchingWorld& world, const QS
     , m_list(file)
     , m_items(m_list.read())
 {
+    m_look.setInterval(1000);
+    connect(&m_look, &QTimer::timeout, this, &FetchQueue::lookForBytes);
     sumUp();
     connect(this, &FetchQueue::statesChanged, this, &FetchQueue::sumUp);
     connect(this, &FetchQueue::dataChanged, this, &FetchQueue::sumUp);
@@ -106,6 +110,8 @@ QVariant FetchQueue::data(const QModelIndex& index, int role) const
         return item.wantsToken;
     case AgainSRole:
         return item.againS;
+    case QuietSRole:
+        return item.quietS;
     default:
         return {};
     }
@@ -118,7 +124,7 @@ QHash<int, QByteArray> FetchQueue::roleNames() const
             {DoneBytesRole, "doneBytes"}, {TotalBytesRole, "totalBytes"},
             {BytesPerSRole, "bytesPerS"}, {CheckingRole, "checking"},
             {NoteRole, "note"},           {WantsTokenRole, "wantsToken"},
-            {AgainSRole, "againS"}};
+            {AgainSRole, "againS"},       {QuietSRole, "quietS"}};
 }
 
 int FetchQueue::unfinished() const
@@ -277,6 +283,8 @@ void FetchQueue::startNext(MayAsk may)
     next->note.clear();
     next->againS = 0;
     m_clock.invalidate();
+    m_sinceBytes.start();
+    m_look.start();
     tell(m_running);
     Q_EMIT statesChanged();
     const auto onUiThread = [guard = QPointer(this), job = m_thread.next()](auto work) {
@@ -309,9 +317,16 @@ void FetchQueue::startNext(MayAsk may)
 void FetchQueue::stopRunning()
 {
     m_thread.stop();
-    m_items[m_running].bytesPerS = 0;
-    m_items[m_running].checking = false;
-    m_running = -1;
+    endRunning();
+}
+
+void FetchQueue::endRunning()
+{
+    FetchItem& item = m_items[std::exchange(m_running, -1)];
+    item.bytesPerS = 0;
+    item.quietS = 0;
+    item.checking = false;
+    m_look.stop();
 }
 
 void FetchQueue::onPlaces(const QStringList& places)
@@ -323,6 +338,10 @@ void FetchQueue::onPlaces(const QStringList& places)
 void FetchQueue::onProgress(const FetchedSoFar& now)
 {
     FetchItem& item = m_items[m_running];
+    if (item.doneBytes != double(now.done_bytes)) {
+        m_sinceBytes.start();
+        item.quietS = 0;
+    }
     item.doneBytes = double(now.done_bytes);
     item.totalBytes = double(now.total_bytes);
     item.checking = now.checking;
@@ -337,13 +356,22 @@ void FetchQueue::onProgress(const FetchedSoFar& now)
     tell(m_running);
 }
 
+/// Also while nobody reports anything, as before the server answers.
+void FetchQueue::lookForBytes()
+{
+    FetchItem& item = m_items[m_running];
+    const qint64 quiet_ms = m_sinceBytes.elapsed();
+    const bool awaited = !item.checking && item.againS <= 0;
+    item.quietS = awaited && quiet_ms >= kQuiet_ms ? std::floor(double(quiet_ms) / 1000) : 0;
+    if (item.quietS > 0)
+        tell(m_running);
+}
+
 void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
 {
     const int row = m_running;
-    m_running = -1;
+    endRunning();
     FetchItem& item = m_items[row];
-    item.bytesPerS = 0;
-    item.checking = false;
     if (path) {
         item.path = QString::fromStdU16String(path->u16string());
         item.doneBytes = item.totalBytes;

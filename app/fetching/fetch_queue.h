@@ -9,6 +9,7 @@
 #include <QAbstractListModel>
 #include <QElapsedTimer>
 #include <QHash>
+#include <QTimer>
 #include <QtQml/qqmlregistration.h>
 
 #include <atomic>
@@ -40,6 +41,7 @@ public:
         NoteRole,
         WantsTokenRole,
         AgainSRole,
+        QuietSRole,
     };
 
     /// `file`: where they are kept; empty: nowhere.
@@ -90,8 +92,10 @@ Q_SIGNALS:
 private:
     void startNext(secrets::MayAsk may = secrets::MayAsk::No);
     void stopRunning();
+    void endRunning();
     void onPlaces(const QStringList& places);
     void onProgress(const FetchedSoFar& now);
+    void lookForBytes();
     void onDone(const net::Result<std::filesystem::path>& path);
     void setState(int row, Fetch::State state, const QString& note = {});
     void tell(int row);
@@ -109,6 +113,8 @@ private:
     QString m_error;     // why they are not kept
     QElapsedTimer m_clock;
     double m_measuredBytes = 0;  // when the clock was started
+    QTimer m_look;
+    QElapsedTimer m_sinceBytes;
     std::shared_ptr<std::atomic<std::int64_t>> m_mostBytesPerS = std::make_shared<std::atomic<std::int64_t>>(0);
     RequestThread m_thread;
 };

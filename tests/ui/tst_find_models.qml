@@ -199,6 +199,18 @@ Item {
             tryCompare(part("composerField"), "activeFocus", true);
         }
 
+        function test_a_fetch_that_stalls_says_so() {
+            goThereAllowed();
+            openTiny();
+            Bench.hub(200, 0, 6500);
+            click(seen(part("quant1"), "fetch"));
+            tryVerify(() => part("fetch0").fetchState === Fetch.Fetching);
+            tryVerify(() => /nothing has arrived for [4-9]\u00a0s$/.test(seen(part("fetch0"), "fetchStatus").text), 9000);
+            Bench.hub(200);
+            click(seen(part("fetch0"), "pauseFetch"));
+            verify(seen(part("fetch0"), "fetchStatus").text.startsWith("Paused"));
+        }
+
         // What is here is opened from its own page, also after the list has forgotten it; what comes says that it does.
         function test_what_is_here_is_not_offered_again() {
             goThereAllowed();

@@ -19,6 +19,7 @@ Rectangle {
     required property string note
     required property bool wantsToken
     required property real againS
+    required property real quietS
     required property FetchQueue queue
 
     readonly property bool goesOn: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
@@ -33,7 +34,9 @@ Rectangle {
         if (checking)
             return Format.also(qsTr("Being checked"), Format.bytes(totalBytes));
         let parts = Format.also(far, Format.percent(doneBytes, totalBytes));
-        if (bytesPerS > 0) {
+        if (quietS > 0) {
+            parts = Format.also(parts, qsTr("nothing has arrived for %1").arg(Format.duration(1000 * quietS)));
+        } else if (bytesPerS > 0) {
             parts = Format.also(parts, qsTr("%1 a second").arg(Format.bytes(bytesPerS)));
             parts = Format.also(parts, qsTr("%1 left").arg(Format.duration(1000 * (totalBytes - doneBytes) / bytesPerS)));
         }
