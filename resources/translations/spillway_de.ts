@@ -727,16 +727,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>With this message the prompt needs %1 tokens, and the context holds %2.</source>
         <translation>Mit dieser Nachricht braucht der Prompt %1 Token, und der Kontext fasst %2.</translation>
     </message>
+    <message>
+        <source>%1 to send, room for %2</source>
+        <translation>%1 zu senden, Platz für %2</translation>
+    </message>
 </context>
 <context>
     <name>ConfirmDialog</name>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>%1 to send, room for %2</source>
-        <translation>%1 zu senden, Platz für %2</translation>
     </message>
 </context>
 <context>
@@ -2721,6 +2721,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Tries again in %1.</source>
         <translation>Neuer Versuch in %1.</translation>
     </message>
+    <message>
+        <source>nothing has arrived for %1</source>
+        <translation>seit %1 kommt nichts an</translation>
+    </message>
 </context>
 <context>
     <name>FetchRows</name>
@@ -2757,10 +2761,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation> MB/s</translation>
     </message>
     <message>
-        <source>no limit</source>
-        <translation>ohne Grenze</translation>
-    </message>
-    <message>
         <source>Token of Hugging Face</source>
         <translation>Token für Hugging Face</translation>
     </message>
@@ -2779,6 +2779,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Remove the token of Hugging Face</source>
         <translation>Das Token für Hugging Face entfernen</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>Ohne Grenze</translation>
     </message>
 </context>
 <context>
@@ -3020,6 +3024,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1×</source>
         <translation>%1×</translation>
+    </message>
+    <message>
+        <source>d MMM yyyy</source>
+        <comment>a day, as Qt formats dates</comment>
+        <translation>d. MMM yyyy</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <comment>a day and a time</comment>
+        <translation>%1, %2</translation>
     </message>
 </context>
 <context>
@@ -4044,6 +4058,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>Links: was %n Schicht behält, wie lang das Gespräch auch ist, zusammen %1</numerusform>
             <numerusform>Links: was %n Schichten behalten, wie lang das Gespräch auch ist, zusammen %1</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Nothing of this conversation is in memory now. The next answer brings back what is saved of it on the disk, and reads the rest.</source>
+        <translation>Von diesem Gespräch ist jetzt nichts im Speicher. Die nächste Antwort holt zurück, was davon auf dem Datenträger gesichert ist, und liest den Rest neu.</translation>
     </message>
 </context>
 <context>
@@ -5514,6 +5532,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>copies of experts %1</source>
         <translation>Kopien von Experten %1</translation>
     </message>
+    <message>
+        <source>Nothing was measured yet</source>
+        <translation>Noch wurde nichts gemessen</translation>
+    </message>
 </context>
 <context>
     <name>OllamaStore</name>
@@ -5528,10 +5550,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>This file is shorter than Ollama says it should be.</source>
         <translation>Diese Datei ist kürzer, als sie laut Ollama sein müsste.</translation>
-    </message>
-    <message>
-        <source>Nothing was measured yet</source>
-        <translation>Noch wurde nichts gemessen</translation>
     </message>
 </context>
 <context>
@@ -7700,10 +7718,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Ganzer Kontext</translation>
     </message>
     <message>
-        <source>Moves</source>
-        <translation>Umzüge</translation>
-    </message>
-    <message>
         <source>Spill point</source>
         <translation>Überlaufpunkt</translation>
     </message>
@@ -7746,6 +7760,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The next answer draws its speed here</source>
         <translation>Die nächste Antwort zeichnet hier ihr Tempo</translation>
+    </message>
+    <message>
+        <source>KV to RAM</source>
+        <translation>KV in den RAM</translation>
+    </message>
+    <message>
+        <source>KV to the device</source>
+        <translation>KV auf das Gerät</translation>
+    </message>
+    <message>
+        <source>Layers or experts moved</source>
+        <translation>Schichten oder Experten verlegt</translation>
     </message>
 </context>
 <context>
