@@ -90,7 +90,8 @@ Item {
         function sentTooLong(files) {
             makeWindow({ text: "yes", context: 60, modelContext: 60 });
             openModel();
-            Bench.composer.attachments.add(files);
+            for (const file of files)
+                Bench.composer.attachments.add([Bench.file(file[0], file[1])]);
             tryVerify(() => Bench.composer.tooMuch && !Bench.composer.counting);
             keyClick(Qt.Key_Return);
             tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Failed);
@@ -106,7 +107,7 @@ Item {
             return null;
         }
         function test_a_file_that_is_too_long_is_taken_out_of_the_message() {
-            sentTooLong([Bench.file("long.txt", "word ".repeat(500)), Bench.file("short.txt", "one")]);
+            sentTooLong([["long.txt", "word ".repeat(500)], ["short.txt", "one"]]);
             compare(part("editField").text, "");
             verify(!messagePart("messageAttachments", 0).visible); // they are in the editor meanwhile
             tryVerify(() => editedChip("long.txt") && editedChip("short.txt"));
@@ -126,7 +127,7 @@ Item {
             tryVerify(() => messagePart("messageAttachments", 0).attachments.length === 2);
         }
         function test_a_file_that_is_too_long_is_shortened_in_the_message() {
-            sentTooLong([Bench.file("long.txt", "word ".repeat(500))]);
+            sentTooLong([["long.txt", "word ".repeat(500)]]);
             type("why?");
             click(seen(editedChip("long.txt"), "takeInAttachment"));
             tryVerify(() => editedChip("long.txt") === null);
@@ -139,7 +140,7 @@ Item {
             verify(!messagePart("messageAttachments", 0).visible);
         }
         function test_a_message_left_as_it_was_keeps_its_files() {
-            sentTooLong([Bench.file("long.txt", "word ".repeat(500))]);
+            sentTooLong([["long.txt", "word ".repeat(500)]]);
             click(seen(editedChip("long.txt"), "removeAttachment"));
             tryVerify(() => editedChip("long.txt") === null);
             verify(!part("editAccept").enabled); // nothing is left
