@@ -1,5 +1,6 @@
 #include "app/chat/block_model.h"
 
+#include "app/text/card_blocks.h"
 #include "app/text/highlighter.h"
 #include "app/text/typed_text.h"
 
@@ -151,6 +152,9 @@ void BlockModel::read(const QString& text)
         m_typed += text;
         bring(typedBlocks(m_typed), 0);
         return;
+    case Format::Card:
+        m_typed += text;
+        return;
     case Format::Thoughts:
         m_builder.append(text);
         break;
@@ -164,9 +168,9 @@ void BlockModel::read(const QString& text)
 void BlockModel::readEnd()
 {
     const QString rest = m_visible.end();
-    if (m_format == Format::Plain) {
+    if (m_format == Format::Plain || m_format == Format::Card) {
         m_typed = withoutSpaceAtEnd(m_typed + rest);
-        bring(typedBlocks(m_typed), 0);
+        bring(m_format == Format::Plain ? typedBlocks(m_typed) : cardBlocks(m_typed), 0);
         m_typed.clear();
         return;
     }

@@ -49,6 +49,7 @@ public:
         Plain,     // what people type is shown as it is, but for code between fences
         Markdown,  // with reasoning apart
         Thoughts,  // Markdown of a reasoning
+        Card,      // of a model: Markdown with HTML, which is shown when all of it is there
     };
 
     explicit BlockModel(Format format = Format::Markdown, QObject* parent = nullptr);
@@ -97,7 +98,7 @@ private:
     bool m_pendingEnd = false;
     bool m_watched = false;
 
-    QString m_typed;  // Plain: all of it, until it has ended
+    QString m_typed;  // Plain, Card: all of it, until it has ended
     VisibleText m_visible;
     ReasoningMarks m_marks;
     BlockBuilder m_builder;     // of the text since the last reasoning

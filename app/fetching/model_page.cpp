@@ -111,7 +111,7 @@ void ModelPage::onFound(net::Result<FoundRepository> found)
     }
     m_found = std::move(*found);
     if (!m_found->card.text.empty()) {
-        m_card = std::make_unique<BlockModel>();
+        m_card = std::make_unique<BlockModel>(BlockModel::Format::Card);
         m_card->append(QString::fromStdString(m_found->card.text).left(kLongestCard));
         m_card->finish();
     }

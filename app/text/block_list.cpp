@@ -88,6 +88,10 @@ void BlockList::add(const QList<Block>& blocks)
             startCode(block.language, block.indent, block.quotes);
             for (const QStringView codeLine : QStringView(block.text).tokenize(u'\n'))
                 addCodeLine(codeLine, Line::Whole);
+        } else if (block.kind == Block::Kind::Table && block.indent == 0 && block.quotes == 0) {
+            addTable(block.table.columns, block.table.rows.first());
+            for (const QList<Spans>& row : block.table.rows.sliced(1))
+                addRow(row);
         } else {
             m_counts.cells += block.table.rows.size() * block.table.columns.size();
             add(block);

@@ -3,6 +3,7 @@
 #include "app/text/visible_text.h"
 
 #include <QHash>
+#include <QRegularExpression>
 #include <QTextDocumentFragment>
 
 QString decodedEntity(const QString& entity)
@@ -25,4 +26,20 @@ QString decodedEntity(const QString& entity)
             character = entity;
     }
     return VisibleText::of(character);  // an entity may spell what must not hide
+}
+
+QString withDecodedEntities(const QString& text)
+{
+    static const QRegularExpression entity(
+        QStringLiteral("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,47});"));
+    QString out;
+    qsizetype done = 0;
+    for (auto found = entity.globalMatch(text); found.hasNext();) {
+        const QRegularExpressionMatch match = found.next();
+        out += QStringView(text).sliced(done, match.capturedStart() - done);
+        out += decodedEntity(match.captured());
+        done = match.capturedEnd();
+    }
+    out += QStringView(text).sliced(done);
+    return out;
 }

@@ -5,3 +5,6 @@
 
 /// The character behind "&amp;" or "&#38;", made visible where it would hide; what is none stays as it is.
 QString decodedEntity(const QString& entity);
+
+/// The text with all of its entities decoded, once.
+QString withDecodedEntities(const QString& text);

@@ -5,22 +5,9 @@
 
 #include <utility>
 
-namespace {
-
-/// The references are for md4c alone: what it makes a definition of is not shown.
-PreparedText prepared(QStringView text, const QString& references)
-{
-    PreparedText made = prepareMarkdown(text);
-    if (!references.isEmpty())
-        made.text += QLatin1String("\n\n") + references;
-    return made;
-}
-
-}  // namespace
-
 QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place)
 {
-    if (std::optional<QList<Block>> blocks = readMarkdown(prepared(text, place.references), place))
+    if (std::optional<QList<Block>> blocks = readMarkdown(prepareMarkdown(text, place.references), place))
         return std::move(*blocks);
     Block plain;
     QString all = text.toString();
@@ -55,7 +42,7 @@ QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& r
     const QString rule = QStringLiteral("|") + QStringLiteral("---|").repeated(columns) + QLatin1Char('\n');
     const QStringView row = line.trimmed();
     const QString table = head + rule + (row.startsWith(u'|') ? QString() : QStringLiteral("|")) + row.toString();
-    const std::optional<QList<Block>> blocks = readMarkdown(prepared(table, references), {});
+    const std::optional<QList<Block>> blocks = readMarkdown(prepareMarkdown(table, references), {});
     QList<Spans> cells;
     if (blocks && blocks->size() == 1 && blocks->first().table.rows.size() == 2)
         cells = blocks->first().table.rows[1];

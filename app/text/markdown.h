@@ -13,6 +13,7 @@ struct MarkdownPlace {
     bool tables = true;                  // whether there may be any
     qsizetype cells = 4000;              // that its tables may have, with those that rows lack
     QString references = {};             // what the text around it names for its links, as lines of Markdown
+    bool html = false;                   // whether its HTML means something; else it is text
 };
 
 /// The blocks of a piece that begins and ends at borders of blocks. HTML is text; images become their description and

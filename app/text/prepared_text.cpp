@@ -9,6 +9,8 @@ namespace {
 constexpr QChar kFormulaBegin(u'\uFDD0');
 constexpr QChar kFormulaEnd(u'\uFDD1');
 
+constexpr qsizetype kLongestLabel = 1000;  // by the rules of Markdown
+
 qsizetype runOf(QStringView text, qsizetype at)
 {
     qsizetype end = at;
@@ -39,7 +41,7 @@ bool isDefinition(QStringView text, qsizetype bracket)
     for (qsizetype i = bracket - 1; i >= 0 && text[i] != u'\n'; --i)
         if (!text[i].isSpace() && text[i] != u'>')
             return false;
-    const qsizetype close = text.sliced(bracket).indexOf(u']');
+    const qsizetype close = text.sliced(bracket, qMin(kLongestLabel, text.size() - bracket)).indexOf(u']');
     return close > 1 && bracket + close + 1 < text.size() && text[bracket + close + 1] == u':';
 }
 
@@ -71,7 +73,7 @@ const Formula* PreparedText::at(const QString& part, qsizetype& i) const
     return &formulas[number];
 }
 
-PreparedText prepareMarkdown(QStringView text)
+PreparedText prepareMarkdown(QStringView text, const QString& references)
 {
     PreparedText out;
     out.text.reserve(text.size());
@@ -98,5 +100,7 @@ PreparedText prepareMarkdown(QStringView text)
             out.text += c == kFormulaBegin || c == kFormulaEnd ? QChar(QChar::ReplacementCharacter) : c;
         }
     }
+    if (!references.isEmpty())
+        out.text += QLatin1String("\n\n") + references;
     return out;
 }

@@ -24,4 +24,5 @@ struct PreparedText {
     const Formula* at(const QString& part, qsizetype& i) const;
 };
 
-PreparedText prepareMarkdown(QStringView text);
+/// `references` are lines for md4c alone: what it makes a definition of is not shown.
+PreparedText prepareMarkdown(QStringView text, const QString& references = {});
