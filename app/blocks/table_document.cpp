@@ -123,7 +123,7 @@ int TableDocument::placeOf(int column) const
 void TableDocument::measure()
 {
     QHash<int, QFontMetricsF> metrics;  // by the looks that change a font
-    const auto widthOf = [&](const Span& span, bool head) {
+    const auto widthOf = [&](const Span& span, QStringView line, bool head) {
         const int looks = (span.looks & (Span::Bold | Span::Italic | Span::Code)) | (head ? Span::Bold : 0);
         auto known = metrics.constFind(looks);
         if (known == metrics.cend()) {
@@ -134,7 +134,7 @@ void TableDocument::measure()
                 font.setWeight(QFont::DemiBold);
             known = metrics.insert(looks, QFontMetricsF(font));
         }
-        const QString text = span.text.left(200);
+        const QString text = line.left(200).toString();
         // A slanted letter reaches beyond where the next one would begin, and needs the room at a line's end.
         const qreal beyond = text.isEmpty() ? 0 : qMax(0.0, -known->rightBearing(text.back()));
         return known->horizontalAdvance(text) + beyond;
@@ -142,11 +142,16 @@ void TableDocument::measure()
     m_natural.fill(0, m_table.columns.size());  // as they stand in the table
     for (qsizetype row = 0; row < m_table.rows.size(); ++row) {
         for (qsizetype column = 0; column < qMin(m_table.rows[row].size(), m_natural.size()); ++column) {
-            qreal width = 0;
-            for (const Span& span : m_table.rows[row][column])
-                width += widthOf(span, row == 0);
+            qreal width = 0, widest = 0;  // of its lines
+            for (const Span& span : m_table.rows[row][column]) {
+                const QList<QStringView> lines = QStringView(span.text).split(QChar::LineSeparator);
+                for (qsizetype line = 0; line < lines.size(); ++line) {
+                    width = (line > 0 ? 0 : width) + widthOf(span, lines[line], row == 0);
+                    widest = qMax(widest, width);
+                }
+            }
             qreal& natural = m_natural[placeOf(int(column))];
-            natural = qMax(natural, std::ceil(width) + 2 * kBeside + 2);
+            natural = qMax(natural, std::ceil(widest) + 2 * kBeside + 2);
         }
     }
 }
