@@ -5748,6 +5748,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Rückholung</translation>
     </message>
     <message>
+        <source>Of another conversation</source>
+        <translation>Aus einem anderen Gespräch</translation>
+    </message>
+    <message>
         <source>Layer moved</source>
         <translation>Schicht verschoben</translation>
     </message>

@@ -4,43 +4,44 @@
 
 #include <QtTest>
 
+#include <set>
+
 using namespace test_support;
-
-namespace {
-
-constexpr int kBlockTokens = 16;
-
-Request saying(const char* prompt, int max_tokens)
-{
-    Request request = raw(max_tokens);
-    request.raw_prompt = prompt;
-    return request;
-}
-
-bool moved(const Event& event)
-{
-    return event.kind == Event::Kind::Offload || event.kind == Event::Kind::Fetch;
-}
-
-/// Both are answered in the same steps. The context of each afterwards.
-std::pair<int, int> answer_together(DeviceEngine& here, SequenceId a, const Request& of_a, SequenceId b,
-                                    const Request& of_b)
-{
-    const auto first = here.engine->begin(a, of_a, here.listener(), {});
-    const auto second = here.engine->begin(b, of_b, here.listener(), {});
-    if (!first || !second)
-        return {};
-    for (std::size_t over = 0; over < 2;)
-        over += here.engine->step(here.listener()).size();
-    const auto one = here.engine->end(*first), other = here.engine->end(*second);
-    return one && other ? std::pair(one->telemetry.context_tokens, other->telemetry.context_tokens) : std::pair(0, 0);
-}
-
-}  // namespace
 
 class TestWhoseBlocks : public QObject
 {
     Q_OBJECT
+
+    static constexpr int kBlockTokens = 16;
+
+    static Request saying(const char* prompt, int max_tokens)
+    {
+        Request request = raw(max_tokens);
+        request.raw_prompt = prompt;
+        return request;
+    }
+
+    static bool moved(const Event& event)
+    {
+        return event.kind == Event::Kind::Offload || event.kind == Event::Kind::Fetch;
+    }
+
+    /// Both are answered in the same steps. The context of each afterwards.
+    static std::pair<int, int> answer_together(DeviceEngine& here, SequenceId a, const Request& of_a, SequenceId b,
+                                               const Request& of_b)
+    {
+        const auto first = here.engine->begin(a, of_a, here.listener(), {});
+        const auto second = here.engine->begin(b, of_b, here.listener(), {});
+        if (!first || !second)
+            return {};
+        std::set<TurnId> over;
+        while (over.size() < 2)
+            for (const TurnId turn : here.engine->step(here.listener()))
+                over.insert(turn);
+        const auto one = here.engine->end(*first), other = here.engine->end(*second);
+        return one && other ? std::pair(one->telemetry.context_tokens, other->telemetry.context_tokens)
+                            : std::pair(0, 0);
+    }
 
 private Q_SLOTS:
     void eachMoveSaysWhoseItWas()
