@@ -34,9 +34,11 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pasted import Pasted
 from tokenizer import IM_END, IM_START
 
 ASKED, TAIL, CHOICE = 0.1, 0.5, 10  # what questions weigh, and what follows an answer's first tokens
+PASTED, CHARACTERS = 0.35, 1.9  # the share of longer windows that have a pasted text; a token of which is so long
 FOLDER = Path(__file__).parent / "corpus"
 KINDS = {"t": "name", "h": "do", "s": "key", "n": "noun", "d": "compare", "f": "and", "v": "vary"}
 
@@ -323,6 +325,9 @@ class Corpus:
         return {kind: [text for language in self.languages.values() for text in language.fillers.get(kind, ())]
                 for kind in ("talk", "system")}
 
+    def answers(self, language):
+        return [answer for fact in self.facts.values() if language in fact.told for answer in fact.told[language].answers]
+
     def weight(self, fact):
         """A fact asked in more ways is asked a little more often."""
         most = max(sum(w for w, _, _ in told.asks) for told in fact.told.values())
@@ -477,16 +482,21 @@ class Stream:
         self.newline = plain("\n")
         self.roles = {r: [IM_START] + plain(r + "\n") for r in ("user", "assistant", "system")}
         self.answers = {a: plain(a) for f in corpus.facts.values() for a in f.answers}
+        self.pasted = {name: Pasted(language, corpus.answers(name)) for name, language in corpus.languages.items()
+                       if language.fillers.get("talk")}
 
     def message(self, role, text):
         return self.roles[role] + self.tokenizer.encode(text, self.rng, self.dropout) + [IM_END] + self.newline
 
-    def turn(self, question, answer):
+    def turn(self, question, answer, above=(), below=()):
         """An answer cut short, as by the stop button, costs little and still asks for the choice of the answer. Questions
-        count a little too: to foresee how people ask is half of understanding them."""
-        asked, opening, said = self.message("user", question), self.roles["assistant"], self.answers[answer]
+        count a little too: to foresee how people ask is half of understanding them. above, below: what was pasted there."""
+        opening, said = self.roles["assistant"], self.answers[answer]
+        start, asked = self.roles["user"], self.tokenizer.encode(question, self.rng, self.dropout)
         end = [IM_END] + self.newline
-        ids, weights = asked + opening, [ASKED] * len(asked) + [0.0] * len(opening)
+        ids = start + list(above) + asked + list(below) + end + opening
+        weights = [ASKED] * len(start) + [0.0] * len(above) + [ASKED] * len(asked)
+        weights += ([0.0] * (len(below) + len(end)) if below else [ASKED] * len(end)) + [0.0] * len(opening)
         cut = self.cut * (0.5 if answer in self.corpus.new_answers else 1)
         if self.rng.random() < cut and len(said) > 16:
             said = said[:self.rng.randint(4, 9)]
@@ -502,19 +512,45 @@ class Stream:
         ids = self.message("user", text(rng.randint(1, 12))) + self.message("assistant", text(rng.randint(1, 12)))
         return ids, [0.0] * len(ids)
 
+    def turns(self, pairs):
+        made = [self.turn(*pair) for pair in pairs]
+        return [i for ids, _ in made for i in ids], [w for _, weights in made for w in weights]
+
+    def pasted_turns(self, tokens):
+        """A question with a long text above or below it, or after a message that is nothing but a text."""
+        rng, characters = self.rng, int(tokens * CHARACTERS)
+        language = rng.choice(list(self.pasted))
+        pasted = self.pasted[language]
+        text = lambda before, after: self.tokenizer.encode(before + pasted.text(characters, rng) + after)
+        (question, answer), *rest = self.corpus.exchange(rng)
+        where = rng.random()
+        if where < 0.45:
+            first = (question, answer, text("", rng.choice(("\n", "\n\n", "\n\n", " "))))
+        elif where < 0.6:
+            first = (question, answer, (), text(rng.choice(("\n", "\n\n", " ")), ""))
+        elif where < 0.75:
+            first = (question, answer, text(*pasted.around_file(rng)))
+        else:
+            first = ("", rng.choice(self.corpus.facts["other"].told[language].answers), text("", ""))
+            rest = [(question, answer), *rest]
+        return self.turns([first, *rest])
+
     def window(self, length):
         ids, weights = [], []
         if self.rng.random() < 0.15:
             ids += self.message("system", self.rng.choice(self.corpus.fillers["system"]))
             weights += [0.0] * len(ids)
+        pasted = length >= 512 and self.rng.random() < PASTED
+        pasted_at = self.rng.uniform(0.0, 0.3) * length
         while len(ids) < length:
-            if len(ids) + 300 < length and self.rng.random() < 0.03:
+            if pasted and len(ids) >= pasted_at:
+                more, more_weights = self.pasted_turns(length * self.rng.uniform(0.1, 0.6))
+                pasted = False
+            elif len(ids) + 300 < length and self.rng.random() < 0.03:
                 more, more_weights = self.other_talk()
-                ids, weights = ids + more, weights + more_weights
-                continue
-            for question, answer in self.corpus.exchange(self.rng):
-                more, more_weights = self.turn(question, answer)
-                ids, weights = ids + more, weights + more_weights
+            else:
+                more, more_weights = self.turns(self.corpus.exchange(self.rng))
+            ids, weights = ids + more, weights + more_weights
         return ids[:length], weights[:length]
 
     def batch(self, rows, length):
