@@ -17,7 +17,7 @@
 #include <optional>
 
 /// Asks the model for the answers that wait, several at the same time, and puts what comes of them into their
-/// conversations and into the store, whether somebody looks or not. A server elsewhere is asked for one after another.
+/// conversations and into the store, whether somebody looks or not; a server elsewhere is asked for as many at once.
 /// Lives on the UI thread; owned by Program.
 class TurnRunner : public QObject
 {

@@ -38,7 +38,7 @@ from pasted import Pasted
 from tokenizer import IM_END, IM_START
 
 ASKED, TAIL, CHOICE = 0.1, 0.5, 10  # what questions weigh, and what follows an answer's first tokens
-PASTED, CHARACTERS = 0.35, 1.9  # the share of longer windows that have a pasted text; a token of which is so long
+PASTED, CHARACTERS = 0.45, 1.9  # the share of longer windows that have a pasted text; a token of which is so long
 FOLDER = Path(__file__).parent / "corpus"
 KINDS = {"t": "name", "h": "do", "s": "key", "n": "noun", "d": "compare", "f": "and", "v": "vary"}
 
