@@ -9,25 +9,28 @@ WORDS = ("thing", "noun", "person", "country", "verb", "food", "adj", "feeling",
 NAMES = ("notes.md", "main.py", "report.txt", "data.csv", "server.log", "index.html", "config.json", "Brief.txt", "chapter1.md",
          "app.cpp", "Protokoll.txt", "Liste.csv", "util.js", "README.md")
 LINES = {
-    "python": ("def A(B, C):", "    return B + C * 9", "    for B in A(99):", "        if B > C:", "            C.append(B)", "import A",
-               "    A = {'B': 9, 'C': [99, 99]}", "class A(B):", "    # a b c", "    print(f\"a: {C}\")", ""),
-    "cpp": ("#include <A>", "int A(const B& C)", "{", "}", "    for (int i = 0; i < 99; ++i)", "    return C->B(99);", "    // a b c",
-            "    std::vector<A> B{9, 9, 99};", "    if (!A || B == nullptr)", "        throw A(\"a b\");", ""),
-    "json": ("{\"a\": 99, \"b\": \"a b c\",", "  \"a\": [9, 9, 99, 99],", "  \"b\": {\"c\": true, \"a\": null}},", "  \"a b\": \"c\","),
-    "html": ("<div class=\"a\">", "  <p>a b c a b</p>", "  <a href=\"https://a.example/b/99\">c</a>", "</div>", "<td>99</td><td>a</td>"),
+    "python": ("def A(B, C):", "    return B + C * 9", "    for B in A(99):", "        if B > C:", "            C.append(B)",
+               "import A", "    A = {'B': 9, 'C': [99, 99]}", "class A(B):", "    # a b c", '    print(f"a: {C}")', ""),
+    "cpp": ("#include <A>", "int A(const B& C)", "{", "}", "    for (int i = 0; i < 99; ++i)", "    return C->B(99);",
+            "    // a b c", "    std::vector<A> B{9, 9, 99};", "    if (!A || B == nullptr)", '        throw A("a b");', ""),
+    "json": ('{"a": 99, "b": "a b c",', '  "a": [9, 9, 99, 99],', '  "b": {"c": true, "a": null}},', '  "a b": "c",'),
+    "html": ('<div class="a">', "  <p>a b c a b</p>", '  <a href="https://a.example/b/99">c</a>', "</div>",
+             "<td>99</td><td>a</td>"),
     "csv": ("a;b;99;99,9", "b,c,99,9.99,a", "99,99,99,99", "| a | 99 | b c |"),
-    "log": ("2026-09-19 09:99:99 INFO a: b c a", "[99.999] WARN A b=99 c=9", "99:99:99.999 ERROR a b c (99)", "    at A.B(C.java:99)"),
+    "log": ("2026-09-19 09:99:99 INFO a: b c a", "[99.999] WARN A b=99 c=9", "99:99:99.999 ERROR a b c (99)",
+            "    at A.B(C.java:99)"),
     "list": ("- a b", "- a b c a", "9. a", "99) b c", "* a (99)", "[ ] a b"),
     "shell": ("$ a --b 99", "a: b c: 99", "/usr/a/b/c.99", "export A=b:c", "99 a 99 b"),
 }
 
 
 class Pasted:
-    """Texts of a language, made of its words and of the sentences that it has for such; also of what the guide could say itself."""
+    """Texts of a language, made of its words and of the sentences that it has for such; now and then of the guide's own."""
 
     def __init__(self, language, answers):
         self.language, self.sentences, self.answers = language, language.fillers["talk"], answers
-        self.words = [word for name in WORDS for word in language.macros.get(name, "").split("|") if word and "{" not in word]
+        self.words = [word for name in WORDS for word in language.macros.get(name, "").split("|")
+                      if word and "{" not in word]
 
     def text(self, characters, rng):
         kind = rng.choice(("prose",) * 10 + ("again",) * 3 + ("answers", "noise", *LINES))

@@ -36,7 +36,8 @@ STEPS, WARMUP, WARM_AGAIN = 4700, 60, 20
 FIRST_STEPS, LONG_FROM = 400, 0.988  # then mixed windows, and in the last steps the longest
 # Rows and length of the windows of a step, in turn: mostly 4,096 tokens.
 FIRST = [(64, 64), (32, 128)]
-SHORT = [(64, 64), (32, 128), (64, 64), (2, 2048), (32, 128), (4, 1024), (64, 64), (32, 128), (64, 64), (1, 4096), (32, 128), (4, 1024)]
+SHORT = [(64, 64), (32, 128), (64, 64), (2, 2048), (32, 128), (4, 1024),
+         (64, 64), (32, 128), (64, 64), (1, 4096), (32, 128), (4, 1024)]
 LONG = [(64, 64), (8, 512), (32, 128), (1, 4096), (64, 64), (2, 2048), (32, 128), (4, 1024), (64, 64), (1, 8192)]
 SAVE_EVERY_S = 180
 FAVOUR = 3.0
