@@ -285,7 +285,7 @@ private Q_SLOTS:
             all += gpu.emulated()->calls();
         }
         std::mt19937 random(m_seed);
-        int noted = 0, tried = 0;
+        int noted = 0, tried = 0, reached = 0;
         // The first ones one by one, then further and further apart.
         for (int call = opening + 1; call < all; ++tried) {
             Gpu gpu;
@@ -298,13 +298,18 @@ private Q_SLOTS:
                 const double now = distance(here.logits, truth);
                 QVERIFY2(now <= 1.2 * apart + 1e-3, qPrintable(QString("call %1: %2").arg(call).arg(now)));
                 noted += !here.events.empty() || !model->info().warnings.empty();
+                reached += gpu.emulated()->calls() >= call;
             }
             QCOMPARE(gpu.emulated()->fault(), std::string());
             if (cuda::is_device_lost(cuda::Status(status)))  // else the call that fails may be one that gives back
                 QCOMPARE(gpu.emulated()->leaks(), std::string());
             call += 1 + int(random() % unsigned(1 + (call - opening) / 2));
         }
-        QVERIFY2(noted >= (travel ? 1 : 3), qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
+        const QString counts = QString("of %1 calls %2 were made, %3 noted").arg(tried).arg(reached).arg(noted);
+        QVERIFY2(reached > tried / 2, qPrintable(counts));
+        // A single refusal of memory is often mended unseen: by another try, or with memory that was kept ready.
+        if (cuda::is_device_lost(cuda::Status(status)))
+            QVERIFY2(noted > reached / 2, qPrintable(counts));
     }
 
     void aStoppedStepCanBeComputedLater()
