@@ -75,9 +75,10 @@ void ChatController::setDraft(const QString& draft)
     Q_EMIT draftChanged();
 }
 
-void ChatController::setDraftFiles(const QList<DraftFile>& files)
+void ChatController::setDraftFiles(const QList<DraftFile>& files, int unread)
 {
-    if (m_shown->header.draftFiles == files)
+    const bool sameUnread = std::exchange(m_shown->unreadFiles, unread) == unread;
+    if (sameUnread && m_shown->header.draftFiles == files)
         return;
     m_shown->header.draftFiles = files;
     m_draftChanged = true;

@@ -61,7 +61,8 @@ public:
     void setDraft(const QString& draft);
     /// The files that go with it. Not for pages: the composer's controller has them.
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
-    void setDraftFiles(const QList<DraftFile>& files);
+    /// `unread`: so many more are with it that are still being read, or could not be.
+    void setDraftFiles(const QList<DraftFile>& files, int unread = 0);
     bool continuesText() const { return m_turns.model() && !m_turns.model()->has_chat_template; }
     QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line
 

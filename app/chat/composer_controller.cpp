@@ -34,7 +34,8 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
     connect(chat.turn(), &ChatTurn::canSendChanged, this, &ComposerController::obstacleChanged);
     connect(chat.context(), &ChatContext::changed, this, &ComposerController::tokensChanged);
     connect(&m_attachments, &AttachmentModel::changed, this, [this] {
-        m_chat.setDraftFiles(m_attachments.kept());
+        const QList<DraftFile> kept = m_attachments.kept();
+        m_chat.setDraftFiles(kept, m_attachments.count() - int(kept.size()));
         Q_EMIT obstacleChanged();
         Q_EMIT tokensChanged();
     });

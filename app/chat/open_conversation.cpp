@@ -24,7 +24,8 @@ ConversationActivity::Value OpenConversation::activity() const
 
 bool OpenConversation::worthKeeping() const
 {
-    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() ||
+    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() || unreadFiles > 0 ||
+           header.titleByUser || header.pinned || !header.folder.isEmpty() ||
            !(header.settings == ConversationSettings());
 }
 

@@ -82,6 +82,7 @@ struct OpenConversation {
     QString savedNote;        // what was good of its saved KV in its last turn; empty: it needed none
     bool contextFull = false;
     bool contextNearlyFull = false;
+    int unreadFiles = 0;    // beside its draft: they are still being read, or could not be
     int tooLongTokens = 0;  // of the last question, which alone is more than the context holds; 0: it is not
     ContextLedger ledger;
     QHash<QString, int> tokens;                 // by message, as the engine counted them last
@@ -89,7 +90,7 @@ struct OpenConversation {
 
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
-    bool worthKeeping() const;  // something in it was said, is being written or was chosen
+    bool worthKeeping() const;  // something was said, is being written or attached, or was chosen
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).

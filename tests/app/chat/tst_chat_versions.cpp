@@ -426,6 +426,35 @@ private Q_SLOTS:
         QCOMPARE(bench->texts().size(), 2);
     }
 
+    void anEmptiedDraftStaysWithWhatElseThereIs()
+    {
+        chat->setDraft("a draft");
+        QTRY_COMPARE(bench->store->conversations().size(), 1);
+        const QString first = chat->conversationId();
+        chat->setDraftFiles({}, 1);  // a file is being read
+        chat->setDraft("");
+        QTest::qWait(700);
+        QCOMPARE(chat->conversationId(), first);
+        chat->setDraftFiles({}, 0);  // it was taken away
+        QTRY_COMPARE(bench->store->conversations().size(), 0);
+
+        const auto staysAfter = [&](const auto& choose) {
+            chat->newConversation();
+            chat->setDraft("a draft");
+            const int before = bench->store->conversations().size();
+            QTRY_COMPARE(bench->store->conversations().size(), before + 1);
+            ConversationHeader header = bench->store->conversation(chat->conversationId())->header;
+            choose(header);
+            bench->store->save(header);
+            chat->setDraft("");
+            QTest::qWait(700);
+            QCOMPARE(bench->store->conversations().size(), before + 1);
+        };
+        staysAfter([](ConversationHeader& header) { header.titleByUser = true, header.title = "Plan"; });
+        staysAfter([](ConversationHeader& header) { header.pinned = true; });
+        staysAfter([](ConversationHeader& header) { header.folder = "Work"; });
+    }
+
     void renamedAndTrashedElsewhere()
     {
         bench->answer("question");
