@@ -10,6 +10,11 @@ namespace {
 constexpr qsizetype kMostHtmlColumns = 64;    // of a table of HTML
 constexpr qsizetype kMostHtmlCells = 20'000;  // of all of them
 
+bool endsWithSpace(const Span& span)
+{
+    return !span.text.isEmpty() && span.text.back().isSpace();
+}
+
 }  // namespace
 
 // ---- paragraphs ----
@@ -184,6 +189,8 @@ void BlockMaker::cell(int columns, int rows)
 
 void BlockMaker::headCell(Table::Align align)
 {
+    if (!m_table)
+        return endParagraph();
     m_table->columns.append(align);
     cell();
 }
@@ -245,6 +252,8 @@ void BlockMaker::addRows(Table table)
             return;
         }
     }
+    for (const QList<Spans>& row : std::as_const(table.rows))  // a tag may have begun a cell more
+        table.columns.resize(qMax(table.columns.size(), row.size()));
     append(Block::Kind::Table).table = std::move(table);
 }
 
@@ -287,12 +296,13 @@ void BlockMaker::put(const QString& text, int looks, const QString& formula)
         looks |= m_looks[i] > 0 ? 1 << i : 0;
     const QString& link = m_link.isEmpty() ? m_outerLink : m_link;
     const QChar gap = std::exchange(m_gap, {});
-    if (gap.isNull() || spans().isEmpty() || (gap == u' ' && spans().last().text.back().isSpace()))
+    if (gap.isNull() || spans().isEmpty() || (gap == u' ' && endsWithSpace(spans().last())))
         return append(text, looks, link, formula);
     const Span& last = spans().last();
     const bool goesOn = last.looks == looks && last.link == link && formula.isEmpty();
     append(QString(gap), goesOn ? looks : 0, goesOn ? link : QString(), {});
-    append(text.startsWith(u' ') ? text.mid(1) : text, looks, link, formula);
+    if (const QString rest = text.startsWith(u' ') ? text.mid(1) : text; !rest.isEmpty() || !formula.isEmpty())
+        append(rest, looks, link, formula);
 }
 
 void BlockMaker::append(const QString& text, int looks, const QString& link, const QString& formula)

@@ -174,6 +174,8 @@ qsizetype HtmlReader::applyWhole(Meaning meaning, const HtmlTag& tag, QStringVie
             m_maker.add(::Block::Kind::Code).text = codeOf(after.first(end));
         return end + closing->size;
     }
+    if (end >= 0)
+        m_vain += end;  // what was found is the end of something else
     if (meaning == Meaning::Preformatted)
         applyMark(Meaning::Code, tag);
     else if (tag.closing)

@@ -312,6 +312,33 @@ private Q_SLOTS:
         }
     }
 
+    void tablesOfMarkdownThatTagsEndOrWiden()
+    {
+        const QString wide = QStringLiteral("|") + QStringLiteral(" h |").repeated(100);
+        const QString rule = QStringLiteral("\n|") + QStringLiteral("---|").repeated(100);
+        QVERIFY(allText(cardBlocks(wide + rule)).contains(QStringLiteral("h")));
+        const QString ended = allText(cardBlocks(QStringLiteral("| a </table> | b |\n|---|---|\n| c | d |")));
+        for (const char* const word : {"a", "b", "c", "d"})
+            QVERIFY2(ended.contains(QLatin1String(word)), word);
+        const QList<Block> widened = cardBlocks(QStringLiteral("| h | i |\n|---|---|\n| a <td> b | c |"));
+        QCOMPARE(widened.size(), 1);
+        for (const QList<Spans>& row : widened.first().table.rows)
+            QVERIFY(row.size() <= widened.first().table.columns.size());
+        QVERIFY(allText(widened).contains(QStringLiteral("c")));
+    }
+
+    void aSpaceAloneInALinkIsNoSpan()
+    {
+        const QString text =
+            QStringLiteral("Join us:\n<a href=\"https://d.gg/x\"> <img alt=\"Discord\" src=\"y\"></a>");
+        const QList<Block> blocks = cardBlocks(text);
+        QCOMPARE(allText(blocks).simplified(), QStringLiteral("Join us: Discord"));
+        for (const Block& block : blocks)
+            for (const Paragraph& paragraph : block.paragraphs)
+                for (const Span& span : paragraph.spans)
+                    QVERIFY(!span.text.isEmpty());
+    }
+
     void anythingMayCome()
     {
         const uint seed = QRandomGenerator::global()->generate();
@@ -398,6 +425,20 @@ private Q_SLOTS:
             made += block.paragraphs.size();
         }
         QVERIFY2(made <= 4 * text.size(), qPrintable(QString::number(made)));
+    }
+
+    /// What looks like the end that is sought, but for one letter.
+    void ofEndsThatAreNoneToo()
+    {
+        for (const QString name : {"pre", "svg", "script"}) {
+            const QString text = QStringLiteral("<%1>").arg(name).repeated(20'000) + QStringLiteral("</%1x>").arg(name);
+            BlockMaker maker(BlockMaker::From::Html);
+            HtmlReader reader(maker);
+            reader.beginContainer();
+            reader.read(text);
+            reader.endContainer();
+            QVERIFY2(reader.looked() <= 40 * text.size(), qPrintable(QString::number(reader.looked())));
+        }
     }
 
     /// The same for all that reads a card. Limits are generous: this must find the quadratic, not the slow.
