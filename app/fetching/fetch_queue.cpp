@@ -338,7 +338,8 @@ void FetchQueue::onPlaces(const QStringList& places)
 void FetchQueue::onProgress(const FetchedSoFar& now)
 {
     FetchItem& item = m_items[m_running];
-    if (item.doneBytes != double(now.done_bytes)) {
+    const bool awaited = !now.checking && now.again.count() <= 0;
+    if (!awaited || item.doneBytes != double(now.done_bytes)) {
         m_sinceBytes.start();
         item.quietS = 0;
     }
