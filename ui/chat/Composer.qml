@@ -80,6 +80,7 @@ FocusScope {
             notes.refused = false;
             field.text = root.chat.draft;
             field.cursorPosition = field.length;
+            field.rowMeant = false; // of what was shown before; also where both drafts are empty
         }
     }
 

@@ -36,9 +36,13 @@ AbstractButton {
             some = Format.also(some, numbers[i]);
         return most < numbers.length ? Format.also(some, "…") : some;
     }
+    // Asked for anew when the text's size changes, which a call of FontMetrics does not tell.
+    function widthOf(line: string): real {
+        return metrics.font.pixelSize > 0 ? Math.ceil(metrics.advanceWidth(line)) : 0;
+    }
     function fitting(): string {
         let most = numbers.length;
-        while (most > 1 && Math.ceil(metrics.advanceWidth(line(most))) > width)
+        while (most > 1 && widthOf(line(most)) > width)
             --most;
         return line(most);
     }
@@ -61,7 +65,7 @@ AbstractButton {
         return lines.join("\n");
     }
 
-    implicitWidth: Math.ceil(metrics.advanceWidth(text))
+    implicitWidth: widthOf(text)
     implicitHeight: Theme.px(30)
     text: line(numbers.length)
     hoverEnabled: true
