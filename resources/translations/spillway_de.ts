@@ -205,7 +205,7 @@
     </message>
     <message>
         <source>Put its text into the message</source>
-        <translation>Seinen Text in die Nachricht setzen</translation>
+        <translation>Den Text in die Nachricht setzen</translation>
     </message>
 </context>
 <context>
@@ -5534,7 +5534,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Nothing was measured yet</source>
-        <translation>Noch wurde nichts gemessen</translation>
+        <translation>Es wurde noch nichts gemessen</translation>
     </message>
 </context>
 <context>
@@ -5753,7 +5753,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Layer moved</source>
-        <translation>Schicht verschoben</translation>
+        <translation>Schicht verlegt</translation>
     </message>
     <message>
         <source>Device lost</source>
@@ -6368,7 +6368,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Oben wählen, was hier gezeichnet wird</translation>
     </message>
     <message>
-        <source>Nothing of this was measured</source>
+        <source>None of this was measured</source>
         <translation>Davon wurde nichts gemessen</translation>
     </message>
 </context>

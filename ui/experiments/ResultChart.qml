@@ -51,7 +51,7 @@ ColumnLayout {
         chart: chart
         name: root.title
         summary: qsTr("The numbers are in the table below")
-        emptyText: root.hidden.length > 0 ? qsTr("Choose above what is drawn here") : qsTr("Nothing of this was measured")
+        emptyText: root.hidden.length > 0 ? qsTr("Choose above what is drawn here") : qsTr("None of this was measured")
         readings: root.readingsAt(chart.cursor)
 
         ExperimentChart {

@@ -64,7 +64,7 @@ ColumnLayout {
         name: qsTr("Tokens per second over context length")
         summary: qsTr("%1 at %2 tokens").arg(Format.tokensPerSecond(root.monitor.tokensPerSecond)).arg(Format.count(root.monitor.contextTokens))
             + (root.spill === undefined ? "" : ". " + qsTr("The first block leaves at %1 tokens").arg(Format.count(root.spill)))
-        emptyText: root.hidden.length > 0 ? qsTr("Choose below what is drawn here") : qsTr("The next answer draws its speed here")
+        emptyText: root.legend().some(entry => root.hidden.indexOf(entry.key) >= 0) ? qsTr("Choose below what is drawn here") : qsTr("The next answer draws its speed here")
         readings: root.readingsAt(chart.cursor)
 
         SpeedChart {
