@@ -12,10 +12,20 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
-static std::size_t value_bytes(int rows, int cols)
+namespace {
+
+std::size_t value_bytes(int rows, int cols)
 {
     return std::size_t(rows) * std::size_t(cols) * sizeof(float);
 }
+
+/// Work that was begun beside reads what is on the stack: it has ended when this goes, whatever was thrown.
+struct EndsBefore {
+    SideThread& side;
+    ~EndsBefore() { side.end(); }
+};
+
+}  // namespace
 
 CudaHostExperts::CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, CudaExperts& device,
                                  CudaRecorder& recorder, const Hyperparameters& h, int max_rows)
@@ -161,7 +171,7 @@ void CudaHostExperts::compute_many(Rows& x, const LayerWeights& w, const ExpertP
     out.set_shape(x.count(), w.down_experts.rows);
     refill();
     calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
-    if (!calls_.ok())
+    if (!calls_.ok() || given_up(inputs_.step().groups))
         return;
     x_.set_shape(x.count(), x.cols());
     std::memcpy(x_.row(0), staging_.data(), value_bytes(x.count(), x.cols()));
@@ -184,9 +194,11 @@ void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertPar
     const auto rest = [&] { compute_rest(*w.experts_on_host, p, x.count(), elsewhere); };
     const std::function<void()> work(std::cref(rest));  // one reference fits it: nothing is allocated
     side_.begin(work);
+    const EndsBefore stack{side_};
     device_.compute_apart(x, w, p, routing, apart);
     if (apart.ring)
         ring_->end();
+    let_device_begin();
     const StepClock::Scope on_host(inputs_.step().clock, StepClock::Part::HostLayers);
     side_.wait();
 }
@@ -222,6 +234,16 @@ void CudaHostExperts::fill_places(int l, const LayerWeights& w, std::span<const 
             places[e] = cuda_address(ring_->place_of(sent++));
         offset += aligned_on_device(stack.bytes());
         places += experts_;
+    });
+}
+
+/// Windows collects what is queued, and begins with it when it is asked about it.
+void CudaHostExperts::let_device_begin()
+{
+    note_rows();
+    calls_.run([&] {
+        const cuda::Status asked = calls_.driver().query(rows_came_.get());
+        return asked == cuda::Status::NotReady ? cuda::Status::Ok : asked;
     });
 }
 

@@ -66,6 +66,7 @@ private:
     bool bring_experts(int l, int rows);
     void fill_places(int l, const LayerWeights& w, std::span<const int> coming);
     void compute_rest(const LayerWeights& w, ExpertParameters p, int rows, std::span<const std::uint64_t> elsewhere);
+    void let_device_begin();
     void refill();
 
     CudaCalls& calls_;

@@ -16,6 +16,7 @@ ExpertRing::ExpertRing(Vram& vram, int layers, int experts)
 
 void ExpertRing::begin(int l, const LayerWeights& from, std::span<const int> rows)
 {
+    stream_.clear();  // a layer may have ended in its midst
     chosen_.clear();
     used_ = 0;
     for (int e = 0; e < int(rows.size()); ++e)

@@ -34,12 +34,21 @@ void SideThread::begin(const std::function<void()>& work)
 
 void SideThread::wait()
 {
-    {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return !work_; });
-    }
+    wait_until_done();
     if (failure_)
         std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void SideThread::end()
+{
+    wait_until_done();
+    failure_ = nullptr;
+}
+
+void SideThread::wait_until_done()
+{
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !work_; });
 }
 
 void SideThread::do_now(const std::function<void()>& work)

@@ -23,9 +23,12 @@ public:
     void begin(const std::function<void()>& work);
     /// Throws what the work has thrown.
     void wait();
+    /// Waits, too, and forgets what was thrown; also where nothing was begun.
+    void end();
 
 private:
     void loop();
+    void wait_until_done();
     void do_now(const std::function<void()>& work);
 
     std::mutex mutex_;

@@ -5,7 +5,9 @@
 #include <QtTest>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 using namespace engine;
 
@@ -45,7 +47,26 @@ private Q_SLOTS:
         QVERIFY(done);
     }
 
-    void withoutWorkThereIsNothingToWaitFor() { SideThread().wait(); }
+    void withoutWorkThereIsNothingToWaitFor()
+    {
+        SideThread().wait();
+        SideThread().end();
+    }
+
+    void endWaitsAndForgetsWhatWasThrown()
+    {
+        SideThread side;
+        std::atomic<bool> ended = false;
+        const std::function<void()> fails = [&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            ended = true;
+            throw std::runtime_error("no");
+        };
+        side.begin(fails);
+        side.end();
+        QVERIFY(ended);
+        side.wait();
+    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestSideThread)

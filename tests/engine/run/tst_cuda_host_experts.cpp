@@ -352,6 +352,32 @@ private Q_SLOTS:
         QCOMPARE(gpu.complaints(), std::string());
     }
 
+    void whatIsStoppedBringsNoExperts()
+    {
+        Gpu gpu;
+        auto model = load(travelling("gpt-oss-mxfp4"));
+        QVERIFY(model);
+        while (model->placement().advance()) {
+        }
+        const std::vector<int> ids = some_tokens(*model);
+        const auto brought = [&] { return model->placement().telemetry()->expert_streamed_bytes; };
+        KvSequence kv;
+        std::stop_source stop;
+        RowGroup group{&kv, std::span(ids).first(40)};
+        group.wanted = 1;
+        group.stop = stop.get_token();
+        stop.request_stop();
+        const Status stopped = model->append(std::span(&group, 1));
+        QVERIFY(!stopped);
+        QCOMPARE(stopped.error().code, Error::Code::Cancelled);
+        QCOMPARE(brought(), std::int64_t(0));
+        group.stop = {};
+        QVERIFY(model->append(std::span(&group, 1)));
+        QVERIFY(brought() > 0);
+        model.reset();
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
     void expertsMoveWhileTheModelTalks()
     {
         Gpu gpu;
