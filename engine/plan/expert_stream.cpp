@@ -69,6 +69,14 @@ std::int64_t largest_matrix(const LayerWeights& w)
 
 }  // namespace
 
+bool expert_pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes)
+{
+    double bytes = 0;
+    for (const LayerWeights& w : weights.layers)
+        for_each_expert_stack(w, [&](const Matrix& stack) { bytes += double(stack.bytes()) * h.experts; });
+    return !memory_bytes || 2 * bytes <= 0.9 * double(*memory_bytes);
+}
+
 std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& h, const Weights& weights,
                                                          const MachineRates* rates, const DeviceRates& device,
                                                          int max_rows, DeviceLayout& layout)

@@ -8,10 +8,15 @@
 #include "engine/model/weights.h"
 #include "engine/plan/device_bytes.h"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace engine {
+
+/// Whether the file's pages of the experts stay in memory beside the copies that the host computes with, as its kernels
+/// like them best. Else a GPU, which reads the file's, would wait for the disk. Empty: how much there is, is not known.
+bool expert_pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes);
 
 /// (layers,) of each layer. Empty: it would not pay in steps of so many rows, or a rate is not known; `rates` may be
 /// null. The layout then has a ring for what comes.

@@ -267,6 +267,8 @@ try {
                 return tl::unexpected(layout.error());
             layout->set_experts_first(request.placement.host_experts_first);
             layout->set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
+            if (!expert_pages_stay(model_->h, model_->weights, host_memory().total_bytes))
+                known.unlocked_to_device_bytes_per_s.reset();
             plan_expert_ring(model_->h, model_->weights, rates, known, longest_step, *layout);
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {

@@ -225,8 +225,8 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     Status done;
     if (!on_host_)
         done = on_device_->backend().take_status();
-    if (done && !on_host_)
-        done = on_device_->take_ring_status();
+    if (const Status ring = on_device_->take_ring_status(); done && !on_host_)
+        done = ring;
     if (done && !on_host_)
         done = on_device_->pager().finish(sequence, first, count);
     CudaBackend* const cuda = on_device_->cuda();

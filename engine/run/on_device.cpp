@@ -1,5 +1,6 @@
 #include "engine/run/on_device.h"
 
+#include "engine/metrics/host_probe.h"
 #include "engine/plan/device_choice.h"
 #include "engine/plan/expert_hits.h"
 #include "engine/plan/expert_stream.h"
@@ -201,7 +202,11 @@ Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
 void OnDevice::plan_expert_ring(const MachineRates* rates, const DeviceRates& device)
 {
     const std::int64_t largest = layout_.largest_matrix();
-    const auto costs = engine::plan_expert_ring(model_.h, model_.weights, rates, device, longest_step_, layout_);
+    DeviceRates known = device;
+    if (layout_.transport() == DeviceLayout::Transport::Link &&
+        !expert_pages_stay(model_.h, model_.weights, host_memory().total_bytes))
+        known.unlocked_to_device_bytes_per_s.reset();
+    const auto costs = engine::plan_expert_ring(model_.h, model_.weights, rates, known, longest_step_, layout_);
     if (!expert_ring_)
         return;
     if (layout_.largest_matrix() != largest)

@@ -155,6 +155,20 @@ private Q_SLOTS:
         QCOMPARE(plan(rates.get(), 512), 0);
     }
 
+    void pagesOfExpertsNeedRoomBesideTheirCopies()
+    {
+        auto model = read("qwen3moe");
+        QVERIFY(model);
+        std::int64_t bytes = 0;
+        for (const LayerWeights& w : model->weights.layers)
+            bytes +=
+                std::int64_t(w.gate_experts.bytes() + w.up_experts.bytes() + w.down_experts.bytes()) * model->h.experts;
+        QVERIFY(bytes > 0);
+        QVERIFY(expert_pages_stay(model->h, model->weights, 3 * bytes));
+        QVERIFY(!expert_pages_stay(model->h, model->weights, 2 * bytes));
+        QVERIFY(expert_pages_stay(model->h, model->weights, std::nullopt));
+    }
+
     /// What takes the host long is a step of many rows.
     void moreRowsPaySooner()
     {
