@@ -133,6 +133,12 @@ Item {
             tryVerify(() => editedChip("long.txt") === null);
             tryCompare(part("editField"), "activeFocus", true);
             compare(part("editField").text, "word ".repeat(500) + "\n\nwhy?");
+            keyClick(Qt.Key_Z, Qt.ControlModifier); // the text goes out again, and the file is there as before
+            tryVerify(() => editedChip("long.txt") !== null);
+            compare(part("editField").text, "why?");
+            keyClick(Qt.Key_Z, Qt.ControlModifier | Qt.ShiftModifier);
+            tryVerify(() => editedChip("long.txt") === null);
+            compare(part("editField").text, "word ".repeat(500) + "\n\nwhy?");
             part("editField").remove(20, 2500);
             keyClick(Qt.Key_Return);
             tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Complete);

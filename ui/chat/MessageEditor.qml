@@ -28,7 +28,8 @@ FocusScope {
         const text = file.editText.endsWith("\n") || field.length === 0 ? file.editText : file.editText + "\n\n";
         field.insert(0, text);
         field.cursorPosition = text.length;
-        dropFile(file);
+        field.forceActiveFocus(Qt.OtherFocusReason);
+        editing.takeIn(file, file.editText);
     }
     function dropFile(file: var) {
         field.forceActiveFocus(Qt.OtherFocusReason);
@@ -89,7 +90,7 @@ FocusScope {
                     selectionColor: Theme.selection
                     selectedTextColor: Theme.text
                     background: null
-                    onTextChanged: root.editing.text = text
+                    onTextChanged: root.editing.follow(text, canRedo)
                     Component.onCompleted: {
                         text = root.editing.text;
                         cursorPosition = length;
