@@ -336,90 +336,28 @@ bool ModelPlacement::advance()
         }
         return true;
     }
-    return bring_experts() || lay_out_expert_ring() || lay_out_expert_cache() ||
-           (on_device_ && on_device_->pager().bring_back(returning_));
+    return advance_experts() || (on_device_ && on_device_->pager().bring_back(returning_));
 }
 
-/// The experts of one layer that are to be on the host leave the device. False: none.
 bool ModelPlacement::send_experts_home(Event::Cause cause)
 {
-    for (int l = 0; l < layers(); ++l)
-        if (experts_.leave(*on_device_, l) && on_device_->has_experts_of(l)) {
-            (void)move_experts(l, Residency::Host, cause);
-            return true;
-        }
-    return false;
-}
-
-/// The experts of one layer that are to be on the device come there, those of the last layers first. False: none is to
-/// come, or the device is gone.
-bool ModelPlacement::bring_experts()
-{
-    for (int l = layers() - 1; l >= 0; --l) {
-        if (experts_.leave(*on_device_, l) || !on_device_->experts_on_host(l))
-            continue;
-        if (const Status moved = move_experts(l, Residency::Device, Event::Cause::Split); !moved) {
-            if (moved.error().code == Error::Code::DeviceLost) {
-                lose(moved.error());
-                return false;
-            }
-            experts_.set_host_layers(on_device_->layout().rank(l) + 1);  // there is less room than was planned with
-        }
-        return true;
-    }
-    return false;
-}
-
-/// Places for experts that come for steps of many rows are taken or given back. False: all is as it should be, or the
-/// device is gone.
-bool ModelPlacement::lay_out_expert_ring()
-{
-    if (!on_device_)
+    if (!expert_moves_.send_home(*on_device_, cause))
         return false;
-    const auto changed = on_device_->lay_out_expert_ring();
-    if (changed)
-        return *changed;
-    if (changed.error().code == Error::Code::DeviceLost)
+    drop_host_copies();
+    return true;
+}
+
+/// One small part of what experts are to have on the device. False: all is as wanted, or the device is gone.
+bool ModelPlacement::advance_experts()
+{
+    auto changed = expert_moves_.bring(*on_device_);
+    if (changed && *changed)
+        drop_host_copies();
+    else if (changed)
+        changed = expert_moves_.lay_out_rooms(*on_device_);
+    if (!changed)
         lose(changed.error());
-    else
-        note_refused_ring(Event::Cause::Split);
-    return false;
-}
-
-void ModelPlacement::note_refused_ring(Event::Cause cause)
-{
-    note(Event::Kind::Warning, cause,
-         "experts find no room on the device " + on_device_->id() + " to come there: the CPU computes them");
-}
-
-/// Room for copies of experts is made or given back in one layer. False: all is as it should be, or the device is gone.
-bool ModelPlacement::lay_out_expert_cache()
-{
-    if (!on_device_)
-        return false;
-    const auto changed = on_device_->lay_out_expert_cache(experts_.host_layers());
-    if (changed)
-        return *changed;
-    if (changed.error().code == Error::Code::DeviceLost)
-        lose(changed.error());
-    else
-        shrink_expert_cache(Event::Cause::Split);
-    return false;
-}
-
-/// Half of the room for copies goes, or all where that is next to nothing.
-void ModelPlacement::shrink_expert_cache(Event::Cause cause)
-{
-    const std::int64_t half = on_device_->layout().expert_cache_bytes() / 2;
-    on_device_->layout().set_expert_cache_bytes(half);
-    const int places = on_device_->layout().cached_experts(layers(), experts_.host_layers());
-    on_device_->drop_larger_expert_caches(0);
-    experts_.limit_copies(places > 0 ? half : 0);
-    on_device_->layout().set_expert_cache_bytes(places > 0 ? half : 0);
-    note(Event::Kind::Warning, cause,
-         places == 0 ? "copies of experts find no room on the device " + on_device_->id()
-                     : "copies of experts find less room on the device " + on_device_->id() +
-                           " than was asked for: " + std::to_string(places) + " in each layer");
+    return changed.value_or(false);
 }
 
 void ModelPlacement::settle()
@@ -484,47 +422,13 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     events_.push_back(std::move(event));
 }
 
-Status ModelPlacement::move_experts(int l, Residency to, Event::Cause cause)
-{
-    Event event = make_event(Event::Kind::ExpertsMove, experts_moved(l, to));
-    event.cause = cause;
-    event.layer = l;
-    const auto bytes =
-        to == Residency::Device ? on_device_->copy_experts(l) : Result<std::int64_t>(on_device_->drop_experts(l));
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    split_.place(l, on_device_->backend(), on_device_->layer(l));
-    drop_host_copies();
-    event.bytes = *bytes;
-    event.duration_us = now_us() - event.time_us;
-    events_.push_back(std::move(event));
-    return {};
-}
-
 bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
         return false;
-    if (on_device_->has_expert_ring()) {
-        on_device_->drop_expert_ring();
-        note_refused_ring(Event::Cause::Watermark);
+    if (expert_moves_.give_up(*on_device_, !options_.host_expert_layers)) {
+        drop_host_copies();
         return true;
-    }
-    if (on_device_->has_expert_cache()) {
-        shrink_expert_cache(Event::Cause::Watermark);
-        return true;
-    }
-    if (!options_.host_expert_layers) {
-        const DeviceLayout& layout = on_device_->layout();
-        int next = -1;
-        for (int l = 0; l < layers(); ++l)
-            if (on_device_->has_experts_of(l) && (next < 0 || layout.rank(l) < layout.rank(next)))
-                next = l;
-        if (next >= 0) {
-            experts_.set_host_layers(layout.rank(next) + 1);
-            (void)move_experts(next, Residency::Host, Event::Cause::Watermark);
-            return true;
-        }
     }
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();

@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "engine/exec/placement.h"
+#include "engine/run/expert_moves.h"
 #include "engine/run/experts_plan.h"
 #include "engine/run/on_device.h"
 #include "engine/run/placement_adaptation.h"
@@ -121,14 +122,9 @@ private:
     void want_planned_layers();
     void let_experts_give_way(int columns);
     bool send_experts_home(Event::Cause cause);
-    bool bring_experts();
-    bool lay_out_expert_ring();
-    void note_refused_ring(Event::Cause cause);
-    bool lay_out_expert_cache();
-    void shrink_expert_cache(Event::Cause cause);
+    bool advance_experts();
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
-    Status move_experts(int l, Residency to, Event::Cause cause);
     Result<std::int64_t> move_head();
     void go_by(const Assumptions& assumed);
     void begin_to_adapt();
@@ -149,6 +145,7 @@ private:
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back
     std::uint64_t kv_changes_ = 0;                      // of what the device does not count
     std::vector<Event> events_;
+    ExpertMoves expert_moves_{experts_, split_, events_};
 };
 
 }  // namespace engine
