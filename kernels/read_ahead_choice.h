@@ -1,24 +1,24 @@
-// Finds out, where the program runs, whether products are faster that ask for weights before they read them.
+// Finds out, where the program runs, for which types of weights products are faster that ask for them before they read
+// them.
 #pragma once
 
-#include "kernels/cpu.h"
+#include "kernels/types.h"
 
+#include <cstddef>
 #include <functional>
 
 namespace kernels {
 
-/// Interleaved rows, far more than caches hold.
-struct ManyRows {
-    TensorType type;
-    int n = 0, rows = 0;
-};
+// Of what is measured: more than caches hold, in pieces that take longer than dividing them among threads.
+constexpr std::size_t kReadAheadBytes = std::size_t(64) << 20;
+constexpr std::size_t kReadAheadPieceBytes = std::size_t(4) << 20;
 
-/// Seconds of the product of rows [first, first + count) with one token, by all threads that will compute: the more of
-/// them share a core and the memory, the more is gained.
-using RowSeconds = std::function<double(int first, int count)>;
+/// Seconds of the product of a piece of weights, interleaved rows of the type, with one token, by all threads that will
+/// compute: the more of them share a core and the memory, the more may be gained.
+using PieceSeconds = std::function<double(int piece)>;
 
-/// Multiplies pieces of 4 MB by turns with and without `reads_ahead`, and leaves it as it took less time. Nothing,
-/// where the rows are too few to tell.
-void choose_read_ahead(const ManyRows& rows, const RowSeconds& seconds);
+/// Multiplies all pieces twice, once asking and once not, each time the neighbours of a piece the other way. From now
+/// on products of the type ask if most pieces took clearly less time for it. Nothing changes where there are no pieces.
+void choose_read_ahead(TensorType type, int pieces, const PieceSeconds& seconds);
 
 }  // namespace kernels

@@ -102,6 +102,7 @@ bool HostWeights::use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_eac
         if (!gains(m))
             return;
         interleave(m, stack, to, pool);
+        copied_bytes_[std::size_t(m.type)] += m.bytes() * std::size_t(stack);
         m.data = to;
         m.interleaved = true;
         to += aligned(m.bytes() * std::size_t(stack));
@@ -109,27 +110,61 @@ bool HostWeights::use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_eac
     return true;
 }
 
-void HostWeights::choose_read_ahead(const Matrix& m, ThreadPool& pool) const
+/// Of the type, and together more than caches hold: those that were copied first, since the newest may be in one.
+std::vector<HostWeights::Piece> HostWeights::pieces_to_measure(kernels::TensorType type)
 {
+    std::vector<Piece> pieces;
+    std::size_t bytes = 0;
+    const auto cut = [&](const Matrix& m, int stack) {
+        if (!m.interleaved || m.type != type || m.rows % kernels::kInterleavedRows != 0)
+            return;
+        const std::size_t row_bytes = kernels::row_bytes(type, m.n);
+        const int panels = int(kernels::kReadAheadPieceBytes / row_bytes) / kernels::kInterleavedRows;
+        const int most = std::max(1, panels) * kernels::kInterleavedRows;
+        for (int first = 0; first < stack * m.rows && bytes < kernels::kReadAheadBytes; first += most) {
+            pieces.push_back({&m, first, std::min(most, stack * m.rows - first)});
+            bytes += std::size_t(pieces.back().count) * row_bytes;
+        }
+    };
+    for (Layer& layer : layers_)
+        for_each_matrix(layer.weights, experts_, LayerPart::Whole, cut);
+    for_each_matrix(head_, cut);
+    return bytes < kernels::kReadAheadBytes ? std::vector<Piece>() : pieces;
+}
+
+double HostWeights::product_seconds(const Piece& piece, ThreadPool& pool) const
+{
+    const Matrix& m = *piece.matrix;
     const auto product = kernels_.matmul_interleaved[std::size_t(m.type)];
     const std::size_t row_bytes = kernels::row_bytes(m.type, m.n);
     const std::vector<std::byte> x(kernels::activation_row_bytes(kernels::activation_of(m.type), m.n));
-    std::vector<float> out(static_cast<std::size_t>(m.rows));
-    kernels::choose_read_ahead({m.type, m.n, m.rows}, [&](int first, int count) {
-        const auto start = std::chrono::steady_clock::now();
-        pool.for_each(count / kernels::kInterleavedRows, 1, [&](int begin, int end, int) {
-            const int row = first + begin * kernels::kInterleavedRows;
-            product({.n = m.n,
-                     .rows = (end - begin) * kernels::kInterleavedRows,
-                     .weights = m.data + std::size_t(row) * row_bytes,
-                     .tokens = 1,
-                     .x = x.data(),
-                     .x_stride = x.size(),
-                     .out = out.data() + row,
-                     .out_stride = out.size()});
-        });
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::vector<float> out(static_cast<std::size_t>(piece.count));
+    const auto start = std::chrono::steady_clock::now();
+    pool.for_each(piece.count / kernels::kInterleavedRows, 1, [&](int begin, int end, int) {
+        const int row = begin * kernels::kInterleavedRows;
+        product({.n = m.n,
+                 .rows = (end - begin) * kernels::kInterleavedRows,
+                 .weights = m.data + std::size_t(piece.first + row) * row_bytes,
+                 .tokens = 1,
+                 .x = x.data(),
+                 .x_stride = x.size(),
+                 .out = out.data() + row,
+                 .out_stride = out.size()});
     });
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of each type, once there is enough of it to tell.
+void HostWeights::choose_read_ahead(ThreadPool& pool)
+{
+    for (std::size_t type = 0; type < copied_bytes_.size(); ++type) {
+        if (read_ahead_is_chosen_[type] || copied_bytes_[type] < 2 * kernels::kReadAheadBytes)
+            continue;
+        read_ahead_is_chosen_[type] = true;
+        const std::vector<Piece> pieces = pieces_to_measure(kernels::TensorType(type));
+        kernels::choose_read_ahead(kernels::TensorType(type), int(pieces.size()),
+                                   [&](int piece) { return product_seconds(pieces[std::size_t(piece)], pool); });
+    }
 }
 
 bool HostWeights::use_part(Layer& layer, LayerPart part, ThreadPool& pool)
@@ -144,14 +179,16 @@ bool HostWeights::use_layer(int l, LayerPart part, ThreadPool& pool)
     const bool rest = part != LayerPart::Experts && use_part(layer, LayerPart::WithoutExperts, pool);
     const bool experts =
         part != LayerPart::WithoutExperts && layer.weights.router && use_part(layer, LayerPart::Experts, pool);
+    if (rest || experts)
+        choose_read_ahead(pool);
     return rest || experts;
 }
 
 bool HostWeights::use_head(ThreadPool& pool)
 {
     const bool made = use(head_copy_, pool, [&](const auto& visit) { for_each_matrix(head_, visit); });
-    if (made && head_.output.interleaved)  // of most models the largest matrix
-        choose_read_ahead(head_.output, pool);
+    if (made)
+        choose_read_ahead(pool);
     return made;
 }
 

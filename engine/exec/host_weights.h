@@ -8,6 +8,8 @@
 #include "engine/model/weights.h"
 #include "kernels/cpu.h"
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -52,7 +54,13 @@ private:
     bool use_part(Layer& layer, LayerPart part, ThreadPool& pool);
     bool find_memory(HugeArray& memory, std::size_t bytes) const;
     void interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const;
-    void choose_read_ahead(const Matrix& m, ThreadPool& pool) const;
+    struct Piece {
+        const Matrix* matrix;
+        int first, count;  // rows of it, or of the stack
+    };
+    std::vector<Piece> pieces_to_measure(kernels::TensorType type);
+    double product_seconds(const Piece& piece, ThreadPool& pool) const;
+    void choose_read_ahead(ThreadPool& pool);
 
     const GgufFile& file_;
     const Weights& source_;
@@ -63,6 +71,8 @@ private:
     std::vector<Layer> layers_;
     HeadWeights head_;
     Copy head_copy_;
+    std::array<std::size_t, kernels::kTensorTypeIds> copied_bytes_ = {};  // of each type, since it was made
+    std::array<bool, kernels::kTensorTypeIds> read_ahead_is_chosen_ = {};
 };
 
 }  // namespace engine

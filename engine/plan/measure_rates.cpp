@@ -9,6 +9,7 @@
 #include "engine/plan/dram_bandwidth.h"
 #include "engine/plan/model_costs.h"
 #include "engine/sampling/sampler.h"
+#include "kernels/read_ahead_choice.h"
 
 #include <algorithm>
 #include <array>
@@ -115,7 +116,7 @@ RateMeter::Weights RateMeter::weights_of(kernels::TensorType type) const
                        : Weights{kernels_.matmul[std::size_t(type)], memory_.get()};
 }
 
-void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, int rows)
+void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, int first, int rows)
 {
     const bool floats = kernels::activation_of(type.type) == kernels::Activation::F32;
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
@@ -125,7 +126,7 @@ void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, in
             kernels::MatMul args;
             args.n = row_length;
             args.rows = std::min(kRowsAtOnce, end - row);
-            args.weights = weights.rows + std::size_t(row) * row_bytes;
+            args.weights = weights.rows + std::size_t(first + row) * row_bytes;
             args.tokens = 1;
             args.x = x_.get();
             args.x_stride =
@@ -134,6 +135,22 @@ void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, in
             args.out_stride = kRowsAtOnce;
             weights.multiply(args);
         }
+    });
+}
+
+/// As HostWeights does, of what a model has.
+void RateMeter::choose_read_ahead(const kernels::TypeTraits& type, int row_length)
+{
+    if (!kernels_.matmul_interleaved[std::size_t(type.type)] || sets().back() < kernels::kReadAheadBytes)
+        return;
+    const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
+    const int rows = int(kernels::kReadAheadPieceBytes / row_bytes) / kRowsAtOnce * kRowsAtOnce;
+    const int pieces = rows > 0 ? int(kernels::kReadAheadBytes / (std::size_t(rows) * row_bytes)) : 0;
+    const ThreadPool::Step step(pool_);
+    kernels::choose_read_ahead(type.type, pieces, [&](int piece) {
+        const std::int64_t start = now_us();
+        product_pass(type, row_length, piece * rows, rows);
+        return double(now_us() - start);
     });
 }
 
@@ -146,10 +163,11 @@ ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
     else
         kernels_.quantize_q8(row_length, row.data(), x_.get());
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
+    choose_read_ahead(type, row_length);
     std::vector<RateCurve::Point> points;
     for (const std::size_t set : sets()) {
         const int rows = int(set / row_bytes);
-        const double took = seconds([&] { product_pass(type, row_length, rows); });
+        const double took = seconds([&] { product_pass(type, row_length, 0, rows); });
         points.push_back({double(set), double(rows) * double(row_bytes) / took});
     }
     return {type.name, row_length, RateCurve(std::move(points)),

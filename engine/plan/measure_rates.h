@@ -56,7 +56,8 @@ private:
         const std::byte* rows;
     };
     Weights weights_of(kernels::TensorType type) const;
-    void product_pass(const kernels::TypeTraits& type, int row_length, int rows);
+    void product_pass(const kernels::TypeTraits& type, int row_length, int first, int rows);
+    void choose_read_ahead(const kernels::TypeTraits& type, int row_length);
     void attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,
                         int per_page);
 

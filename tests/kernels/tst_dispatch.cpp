@@ -8,6 +8,7 @@
 #include <QProcess>
 #include <QTest>
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -124,26 +125,31 @@ private slots:
 
     void readingAheadIsChosenByWhatIsFaster()
     {
-        const kernels::ManyRows rows{kernels::TensorType::Q4_K, 4096, 40'000};
-        const int most = int((std::size_t(4) << 20) / kernels::row_bytes(rows.type, rows.n));
-        for (const bool pays : {false, true}) {
-            std::vector<int> firsts;
-            kernels::choose_read_ahead(rows, [&](int first, int count) {
-                if (count > most || count % kernels::kInterleavedRows != 0)
-                    qFatal("a piece of %d rows", count);
-                firsts.push_back(first);
-                const bool disturbed = firsts.size() % 5 == 0;  // a few pieces may take long either way
-                return disturbed ? 1.0 : kernels::reads_ahead == pays ? 1e-3 : 1.1e-3;
+        const auto asks = [](kernels::TensorType type) {
+            return !kernels::slower_for_reading_ahead[std::size_t(type)];
+        };
+        const auto choose = [&](double with_s) {
+            std::map<int, std::set<bool>> tried;
+            int calls = 0;
+            kernels::choose_read_ahead(kernels::TensorType::Q4_K, 16, [&](int piece) {
+                tried[piece].insert(asks(kernels::TensorType::Q4_K));
+                const bool disturbed = ++calls % 5 == 0;  // a few pieces may take long either way
+                return disturbed ? 1.0 : asks(kernels::TensorType::Q4_K) ? with_s : 1e-3;
             });
-            QCOMPARE(bool(kernels::reads_ahead), pays);
-            QVERIFY(firsts.size() >= 10);
-            QCOMPARE(std::set<int>(firsts.begin(), firsts.end()).size(), firsts.size());  // none is in a cache yet
-        }
-        // A matrix that caches hold says nothing.
-        kernels::reads_ahead = false;
-        kernels::choose_read_ahead({kernels::TensorType::Q4_K, 256, 64}, [](int, int) { return 1.0; });
-        QVERIFY(!kernels::reads_ahead);
-        kernels::reads_ahead = true;
+            QCOMPARE(calls, 32);
+            for (const auto& [piece, ways] : tried)
+                QCOMPARE(ways.size(), std::size_t(2));
+        };
+        choose(0.8e-3);
+        QVERIFY(asks(kernels::TensorType::Q4_K));
+        choose(1.1e-3);
+        QVERIFY(!asks(kernels::TensorType::Q4_K));
+        QVERIFY(asks(kernels::TensorType::Q6_K));  // of which nothing was measured
+        choose(0.99e-3);                           // which is next to nothing
+        QVERIFY(!asks(kernels::TensorType::Q4_K));
+        choose(0.8e-3);
+        kernels::choose_read_ahead(kernels::TensorType::Q4_K, 0, [](int) { return 1.0; });
+        QVERIFY(asks(kernels::TensorType::Q4_K));
     }
 
     void theEnvironmentForcesATable()

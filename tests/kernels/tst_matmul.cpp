@@ -156,10 +156,10 @@ class TestMatMul : public QObject
     {
         for (const bool ahead : {true, false})
             if (ahead || c.tokens <= 2) {
-                kernels::reads_ahead = ahead;
+                kernels::slower_for_reading_ahead[std::size_t(c.type)] = !ahead;
                 compareInterleavedPieces(table, c);
             }
-        kernels::reads_ahead = true;
+        kernels::slower_for_reading_ahead[std::size_t(c.type)] = false;
     }
     void compareInterleavedPieces(const CpuKernels& table, const Case& c)
     {

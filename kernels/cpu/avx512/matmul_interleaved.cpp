@@ -17,6 +17,14 @@ static constexpr int kTokensAtOnce = 16;
 // So far ahead a panel is asked for: what is done with the weights keeps the processor from seeing what it reads next.
 static constexpr std::ptrdiff_t kReadAheadBytes = 4096;
 
+template <class Format>
+constexpr TensorType kTypeOf = TensorType::F32;
+#define TYPE_OF(Name, ...)                                                                                             \
+    template <>                                                                                                        \
+    constexpr TensorType kTypeOf<Interleaved##Name> = TensorType::Name;
+SPILLWAY_EACH_PACKED_TYPE(TYPE_OF)
+#undef TYPE_OF
+
 /// Tokens that share the weights in the registers, which then hold the exact sums of a chunk for each.
 template <class Format>
 constexpr int kRunTokens = Format::kChunkGroups > 2 ? 3 : 4;
@@ -163,7 +171,7 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
                              std::size_t out_stride)
 {
     SumsInRegisters<Tokens> sums;
-    const bool ahead = reads_ahead.load(std::memory_order_relaxed);
+    const bool ahead = !slower_for_reading_ahead[std::size_t(kTypeOf<Format>)].load(std::memory_order_relaxed);
     constexpr std::ptrdiff_t kBlockBytes = std::ptrdiff_t(Format::Rows::kBytes) * kPanelRows;
     constexpr int kBlocks = kSums / Format::Rows::kGroups;  // a turn of all running sums
     int block = 0;
