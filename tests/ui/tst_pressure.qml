@@ -448,6 +448,7 @@ Item {
             ask("the first one");
             tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             tryCompare(part("kvMap"), "columns", 5);
+            const first = Bench.chat.conversationId;
             keyClick(Qt.Key_N, Qt.ControlModifier);
             tryCompare(part("kvMap"), "columns", 0);
             verify(part("kvMapEmpty").text.startsWith("Nothing is kept yet"));
@@ -455,6 +456,10 @@ Item {
             ask("a second one");
             tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             tryCompare(part("kvMap"), "columns", 5);
+            verify(Bench.chat.open(first));
+            tryCompare(part("kvMap"), "columns", 0);
+            verify(part("kvMapEmpty").visible);
+            verify(part("kvMapEmpty").text.startsWith("Nothing of this conversation is in memory now"), part("kvMapEmpty").text);
         }
 
         // The panel is narrow; all of a row is read all the same.
