@@ -28,7 +28,7 @@ ChatController::ChatController(EngineThread& engine, ConversationStore& store, O
     , m_context(engine, m_shown, open, turns, m_turn)
     , m_versions(engine, store, m_shown, open, m_turn)
     , m_comparison(m_shown, turns)
-    , m_pins(m_shown, turns)
+    , m_pins(engine.worker(), m_shown, turns)
     , m_clipboard(m_shown)
 {
     connectShown();

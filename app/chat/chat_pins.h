@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/chat/shown_conversation.h"
+#include "app/worker/engine_worker.h"
 
 #include <QObject>
 #include <QStringList>
@@ -18,9 +19,9 @@ class ChatPins : public QObject
     Q_PROPERTY(QStringList messages READ messages NOTIFY messagesChanged)
 
 public:
-    ChatPins(ShownConversation& shown, TurnRunner& turns);
+    ChatPins(EngineWorker* worker, ShownConversation& shown, TurnRunner& turns);
 
-    bool possible() const { return m_turns.model() && !m_turns.model()->device.empty(); }  // there is a device
+    bool possible() const { return m_turns.model() && m_hasDevice; }
     QStringList messages() const { return m_turns.pinned(m_shown.id()); }
 
     /// Keeps a message's KV on the device, or no longer. Empty: the system prompt's.
@@ -31,6 +32,9 @@ Q_SIGNALS:
     void messagesChanged();
 
 private:
+    void setHasDevice(bool has);
+
     ShownConversation& m_shown;
     TurnRunner& m_turns;
+    bool m_hasDevice = false;  // one may come and go while the model is open
 };

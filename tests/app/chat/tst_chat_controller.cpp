@@ -51,6 +51,18 @@ private Q_SLOTS:
         QCOMPARE(request.full_context, engine::FullContext::Stop);
     }
 
+    void pinsArePossibleWhileThereIsADevice()
+    {
+        openModel();
+        QVERIFY(!chat->pins()->possible());
+        engine::Telemetry frame;
+        frame.device.emplace();
+        Q_EMIT bench->thread->worker()->placementReady(frame);  // one was chosen meanwhile
+        QTRY_VERIFY(chat->pins()->possible());
+        Q_EMIT bench->thread->worker()->telemetryReady(1, engine::Telemetry(), true);  // it was lost
+        QTRY_VERIFY(!chat->pins()->possible());
+    }
+
     void draftsAreAskedForAndCounted()
     {
         script->change([](auto& settings) {
