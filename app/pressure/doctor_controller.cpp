@@ -219,6 +219,16 @@ void DoctorController::onModelGone()
     show({});
 }
 
+void DoctorController::onGrown()
+{
+    if (m_diagnosis.action.kind != DoctorAction::Kind::GrowBack)
+        return;
+    m_diagnosis.action = {};
+    m_diagnosis.predicted.reset();
+    m_diagnosis.predictedAtMost.reset();
+    Q_EMIT changed();
+}
+
 void DoctorController::onConversation(const QString& conversation)
 {
     if (conversation == m_shown)

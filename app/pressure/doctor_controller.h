@@ -65,6 +65,8 @@ public:
 
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
+    /// What had shrunk for another program has grown back: that is not suggested any more.
+    void onGrown();
     /// It is shown; another one's answers are not judged.
     void onConversation(const QString& conversation);
     void onTurn(quint64 turn, const QString& conversation) { m_turns.insert(turn, conversation); }

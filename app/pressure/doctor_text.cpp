@@ -182,7 +182,7 @@ QString ofSpeed(const Diagnosis& d)
 {
     switch (d.kind) {
     case Diagnosis::Kind::CoresHeld:
-        return d.expected
+        return d.expected > d.tokensPerSecond
                    ? Text::tr("Other programs hold the cores for %1 % of the time: %2 tokens a second, and %3 were "
                               "predicted.")
                          .arg(percent(d.share), speed(d.tokensPerSecond), speed(d.expected))

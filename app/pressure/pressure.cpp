@@ -143,6 +143,10 @@ void Pressure::connectDoctor(ModelController& models)
     connect(&m_doctor, &DoctorController::budgetRequested, &m_placement, &PlacementController::setBudget);
     connect(&m_doctor, &DoctorController::growRequested, &m_placement, &PlacementController::growBack);
     connect(&m_doctor, &DoctorController::shrinkRequested, &m_placement, &PlacementController::yieldTo);
+    connect(&m_placement, &PlacementController::changed, &m_doctor, [this] {
+        if (!m_placement.yielding())
+            m_doctor.onGrown();
+    });
     connect(&m_doctor, &DoctorController::reloadRequested, &models, &ModelController::reloadWithContext);
 }
 

@@ -442,6 +442,12 @@ private Q_SLOTS:
         QCOMPARE(d.share, 0.4);
         QVERIFY(std::abs(d.shares.arithmetic() - 0.5) < 1e-9);  // what it waited was no arithmetic
         QVERIFY(doctorSentence(d).contains(u"40\u00A0%"));
+        DoctorFacts faster = answerOf(0.9, 0, 0, 0.4, 0.1);
+        for (const double predicted : {1000.0, 1.0}) {  // what was missed, and not what was surpassed
+            faster.predicted = predicted;
+            const QString said = doctorSentence(diagnose(faster));
+            QCOMPARE(said.contains(QStringLiteral("were predicted")), predicted > 500);
+        }
         DoctorFacts some = answerOf(0.9, 0, 0, 0.15, 0.1);
         QCOMPARE(int(diagnose(some).kind), int(Kind::AllWell));
         some.predicted = 200;  // where something is missing, a little is the reason

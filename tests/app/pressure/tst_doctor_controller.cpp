@@ -265,6 +265,20 @@ private Q_SLOTS:
         QCOMPARE(shrink[0][0].toDouble(), 3'000.0);
     }
 
+    void whatHasGrownBackIsNotSuggested()
+    {
+        waitsForTheLink();
+        present.budgetBefore = 8'000;
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        doctor.onGrown();  // nothing was suggested yet
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(doctor.suggestion(), QStringLiteral("Grow back"), 5000);
+        doctor.onGrown();  // by the key, say
+        QVERIFY(doctor.suggestion().isEmpty() && !doctor.canApply());
+        QVERIFY(!doctor.sentence().isEmpty());
+    }
+
     void aSettingThatIsForAllModelsSaysSo()
     {
         script->change([](auto& settings) {
