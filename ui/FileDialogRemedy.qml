@@ -1,6 +1,7 @@
 // A desktop without a file dialog gets Qt's own, over the window. What that one lacks in Qt 6.4: it has its path on white
-// in every theme; where a file is saved, the keyboard is not in its name and Return there does nothing; and a folder that
-// has none below it cannot be chosen from within.
+// in every theme; where a file is saved, the keyboard is not in its name and Return there does nothing; a folder that
+// has none below it cannot be chosen from within; and after one that was typed with a slash at its end it crashes when it is
+// opened in the same folder again.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme
@@ -11,10 +12,12 @@ Item {
     required property Item overlay
     property var names: []   // the fields that answer to Return
     property var folders: [] // the dialogs that choose where they are
+    property var typed: []   // the dialogs whose folder may be typed
 
     function mend(item: var) {
         if (item["upButtonSpacing"] !== undefined) {
             item["background"].color = Theme.raised;
+            mendTyped(item["dialog"]);
             if (item["dialog"].selectedFolder !== undefined)
                 mendFolders(item["dialog"]);
         }
@@ -22,6 +25,18 @@ Item {
             mendName(item);
         for (let i = 0; i < item.children.length; ++i)
             mend(item.children[i]);
+    }
+    function mendTyped(dialog: var) {
+        if (typed.indexOf(dialog) >= 0)
+            return;
+        typed.push(dialog);
+        dialog.currentFolderChanged.connect(() => {
+            const folder = dialog.currentFolder.toString(), bare = folder.replace(/([^/:])\/+$/, "$1");
+            if (bare === folder)
+                return;
+            dialog.currentFolder = bare.replace(/[^/]+$/, "").replace(/([^/:])\/$/, "$1"); // the way there at once is what crashes
+            dialog.currentFolder = bare;
+        });
     }
     function mendFolders(dialog: var) {
         if (folders.indexOf(dialog) >= 0)

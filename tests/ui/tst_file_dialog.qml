@@ -52,6 +52,41 @@ Item {
             compare(dialog.selectedFolder, deep);
             dialog.destroy();
         }
+        function test_a_folder_that_was_typed_with_a_slash_does_no_harm() {
+            makeWindow();
+            Bench.putModels(["models/deep/one.gguf"]);
+            const deep = Bench.modelFolder("models/deep");
+            const dialog = opening.createObject(root, { currentFolder: Bench.modelFolder("models") });
+            const list = () => seen(root.Overlay.overlay, "fileDialogListView");
+            const bar = () => breadcrumbs(root.Overlay.overlay);
+            for (let time = 0; time < 3; ++time) {
+                dialog.currentFolder = time === 0 ? Bench.modelFolder("models") : deep; // as the program does
+                dialog.open();
+                tryVerify(() => list() && list().count === 1);
+                wait(100);
+                keyClick(Qt.Key_L, Qt.ControlModifier);
+                tryVerify(() => bar().textField.visible && bar().textField.activeFocus);
+                bar().textField.text = deep.toString().replace("file://", "") + "/";
+                keyClick(Qt.Key_Return);
+                tryVerify(() => list().count === 1 && list().itemAtIndex(0).fileName === "one.gguf");
+                click(list().itemAtIndex(0));
+                tryVerify(() => buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open).enabled);
+                click(buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open));
+                tryCompare(dialog, "visible", false);
+                verify(dialog.selectedFile.toString().endsWith("/deep/one.gguf"), dialog.selectedFile);
+            }
+            dialog.destroy();
+        }
+        function breadcrumbs(item) {
+            if (item["upButtonSpacing"] !== undefined && item.visible)
+                return item;
+            for (const child of Array.from(item.children)) {
+                const found = breadcrumbs(child);
+                if (found)
+                    return found;
+            }
+            return null;
+        }
         function buttonsIn(item) {
             if (item instanceof DialogButtonBox && item.visible)
                 return item;
@@ -69,6 +104,13 @@ Item {
 
         FolderDialog {
             options: FolderDialog.DontUseNativeDialog
+        }
+    }
+    Component {
+        id: opening
+
+        FileDialog {
+            options: FileDialog.DontUseNativeDialog
         }
     }
     Component {
