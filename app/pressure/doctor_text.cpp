@@ -20,6 +20,7 @@ struct Text {
 };
 
 constexpr QChar kNoBreak(0x00A0);
+constexpr double kClearly = 1.05;  // times a speed, beyond which another is told as more
 
 QString bytes(qint64 count)
 {
@@ -182,7 +183,7 @@ QString ofSpeed(const Diagnosis& d)
 {
     switch (d.kind) {
     case Diagnosis::Kind::CoresHeld:
-        return d.expected > d.tokensPerSecond
+        return d.expected && d.tokensPerSecond && *d.expected > kClearly * *d.tokensPerSecond
                    ? Text::tr("Other programs hold the cores for %1 % of the time: %2 tokens a second, and %3 were "
                               "predicted.")
                          .arg(percent(d.share), speed(d.tokensPerSecond), speed(d.expected))

@@ -517,7 +517,7 @@
     </message>
     <message>
         <source>Conversations are being imported…</source>
-        <translation>Gespräche werden importiert …</translation>
+        <translation>Gespräche werden importiert…</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -1019,7 +1019,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Move to folder…</source>
-        <translation>In Ordner verschieben …</translation>
+        <translation>In Ordner verschieben…</translation>
     </message>
 </context>
 <context>
@@ -4361,7 +4361,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Threads that compute. More than the machine has physical cores makes it slower.</source>
-        <translation>Threads, die rechnen. Mehr als der Rechner Kerne hat machen ihn langsamer.</translation>
+        <translation>Threads, die rechnen. Mehr, als der Rechner Kerne hat, machen ihn langsamer.</translation>
     </message>
     <message>
         <source>One per core</source>
@@ -4853,11 +4853,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Loading… %1</source>
-        <translation>Wird geladen … %1</translation>
+        <translation>Wird geladen… %1</translation>
     </message>
     <message>
         <source>Loading…</source>
-        <translation>Wird geladen …</translation>
+        <translation>Wird geladen…</translation>
     </message>
     <message>
         <source>%1: %2</source>
@@ -5114,7 +5114,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Delete from disk…</source>
-        <translation>Von der Platte löschen …</translation>
+        <translation>Von der Platte löschen…</translation>
     </message>
 </context>
 <context>
@@ -5201,7 +5201,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Other models…</source>
-        <translation>Andere Modelle …</translation>
+        <translation>Andere Modelle…</translation>
     </message>
 </context>
 <context>
@@ -5456,7 +5456,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Use a model of a server…</source>
-        <translation>Modell eines Servers verwenden …</translation>
+        <translation>Modell eines Servers verwenden…</translation>
     </message>
 </context>
 <context>
@@ -6258,7 +6258,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>ReasoningBlock</name>
     <message>
         <source>Thinking …</source>
-        <translation>Denkt nach …</translation>
+        <translation>Denkt nach…</translation>
     </message>
     <message>
         <source>Thoughts</source>
@@ -6687,15 +6687,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>RunProgress</name>
     <message>
         <source>Waiting for the answer to end…</source>
-        <translation>Wartet auf das Ende der Antwort …</translation>
+        <translation>Wartet auf das Ende der Antwort…</translation>
     </message>
     <message>
         <source>Making room…</source>
-        <translation>Platz wird gemacht …</translation>
+        <translation>Platz wird gemacht…</translation>
     </message>
     <message>
         <source>Ending…</source>
-        <translation>Wird beendet …</translation>
+        <translation>Wird beendet…</translation>
     </message>
     <message>
         <source>%1, %2 tokens, %3</source>
@@ -7077,7 +7077,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Asking the server how busy it is…</source>
-        <translation>Der Server wird gefragt, wie ausgelastet er ist …</translation>
+        <translation>Der Server wird gefragt, wie ausgelastet er ist…</translation>
     </message>
     <message>
         <source>Measured by the server, which was started anew meanwhile.</source>
@@ -7652,11 +7652,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>A model of the same size is being made…</source>
-        <translation>Ein gleich großes Modell wird erzeugt …</translation>
+        <translation>Ein gleich großes Modell wird erzeugt…</translation>
     </message>
     <message>
         <source>It runs…</source>
-        <translation>Es läuft …</translation>
+        <translation>Es läuft…</translation>
     </message>
     <message>
         <source>Measured here: %1</source>
@@ -8137,7 +8137,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>An emulated one, made of RAM. It shows what happens when a conversation outgrows it.</source>
-        <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn ein Gespräch darüber hinauswächst.</translation>
+        <translation>Ein emulierter Grafikspeicher, aus RAM gemacht. Er zeigt, was geschieht, wenn ein Gespräch darüber hinauswächst.</translation>
     </message>
     <message>
         <source>The emulated memory is too small for even one layer of this model: the CPU computes all of them. The panel on the right can give it more.</source>
