@@ -655,6 +655,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Nachricht schreiben</translation>
     </message>
     <message>
+        <source>A new text; what is above is not read</source>
+        <translation>Ein neuer Text; was oben steht, wird nicht gelesen</translation>
+    </message>
+    <message>
+        <source>The beginning of a text</source>
+        <translation>Der Anfang eines Textes</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>

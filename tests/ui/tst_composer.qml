@@ -90,6 +90,12 @@ Item {
             tryCompare(part("contextText"), "text", "0 / 512");
             type("one two");
             tryCompare(part("messageCost"), "text", "2 tokens to send, room for 512");
+            compare(part("composerField").placeholderText, "The beginning of a text");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
+            compare(part("composerField").placeholderText, "A new text; what is above is not read");
+            Bench.chat.newConversation();
+            tryCompare(part("composerField"), "placeholderText", "The beginning of a text");
         }
 
         function test_nothing_to_say() {

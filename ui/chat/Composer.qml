@@ -24,6 +24,13 @@ FocusScope {
     signal removeRequested
     signal undoRequested
 
+    // A model without a chat template reads each message alone.
+    function wantedHere(): string {
+        if (chat.continuesText)
+            return chat.messages.count > 0 ? qsTr("A new text; what is above is not read") : qsTr("The beginning of a text");
+        return modelName !== "" ? qsTr("Message %1").arg(modelName) : qsTr("Write a message");
+    }
+
     function takeFocus() {
         field.forceActiveFocus(Qt.OtherFocusReason);
     }
@@ -153,7 +160,7 @@ FocusScope {
 
                 objectName: "composerField"
                 focus: true
-                placeholderText: root.modelName !== "" ? qsTr("Message %1").arg(root.modelName) : qsTr("Write a message")
+                placeholderText: root.wantedHere()
                 onTextChanged: root.chat.draft = text
                 Component.onCompleted: text = root.chat.draft
                 onSendRequested: root.send()
