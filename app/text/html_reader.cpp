@@ -217,9 +217,9 @@ void HtmlReader::applyContainer(Meaning meaning, const HtmlTag& tag)
 {
     using Kind = Container::Kind;
     const bool inList = !m_open.empty() && m_open.back().kind == Kind::List;
-    if (m_maker.inCell()) {
-        m_maker.endParagraph();
-    } else if (meaning == Meaning::Item) {
+    if (m_maker.inCell())
+        return m_maker.endParagraph();
+    if (meaning == Meaning::Item) {
         m_maker.endParagraph();
         if (inList && std::exchange(m_open.back().item, !tag.closing))
             m_maker.endItem();
