@@ -67,9 +67,9 @@ std::int64_t largest_matrix(const LayerWeights& w)
     return std::int64_t(bytes);
 }
 
-}  // namespace
-
-bool expert_pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes)
+/// Whether memory holds the experts twice: the file's pages, which a GPU reads, and the copies that the host computes
+/// with. If it does not, a GPU waits for the disk. Empty: unknown, and taken for enough.
+bool pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes)
 {
     double bytes = 0;
     for (const LayerWeights& w : weights.layers)
@@ -77,14 +77,19 @@ bool expert_pages_stay(const Hyperparameters& h, const Weights& weights, std::op
     return !memory_bytes || 2 * bytes <= 0.9 * double(*memory_bytes);
 }
 
+}  // namespace
+
 std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& h, const Weights& weights,
                                                          const MachineRates* rates, const DeviceRates& device,
-                                                         int max_rows, DeviceLayout& layout)
+                                                         int max_rows, std::optional<std::int64_t> memory_bytes,
+                                                         DeviceLayout& layout)
 {
+    const bool reads_at_once =
+        layout.transport() != DeviceLayout::Transport::Link || pages_stay(h, weights, memory_bytes);
     std::vector<std::optional<ExpertCosts>> costs;
     for (int l = 0; l < layout.num_layers(); ++l) {
         const LayerWeights& w = weights.layers[std::size_t(l)];
-        auto of_layer = rates && may_come(w, layout, l) ? costs_of(w, *rates, device) : std::nullopt;
+        auto of_layer = rates && reads_at_once && may_come(w, layout, l) ? costs_of(w, *rates, device) : std::nullopt;
         if (of_layer && !pays(*of_layer, h, max_rows))
             of_layer.reset();
         layout.set_matrix(l, of_layer ? largest_matrix(w) : 0);

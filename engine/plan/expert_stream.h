@@ -14,14 +14,12 @@
 
 namespace engine {
 
-/// Whether the file's pages of the experts stay in memory beside the copies that the host computes with, as its kernels
-/// like them best. Else a GPU, which reads the file's, would wait for the disk. Empty: how much there is, is not known.
-bool expert_pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes);
-
 /// (layers,) of each layer. Empty: it would not pay in steps of so many rows, or a rate is not known; `rates` may be
-/// null. The layout then has a ring for what comes.
+/// null. Empty, too, for a GPU where memory cannot hold the file's experts beside the host's copies of them.
+/// memory_bytes: of this machine; empty: unknown. The layout then has a ring for what comes.
 std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& h, const Weights& weights,
                                                          const MachineRates* rates, const DeviceRates& device,
-                                                         int max_rows, DeviceLayout& layout);
+                                                         int max_rows, std::optional<std::int64_t> memory_bytes,
+                                                         DeviceLayout& layout);
 
 }  // namespace engine

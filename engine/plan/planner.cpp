@@ -267,16 +267,16 @@ try {
                 return tl::unexpected(layout.error());
             layout->set_experts_first(request.placement.host_experts_first);
             layout->set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
-            if (!expert_pages_stay(model_->h, model_->weights, host_memory().total_bytes))
-                known.unlocked_to_device_bytes_per_s.reset();
-            plan_expert_ring(model_->h, model_->weights, rates, known, longest_step, *layout);
+            plan_expert_ring(model_->h, model_->weights, rates, known, longest_step, host_memory().total_bytes,
+                             *layout);
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
             DeviceLayout layout =
                 device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies);
             layout.set_experts_first(request.placement.host_experts_first);
             layout.set_expert_cache_bytes(request.placement.expert_cache_bytes.value_or(0));
-            plan_expert_ring(model_->h, model_->weights, rates, emulated_rates(placement, rates), longest_step, layout);
+            plan_expert_ring(model_->h, model_->weights, rates, emulated_rates(placement, rates), longest_step,
+                             host_memory().total_bytes, layout);
             placement.device = emulated_device(request.placement, std::move(layout), rates);
         }
         const DeviceShare& share = placement.device->share;

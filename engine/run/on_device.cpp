@@ -202,11 +202,8 @@ Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
 void OnDevice::plan_expert_ring(const MachineRates* rates, const DeviceRates& device)
 {
     const std::int64_t largest = layout_.largest_matrix();
-    DeviceRates known = device;
-    if (layout_.transport() == DeviceLayout::Transport::Link &&
-        !expert_pages_stay(model_.h, model_.weights, host_memory().total_bytes))
-        known.unlocked_to_device_bytes_per_s.reset();
-    const auto costs = engine::plan_expert_ring(model_.h, model_.weights, rates, known, longest_step_, layout_);
+    const auto costs = engine::plan_expert_ring(model_.h, model_.weights, rates, device, longest_step_,
+                                                host_memory().total_bytes, layout_);
     if (!expert_ring_)
         return;
     if (layout_.largest_matrix() != largest)

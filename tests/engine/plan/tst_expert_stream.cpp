@@ -132,7 +132,8 @@ private Q_SLOTS:
         const auto rates = test_support::rates_of_travelling_experts("emulated");
         DeviceRates device = rates->devices.at("emulated");
         const auto plan = [&](const MachineRates* known, int rows) {
-            const auto costs = plan_expert_ring(model->h, model->weights, known, device, rows, model->layout);
+            const auto costs =
+                plan_expert_ring(model->h, model->weights, known, device, rows, std::nullopt, model->layout);
             return int(std::ranges::count_if(costs, [](const auto& of_layer) { return of_layer.has_value(); }));
         };
         const int layers = model->layout.num_layers();
@@ -157,16 +158,25 @@ private Q_SLOTS:
 
     void pagesOfExpertsNeedRoomBesideTheirCopies()
     {
-        auto model = read("qwen3moe");
+        auto model = read("gpt-oss-mxfp4");  // packed, as all that comes to a GPU
         QVERIFY(model);
         std::int64_t bytes = 0;
         for (const LayerWeights& w : model->weights.layers)
             bytes +=
                 std::int64_t(w.gate_experts.bytes() + w.up_experts.bytes() + w.down_experts.bytes()) * model->h.experts;
         QVERIFY(bytes > 0);
-        QVERIFY(expert_pages_stay(model->h, model->weights, 3 * bytes));
-        QVERIFY(!expert_pages_stay(model->h, model->weights, 2 * bytes));
-        QVERIFY(expert_pages_stay(model->h, model->weights, std::nullopt));
+        const auto rates = test_support::rates_of_travelling_experts("cuda:0");
+        const auto come = [&](std::optional<std::int64_t> memory_bytes, DeviceLayout& layout) {
+            const auto costs = plan_expert_ring(model->h, model->weights, rates.get(), rates->devices.at("cuda:0"), 512,
+                                                memory_bytes, layout);
+            return costs.front().has_value();
+        };
+        DeviceLayout gpu =
+            device_layout(model->h, model->weights, kv_shapes(model->h, {}), 0, DeviceLayout::Transport::Link);
+        QVERIFY(come(3 * bytes, gpu));
+        QVERIFY(!come(2 * bytes, gpu));
+        QVERIFY(come(std::nullopt, gpu));
+        QVERIFY(come(2 * bytes, model->layout));  // the emulated device reads them where the host does
     }
 
     /// What takes the host long is a step of many rows.
@@ -180,7 +190,9 @@ private Q_SLOTS:
         DeviceRates device = rates.devices.at("emulated");
         device.unlocked_to_device_bytes_per_s = 1e6;
         const auto pays = [&](int rows) {
-            return plan_expert_ring(model->h, model->weights, &rates, device, rows, model->layout).front().has_value();
+            return plan_expert_ring(model->h, model->weights, &rates, device, rows, std::nullopt, model->layout)
+                .front()
+                .has_value();
         };
         QVERIFY(!pays(1) && pays(1 << 20));
     }
