@@ -100,10 +100,7 @@ void DoctorController::apply()
     const DoctorAction action = m_diagnosis.action;
     const bool guesses = action.kind == DoctorAction::Kind::SetDraftModel;
     m_change = Change{m_model->path, action, opposite(action), guesses ? m_answered : m_diagnosis.tokensPerSecond};
-    // What was asked for is judged by the next answer.
-    m_diagnosis.action = {};
-    m_diagnosis.predicted.reset();
-    m_diagnosis.predictedAtMost.reset();
+    withdrawSuggestion();  // what was asked for is judged by the next answer
     ask(action, m_model->path);
     Q_EMIT changed();
 }
@@ -223,10 +220,15 @@ void DoctorController::onGrown()
 {
     if (m_diagnosis.action.kind != DoctorAction::Kind::GrowBack)
         return;
+    withdrawSuggestion();
+    Q_EMIT changed();
+}
+
+void DoctorController::withdrawSuggestion()
+{
     m_diagnosis.action = {};
     m_diagnosis.predicted.reset();
     m_diagnosis.predictedAtMost.reset();
-    Q_EMIT changed();
 }
 
 void DoctorController::onConversation(const QString& conversation)

@@ -106,6 +106,7 @@ private:
     };
     void onFinished(quint64 turn, const engine::Telemetry& last, const Waited& waited, bool alone);
     void show(const Diagnosis& diagnosis);
+    void withdrawSuggestion();
     void ask(const DoctorAction& action, const std::filesystem::path& model);
     DoctorAction opposite(const DoctorAction& action) const;
     std::optional<DoctorDraft> draftFor(const engine::LoadRequest& request, const engine::Telemetry& last) const;
