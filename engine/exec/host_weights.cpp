@@ -160,8 +160,8 @@ void HostWeights::choose_read_ahead(ThreadPool& pool)
     for (std::size_t type = 0; type < copied_bytes_.size(); ++type) {
         if (read_ahead_is_chosen_[type] || copied_bytes_[type] < 2 * kernels::kReadAheadBytes)
             continue;
-        read_ahead_is_chosen_[type] = true;
         const std::vector<Piece> pieces = pieces_to_measure(kernels::TensorType(type));
+        read_ahead_is_chosen_[type] = !pieces.empty();
         kernels::choose_read_ahead(kernels::TensorType(type), int(pieces.size()),
                                    [&](int piece) { return product_seconds(pieces[std::size_t(piece)], pool); });
     }
