@@ -1,5 +1,4 @@
-// Finds out, where the program runs, for which types of weights products are faster that ask for them before they read
-// them.
+// Measures on this machine for which types of weights prefetching makes products faster.
 #pragma once
 
 #include "kernels/types.h"

@@ -61,7 +61,7 @@ public:
     void setDraft(const QString& draft);
     /// The files that go with it. Not for pages: the composer's controller has them.
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
-    /// `unread`: so many more are with it that are still being read, or could not be.
+    /// `unread`: how many more files are attached that are still being read or could not be read.
     void setDraftFiles(const QList<DraftFile>& files, int unread = 0);
     bool continuesText() const { return m_turns.model() && !m_turns.model()->has_chat_template; }
     QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line

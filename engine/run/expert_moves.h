@@ -16,7 +16,8 @@ namespace engine {
 class ExpertMoves
 {
 public:
-    /// What is given outlives it. `plan` says where experts are to lie, `split` where layers are computed.
+    /// All three must outlive it. `plan`: where experts are to lie; `split`: where layers are computed; `events`: gets
+    /// what was moved.
     ExpertMoves(ExpertsPlan& plan, Placement& split, std::vector<Event>& events)
         : plan_(plan)
         , split_(split)
@@ -32,8 +33,8 @@ public:
     /// A ring is laid out or given back, or the copies of one layer. False: all is as it should be, or finds no room
     /// and is not asked for again. DeviceLost.
     Result<bool> lay_out_rooms(OnDevice& on);
-    /// There is no room: what is missed least goes. `all`: in the end the experts of the layers, one by one. False:
-    /// nothing is there.
+    /// Frees memory of the device when it runs out: the ring first, then half of the copies. `all`: then also a layer's
+    /// experts, which go to the host. False: there was nothing to free.
     bool give_up(OnDevice& on, bool all);
 
 private:
