@@ -10,6 +10,7 @@
 
 #include <array>
 #include <random>
+#include <vector>
 
 using namespace test_support;
 
@@ -71,7 +72,7 @@ private Q_SLOTS:
                     const Choice choice{host_layers, room, policy};
                     const auto model = load(with(*made, choice, all_copies));
                     QVERIFY2(model, qPrintable(text_of(choice)));
-                    const Run here = run(*model, moves_in_mid_answer(*model, all_copies, policy));
+                    const Run here = run(*model, moves_in_mid_answer(*model, all_copies, choice));
                     QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
                     const int parted = first_difference(here.logits, alone.logits);
                     QVERIFY2(parted == -1, qPrintable(QStringLiteral("%1: step %2").arg(text_of(choice)).arg(parted)));
@@ -119,11 +120,19 @@ private:
     }
 
     /// Every so many steps one of the places, rooms and policies is asked for; and often all copies have arrived.
-    std::function<void(int)> moves_in_mid_answer(LoadedModel& model, std::int64_t all_copies, KvPolicy first)
+    /// Under `resident` nothing is asked for that takes more memory than the device was made for.
+    std::function<void(int)> moves_in_mid_answer(LoadedModel& model, std::int64_t all_copies, const Choice& first)
     {
+        const bool resident = first.policy == KvPolicy::Resident;
         const std::int64_t most = model.placement().telemetry()->total_bytes;
-        const std::int64_t least = first == KvPolicy::Resident ? most : most * 6 / 10;
-        return [this, &model, all_copies, most, least](int) {
+        const std::int64_t least = resident ? most : most * 6 / 10;
+        std::vector places(kPlaces.begin(), kPlaces.end());
+        std::vector rooms(kRooms.begin(), kRooms.end());
+        if (resident) {
+            places = {first.host_layers, PlacementOptions::kAllLayers};
+            rooms = {0.0, first.room};
+        }
+        return [this, &model, all_copies, most, least, places, rooms](int) {
             ModelPlacement& placement = model.placement();
             const auto below = [&](std::size_t n) { return std::size_t(m_random() % n); };
             if (below(2) == 0)
@@ -132,11 +141,11 @@ private:
             switch (below(60)) {
             case 0:
             case 1:
-                asked = placement.apply(SetHostExperts{kPlaces[below(kPlaces.size())]});
+                asked = placement.apply(SetHostExperts{places[below(places.size())]});
                 break;
             case 2:
             case 3:
-                asked = placement.apply(SetExpertCache{bytes_of(kRooms[below(kRooms.size())], all_copies)});
+                asked = placement.apply(SetExpertCache{bytes_of(rooms[below(rooms.size())], all_copies)});
                 break;
             case 4:
                 asked = placement.apply(SetKvPolicy{kPolicies[1 + below(kPolicies.size() - 1)]});
