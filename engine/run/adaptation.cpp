@@ -64,7 +64,7 @@ void Adaptation::learn(const StepsSeen& seen, std::optional<double> expert_skew,
 {
     known_.expert_skew = expert_skew.value_or(assumed_.expert_skew);
     if (seen.attended())
-        known_.errors.cpu_attention = bounded(seen.host_attention_s / seen.host_attention_by_rates_s);
+        learn_cpu(bounded(seen.host_attention_s / seen.host_attention_by_rates_s));
     if (!seen.streamed)
         link_seen_ = false;
     else if (rest_s_)
@@ -72,6 +72,18 @@ void Adaptation::learn(const StepsSeen& seen, std::optional<double> expert_skew,
     if (!seen.spilled)
         if (const auto foretold = foretell(assumed_, known_))
             rest_s_ = seen.step_s() - *foretold;
+}
+
+/// A division that was tried and kept stays as it is. Where the CPU is not as was hoped, that says so much of the link.
+void Adaptation::learn_cpu(double error)
+{
+    known_.errors.cpu_attention = error;
+    if (!std::exchange(hope_kept_, false))
+        return;
+    assumed_.errors.link = bounded(error / lean(assumed_.errors));
+    assumed_.errors.cpu_attention = error;
+    if (!link_seen_)
+        known_.errors.link = assumed_.errors.link;
 }
 
 /// The link takes as long as makes a step last as long as it did. Where other work hides it, it may be faster.
@@ -114,6 +126,7 @@ void Adaptation::keep(const Change& change)
     if (!change.trial || link_seen_)
         return;
     known_.errors.link = assumed_.errors.link;
+    hope_kept_ = true;
     hope_ += std::size(kHopes) - (rest_s_ ? 2 : 1);  // the same once more
 }
 

