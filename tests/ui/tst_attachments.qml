@@ -140,10 +140,35 @@ Item {
             tryVerify(() => editedChip("long.txt") === null);
             compare(part("editField").text, "word ".repeat(500) + "\n\nwhy?");
             part("editField").remove(20, 2500);
+            keyClick(Qt.Key_Z, Qt.ControlModifier); // what was cut is there again
+            compare(part("editField").text, "word ".repeat(500) + "\n\nwhy?");
+            verify(editedChip("long.txt") === null);
+            keyClick(Qt.Key_Z, Qt.ControlModifier); // and the text goes out
+            compare(part("editField").text, "why?");
+            tryVerify(() => editedChip("long.txt") !== null);
+            keyClick(Qt.Key_Z, Qt.ControlModifier | Qt.ShiftModifier);
+            tryVerify(() => editedChip("long.txt") === null);
+            part("editField").remove(20, 2500);
             keyClick(Qt.Key_Return);
             tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Complete);
             compare(Bench.lastPrompt(), "word word word word \n\nwhy?");
             verify(!messagePart("messageAttachments", 0).visible);
+        }
+        function test_a_file_that_was_removed_stays_away_whatever_is_undone() {
+            sentTooLong([["long.txt", "a\u00a0b ".repeat(300)]]); // the field has a space for such a one
+            type("why?");
+            click(seen(editedChip("long.txt"), "takeInAttachment"));
+            tryVerify(() => editedChip("long.txt") === null);
+            tryCompare(part("editField"), "activeFocus", true);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            tryVerify(() => editedChip("long.txt") !== null);
+            click(seen(editedChip("long.txt"), "removeAttachment"));
+            tryVerify(() => editedChip("long.txt") === null);
+            tryCompare(part("editField"), "activeFocus", true);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            verify(part("editField").text !== "why?");
+            wait(0);
+            verify(editedChip("long.txt") === null);
         }
         function test_a_message_left_as_it_was_keeps_its_files() {
             sentTooLong([["long.txt", "word ".repeat(500)]]);

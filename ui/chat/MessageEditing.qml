@@ -7,7 +7,7 @@ QtObject {
     property string message: "" // its id; empty: none
     property string text: ""
     property var attachments: [] // its files that stay, as attachmentFacts
-    property var takenIn: [] // files whose text stands in the message instead, with that text
+    property var takenIn: [] // files whose text was put into the message instead, with what it said before and after
 
     signal ended
 
@@ -17,22 +17,27 @@ QtObject {
         takenIn = [];
         message = which;
     }
-    function takeIn(file: var, text: string) {
-        takenIn = takenIn.concat([{ file: file, text: text }]);
+    // Its text has just been put into the message.
+    function takeIn(file: var, before: string) {
+        takenIn = takenIn.concat([{ file: file, before: before, after: text }]);
         remove(file.id);
     }
-    // The text was changed, by an undo where it can be redone: a file comes back when its text is taken out so.
+    // The text was changed, by an undo where it can be redone: a file comes back when its text is taken out so, and goes
+    // when that is redone.
     function follow(now: string, undone: bool) {
         text = now;
         for (const one of takenIn) {
-            const stands = now.indexOf(one.text) >= 0, listed = attachments.some(file => file.id === one.file.id);
-            if (stands && listed)
+            const listed = attachments.some(file => file.id === one.file.id);
+            if (listed && now === one.after)
                 remove(one.file.id);
-            else if (!stands && !listed && undone)
+            else if (!listed && undone && now === one.before)
                 attachments = attachments.concat([one.file]);
-            else if (!stands && !undone)
-                takenIn = takenIn.filter(other => other !== one);
         }
+    }
+    // It is not to go with the message, whatever is undone.
+    function drop(file: string) {
+        takenIn = takenIn.filter(one => one.file.id !== file);
+        remove(file);
     }
     function remove(file: string) {
         attachments = attachments.filter(one => one.id !== file);

@@ -25,15 +25,16 @@ FocusScope {
     }
     // In front of what was written, as the model reads it.
     function takeIn(file: var) {
+        const before = field.text;
         const text = file.editText.endsWith("\n") || field.length === 0 ? file.editText : file.editText + "\n\n";
         field.insert(0, text);
         field.cursorPosition = text.length;
         field.forceActiveFocus(Qt.OtherFocusReason);
-        editing.takeIn(file, file.editText);
+        editing.takeIn(file, before);
     }
     function dropFile(file: var) {
         field.forceActiveFocus(Qt.OtherFocusReason);
-        editing.remove(file.id);
+        editing.drop(file.id);
     }
 
     implicitHeight: column.implicitHeight
