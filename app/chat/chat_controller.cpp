@@ -144,7 +144,7 @@ void ChatController::saveDraft()
 /// A conversation that had nothing but this draft is thrown away, and a new one is shown in its place.
 void ChatController::onDraftAtRest()
 {
-    if (m_shown->kept && !m_shown->worthKeeping())
+    if (m_shown->isEmptied())
         showConversation(*m_open.create({}));
     else
         saveDraft();
@@ -156,7 +156,7 @@ QString ChatController::leave()
 {
     m_draftTimer.stop();
     saveDraft();
-    return m_shown->kept && !m_shown->worthKeeping() ? m_shown.id() : QString();
+    return m_shown->isEmptied() ? m_shown.id() : QString();
 }
 
 MessagePlace ChatController::placeOf(const QString& message, const QString& excerpt) const

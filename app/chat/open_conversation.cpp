@@ -24,7 +24,7 @@ ConversationActivity::Value OpenConversation::activity() const
 
 bool OpenConversation::worthKeeping() const
 {
-    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() || unreadFiles > 0 ||
+    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() ||
            header.titleByUser || header.pinned || !header.folder.isEmpty() ||
            !(header.settings == ConversationSettings());
 }

@@ -426,6 +426,16 @@ private Q_SLOTS:
         QCOMPARE(bench->texts().size(), 2);
     }
 
+    void aFileThatIsNotReadIsNoReasonToKeepAConversation()
+    {
+        chat->setDraftFiles({}, 1);  // it cannot be read, say
+        QTest::qWait(700);
+        QCOMPARE(bench->store->conversations().size(), 0);
+        const QString first = chat->conversationId();
+        chat->newConversation();
+        QCOMPARE(chat->conversationId(), first);
+    }
+
     void anEmptiedDraftStaysWithWhatElseThereIs()
     {
         chat->setDraft("a draft");
