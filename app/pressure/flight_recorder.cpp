@@ -171,11 +171,14 @@ void FlightRecorder::place(const QString& conversation, const QList<MessageToken
 void FlightRecorder::forget(const QString& conversation)
 {
     std::erase_if(m_running, [&](const auto& entry) { return entry.second == conversation; });
-    if (m_computed == conversation)
+    const bool computed = m_computed == conversation;
+    if (computed)
         m_computed.clear();
     followAnother();
     if (m_shown != conversation)
         m_flights.erase(conversation);
+    if (computed && m_computed.isEmpty())
+        Q_EMIT computedForgotten();
 }
 
 /// It is neither shown nor computed any more, or only one of these.

@@ -54,7 +54,8 @@ public:
     void begin(quint64 turn, const QString& conversation);
     /// The turn that is followed, or was last; 0: none. One of which nobody said that it has begun is not another one.
     quint64 followed() const { return m_turn; }
-    bool followsAnother(quint64 turn) const { return turn != m_turn && m_running.count(turn) > 0; }
+    bool followsAnother(quint64 turn) const { return turn != m_turn && runs(turn); }
+    bool runs(quint64 turn) const { return m_running.count(turn) > 0; }
     /// Takes where a conversation's messages lie in the prompt, in the order of their tokens.
     void place(const QString& conversation, const QList<MessageTokens>& places);
     /// It was thrown away.
@@ -72,6 +73,7 @@ public:
 Q_SIGNALS:
     void shownChanged();                    // it is another one, or was begun anew
     void followedChanged();                 // it is another turn
+    void computedForgotten();               // what the model computed last was thrown away
     void moved(const PlacementMove& move);  // in the one that is shown
     void failed(const QString& sentence);
 

@@ -15,6 +15,12 @@ namespace {
 // As often as the eye follows numbers and lines; a picture of a chart costs some milliseconds.
 constexpr int kTellMs = 100;
 
+PressureHistory::Sample lastSample(const PressureHistory& history)
+{
+    const Ring<PressureHistory::Sample>& samples = history.samples();
+    return samples.isEmpty() ? PressureHistory::Sample() : samples.last();
+}
+
 }  // namespace
 
 PressureMonitor::PressureMonitor(QObject* parent)
@@ -28,6 +34,11 @@ PressureMonitor::PressureMonitor(QObject* parent)
             showOther();
     });
     connect(&m_recorder, &FlightRecorder::followedChanged, this, &PressureMonitor::showFollowed);
+    connect(&m_recorder, &FlightRecorder::computedForgotten, this, [this] {
+        m_frame = m_thrownAway.throwAway(m_frame);
+        m_answering = false;
+        tellSoon();
+    });
     connect(&m_recorder, &FlightRecorder::failed, this, &PressureMonitor::setTrouble);
 }
 
@@ -63,21 +74,20 @@ void PressureMonitor::setTrouble(const QString& sentence)
     Q_EMIT troubleChanged();
 }
 
-PressureHistory::Sample PressureMonitor::lastSample() const
-{
-    const Ring<PressureHistory::Sample>& samples = history().samples();
-    return samples.isEmpty() ? PressureHistory::Sample() : samples.last();
-}
-
 // What was kept of a conversation does not hide what the memory holds now.
 MemoryReading PressureMonitor::device() const
 {
-    return m_hasModel && !m_replayed ? MemoryReading::ofDevice(m_frame) : lastSample().device;
+    return m_hasModel && !m_replayed ? MemoryReading::ofDevice(m_frame) : lastSample(history()).device;
 }
 
 MemoryReading PressureMonitor::host() const
 {
-    return m_hasModel && !m_replayed ? MemoryReading::ofHost(m_frame) : lastSample().host;
+    return m_hasModel && !m_replayed ? MemoryReading::ofHost(m_frame) : lastSample(history()).host;
+}
+
+int PressureMonitor::contextTokens() const
+{
+    return ofNow() ? m_frame.context_tokens : lastSample(history()).contextTokens;
 }
 
 int PressureMonitor::contextLimit() const
@@ -214,7 +224,7 @@ void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
         return;
     }
     m_answering = true;
-    take(turn, frame);
+    take(turn, m_thrownAway.shown(frame, m_recorder.runs(turn)));
 }
 
 /// What is known of it already is shown, before its next frame comes.
@@ -250,7 +260,7 @@ void PressureMonitor::onPlacement(const engine::Telemetry& frame)
         known.context_tokens = m_frame.context_tokens;
         known.kv_map.reset();
     }
-    take(0, known);
+    take(0, m_thrownAway.shown(known, false));
 }
 
 void PressureMonitor::take(quint64 turn, const engine::Telemetry& frame)
@@ -278,7 +288,7 @@ void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
     m_beside.remove(turn);
     if (!m_recorder.followsAnother(turn)) {
         m_answering = false;
-        m_frame = result.telemetry;
+        m_frame = m_thrownAway.shown(result.telemetry, m_recorder.runs(turn));
         m_pipeline.endTurn();
     }
     m_recorder.finish(turn, result.telemetry);
@@ -299,6 +309,7 @@ void PressureMonitor::onModelReady(const engine::ModelInfo& model)
 void PressureMonitor::onModelGone()
 {
     m_hasModel = m_answering = false;
+    m_thrownAway.clear();
     m_frame = {};
     m_beside.clear();
     m_pipeline.endModel();

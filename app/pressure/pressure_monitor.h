@@ -4,6 +4,7 @@
 #include "app/pressure/flight_recorder.h"
 #include "app/pressure/memory_reading.h"
 #include "app/pressure/pipeline_reading.h"
+#include "app/pressure/thrown_away.h"
 #include "engine/engine.h"
 
 #include <QDateTime>
@@ -79,7 +80,7 @@ public:
     MemoryReading device() const;
     MemoryReading host() const;
     PipelineReading pipeline() const { return m_pipeline.reading(); }
-    int contextTokens() const { return ofNow() ? m_frame.context_tokens : lastSample().contextTokens; }
+    int contextTokens() const;
     int contextLimit() const;
     int blocksOnDevice() const { return showsKv() ? m_frame.kv_blocks_device : 0; }
     int blocksOnHost() const { return showsKv() ? m_frame.kv_blocks_host : 0; }
@@ -129,7 +130,6 @@ private:
     void showFollowed();
     void tellSoon();
     bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
-    PressureHistory::Sample lastSample() const;
     QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
     QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;
     void showOther();
@@ -139,6 +139,7 @@ private:
     std::optional<Recording> m_replayed;
     quint64 m_openJob = 0;  // the newest that reads a file
     engine::Telemetry m_frame;
+    ThrownAway m_thrownAway;
     QHash<quint64, engine::Telemetry> m_beside;  // the newest of turns that run beside the one that is followed
     PipelineMeter m_pipeline;
     bool m_hasModel = false, m_answering = false;

@@ -360,6 +360,41 @@ private Q_SLOTS:
         QCOMPARE(store->conversations().size(), 1);
     }
 
+    // The engine keeps its tokens as long as the removal can be taken back, and tells of them at the next change.
+    void whatIsThrownAwayIsShownNoMore()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        const auto of = [](int sequence, double seconds) {
+            engine::Telemetry frame = frameAt(seconds, 140, 40);
+            frame.sequence = sequence;
+            frame.ttft_ms = 12.5;
+            frame.kv_map = std::make_shared<engine::KvMap>();
+            return frame;
+        };
+        monitor->recorder().begin(1, "c0");
+        monitor->onFrame(1, of(7, 10));
+        store->moveToTrash("c0");
+        monitor->recorder().forget("c0");
+        monitor->recorder().show({});
+        const auto isShown = [&] { return monitor->ttftMs().isValid() || monitor->kvMap() || monitor->contextTokens() > 0; };
+        QVERIFY(!isShown());
+        monitor->onFrame(1, of(7, 11));  // its turn has not stopped yet
+        QVERIFY(!isShown());
+        monitor->onFinished(1, {.telemetry = of(7, 12)});
+        QVERIFY(!isShown());
+        monitor->onPlacement(of(7, 13));
+        QVERIFY(!isShown());
+        QCOMPARE(monitor->device().total, 1'000'000.0);  // where the bytes lie is told of
+
+        store->restore("c0");
+        show(*monitor, "c0");
+        monitor->recorder().begin(2, "c0");
+        monitor->onFrame(2, of(7, 20));
+        QVERIFY(monitor->kvMap());
+        QCOMPARE(monitor->ttftMs(), QVariant(12.5));
+    }
+
     void aLongConversationStaysSmall()
     {
         auto monitor = monitorOn("c0");
