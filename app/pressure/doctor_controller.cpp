@@ -333,8 +333,11 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
         return diagnose(facts);
     };
     inBackground(this, look, [this, job = ++m_job](const Diagnosis& diagnosis) {
-        if (job == m_job)
-            show(diagnosis);
+        if (job != m_job)
+            return;
+        show(diagnosis);
+        if (!m_present().budgetBefore)
+            onGrown();  // meanwhile
     });
 }
 

@@ -91,8 +91,13 @@ void PlacementController::cancelMove()
 
 void PlacementController::setBudget(double bytes)
 {
-    m_request.placement.vram_budget_bytes = std::int64_t(std::clamp(bytes, 0.0, totalBytes()));
     m_beforeYield.reset();
+    postBudget(bytes);
+}
+
+void PlacementController::postBudget(double bytes)
+{
+    m_request.placement.vram_budget_bytes = std::int64_t(std::clamp(bytes, 0.0, totalBytes()));
     post(engine::SetVramBudget{m_request.placement.vram_budget_bytes});
 }
 
@@ -139,10 +144,9 @@ void PlacementController::setOtherPrograms(double bytes)
 
 void PlacementController::yieldTo(double bytes)
 {
-    const auto before = m_beforeYield.value_or(m_request.placement.vram_budget_bytes);
-    setBudget(std::max(1.0, bytes));
-    m_beforeYield = before;
-    Q_EMIT changed();
+    if (!m_beforeYield)
+        m_beforeYield = m_request.placement.vram_budget_bytes;
+    postBudget(std::max(1.0, bytes));
 }
 
 void PlacementController::growBack()

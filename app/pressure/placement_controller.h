@@ -112,6 +112,7 @@ Q_SIGNALS:
 
 private:
     quint64 post(const engine::Command& command);
+    void postBudget(double bytes);
     void onTypesAnswered(const engine::SetKvTypes& types, bool done);
     void takeDevice(const engine::PlacementOptions& from);
     void onDeviceAnswered(const engine::PlacementOptions& wish, bool done);

@@ -137,6 +137,15 @@ private Q_SLOTS:
         const double whole = placement.budgetBytes();
         placement.yieldTo(whole * 0.8);
         QVERIFY(placement.yielding());
+        {  // who shrinks it further is told at no moment that it has grown back
+            bool grew = false;
+            const auto told = QObject::connect(&placement, &PlacementController::changed, &placement,
+                                               [&] { grew = grew || !placement.yielding(); });
+            placement.setYieldBytes(whole * 0.7);
+            QVERIFY(placement.yielding() && !grew);
+            placement.setYieldBytes(whole * 0.8);
+            QObject::disconnect(told);
+        }
         QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * 0.8));
         QTRY_VERIFY(panel.monitor().device().used() <= whole * 0.8);
         placement.growBack();
