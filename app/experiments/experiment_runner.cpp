@@ -3,6 +3,7 @@
 #include "app/experiments/experiment_json.h"
 #include "app/system/child_process.h"
 #include "app/text/engine_words.h"
+#include "app/text/known_sentence.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
@@ -27,9 +28,12 @@ double workOf(const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// The reason is the engine's, in English; another language says the kind of it first, as errorSentence() does.
+/// The reason is the engine's, in English; where another language does not know it, it says the kind first, as
+/// errorSentence() does.
 QString refusal(const QString& reason)
 {
+    if (const QString known = knownSentence(reason); !known.isEmpty())
+        return known;
     const char* const kind = QT_TRANSLATE_NOOP("ExperimentRunner", "It was refused (%1).");
     const QString translated = QCoreApplication::translate("ExperimentRunner", kind);
     return translated == QLatin1String(kind) ? asSentence(reason) : translated.arg(engineWords(reason));

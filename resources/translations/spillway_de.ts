@@ -5348,9 +5348,9 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 laden</translation>
     </message>
     <message>
-        <source>Open</source>
+        <source>Loaded</source>
         <comment>a model that is</comment>
-        <translation>Offen</translation>
+        <translation>Geladen</translation>
     </message>
 </context>
 <context>

@@ -86,7 +86,7 @@ private Q_SLOTS:
         QCOMPARE(QLocale().language(), QLocale::German);
         QCOMPARE(QCoreApplication::translate("FileDialog", "File name"), QStringLiteral("Dateiname"));  // Qt's own
         QCOMPARE(QCoreApplication::translate("ModelBadge", "emulated"), QStringLiteral("emuliert"));
-        QCOMPARE(QCoreApplication::translate("ModelRow", "Open", "a model that is"), QStringLiteral("Offen"));
+        QCOMPARE(QCoreApplication::translate("ModelRow", "Loaded", "a model that is"), QStringLiteral("Geladen"));
         translation.use("en");
         QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), "Settings");
         translation.use("tlh");

@@ -174,7 +174,7 @@ Item {
             visible: root.isOpen
             Layout.preferredWidth: visible ? Math.max(implicitWidth, open.implicitWidth) : 0
             horizontalAlignment: Text.AlignHCenter
-            text: qsTr("Open", "a model that is")
+            text: qsTr("Loaded", "a model that is")
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall
             font.weight: Font.DemiBold

@@ -1,5 +1,6 @@
 // Experiments measure one cell after another in processes of their own, and whatever becomes of one is a row.
 #include "app/experiments/experiment_runner.h"
+#include "app/translation.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -84,6 +85,16 @@ private Q_SLOTS:
             QCOMPARE(row.expertMisses, std::optional(10.0));
             QCOMPARE(row.device, QString(onCpu ? "cpu" : "emulated"));
         }
+    }
+
+    void aKnownRefusalIsSaidInTheUsersLanguage()
+    {
+        const Translation german("de");
+        const QList<ExperimentRow> rows = rowsOf(planOf({"a.gguf"}, {2048}, {Strategy::Resident}));
+        QCOMPARE(rows.size(), 1);
+        QCOMPARE(rows[0].outcome, Outcome::Refused);
+        QCOMPARE(rows[0].sentence, QStringLiteral("Der Speicher des Geräts ist voll, und die Strategie „Resident“ "
+                                                  "lässt nichts von dort weg."));
     }
 
     void theChildIsAskedForItsCell()
