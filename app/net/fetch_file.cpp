@@ -93,6 +93,7 @@ Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, cons
                     name_of(file.target) +
                         " is there already, but its bytes are not those that it should have; remove it, "
                         "and it can be fetched again");
+    std::filesystem::remove(state_path(file.target), error);  // of a fetch that was broken off at its very end
     return Fetched{file.target, bytes, bytes, *hash, !sha256.empty()};
 }
 
