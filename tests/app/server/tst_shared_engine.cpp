@@ -237,7 +237,7 @@ private Q_SLOTS:
     void theWindowIsToldSoonWhileThePortIsBusy()
     {
         open();
-        plain->step_time = 300us;
+        plain->step_time = 1ms;
         std::atomic<bool> ends = false;
         const std::jthread guest([&] {
             std::vector<std::stop_source> stops(8);

@@ -105,7 +105,7 @@ WebAnswer repeatSlowly(const support::WebRequest& request)
     const std::string word = nlohmann::json::parse(request.body)["messages"].back()["content"];
     WebAnswer answer = LookAlike::stream(std::vector<std::string>(10, LookAlike::content(word + ' ')));
     answer.piece_bytes = int(answer.body.size() / 12);
-    answer.pause_ms = 60;
+    answer.pause_ms = 120;
     if (word == "bad") {
         answer.end = WebAnswer::End::Reset;
         answer.sent_bytes = std::int64_t(answer.body.size() / 2);
@@ -472,7 +472,7 @@ private Q_SLOTS:
         timer.start();
         talk.chat.turn()->stop();
         QVERIFY(QTest::qWaitFor([&] { return !talk.chat.turn()->busy(); }));
-        QVERIFY2(timer.elapsed() < 300, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY2(timer.elapsed() < 700, qPrintable(QString::number(timer.elapsed())));
         QTRY_COMPARE(ended.size(), 3);
         using Status = StoredMessage::Status;
         const auto answer = [&](int i) { return talk.store.conversation(ids[i])->messages.value(1); };

@@ -96,6 +96,11 @@ Json random_schema(std::mt19937& random, int depth)
     }
 }
 
+std::ptrdiff_t code_points(const std::string& utf8)
+{
+    return std::ranges::count_if(utf8, [](char byte) { return (byte & 0xC0) != 0x80; });
+}
+
 bool fits(const Json& s, const Json& value)
 {
     if (s.contains("anyOf"))
@@ -108,7 +113,7 @@ bool fits(const Json& s, const Json& value)
     if (type == "boolean")
         return value.is_boolean();
     if (type == "string") {
-        const auto length = value.is_string() ? QString::fromStdString(value.get<std::string>()).toUcs4().size() : -1;
+        const auto length = value.is_string() ? code_points(value.get<std::string>()) : -1;
         return length >= s["minLength"] && length <= s["maxLength"];
     }
     if (type == "integer")

@@ -213,9 +213,9 @@ private Q_SLOTS:
         std::mt19937 random(m_seed);
         bool had_copies = false, had_none = false;
         const Run here = run(*model,
-                             [&](int) {
+                             [&](int done) {
                                  ModelPlacement& placement = model->placement();
-                                 switch (random() % 6) {
+                                 switch (done == 50 ? 3 : random() % 6) {
                                  case 0:
                                      QVERIFY(placement.apply(SetExpertCache{room * std::int64_t(random() % 4) / 3}));
                                      break;
@@ -224,6 +224,10 @@ private Q_SLOTS:
                                      break;
                                  case 2:
                                      QVERIFY(placement.apply(SetDeviceLayers{int(random() % 3)}));
+                                     break;
+                                 case 3:
+                                     QVERIFY(placement.apply(SetExpertCache{0}));
+                                     placement.settle();
                                      break;
                                  default:
                                      QVERIFY(placement.apply(SetDeviceLayers{PlacementOptions::kAllLayers}));

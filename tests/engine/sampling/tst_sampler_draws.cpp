@@ -50,7 +50,7 @@ Ranked filtered(const std::vector<float>& logits, const SamplingOptions& o)
     Ranked ranked;
     for (std::size_t i = 0; i < logits.size(); ++i)
         ranked.emplace_back(int(i), std::exp(double(logits[i])));
-    std::sort(ranked.begin(), ranked.end(), [](auto a, auto b) { return a.second > b.second; });
+    std::stable_sort(ranked.begin(), ranked.end(), [](auto a, auto b) { return a.second > b.second; });
     if (o.top_k > 0 && std::size_t(o.top_k) < ranked.size())
         ranked.resize(std::size_t(o.top_k));
     normalise(ranked);
