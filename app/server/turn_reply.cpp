@@ -76,7 +76,11 @@ public:
                 gone_ = true;
                 return;
             }
-            if (all_ended() || (item && std::holds_alternative<Failed>(item->event)))
+            if (const auto* failed = item ? std::get_if<Failed>(&item->event) : nullptr) {
+                failed_ = http_status(failed->refusal.kind);
+                return;
+            }
+            if (all_ended())
                 return;
             item = next(Clock::now() + patience_.ping);
         }
@@ -85,7 +89,10 @@ public:
     std::size_t answers() const { return submitted_.turns.size(); }
     bool all_ended() const { return running_ == 0; }
     bool gone() const { return gone_; }
-    Replied replied(int status) const { return {gone_ ? kClientGone : status, prompt_tokens_, answer_tokens_, {}}; }
+    Replied replied(int status) const
+    {
+        return {gone_ ? kClientGone : failed_.value_or(status), prompt_tokens_, answer_tokens_, {}};
+    }
 
 private:
     /// Looks now and then, also while there is much to say: of a whole answer nothing is sent before its end.
@@ -104,6 +111,7 @@ private:
     std::size_t running_;
     int prompt_tokens_ = 0, answer_tokens_ = 0;
     bool gone_ = false;
+    std::optional<int> failed_;  // the status that an answer would have had that broke off after its first words
     Clock::time_point looked_ = Clock::now();
 };
 

@@ -387,7 +387,27 @@ private Q_SLOTS:
         client.say(Client::request("POST", kChat, QJsonDocument(question("x")).toJson()));
         QVERIFY(engine.wait([&] { return engine.running == "x"; }));
         server.reset();
-        QVERIFY(client.answer().status != 0);
+        const auto answer = client.answer();
+        QCOMPARE(answer.status, 503);
+        QVERIFY(answer.body.contains("broken off"));
+    }
+
+    // What has come of a streamed answer is not to be taken for the whole.
+    void stoppingSaysThatAStreamIsBrokenOff()
+    {
+        auto owned = std::make_unique<GateEngine>();
+        GateEngine& engine = *owned;
+        server::ServerOptions options;
+        options.grace = std::chrono::milliseconds(50);
+        auto server = std::make_unique<RunningServer>(std::move(owned), options);
+        Client client(server->port());
+        client.say(Client::request("POST", kChat, QJsonDocument(question("x", {{"stream", true}})).toJson()));
+        engine.allow(2);
+        QVERIFY(client.heard_until("\"a\"").contains("\"content\":\"a\""));
+        server.reset();
+        const QByteArray rest = client.answer().body;
+        QVERIFY2(rest.contains("broken off"), rest.constData());
+        QVERIFY2(!rest.contains("\"finish_reason\":\"stop\"") && !rest.contains("[DONE]"), rest.constData());
     }
 
     void conversationsAreNotKeptWithoutEnd()
