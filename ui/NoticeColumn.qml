@@ -28,7 +28,7 @@ Item {
         anchors.horizontalCenter: parent.horizontalCenter
         spacing: Theme.gapSmall
 
-        Repeater {
+        LayoutRepeater {
             model: root.program.notices
             delegate: Notice {
                 required property int index

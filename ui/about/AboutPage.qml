@@ -111,7 +111,7 @@ Page {
         Layout.fillWidth: true
         text: qsTr("Licences")
     }
-    Repeater {
+    LayoutRepeater {
         model: LicenceModel {
             id: licences
         }

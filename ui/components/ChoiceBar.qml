@@ -41,7 +41,7 @@ Control {
     contentItem: RowLayout { // qmllint disable deferred-property-id
         spacing: 0
 
-        Repeater {
+        LayoutRepeater {
             model: root.choices
             delegate: AbstractButton {
                 id: choice

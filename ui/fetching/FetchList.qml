@@ -24,7 +24,7 @@ ColumnLayout {
         dismissible: false
         sentence: root.queue.error
     }
-    Repeater {
+    LayoutRepeater {
         model: root.queue
 
         FetchRow {

@@ -27,7 +27,7 @@ ColumnLayout {
         Layout.fillWidth: true
         text: qsTr("Good first models, as of %1").arg(Format.date(root.finder.firstDateMs))
     }
-    Repeater {
+    LayoutRepeater {
         model: root.finder.first.length // the rows stay while what fits is found out: else they would go in the middle of being laid out
 
         LinkRow {

@@ -17,7 +17,7 @@ ColumnLayout {
 
     spacing: 2
 
-    Repeater {
+    LayoutRepeater {
         model: root.finder.results
 
         LinkRow {

@@ -95,7 +95,7 @@ ColumnLayout {
         font.pixelSize: Theme.sizeBody
         color: Theme.textMuted
     }
-    Repeater {
+    LayoutRepeater {
         id: choices
 
         model: root.page.choices
@@ -113,7 +113,7 @@ ColumnLayout {
         visible: root.page.companions.length > 0
         text: qsTr("Fetched with it where you tick them")
     }
-    Repeater {
+    LayoutRepeater {
         model: root.page.companions.length // the rows stay while one is ticked
 
         CompanionRow {

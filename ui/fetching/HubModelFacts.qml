@@ -60,7 +60,7 @@ ColumnLayout {
         columnSpacing: Theme.gap
         rowSpacing: Theme.gapSmall
 
-        Repeater {
+        LayoutRepeater {
             model: root.lines
 
             Fact {

@@ -37,7 +37,7 @@ ColumnLayout {
         columnSpacing: Theme.gap
         rowSpacing: Theme.gapSmall
 
-        Repeater {
+        LayoutRepeater {
             model: root.outlook.rows
 
             Fact {

@@ -85,7 +85,7 @@ ColumnLayout {
         columnSpacing: Theme.gap
         rowSpacing: Theme.gapSmall
 
-        Repeater {
+        LayoutRepeater {
             model: root.lines
 
             Fact {
@@ -99,7 +99,7 @@ ColumnLayout {
             }
         }
     }
-    Repeater {
+    LayoutRepeater {
         model: root.entry.remarks
 
         Text {

@@ -44,7 +44,7 @@ ColumnLayout {
         font.weight: Font.DemiBold
         color: Theme.text
     }
-    Repeater {
+    LayoutRepeater {
         model: root.steps
 
         RowLayout {

@@ -33,7 +33,7 @@ ColumnLayout {
             onClicked: root.addRequested()
         }
     }
-    Repeater {
+    LayoutRepeater {
         model: root.catalogue.places
 
         RowLayout {

@@ -75,7 +75,7 @@ Page {
             color: Theme.textMuted
         }
     }
-    Repeater {
+    LayoutRepeater {
         model: root.servers.found
 
         ServerRow {
@@ -92,7 +92,7 @@ Page {
         visible: root.servers.all.length > 0
         text: qsTr("Your servers")
     }
-    Repeater {
+    LayoutRepeater {
         model: root.servers.all
 
         ServerRow {

@@ -4,6 +4,7 @@ pragma ComponentBehavior: Bound
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 ColumnLayout {
@@ -71,7 +72,7 @@ ColumnLayout {
             }
         }
     }
-    Repeater {
+    LayoutRepeater {
         model: root.parts.length
         delegate: RowLayout {
             id: line

@@ -4,6 +4,7 @@ pragma ComponentBehavior: Bound
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 ColumnLayout {
@@ -35,7 +36,7 @@ ColumnLayout {
         Layout.fillWidth: true
         spacing: 0
 
-        Repeater {
+        LayoutRepeater {
             model: root.stages.length // the tiles stay, their numbers change
             delegate: RowLayout {
                 id: stage

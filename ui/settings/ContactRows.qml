@@ -35,7 +35,7 @@ ColumnLayout {
         font.pixelSize: Theme.sizeBody
         color: Theme.text
     }
-    Repeater {
+    LayoutRepeater {
         model: root.contacts.hosts
 
         RowLayout {

@@ -28,7 +28,7 @@ ColumnLayout {
             onClicked: dialog.begin()
         }
     }
-    Repeater {
+    LayoutRepeater {
         model: root.settings.modelFolders
         delegate: RowLayout {
             id: line

@@ -1,6 +1,7 @@
 // One line of the sheet: what happens, and the keys.
 import QtQuick
 import QtQuick.Layouts
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 RowLayout {
@@ -24,7 +25,7 @@ RowLayout {
         color: Theme.text
         Accessible.ignored: true
     }
-    Repeater {
+    LayoutRepeater {
         model: root.keys
         delegate: Rectangle {
             required property string modelData

@@ -43,7 +43,7 @@ ColumnLayout {
         text: qsTr("This model")
         bottomPadding: 0
     }
-    Repeater {
+    LayoutRepeater {
         model: root.settings.templateArguments
         delegate: TemplateArgumentRow {
             Layout.fillWidth: true
@@ -52,7 +52,7 @@ ColumnLayout {
     }
 
     SectionHeading { text: qsTr("How words are chosen"); bottomPadding: 0 }
-    Repeater {
+    LayoutRepeater {
         model: root.settings.sampling
         delegate: SamplingRow {
             Layout.fillWidth: true
