@@ -9,6 +9,11 @@ ComboBox {
     id: root
 
     required property string name // read aloud
+    property int chosen: 0
+
+    currentIndex: chosen
+    // A ComboBox goes to its first line when it gets other lines, be they the same in another language.
+    onModelChanged: currentIndex = Qt.binding(() => root.chosen)
 
     implicitHeight: Theme.controlHeight
     implicitWidth: Theme.px(200)

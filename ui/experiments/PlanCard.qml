@@ -100,7 +100,7 @@ Rectangle {
                     implicitWidth: Theme.px(220)
                     name: qsTr("Device")
                     model: root.draft.devices
-                    currentIndex: root.draft.device
+                    chosen: root.draft.device
                     onActivated: index => root.draft.device = index
                 }
                 TextLine {

@@ -73,7 +73,7 @@ ColumnLayout {
             visible: root.rows.models.length > 1
             name: qsTr("Model in the charts")
             model: root.rows.models
-            currentIndex: root.modelPlace
+            chosen: root.modelPlace
             onActivated: index => root.modelPlace = index
         }
         ChoiceBox {
@@ -83,7 +83,7 @@ ColumnLayout {
             visible: root.placesExperts
             name: qsTr("Experts in the charts")
             model: root.expertChoices.map(choice => qsTr("experts %1").arg(choice))
-            currentIndex: root.rows.chartedExperts
+            chosen: root.rows.chartedExperts
             onActivated: index => root.rows.chartedExperts = index
         }
         ChoiceBox {
@@ -97,7 +97,7 @@ ColumnLayout {
                 kinds.unshift(qsTr("Tokens per second"));
                 return kinds;
             }
-            currentIndex: root.asRatio ? 1 + root.strategies.indexOf(root.rows.base) : 0
+            chosen: root.asRatio ? 1 + root.strategies.indexOf(root.rows.base) : 0
             onActivated: index => {
                 root.asRatio = index > 0;
                 if (index > 0)

@@ -52,7 +52,7 @@ ColumnLayout {
             visible: !root.renaming
             name: qsTr("Run that is shown")
             model: root.runs.map(run => root.nameOf(run))
-            currentIndex: root.runs.findIndex(run => run.id === root.shown.id)
+            chosen: root.runs.findIndex(run => run.id === root.shown.id)
             onActivated: index => root.experiments.show(root.runs[index].id)
         }
         TextLine {
@@ -136,7 +136,7 @@ ColumnLayout {
                 names.unshift(qsTr("nothing"));
                 return names;
             }
-            currentIndex: 1 + others.findIndex(run => run.id === root.experiments.comparedId)
+            chosen: 1 + others.findIndex(run => run.id === root.experiments.comparedId)
             onActivated: index => root.experiments.compare(index === 0 ? "" : others[index - 1].id)
         }
     }

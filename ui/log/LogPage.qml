@@ -23,7 +23,7 @@ Page {
             implicitWidth: Theme.px(170)
             name: qsTr("Show lines from this level on")
             model: [qsTr("Everything"), qsTr("Normal"), qsTr("Warnings"), qsTr("Errors")]
-            currentIndex: root.log.lowestLevel
+            chosen: root.log.lowestLevel
             onActivated: index => root.log.lowestLevel = index
         }
     ]

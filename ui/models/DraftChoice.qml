@@ -38,7 +38,7 @@ ColumnLayout {
             Layout.maximumWidth: Theme.px(360)
             name: qsTr("Draft model")
             model: [qsTr("None"), ...root.offers]
-            currentIndex: root.chosen + 1
+            chosen: root.chosen + 1
             onActivated: index => root.drafts.choose(root.model, index - 1)
         }
         ActionButton {

@@ -44,7 +44,7 @@ ColumnLayout {
         implicitHeight: Theme.px(32)
         font.pixelSize: Theme.sizeSmall
         model: root.policies
-        currentIndex: root.placement.policy
+        chosen: root.placement.policy
         onActivated: index => root.placement.setPolicy(index)
     }
     SliderRow {

@@ -26,7 +26,7 @@ ColumnLayout {
         implicitHeight: Theme.px(32)
         font.pixelSize: Theme.sizeSmall
         model: root.devices.names
-        currentIndex: root.devices.current
+        chosen: root.devices.current
         onActivated: index => root.devices.choose(index)
     }
     Text {

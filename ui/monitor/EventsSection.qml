@@ -30,7 +30,7 @@ ColumnLayout {
             font.pixelSize: Theme.sizeSmall
             implicitHeight: Theme.px(30)
             model: [qsTr("All events"), qsTr("Offloads"), qsTr("Fetches"), qsTr("Moved layers"), qsTr("Lost devices"), qsTr("Saved KV"), qsTr("Warnings"), qsTr("KV types"), qsTr("Changed devices"), qsTr("What auto changes")]
-            currentIndex: root.events.kind + 1
+            chosen: root.events.kind + 1
             onActivated: index => root.events.kind = index - 1
         }
         IconButton {

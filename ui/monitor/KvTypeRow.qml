@@ -61,7 +61,7 @@ ColumnLayout {
         implicitHeight: Theme.px(32)
         font.pixelSize: Theme.sizeSmall
         model: [qsTr("f16: 16 bits a value"), qsTr("q8_0: half the memory, hardly any loss"), qsTr("f32: exact, and twice as large")]
-        currentIndex: root.placement.kvType
+        chosen: root.placement.kvType
         onActivated: index => root.placement.setKvType(index)
     }
 }

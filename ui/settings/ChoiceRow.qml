@@ -11,7 +11,7 @@ SettingRow {
         objectName: "choice"
         name: root.title
         model: root.choices
-        currentIndex: root.setting.value
+        chosen: root.setting.value
         onActivated: index => root.setting.value = index
     }
 }

@@ -42,7 +42,7 @@ ColumnLayout {
             implicitWidth: Theme.px(280)
             name: qsTr("Device")
             model: root.devices.names
-            currentIndex: root.devices.current
+            chosen: root.devices.current
             onActivated: index => root.devices.choose(index)
         }
     }
