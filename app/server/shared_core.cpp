@@ -320,6 +320,10 @@ void SharedCore::close(Whose whose, const char* sentence)
     for (const engine::SequenceId sequence : sequences)
         engine->end_sequence(sequence);
     const std::lock_guard lock(mutex);
+    if (whose == Whose::All)
+        for (const Place& place : places_)  // what is still to be told of the memory is of the model that goes
+            std::erase_if(place->general_news,
+                          [](const EngineNews& news) { return std::holds_alternative<engine::Telemetry>(news); });
     wake_guests();
 }
 

@@ -95,6 +95,8 @@ public:
         const auto found = std::ranges::find(turns, id, &PlainTurn::id);
         if (found == turns.end())
             return engine::fail(engine::Error::Code::BadRequest, "there is no such turn");
+        if (last_frame && found->listener.on_telemetry)
+            found->listener.on_telemetry(*last_frame);
         turns.erase(found);
         return engine::Turn{};
     }
@@ -129,6 +131,7 @@ public:
     };
     std::vector<PlainTurn> turns;
     engine::TurnId last = 0;
+    std::optional<engine::Telemetry> last_frame;  // told when a turn ends
     int sequences = 0;
     bool there = false;
     std::atomic<int> steps = 0, live = 0;
@@ -472,6 +475,17 @@ private Q_SLOTS:
         QVERIFY(port->step({}).empty());
         QCOMPARE(woken, 2);
         window->on_posted = {};
+    }
+
+    void theWindowHearsNothingOfAModelThatIsGone()
+    {
+        open();
+        QVERIFY(port->begin(*port->create_sequence(), so_many(50), quiet(), {}));
+        plain->last_frame.emplace().kv_bytes_host = 1'000'000;
+        open();  // another one: the port's turn ends
+        std::vector<engine::Telemetry> frames;
+        window->poll({.on_telemetry = [&](const engine::Telemetry& frame) { frames.push_back(frame); }});
+        QVERIFY(frames.empty());
     }
 
     // Conversations are told apart by each seat's own numbers; of another seat's it learns only that something moved.
