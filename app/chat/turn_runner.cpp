@@ -58,7 +58,7 @@ TurnRunner::~TurnRunner()
 void TurnRunner::forget(const QString& id)
 {
     if (const TurnQueue::Turn* const turn = m_queue.runningOf(id))
-        m_running.at(turn->number).making.stop();
+        breakOff(*turn);
     m_queue.forget(id);
     m_pinned.forget(id);
     m_guessed.forget(id);
@@ -67,6 +67,24 @@ void TurnRunner::forget(const QString& id)
     tellThoseThatWait();
     Q_EMIT activityChanged(id, ConversationActivity::Idle);
     Q_EMIT turnsChanged();
+}
+
+/// Nobody wants what still comes of it. What has come is there again if the conversation is.
+void TurnRunner::breakOff(const TurnQueue::Turn& turn)
+{
+    Running& running = m_running.at(turn.number);
+    OpenConversation& conversation = *m_open.find(turn.conversation);
+    running.making.stop();
+    running.making.endAll(conversation.tree);
+    for (const QString& id : turn.answers) {
+        StoredMessage* const answer = conversation.tree.find(id);
+        if (!answer || answer->status != StoredMessage::Status::Streaming)
+            continue;
+        answer->status = StoredMessage::Status::Stopped;
+        if (turn.answers.size() == 1 && !answer->text.isEmpty())
+            conversation.takeNumbers(*answer, conversation.frame);
+        m_open.save(conversation, id);
+    }
 }
 
 void TurnRunner::answer(OpenConversation& conversation, const QString& question, int versions)

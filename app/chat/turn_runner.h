@@ -103,6 +103,7 @@ private:
     void stopRunning();
     void enqueue(OpenConversation& conversation, const QStringList& answers);
     void startNext();
+    void breakOff(const TurnQueue::Turn& turn);
     void begin(const TurnQueue::Turn& turn, OpenConversation& conversation);
     engine::Request requestOf(const TurnQueue::Turn& turn, std::size_t version) const;
     void tellThoseThatWait();

@@ -164,6 +164,9 @@ private Q_SLOTS:
         QTRY_VERIFY(bench->lastText().size() > length);
         bench->store->moveToTrash(c);  // the one that is shown
         QCOMPARE(chat->messages()->count(), 0);
+        bench->store->restore(b);  // what had come of its answer is there again
+        QCOMPARE(stored(b).status, StoredMessage::Status::Stopped);
+        QVERIFY(stored(b).text.startsWith("2 ") && stored(b).tokens.value_or(0) > 0);
         QVERIFY(chat->open(a));
         QCOMPARE(chat->turn()->state(), ChatTurn::Answering);
         chat->turn()->stop();
