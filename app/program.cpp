@@ -172,6 +172,7 @@ void Program::connectSettings()
         m_qml.retranslate();
         m_pressure.doctor()->retranslate();
         m_devices.retranslate();
+        Q_EMIT m_pressure.monitor()->changed();  // charts and what names the device have words of the language
         m_conversations.list()->regroup();
     });
     applyLanguage();

@@ -73,7 +73,7 @@ void ModelController::openAndLoad(const QString& path, const QString& name)
 void ModelController::load()
 {
     if (m_phase == Offered && m_offer.runnable)
-        loadOffer();
+        inspect(m_path, AfterInspection::Load, m_name);  // once more: what is open goes only for a file that is there
 }
 
 void ModelController::loadOffer()

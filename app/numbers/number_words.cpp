@@ -118,6 +118,11 @@ QString NumberWords::duration(double ms, const QString& language)
         return unbroken(Format::tr("%1 s").arg(number(std::max(0.1, seconds), seconds < 0.95 ? 1 : 0, language)));
     if (seconds < 59.5)
         return unbroken(Format::tr("%1 s").arg(count(seconds, language)));
+    if (seconds >= 3599.5) {
+        const double minutes = std::floor(seconds / 60 + 0.5);
+        return unbroken(
+            Format::tr("%1 h %2 min").arg(count(std::floor(minutes / 60), language)).arg(std::fmod(minutes, 60)));
+    }
     const double whole = std::floor(seconds + 0.5);
     return unbroken(Format::tr("%1 min %2 s").arg(count(std::floor(whole / 60), language)).arg(std::fmod(whole, 60)));
 }

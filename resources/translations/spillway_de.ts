@@ -3043,6 +3043,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <comment>a day and a time</comment>
         <translation>%1, %2</translation>
     </message>
+    <message>
+        <source>%1 h %2 min</source>
+        <translation>%1 h %2 min</translation>
+    </message>
 </context>
 <context>
     <name>FoundModels</name>
@@ -6325,6 +6329,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>All files (*)</source>
         <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
     </message>
 </context>
 <context>

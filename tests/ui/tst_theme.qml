@@ -88,6 +88,7 @@ TestCase {
             { tag: "zero is not unknown", got: Format.tokensPerSecond(0), expected: "0\u00a0tok/s" },
             { tag: "share", got: Format.percent(39, 100), expected: "39\u00a0%" },
             { tag: "a while", got: Format.duration(185000), expected: "3\u00a0min\u00a05\u00a0s" },
+            { tag: "hours", got: Format.duration(7650000), expected: "2\u00a0h\u00a08\u00a0min" },
             { tag: "range", got: Format.unbroken("tokens 0–47"), expected: "tokens\u00a00\u2060–\u206047" }
         ];
     }

@@ -25,9 +25,12 @@ ColumnLayout {
     property bool renaming: false
     property string refusal: ""
     property url saved // what was written last
-    property string savedName: "" // until it is dismissed
+    property string savedName: "" // until it is dismissed, or another run is shown
+    readonly property string shownId: shown.id
 
     signal pictureRequested(url file)
+
+    onShownIdChanged: savedName = ""
 
     // What became of an export: `sentence` says why there is no file.
     function note(file: url, sentence: string) {

@@ -33,6 +33,7 @@ PopupMenu {
         id: saveDialog
 
         title: qsTr("Save a recording")
+        acceptLabel: qsTr("Save")
         fileMode: FileDialog.SaveFile
         defaultSuffix: "json"
         nameFilters: [qsTr("Recordings (*.json)")]
