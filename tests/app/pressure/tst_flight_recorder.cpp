@@ -381,7 +381,9 @@ private Q_SLOTS:
         QVERIFY(!isShown());
         monitor->onFrame(1, of(7, 11));  // its turn has not stopped yet
         QVERIFY(!isShown());
-        monitor->onFinished(1, {.telemetry = of(7, 12)});
+        engine::Turn stopped;
+        stopped.telemetry = of(7, 12);
+        monitor->onFinished(1, stopped);
         QVERIFY(!isShown());
         monitor->onPlacement(of(7, 13));
         QVERIFY(!isShown());
