@@ -5942,8 +5942,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Speicher des Geräts, der verwendet werden darf: 64MiB, 2GB oder fit:1024</translation>
     </message>
     <message>
-        <source>An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:1024 is room for the model and that many tokens; the KV of longer contexts spills into RAM.</source>
-        <translation>Ein emuliertes Gerät ist RAM von fester Größe, und die CPU rechnet: Es zeigt, was Speicherdruck kostet, nicht, wie schnell eine GPU ist. fit:1024 ist Platz für das Modell und so viele Token; der KV längerer Kontexte läuft in den RAM über.</translation>
+        <source>An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:4096 is room for the model and that many tokens, 1,024 at least; the KV of longer contexts spills into RAM.</source>
+        <translation>Ein emuliertes Gerät ist RAM von fester Größe, und die CPU rechnet: Es zeigt, was Speicherdruck kostet, nicht, wie schnell eine GPU ist. fit:4096 ist Platz für das Modell und so viele Token, mindestens 1.024; der KV längerer Kontexte läuft in den RAM über.</translation>
     </message>
     <message>
         <source>Experts</source>

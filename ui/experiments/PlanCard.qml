@@ -118,7 +118,7 @@ Rectangle {
                 objectName: "emulatedNote"
                 Layout.fillWidth: true
                 visible: root.draft.emulated
-                text: qsTr("An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:1024 is room for the model and that many tokens; the KV of longer contexts spills into RAM.")
+                text: qsTr("An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:4096 is room for the model and that many tokens, 1,024 at least; the KV of longer contexts spills into RAM.")
                 textFormat: Text.PlainText
                 wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall
