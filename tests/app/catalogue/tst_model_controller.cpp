@@ -6,6 +6,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <atomic>
+
 using namespace std::chrono_literals;
 using Phase = ModelController::Phase;
 
@@ -50,7 +52,7 @@ private Q_SLOTS:
         QSignalSpy ready(models.get(), &ModelController::modelReady);
         QSignalSpy progress(models.get(), &ModelController::progressChanged);
         models->load();
-        QCOMPARE(models->phase(), Phase::Loading);
+        QCOMPARE(models->phase(), Phase::Inspecting);  // it may have gone meanwhile
         QVERIFY(ready.wait());
         QCOMPARE(models->phase(), Phase::Idle);
         QVERIFY(models->current().known());
@@ -59,6 +61,30 @@ private Q_SLOTS:
         QVERIFY(progress.size() >= 2);
         QCOMPARE(models->bytesDone(), models->bytesTotal());
         QCOMPARE(script->loads().back().threads, 2);
+    }
+
+    void aFileThatHasGoneLeavesTheOpenModelOpen()
+    {
+        std::atomic<bool> gone = false;
+        ModelController here(
+            *thread,
+            [&](const auto& path, const auto&) -> engine::Result<engine::ModelInfo> {
+                if (gone)
+                    return engine::fail(engine::Error::Code::NotFound, "b.gguf: there is no such file");
+                return inspect_fake(*script, path);
+            },
+            engine::LoadRequest{.model = {}, .context_tokens = 512, .threads = 2});
+        here.openAndLoad("/models/a.gguf");
+        QTRY_VERIFY(here.current().known());
+        here.open(file("b.gguf"));
+        QTRY_COMPARE(here.phase(), Phase::Offered);
+        gone = true;
+        const QSignalSpy started(&here, &ModelController::loadStarted);
+        here.load();
+        QTRY_COMPARE(here.phase(), Phase::Idle);
+        QVERIFY(here.error().contains("there is no such file"));
+        QVERIFY(started.empty());
+        QCOMPARE(here.current().name, "a");
     }
 
     void theFileOfTheCommandLineLoadsAtOnce()
