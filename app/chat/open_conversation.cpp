@@ -24,9 +24,8 @@ ConversationActivity::Value OpenConversation::activity() const
 
 bool OpenConversation::worthKeeping() const
 {
-    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() ||
-           header.titleByUser || header.pinned || !header.folder.isEmpty() ||
-           !(header.settings == ConversationSettings());
+    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() || header.titleByUser ||
+           header.pinned || !header.folder.isEmpty() || !(header.settings == ConversationSettings());
 }
 
 void OpenConversation::take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request,

@@ -377,7 +377,9 @@ private Q_SLOTS:
         store->moveToTrash("c0");
         monitor->recorder().forget("c0");
         monitor->recorder().show({});
-        const auto isShown = [&] { return monitor->ttftMs().isValid() || monitor->kvMap() || monitor->contextTokens() > 0; };
+        const auto isShown = [&] {
+            return monitor->ttftMs().isValid() || monitor->kvMap() || monitor->contextTokens() > 0;
+        };
         QVERIFY(!isShown());
         monitor->onFrame(1, of(7, 11));  // its turn has not stopped yet
         QVERIFY(!isShown());
