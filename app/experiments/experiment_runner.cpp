@@ -32,7 +32,7 @@ double workOf(const ExperimentCell& cell)
 /// errorSentence() does.
 QString refusal(const QString& reason)
 {
-    if (const QString known = knownSentence(reason); !known.isEmpty())
+    if (QString known = knownSentence(reason); !known.isEmpty())
         return known;
     const char* const kind = QT_TRANSLATE_NOOP("ExperimentRunner", "It was refused (%1).");
     const QString translated = QCoreApplication::translate("ExperimentRunner", kind);
