@@ -178,7 +178,7 @@ void FlightRecorder::forget(const QString& conversation)
     if (m_shown != conversation)
         m_flights.erase(conversation);
     if (computed && m_computed.isEmpty())
-        Q_EMIT computedForgotten();
+        Q_EMIT computedForgotten(m_turn);
 }
 
 /// It is neither shown nor computed any more, or only one of these.

@@ -73,7 +73,7 @@ public:
 Q_SIGNALS:
     void shownChanged();                    // it is another one, or was begun anew
     void followedChanged();                 // it is another turn
-    void computedForgotten();               // what the model computed last was thrown away
+    void computedForgotten(quint64 turn);   // what the model computed last, in this turn, was thrown away
     void moved(const PlacementMove& move);  // in the one that is shown
     void failed(const QString& sentence);
 

@@ -34,8 +34,8 @@ PressureMonitor::PressureMonitor(QObject* parent)
             showOther();
     });
     connect(&m_recorder, &FlightRecorder::followedChanged, this, &PressureMonitor::showFollowed);
-    connect(&m_recorder, &FlightRecorder::computedForgotten, this, [this] {
-        m_frame = m_thrownAway.throwAway(m_frame);
+    connect(&m_recorder, &FlightRecorder::computedForgotten, this, [this](quint64 turn) {
+        m_frame = m_thrownAway.throwAway(turn, m_frame);
         m_answering = false;
         tellSoon();
     });
@@ -224,7 +224,7 @@ void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
         return;
     }
     m_answering = true;
-    take(turn, m_thrownAway.shown(frame, m_recorder.runs(turn)));
+    take(turn, m_thrownAway.shown(turn, frame, m_recorder.runs(turn)));
 }
 
 /// What is known of it already is shown, before its next frame comes.
@@ -260,7 +260,7 @@ void PressureMonitor::onPlacement(const engine::Telemetry& frame)
         known.context_tokens = m_frame.context_tokens;
         known.kv_map.reset();
     }
-    take(0, m_thrownAway.shown(known, false));
+    take(0, m_thrownAway.shown(0, known, false));
 }
 
 void PressureMonitor::take(quint64 turn, const engine::Telemetry& frame)
@@ -288,7 +288,7 @@ void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
     m_beside.remove(turn);
     if (!m_recorder.followsAnother(turn)) {
         m_answering = false;
-        m_frame = m_thrownAway.shown(result.telemetry, m_recorder.runs(turn));
+        m_frame = m_thrownAway.shown(turn, result.telemetry, m_recorder.runs(turn));
         m_pipeline.endTurn();
     }
     m_recorder.finish(turn, result.telemetry);

@@ -3,19 +3,27 @@
 
 #include "engine/telemetry.h"
 
+#include <QtGlobal>
+
 /// Its turn may still have to stop, and the engine keeps its tokens until nobody can take the removal back.
 class ThrownAway
 {
 public:
-    /// Frames of this sequence are those of the conversation. Where the bytes lie stays in the newest one.
-    engine::Telemetry throwAway(const engine::Telemetry& newest)
+    /// The conversation goes of which this turn is, or was the last. What is to be shown of the newest frame, which may
+    /// be of another one yet.
+    engine::Telemetry throwAway(quint64 turn, const engine::Telemetry& newest)
     {
-        m_sequence = newest.sequence;
-        return ofNone(newest);
+        m_turn = turn;
+        m_sequence = turn == m_newestTurn ? newest.sequence : 0;
+        return turn == m_newestTurn ? ofNone(newest) : newest;
     }
-    /// What is to be shown of a frame. `asked`: of a turn that somebody has asked for since.
-    engine::Telemetry shown(const engine::Telemetry& frame, bool asked)
+    /// What is to be shown of a frame of a turn (0: of none). `asked`: somebody asked for that turn, and still wants
+    /// it.
+    engine::Telemetry shown(quint64 turn, const engine::Telemetry& frame, bool asked)
     {
+        m_newestTurn = turn != 0 ? turn : m_newestTurn;
+        if (turn != 0 && turn == m_turn && !asked)
+            m_sequence = frame.sequence;
         if (m_sequence == 0 || frame.sequence != m_sequence)
             return frame;
         if (!asked)
@@ -36,5 +44,6 @@ private:
         frame.expert_map.reset();
         return frame;
     }
-    int m_sequence = 0;  // 0: none
+    int m_sequence = 0;                    // of what was thrown away; 0: none, or no frame of it has come yet
+    quint64 m_turn = 0, m_newestTurn = 0;  // of what was thrown away; of which a frame came last
 };

@@ -391,6 +391,23 @@ private Q_SLOTS:
         QVERIFY(!isShown());
         QCOMPARE(monitor->device().total, 1'000'000.0);  // where the bytes lie is told of
 
+        // One that goes before a frame of it has come hides itself, and not the one before.
+        monitor->recorder().begin(5, "c1");
+        monitor->onFrame(5, of(8, 14));
+        monitor->onFinished(5, [&] {
+            engine::Turn whole;
+            whole.telemetry = of(8, 15);
+            return whole;
+        }());
+        monitor->recorder().begin(6, "c9");
+        monitor->recorder().forget("c9");
+        monitor->onPlacement(of(8, 16));
+        monitor->recorder().show("c1");
+        QVERIFY(monitor->kvMap());
+        stopped.telemetry = of(9, 17);
+        monitor->onFinished(6, stopped);
+        QVERIFY(!isShown());
+
         store->restore("c0");
         show(*monitor, "c0");
         monitor->recorder().begin(2, "c0");
