@@ -6,7 +6,7 @@ Repeater {
     id: root
 
     // Before the items that went are deleted.
-    onItemRemoved: Qt.callLater(root.settle)
+    onItemRemoved: Qt.callLater(root.settle) // qmllint disable
 
     function settle() {
         if (parent)
