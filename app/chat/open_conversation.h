@@ -91,8 +91,7 @@ struct OpenConversation {
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
     bool worthKeeping() const;  // something was said, is being written or attached, or was chosen
-    /// It was kept for a draft that is gone. Files that are not read do not keep a conversation, but are not taken
-    /// away.
+    /// It was saved for a draft only, and the draft has been deleted. Not while files are attached, read or not.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
 

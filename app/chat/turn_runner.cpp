@@ -81,7 +81,7 @@ void TurnRunner::breakOff(const TurnQueue::Turn& turn)
         if (!answer || answer->status != StoredMessage::Status::Streaming)
             continue;
         answer->status = StoredMessage::Status::Stopped;
-        if (turn.answers.size() == 1 && !answer->text.isEmpty())
+        if (turn.answers.size() == 1 && conversation.frame.generated_tokens > 0)
             conversation.takeNumbers(*answer, conversation.frame);
         m_open.save(conversation, id);
     }

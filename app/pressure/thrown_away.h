@@ -9,16 +9,15 @@
 class ThrownAway
 {
 public:
-    /// The conversation goes of which this turn is, or was the last. What is to be shown of the newest frame, which may
-    /// be of another one yet.
+    /// Call it when the conversation of this turn is thrown away. Returns what to show instead of the newest frame,
+    /// which may still be of another conversation.
     engine::Telemetry throwAway(quint64 turn, const engine::Telemetry& newest)
     {
         m_turn = turn;
         m_sequence = turn == m_newestTurn ? newest.sequence : 0;
         return turn == m_newestTurn ? ofNone(newest) : newest;
     }
-    /// What is to be shown of a frame of a turn (0: of none). `asked`: somebody asked for that turn, and still wants
-    /// it.
+    /// Returns what to show of a frame. `turn`: whose frame it is, 0: of none; `asked`: that turn is still wanted.
     engine::Telemetry shown(quint64 turn, const engine::Telemetry& frame, bool asked)
     {
         m_newestTurn = turn != 0 ? turn : m_newestTurn;

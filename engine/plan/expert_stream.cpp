@@ -68,8 +68,8 @@ std::int64_t largest_matrix(const LayerWeights& w)
 }
 
 /// Whether memory holds the experts twice: the file's pages, which a GPU reads, and the copies that the host computes
-/// with. If it does not, a GPU waits for the disk. Of all layers, since how many keep their experts at home changes
-/// while the model talks. Empty: unknown, and taken for enough.
+/// with. If it does not, a GPU waits for the disk. The experts of all layers are counted, also those that lie on a
+/// device, since how many do changes while the model talks. Empty: unknown, and taken for enough.
 bool pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes)
 {
     double bytes = 0;
