@@ -141,7 +141,8 @@ def write_table(rows, columns):
         "# in local (l) and in shared memory (s), warps a multiprocessor (w); of the inner loop that reads most: its",
         "# instructions (i), places where lanes may part (d), loads by their bits, generic ones with a g, and behind a + the",
         "# copies to shared memory in all of the kernel.",
-        "# Written by `machine_code.py --update`; the rules and what is excepted from them are not here.",
+        "# Written by `machine_code.py --compile 75,86,89,90,120 --update`; the rules and what is excepted from them are",
+        "# not here.",
         "\t".join(["kernel", *map(str, columns)]),
     ]
     for name in sorted(rows):
@@ -209,7 +210,7 @@ def check(all_findings, exceptions):
     for line in changed[:20]:
         print(f"  {line}")
     if changed:
-        print("  (no fault; `machine_code.py --update` writes the table anew)")
+        print("  (no fault; `machine_code.py --compile 75,86,89,90,120 --update` writes the table anew)")
     return broken
 
 
