@@ -13,7 +13,7 @@ class QCustomPlot;
 
 namespace ExperimentPlot {
 
-/// What a figure shows over the context: the paper's figures 1 and 2.
+/// The quantity that a figure shows over the context.
 enum Quantity { Speed, SpeedRatio, P99, DeviceMemory, HostMemory, DeviceMemoryPerSpeed, HostMemoryPerSpeed };
 inline constexpr int kQuantities = HostMemoryPerSpeed + 1;
 

@@ -1,4 +1,5 @@
-// ExperimentRun holds an experiment: a plan, and a row for each of its cells, as the paper's table has them.
+// ExperimentRun holds an experiment: a plan, and a row of results for each combination of model, context, strategy and
+// place of experts.
 #pragma once
 
 #include <QDateTime>

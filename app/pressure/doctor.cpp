@@ -17,7 +17,7 @@ using Action = DoctorAction::Kind;
 // step becomes longer by a fifth to the double: that is noticed, and less is not.
 constexpr double kSwappedShare = 0.01;
 
-// The handbook's bound: above it people wonder whether anything is happening.
+// Above it people wonder whether anything is happening.
 constexpr double kSlowFirstTokenS = 1.5;
 
 // A change of less than a tenth in tokens/s is within what two answers differ by on a machine that does other things.

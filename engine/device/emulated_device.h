@@ -1,5 +1,5 @@
-// EmulatedDevice plays a device in host memory (design D5): a VRAM of a set size, a link of a set speed, and a dial for
-// what other programs hold. Its backend is the CPU's.
+// EmulatedDevice plays a device in host memory: a VRAM of a set size, a link of a set speed, and a dial for what other
+// programs hold. Its backend is the CPU's.
 #pragma once
 
 #include "engine/device/copy_queue.h"

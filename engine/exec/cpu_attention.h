@@ -1,6 +1,5 @@
 // CpuAttention keeps keys and values in their blocks and attends them on the CPU: one partial per KV block, merged in
-// order of block number, so that the result does not depend on where blocks lie, on chunks or on threads (design D8,
-// D9).
+// order of block number, so that the result does not depend on where blocks lie, on chunks or on threads.
 #pragma once
 
 #include "engine/exec/backend.h"

@@ -1,7 +1,6 @@
 // CpuRecurrent computes the mixers of recurrent layers on the CPU. A worker takes a head, or as many channels of the
-// convolution, through all rows of the batch, one token after another, while its state stays in the first cache: no
-// chunks, no matrix form, so that the result does not depend on how tokens came in batches, nor on threads (design D9,
-// D16).
+// convolution, through all rows of the batch, one token after another, while its state stays in the first cache. There
+// are no chunks and no matrix form, so the result does not depend on how tokens came in batches, nor on threads.
 #pragma once
 
 #include "engine/exec/recurrent_parameters.h"

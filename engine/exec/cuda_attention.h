@@ -1,6 +1,6 @@
 // CudaAttention keeps keys and values in their blocks and attends them on a GPU. What is resident, or comes through the
 // ring, is attended there, in the runs in which it comes; what stays on the host is attended by the CPU at the same
-// time, and the partials are merged (design D8).
+// time, and the partials are merged.
 #pragma once
 
 #include "engine/exec/cuda_calls.h"

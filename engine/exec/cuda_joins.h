@@ -1,5 +1,5 @@
-// CudaJoins lets the CPU take part in a step that is a graph: device and host wait for each other's flags (design D3).
-// The device waits within a step only, when the CPU's workers spin already, and not for long: a step that was late is
+// CudaJoins lets the CPU take part in a step that is a graph: device and host wait for each other's flags. The device
+// waits only inside a step, while the CPU's workers spin already, and for 250 ms at most: a step that was late is
 // computed again kernel by kernel.
 #pragma once
 
@@ -32,7 +32,7 @@ public:
     /// Whether host and device join by flags in this step. Blocks that come through the ring are queued by hand, and
     /// only once: then the graph is cut.
     bool by_flags() const;
-    /// No: it is that already, or the host was late too often.
+    /// False: it joins in this way already, or the host was late too often.
     bool may_become(CudaJoining joining) const;
     void set(CudaJoining joining) { joining_ = joining; }
 

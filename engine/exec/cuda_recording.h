@@ -1,7 +1,7 @@
-// CudaRecording holds a decode step over a range of layers, kept as graphs that can be launched again (design D3). What
-// a step reads of the conversation's length, of where KV blocks are and of the position is the device's data, so
-// growth, offload and fetch change nothing; a layer that moves, or the first block of a layer that leaves or streams,
-// is another recording.
+// CudaRecording holds a decode step over a range of layers, kept as graphs that can be launched again. What a step
+// reads of the conversation's length, of where KV blocks are and of the position is the device's data, so growth,
+// offload and fetch change nothing; a layer that moves, or the first block of a layer that leaves or streams, needs
+// another recording.
 #pragma once
 
 #include "engine/exec/backend.h"

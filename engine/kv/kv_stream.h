@@ -1,5 +1,5 @@
-// KvStream moves host blocks through a ring of slots on the device (design D8, policy `stream`): copied ahead in the
-// order in which a step attends them, a slot being filled again as soon as its block was read.
+// KvStream moves host blocks through a ring of slots on the device (policy `stream`): copied ahead in the order in
+// which a step attends them, a slot being filled again as soon as its block was read.
 #pragma once
 
 #include "engine/device/vram.h"

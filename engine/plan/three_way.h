@@ -1,5 +1,5 @@
 // Divides the KV that a device layer has on the host, in one decode step: a part goes over the link, the CPU attends
-// the rest, and both happen while the device attends its own (design D8, `auto`).
+// the rest, and both happen while the device attends its own. The policy `auto` asks here.
 #pragma once
 
 namespace engine {

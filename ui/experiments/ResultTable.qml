@@ -1,4 +1,4 @@
-// The rows of a run: the paper's table 1, on this machine. Where it is wider than the page it scrolls sideways.
+// The rows of a run as a table. Where it is wider than the page it scrolls sideways.
 pragma ComponentBehavior: Bound
 
 import QtQuick
