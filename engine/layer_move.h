@@ -1,4 +1,4 @@
-// Words the sentences in which events say that a layer or its experts moved, and reads from one where they moved to.
+// Writes the sentences in which events say that a layer or its experts moved, and reads from one where they moved to.
 #pragma once
 
 #include "engine/telemetry.h"

@@ -1,4 +1,4 @@
-// Throttle holds what comes over several connections to so many bytes a second.
+// Throttle limits the bytes a second that come over all connections together.
 #pragma once
 
 #include <chrono>

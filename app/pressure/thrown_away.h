@@ -1,4 +1,4 @@
-// ThrownAway keeps what the engine still tells of a conversation that was thrown away from being shown.
+// ThrownAway hides what the engine still reports of a conversation that was thrown away.
 #pragma once
 
 #include "engine/telemetry.h"

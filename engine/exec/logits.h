@@ -1,4 +1,4 @@
-// Declares what a token is drawn from.
+// RowLogits holds the logits of one row, from which a token is drawn.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// CPU workers of one engine. run() gives every worker the same function and returns when all are done; for_each() gives
-// the pieces of some work to whoever is there. The caller is worker 0. Inside a step idle
+// ThreadPool runs the CPU workers of one engine. run() gives every worker the same function and returns when all are
+// done; for_each() gives the pieces of some work to whoever is there. The caller is worker 0. Inside a step idle
 // workers spin, so that the next operation starts within a microsecond; between steps they park and cost nothing. One
 // owner thread calls everything here.
 //

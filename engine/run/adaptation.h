@@ -1,5 +1,5 @@
-// Adaptation looks now and then whether `auto` would choose otherwise by what was measured since than by what it goes
-// by, foretells what that saves, and takes a change back that did not bring it.
+// Adaptation checks now and then whether `auto` would choose otherwise if it went by what was measured since. It
+// predicts what a change would save, and takes a change back that did not save it.
 //
 // What `auto` goes by are assumptions: how far off the machine's rates are in a step, and how often tokens find copies
 // of experts. How long the CPU attends is seen in every step in which it does. What the link takes hides behind the

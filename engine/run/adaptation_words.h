@@ -1,4 +1,4 @@
-// Words what `auto` has changed by what it measured, and whether that has paid.
+// Writes the sentences that say what `auto` has changed after measuring, and whether that has paid.
 #pragma once
 
 #include "engine/run/adaptation.h"

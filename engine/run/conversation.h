@@ -1,4 +1,5 @@
-// Conversation is a conversation as the engine keeps it, and as it begins.
+// Conversation holds what the engine keeps of one conversation; SavedStart holds what was saved of one that has no KV
+// in memory.
 #pragma once
 
 #include "engine/kv/kv_cache.h"

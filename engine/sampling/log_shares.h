@@ -1,4 +1,4 @@
-// Says what share of a row's logits its tokens have.
+// Computes the normaliser of log-probabilities from a row's logits, and finds the largest logits.
 #pragma once
 
 #include <span>

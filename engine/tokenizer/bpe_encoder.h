@@ -1,5 +1,5 @@
-// Byte-pair vocabularies (tokenizer.ggml.model "gpt2", "gemma4"): inside each word the pair that comes first in the
-// list of merges is joined first.
+// BpeEncoder encodes text with a byte-pair vocabulary (tokenizer.ggml.model "gpt2", "gemma4"): inside each word it
+// joins first the pair that comes first in the list of merges.
 #pragma once
 
 #include "engine/tokenizer/merge_table.h"

@@ -1,5 +1,5 @@
-// SentencePiece vocabularies (tokenizer.ggml.model "llama"): the pair of neighbours with the best score is joined
-// first.
+// SpmEncoder encodes text with a SentencePiece vocabulary (tokenizer.ggml.model "llama"): it joins first the neighbours
+// with the best score.
 #pragma once
 
 #include "engine/tokenizer/text_encoder.h"

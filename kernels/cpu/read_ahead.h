@@ -1,4 +1,4 @@
-// Says of which types of weights products ask for what they will read before they read it.
+// Says for which types of weights products do not prefetch.
 #pragma once
 
 #include "kernels/types.h"
@@ -8,9 +8,9 @@
 
 namespace kernels {
 
-/// By type: whether it is slower that products of one or two tokens with interleaved rows ask for the weights that come
-/// 4 KB later. Where the processor begins to read early enough by itself, that only costs; the bits are the same. Until
-/// it is found out they ask. Any thread may change it.
+/// By type: true where prefetching the weights that come 4 KB later was measured not to make products of one or two
+/// tokens with interleaved rows clearly faster, as where the processor reads early enough by itself. False until it is
+/// measured: then products prefetch. The bits are the same either way. Any thread may change it.
 inline std::array<std::atomic<bool>, kTensorTypeIds> slower_for_reading_ahead = {};
 
 }  // namespace kernels

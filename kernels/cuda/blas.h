@@ -1,6 +1,6 @@
-// cuBLAS as this program sees it: our own declarations of the few functions we use (NVIDIA's cublas_v2.h, by its types
-// and numbers), from the library where one is installed, or from a twin in memory in the tests. Most machines have the
-// driver only, so that nothing depends on it: it multiplies many tokens where it is there and faster.
+// Declares the few functions of cuBLAS that we use (NVIDIA's cublas_v2.h, by its types and numbers), and opens the
+// library where one is installed; tests have a twin of it in memory. Most machines have the driver only, so nothing
+// depends on it: it multiplies many tokens where it is there and faster.
 #pragma once
 
 #include "kernels/cuda/ops.h"

@@ -1,4 +1,4 @@
-// What gated feed-forward layers do with a gate and the value beside it.
+// Computes gated activations: what a feed-forward layer makes of a gate and the value beside it.
 #pragma once
 
 #include "kernels/cuda/device.h"

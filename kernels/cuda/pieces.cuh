@@ -1,6 +1,6 @@
-// How a thread takes 16 weights of a packed row for tensor cores, in two halves: what it reads, which may be under way
-// while something else is computed, and what it makes of that. The types that most models come in are read in wide
-// loads; of the others the first half does all.
+// Reads 16 weights of a packed row for a thread's tensor-core products, in two stages: what it loads, which may be
+// under way while something else is computed, and what it makes of that. The types that most models come in are read in
+// wide loads; of the others the first stage does all.
 #pragma once
 
 #include "kernels/cuda/slices.cuh"

@@ -1,7 +1,6 @@
-// How a lane takes its share of a row of packed weights for integer products: 32 weights at a time, a slice, as two
-// runs of 16. The bytes lie in shared memory, where a warp has copied a step of them: 32 slices, which follow each
-// other in the row. Blocks lie there as in the file, at the addresses' remainders by 16 that they have in the device's
-// memory.
+// Reads a lane's share of a row of packed weights for integer products: 32 weights at a time, a slice, as two runs of
+// 16. The bytes lie in shared memory, where a warp has copied a step of them: 32 slices, which follow each other in the
+// row. Blocks lie there as in the file, at the addresses' remainders by 16 that they have in the device's memory.
 #pragma once
 
 #include "kernels/cuda/unpack.cuh"

@@ -1,6 +1,5 @@
-// How each packed type gives four of its weights to one thread: as four signed bytes that an integer dot product takes,
-// with a scale and an offset. w[i] = scale * q[i] + offset. kernels/cpu/scalar/formats.h says the same in plainer
-// words.
+// Unpacks four weights of each packed type for one thread: as four signed bytes that an integer dot product takes, with
+// a scale and an offset. w[i] = scale * q[i] + offset. kernels/cpu/scalar/formats.h says the same in plainer words.
 #pragma once
 
 #include "kernels/blocks.h"

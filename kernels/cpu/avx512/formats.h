@@ -1,5 +1,6 @@
-// 256 weights of each packed type in registers: unsigned bytes in natural order, and a scale for each 32 or 16. What a
-// weight w is: scale * (byte - kBias) + offset. Only plain structs and intrinsics here: see the folder's CMake lines.
+// Unpacks 256 weights of each packed type into registers: unsigned bytes in natural order, and a scale for each 32 or
+// 16. A weight is scale * (byte - kBias) + offset. Only plain structs and intrinsics here: see the folder's CMake
+// lines.
 #pragma once
 
 #include "kernels/blocks.h"
