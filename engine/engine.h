@@ -233,11 +233,11 @@ struct SetSavedKv {
     std::filesystem::path folder;
     std::int64_t most_bytes = 0;  // 0: nothing is kept there, and what is there goes
 };
-/// The conversation is gone, and with it its file.
+/// Deletes the saved KV of a conversation that is gone.
 struct ForgetSavedKv {
     std::string saved_as;
 };
-/// All others are gone.
+/// Deletes all saved KV but that of these conversations.
 struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };

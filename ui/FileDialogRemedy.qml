@@ -1,7 +1,7 @@
-// A desktop without a file dialog gets Qt's own, over the window. What that one lacks in Qt 6.4: it has its path on white
-// in every theme; where a file is saved, the keyboard is not in its name and Return there does nothing; a folder that
-// has none below it cannot be chosen from within; and after one that was typed with a slash at its end it crashes when it is
-// opened in the same folder again.
+// Where a desktop has no file dialog, Qt shows its own over the window. This mends four faults that it has in Qt 6.4:
+// its path is on white in every theme; when a file is saved, the field of the name does not have the keyboard, and
+// Return there does nothing; a folder without subfolders cannot be chosen from within; and after a folder was typed
+// with a slash at its end, the dialog crashes when it is opened there again.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

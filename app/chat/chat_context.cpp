@@ -138,7 +138,8 @@ void ChatContext::stopCounting()
     m_countAgain = m_counting;
 }
 
-/// Of a question that did not fit it is asked whether it ever can: then choices that make room are none.
+/// Counts a question that did not fit, to learn whether it ever can. Where it is longer than the whole context has room
+/// for, making room is not offered.
 void ChatContext::countUnanswered()
 {
     const StoredMessage* const answer = m_shown->last();

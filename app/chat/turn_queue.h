@@ -23,11 +23,11 @@ public:
     /// Puts a turn at the end. Empty: this conversation has one already.
     std::optional<quint64> add(const QString& conversation, const QStringList& answers);
 
-    /// The first that waits becomes one that runs, where no more than `most` answers are then being made, or no other
-    /// ones are. Empty: it has to wait, or none does.
+    /// Starts the first waiting turn, if then no more than `most` answers are being made, or if no other is. Empty: it
+    /// has to wait, or none waits.
     std::optional<Turn> startNext(int most);
-    /// An answer of a turn that runs has ended; with the last of them the turn has, and the next may start. Returns the
-    /// turn. Empty: this number does not run, or its conversation has left.
+    /// One answer of a running turn has ended. With the last of its answers the turn ends, and the next may start.
+    /// Returns the turn. Empty: no running answer has this number, or its conversation has left.
     std::optional<Turn> end(quint64 number);
 
     /// Takes a conversation's waiting turn out. Empty: it has none that waits.

@@ -13,8 +13,8 @@ namespace {
 using Kind = Diagnosis::Kind;
 using Action = DoctorAction::Kind;
 
-// A step reads all weights and KV. Of a hundredth of them that comes from a disk, 20 to 100 times slower than RAM, a
-// step becomes longer by a fifth to the double: that is noticed, and less is not.
+// A step reads all weights and KV. Where a hundredth of them comes from a disk, 20 to 100 times slower than RAM, it
+// takes 1.2 to 2 times as long: that is noticed, and less is not.
 constexpr double kSwappedShare = 0.01;
 
 // Above it people wonder whether anything is happening.
@@ -23,7 +23,7 @@ constexpr double kSlowFirstTokenS = 1.5;
 // A change of less than a tenth in tokens/s is within what two answers differ by on a machine that does other things.
 constexpr double kNoticed = 1.1;
 
-// Half: what takes less than the rest together, taken away completely, does not double the speed.
+// Half of the time: without a smaller part, tokens would not come twice as fast.
 constexpr double kHalf = 0.5;
 
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
@@ -234,8 +234,8 @@ private:
         return d;
     }
 
-    /// They count where the CPU has most of the work. With more than cores, all wait for one that has none: workers
-    /// spin inside a step. With fewer, a core is idle.
+    /// Threads matter where the CPU does most of the work. With more threads than cores, all wait for the one without a
+    /// core, since workers spin inside a step; with fewer, a core is idle.
     std::optional<Diagnosis> threads() const
     {
         const int threads = last().threads, cores = last().cores;

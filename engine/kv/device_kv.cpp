@@ -30,8 +30,9 @@ Residency DeviceKv::residency(PageId page, int l) const
     return block.arrived ? Residency::Device : Residency::Moving;
 }
 
-/// Attention reads whole groups of 16 keys; those not yet written must at least be numbers. In a slab that was zero
-/// another block of the same layout may have lain there, or halves, which are finite wherever they lay.
+/// Attention reads whole groups of 16 keys, so keys not yet written must not be NaN. A slab is zero at first and later
+/// holds what earlier blocks left. That is harmless where all blocks have one layout, or where keys and values are
+/// fp16, whose stored values are finite wherever they lie.
 bool DeviceKv::needs_clearing() const
 {
     const auto first = std::ranges::find_if(layers_, &KvLayerShape::has_kv);

@@ -112,7 +112,8 @@ private:
     StreamChoice stream_choice_;
     double offload_share_ = 0;
     int longest_step_ = 0;
-    /// When a block last found no place: what was used then. It is as full again with this budget, beside these others.
+    /// What was in use when a block last found no place. While the budget and the other uses are the same, the device
+    /// counts as full at `used`.
     struct Full {
         std::int64_t budget = -1, others = 0, used = 0;
     };

@@ -50,9 +50,9 @@ void limit_expert_cache(DeviceShare& share);
 /// The columns that are made room for where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
 int columns_with_room(int columns);
 
-/// Which of the share's layers leave their experts on the host beside so many block columns, as a number of layers in
-/// the layout's order, of which those that the share has count: those asked for, or the
-/// fewest that make room for them and for some more, so that not every new column drives out experts.
+/// How many layers leave their experts on the host beside so many block columns. They are counted in the layout's
+/// order, and only those among the share's layers matter. It is the number that was asked for, or else the smallest
+/// that makes room for these columns and some more, so that not every new column drives out experts.
 int host_expert_layers(const DeviceShare& share, int columns);
 
 /// Columns that find room before the first one leaves, `most` at most.

@@ -6,14 +6,14 @@
 
 namespace engine {
 
-/// The skew of a model that was not seen yet. Of chosen copies it is far more: with copies of 12 and 25 percent of 512
-/// experts a layer, 67 and 81 percent of uses were hits (ggml-org/llama.cpp#27861), a skew of 8 and of 6. What is
-/// planned with is to be no promise too many.
+/// The skew that is assumed before a model was observed. Where the copies are those of the most chosen experts it is
+/// far larger: copies of 12 and 25 percent of 512 experts a layer gave hit rates of 67 and 81 percent
+/// (ggml-org/llama.cpp#27861), a skew of 8 and of 6. It is assumed low, so that a plan does not promise too much.
 inline constexpr double kExpectedSkew = 2;
 inline constexpr double kGreatestSkew = 16;
 
-/// The share of a token's experts that has a copy, where so large a share of all has one. Skew 1: experts with copies
-/// are chosen as often as others; more: they are chosen as if the others had to be missed so many times.
+/// The share of a token's experts that is found among copies of the share `copied` of all: 1 - (1 - copied)^skew. Skew
+/// 1: as often as by chance; n: an expert is missed only as often as n random choices in a row would all be missed.
 inline double expected_hits(double copied, double skew)
 {
     return copied >= 1 ? 1.0 : 1 - std::pow(1 - std::max(0.0, copied), skew);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kMostOff = 16;   // more than that is not the rates' error, but something else
 constexpr double kNoise = 0.005;  // of the mean of so many steps
-/// How many times as long as was known something may take that is not seen: far off first, then nearer. Where the link
-/// is hidden by other work, it is no slower.
+/// Factors to try for the time of something that cannot be measured now: large steps first, then smaller ones. Where
+/// other work hides the link, it is not slower than known.
 constexpr double kHopes[] = {0.25, 4, 0.5, 2, 0.7, 1.4};
 
 double bounded(double error)
@@ -74,7 +74,8 @@ void Adaptation::learn(const StepsSeen& seen, std::optional<double> expert_skew,
             rest_s_ = seen.step_s() - *foretold;
 }
 
-/// A division that was tried and kept stays as it is. Where the CPU is not as was hoped, that says so much of the link.
+/// A division that was tried and kept stays as it is: when the CPU's error is measured, the link's is set so that the
+/// ratio of the two stays.
 void Adaptation::learn_cpu(double error)
 {
     known_.errors.cpu_attention = error;
@@ -140,7 +141,7 @@ void Adaptation::take_back(const Change& change, bool slower)
     } else {
         pause_.begin();
         pause_.grow();
-        if (slower && !link_seen_)  // how long the CPU attends is: so it is the link that is not as was known
+        if (slower && !link_seen_)  // the CPU's time is measured, so it is the link's that differs from what was known
             known_.errors.link = bounded(known_.errors.link * (more_travelled ? 2 : 0.5));
     }
     trial_pause_.begin();

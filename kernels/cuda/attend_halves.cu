@@ -1,6 +1,7 @@
 // Attention for a few rows on tensor cores. Tokens are the rows of what these multiply, and a thread block's heads the
-// columns. Keys and values are halves or whole numbers, which halves hold exactly; queries and weights are two halves
-// each, of which the second is what the first has lost, so that what comes is as exact as of floats.
+// columns. Keys and values are fp16, or whole numbers, which fp16 holds exactly. Each query and weight is split into
+// two fp16 numbers, the second of which holds what the first rounds away, so the result is nearly as exact as with
+// floats.
 #include "kernels/cuda/attend_pieces.cuh"
 #include "kernels/cuda/power_of_two.cuh"
 
@@ -20,8 +21,8 @@ __device__ inline int place()
     return lane() % 4;
 }
 
-/// Columns of two halves a head: the larger ones of all heads, then the others. With eight heads those are a set of
-/// eight columns each.
+/// Two columns of fp16 numbers a head: the first ones of all heads, then the second ones. With eight heads those are a
+/// set of eight columns each.
 template <int heads>
 constexpr int kSets = heads * 2 / 8;
 
@@ -52,7 +53,7 @@ struct SharedOf {
     }
 };
 
-/// A float as two halves.
+/// A float as two fp16 numbers.
 struct HighAndLow {
     std::uint16_t high, low;
     __device__ explicit HighAndLow(float x)

@@ -1,7 +1,7 @@
-// Products of float weights with many tokens' activations on tensor cores, which multiply halves. A thread block takes
-// 64 weight rows and 128 tokens, 32 values of each at a time. A float becomes two halves, the second one what the first
-// lost, under a power of two that the 32 values share: so nothing overflows, and about 22 bits of each are multiplied.
-// Products of the two lost parts are left out.
+// Products of float weights with many tokens' activations on tensor cores, which multiply fp16 numbers. A thread block
+// takes 64 weight rows and 128 tokens, 32 values of each at a time. A float becomes two fp16 numbers, the second of
+// which holds what the first rounds away, under a power of two that the 32 values share: so nothing overflows, and
+// about 22 bits of each are multiplied. Products of the two second parts are left out.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/power_of_two.cuh"

@@ -1,5 +1,5 @@
-// A Repeater that stands in a layout. Qt 6.4's layouts keep items that are gone until they are polished, which is at the next frame or, where nothing
-// of them is shown, much later; a layout that gets another size before that calls what is no more.
+// A Repeater for use in a layout. Qt 6.4's layouts keep removed items until they are polished: at the next frame or,
+// while nothing of them is shown, much later. A layout that is resized before that uses a deleted item and crashes.
 import QtQuick
 
 Repeater {
