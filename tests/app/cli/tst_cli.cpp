@@ -12,10 +12,6 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 
-#ifdef Q_OS_LINUX
-#include <sys/resource.h>
-#endif
-
 using test_support::model;
 using test_support::Outcome;
 using test_support::run_cli;
@@ -143,31 +139,6 @@ private Q_SLOTS:
             QCOMPARE(run_cli({"logits", "-m", model("llama"), "--batch", batch, "--out", out}).code, 1);
         }
         QCOMPARE(run_cli({"logits", "-m", model("llama"), "--out", out}).code, 2);
-    }
-
-    void tooMuchTextIsASentence()
-    {
-#ifdef SPILLWAY_SANITIZED
-        QSKIP("the sanitizers take more address space than this leaves");
-#elif defined(Q_OS_LINUX)
-        QProcess process;
-        process.setChildProcessModifier([] {
-            const rlimit most = {400 << 20, 400 << 20};
-            setrlimit(RLIMIT_AS, &most);
-        });
-        process.start(SPILLWAY_CLI, {"tokenize", "-m", model("llama")});
-        QVERIFY(process.waitForStarted());
-        process.write(QByteArray(60 << 20, 'a'));
-        process.closeWriteChannel();
-        QVERIFY(process.waitForFinished(60000));
-        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
-        QCOMPARE(process.exitCode(), 1);
-        const QByteArray said = process.readAllStandardError();
-        QVERIFY2(said.contains("there is not enough memory for"), said.constData());
-        QCOMPARE(said.count('\n'), 1);
-#else
-        QSKIP("no limit on address space here");
-#endif
     }
 
     void tokenizeAndTemplateReadStandardInput()

@@ -1,5 +1,6 @@
 // spillway-cli serve as a script starts it and ends it.
 #include "tests/app/server/running_server.h"
+#include "tests/app/server/serving.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -10,58 +11,8 @@
 #include <QTcpServer>
 #include <QTemporaryFile>
 
-#ifdef Q_OS_LINUX
-#include <fcntl.h>
-#include <unistd.h>
-#endif
-
 using server_test::Client;
-
-namespace {
-
-class Serving
-{
-public:
-    explicit Serving(const QStringList& more = {},
-                     const QStringList& model = {"-m", server_test::guide_model().c_str()})
-    {
-        start(SPILLWAY_CLI, QStringList{"serve", "--port", "0", "-t", "1"} + model + more);
-    }
-#ifdef Q_OS_LINUX
-    /// By another program, with this socket as its first one.
-    Serving(QStringList program, int socket)
-    {
-        process.setChildProcessModifier([socket] {
-            if (::dup2(socket, 3) < 0 || ::fcntl(3, F_SETFD, 0) < 0)
-                ::_exit(99);
-        });
-        const QString first = program.takeFirst();
-        start(first, program + QStringList{SPILLWAY_CLI, "serve", "-m", server_test::guide_model().c_str(), "-t", "1"});
-    }
-#endif
-    ~Serving()
-    {
-        process.kill();
-        process.waitForFinished();
-    }
-    int port() const
-    {
-        return out.trimmed().split(':').last().toInt();
-    }
-
-    QProcess process;
-    QByteArray out;
-
-private:
-    void start(const QString& program, const QStringList& arguments)
-    {
-        process.start(program, arguments);
-        while (!out.contains('\n') && process.waitForReadyRead(server_test::kPatience_ms))
-            out += process.readAllStandardOutput();
-    }
-};
-
-}  // namespace
+using server_test::Serving;
 
 class TestServeCommand : public QObject
 {
@@ -98,35 +49,6 @@ private Q_SLOTS:
             QCOMPARE(wrong.process.exitCode(), code);
             QVERIFY(wrong.process.readAllStandardError().contains("--models") || code == 1);
         }
-    }
-
-    /// Each connection has a heap of its own, up to the eightfold of the cores, that would keep what this took.
-    void largeRequestsLeaveNoMemoryBehind()
-    {
-#if defined(Q_OS_LINUX) && !defined(SPILLWAY_SANITIZED)  // which has an allocator of its own
-        Serving serving;
-        const auto resident_kib = [&] {
-            QFile status("/proc/" + QString::number(serving.process.processId()) + "/status");
-            if (!status.open(QIODevice::ReadOnly))
-                return 0;
-            const QByteArray text = status.readAll();
-            const qsizetype at = text.indexOf("VmRSS:") + 6;
-            return text.mid(at, text.indexOf("kB", at) - at).trimmed().toInt();
-        };
-        const QByteArray large = Client::request("POST", "/v1/completions",
-                                                 R"({"prompt": ")" + QByteArray("word ").repeated(400'000) + R"("})");
-        const int before = resident_kib();
-        QVERIFY(before > 0);
-        std::vector<std::unique_ptr<Client>> clients;
-        for (int i = 0; i < 8; ++i)
-            clients.push_back(std::make_unique<Client>(serving.port()));
-        for (const auto& client : clients)
-            client->say(large);
-        for (const auto& client : clients)
-            QCOMPARE(client->answer().status, 400);
-        const int after = resident_kib();
-        QVERIFY2(after < before + 24'000, qPrintable(QString("%1 KiB, then %2 KiB").arg(before).arg(after)));
-#endif
     }
 
     /// It guesses for the model that it was named with, and leaves others alone, whose vocabulary is another one.
