@@ -58,7 +58,7 @@ Rotation PositionTables::rotation(LayerKind kind) const
     return {cos, cos + angles(kind), pairs(kind), neox_};
 }
 
-Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memory)
+Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memory, int head_rows)
     : tables(h, max_rows, memory)
     , hidden(max_rows, h.embedding_length, memory)
     , x(max_rows, h.embedding_length, memory)
@@ -84,9 +84,9 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , stream_gates(h.streams.connected ? max_rows : 0, h.streams.count * h.embedding_length, memory)
     , last_streams(h.streams.several() ? 1 : 0, h.streams.count * h.embedding_length, memory)
     , side(side_cols(h) > 0 ? max_rows : 0, side_cols(h), memory)
-    , last(1, h.embedding_length, memory)
-    , last_x(1, h.embedding_length, memory)
-    , logits(1, h.vocabulary, memory)
+    , last(head_rows, h.embedding_length, memory)
+    , last_x(head_rows, h.embedding_length, memory)
+    , logits(head_rows, h.vocabulary, memory)
     , query_low(h.latent.query_rank > 0 ? max_rows : 0, h.latent.query_rank, memory)
     , latent_heads(h.latent ? max_rows : 0,
                    widest(h,

@@ -62,7 +62,8 @@ private:
 };
 
 struct Activations {
-    Activations(const Hyperparameters& h, int max_rows, RowMemory& memory);
+    /// `head_rows`: of how many rows logits are computed at a time.
+    Activations(const Hyperparameters& h, int max_rows, RowMemory& memory, int head_rows = 1);
 
     PositionTables tables;
     Rows hidden;     // (rows, dim): the residual stream
@@ -85,9 +86,9 @@ struct Activations {
     Rows stream_gates;   // (rows, streams * dim): what is on them
     Rows last_streams;   // (1, streams * dim)
     Rows side;           // (rows, layers * side): what each layer gets of each token; or (rows, values) of its n-grams
-    Rows last;           // (1, dim): the row whose logits are asked for
-    Rows last_x;         // (1, dim): normed
-    Rows logits;         // (1, vocabulary)
+    Rows last;           // (head_rows, dim): rows whose logits are asked for
+    Rows last_x;         // (head_rows, dim): normed
+    Rows logits;         // (head_rows, vocabulary)
 
     /// What goes from layer to layer, and from one memory to another.
     Rows& carried() { return several_streams_ ? streams : hidden; }

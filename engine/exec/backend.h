@@ -127,10 +127,10 @@ public:
     /// The residual stream and the position tables come from the host.
     virtual void enter(const Step& /*step*/, const Activations& /*host*/) {}
     /// Rows of its memory go to the host's; they can be read when this returns.
-    virtual void fetch(const Rows& /*from*/, Rows& /*host*/) {}
+    virtual void fetch(const Rows& /*from*/, RowRange /*rows*/, Rows& /*host*/) {}
     /// The `count` largest of one row of logits go to the host; RowLogits::largest can be read until the next call.
     /// Empty: they are not searched for here.
-    virtual RowLogits fetch_largest(const Rows& /*logits*/, int /*count*/) { return {}; }
+    virtual RowLogits fetch_largest(const Rows& /*logits*/, int /*row*/, int /*count*/) { return {}; }
     /// Computes the layers: by calling `work`, or by doing again what that gave to the device in an earlier step.
     virtual void run_layers(const LayerRange& /*range*/, const std::function<void()>& work) { work(); }
     /// What has gone wrong since the last time this was asked.

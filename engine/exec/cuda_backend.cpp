@@ -63,7 +63,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , scratch_(std::move(scratch))
     , arena_(scratch_.get(), sizes_.device())
     , calls_(device)
-    , activations_(h, sizes_.max_rows, arena_)
+    , activations_(h, sizes_.max_rows, arena_, sizes_.head_rows)
     , inputs_(calls_, sizes_, arena_)
     , outputs_(calls_, sizes_, arena_)
     , products_(calls_, vram, sizes_)

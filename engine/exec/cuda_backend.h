@@ -65,8 +65,8 @@ public:
     MemorySpace memory_space() const override { return MemorySpace::Device; }
     Activations& activations(Activations&) override { return activations_; }
     void enter(const Step& step, const Activations& host) override { inputs_.send(step, host, activations_); }
-    void fetch(const Rows& from, Rows& host) override { outputs_.fetch(from, host); }
-    RowLogits fetch_largest(const Rows& logits, int n) override { return outputs_.fetch_largest(logits, n); }
+    void fetch(const Rows& from, RowRange rows, Rows& host) override { outputs_.fetch(from, rows, host); }
+    RowLogits fetch_largest(const Rows& x, int row, int n) override { return outputs_.fetch_largest(x, row, n); }
     void run_layers(const LayerRange& range, const std::function<void()>& work) override
     {
         graphs_.run_layers(range, work);

@@ -36,6 +36,7 @@ Status CudaStaging::allocate(const CudaDevice& device, std::size_t bytes)
 
 CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens)
     : max_rows(max_rows)
+    , head_rows(h.streams.several() ? 1 : std::min(max_rows, kHeadRows))
     , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
     , layers(int(h.layers.size()))
     , v_dim(h.longest_value())
@@ -46,7 +47,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     for (const LayerParameters& layer : h.layers)
         heads = std::max(heads, layer.heads);
     CountedMemory counted(kCudaAlignment);
-    Activations(h, max_rows, counted).take_rounded(sixteen_bits);
+    Activations(h, max_rows, counted, head_rows).take_rounded(sixteen_bits);
     if (h.experts > 0)
         CudaExpertRows(h, max_rows, counted);
     activations = std::size_t(counted.bytes());

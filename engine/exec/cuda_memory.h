@@ -63,8 +63,12 @@ struct CudaSizes {
     /// What partials may take, where those of one row are not more.
     static constexpr std::size_t kMostPartials = std::size_t(64) << 20;
 
+    /// Rows whose logits are computed together, since that reads the head's weights once for them. More are read for
+    /// in two passes anyway, and take more room.
+    static constexpr int kHeadRows = 8;
+
     CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
-    int max_rows, max_blocks, layers;
+    int max_rows, head_rows, max_blocks, layers;
     int heads = 0, v_dim = 0;  // the most of any layer
     int experts = 0;           // of a layer that has some
     int few_rows;              // whose partials there is room for, kFewRows at most

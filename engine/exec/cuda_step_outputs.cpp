@@ -20,17 +20,19 @@ CudaStepOutputs::CudaStepOutputs(CudaCalls& calls, const CudaSizes& sizes, CudaA
 
 Status CudaStepOutputs::allocate(const Activations& like)
 {
-    return staging_.allocate(calls_.device(),
-                             std::max(like.carried().value_capacity_bytes(), like.logits.value_capacity_bytes()));
+    const std::size_t row_of_logits =
+        like.logits.value_capacity_bytes() / std::size_t(std::max(like.logits.capacity_rows(), 1));
+    return staging_.allocate(calls_.device(), std::max(like.carried().value_capacity_bytes(), row_of_logits));
 }
 
-void CudaStepOutputs::fetch(const Rows& from, Rows& host)
+void CudaStepOutputs::fetch(const Rows& from, RowRange of, Rows& host)
 {
-    host.set_shape(from.count(), from.cols());
-    const std::size_t bytes = std::size_t(from.count()) * std::size_t(from.cols()) * sizeof(float);
+    const RowRange rows = of.of(from.count());
+    host.set_shape(rows.count, from.cols());
+    const std::size_t bytes = std::size_t(rows.count) * std::size_t(from.cols()) * sizeof(float);
     calls_.run([&] { return calls_.driver().make_current(); });
     calls_.run([&] {
-        return calls_.driver().copy_to_host(staging_.data(), cuda_address(from.row(0)), bytes, calls_.queue());
+        return calls_.driver().copy_to_host(staging_.data(), cuda_address(from.row(rows.first)), bytes, calls_.queue());
     });
     calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
     if (calls_.ok())
@@ -39,7 +41,7 @@ void CudaStepOutputs::fetch(const Rows& from, Rows& host)
         std::fill_n(host.row(0), bytes / sizeof(float), 0.0f);  // nobody uses it, but somebody may look at it
 }
 
-RowLogits CudaStepOutputs::fetch_largest(const Rows& logits, int count)
+RowLogits CudaStepOutputs::fetch_largest(const Rows& logits, int row, int count)
 {
     if (count > most_ranked_)
         return {};
@@ -48,7 +50,7 @@ RowLogits CudaStepOutputs::fetch_largest(const Rows& logits, int count)
     const cuda::Ranked to{found, found + n * sizeof(float), found + 2 * n * sizeof(float)};
     const std::size_t bytes = (2 * n + 1) * sizeof(float);
     calls_.run([&] { return calls_.driver().make_current(); });
-    calls_.launch(cuda::rank, cuda_address(logits.row(0)), logits.cols(), count, cuda_address(rank_scratch_), to);
+    calls_.launch(cuda::rank, cuda_address(logits.row(row)), logits.cols(), count, cuda_address(rank_scratch_), to);
     calls_.run([&] { return calls_.driver().copy_to_host(staging_.data(), found, bytes, calls_.queue()); });
     calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
     if (!calls_.ok())

@@ -5,6 +5,7 @@
 #include "engine/exec/cuda_calls.h"
 #include "engine/exec/cuda_memory.h"
 #include "engine/exec/logits.h"
+#include "engine/exec/recurrent_parameters.h"
 
 #include <cstddef>
 #include <vector>
@@ -21,9 +22,9 @@ public:
     Status allocate(const Activations& like);
 
     /// Zeros where a call has failed.
-    void fetch(const Rows& from, Rows& host);
+    void fetch(const Rows& from, RowRange rows, Rows& host);
     /// RowLogits::largest can be read until the next call. Empty: so many are not searched for.
-    RowLogits fetch_largest(const Rows& logits, int count);
+    RowLogits fetch_largest(const Rows& logits, int row, int count);
 
 private:
     CudaCalls& calls_;

@@ -106,7 +106,7 @@ void Decoder::made_of(const Placement& placement, RowRange rows, std::span<float
 {
     const auto dim = std::size_t(h_.embedding_length);
     if (rows_at_->memory_space() == MemorySpace::Device && !std::exchange(copied_home_, true))
-        rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
+        rows_at_->fetch(activations(*rows_at_).hidden, {}, host_.hidden);
     host_.x.set_shape(rows.count, int(dim));
     for (int r = 0; r < rows.count; ++r)
         std::copy_n(host_.hidden.row(rows.first + r), dim, host_.x.row(r));
@@ -137,7 +137,7 @@ void Decoder::bring_rows(Backend& to, const Step& step)
     if (to.memory_space() == MemorySpace::Device)
         to.enter(step, host_);
     else
-        rows_at_->fetch(activations(*rows_at_).carried(), host_.carried());
+        rows_at_->fetch(activations(*rows_at_).carried(), {}, host_.carried());
     rows_at_ = &to;
 }
 
@@ -437,7 +437,7 @@ Backend& Decoder::bring_rows_to_head(const Placement& placement, StepClock& cloc
     Backend& on = placement.backend_of_head();
     if (&on != rows_at_) {
         const StepClock::Scope waiting(clock, Part::DeviceLayers);
-        rows_at_->fetch(activations(*rows_at_).carried(), host_.carried());
+        rows_at_->fetch(activations(*rows_at_).carried(), {}, host_.carried());
         rows_at_ = &on;
     }
     return on;

@@ -20,26 +20,33 @@ public:
 
     /// A step begins; what it wants may be asked for when it has been computed.
     void begin_step(std::span<const RowGroup> groups);
-    /// Logits (vocabulary,) after one row of the step, whose rows are where `on` computes: on the host of all rows that
-    /// are wanted, kMostRowsTogether at a time, since that reads the head's weights once for them. Valid until the next
-    /// call.
+    /// Logits (vocabulary,) after one row of the step, whose rows are where `on` computes. They are computed for
+    /// several of the rows that are wanted at once, since that reads the head's weights once for them. Valid until the
+    /// next call.
     std::span<const float> logits(const HeadWeights& head, Backend& on, int row);
     /// The same, or as many of the largest as are enough, where a device finds them.
     RowLogits logits(const HeadWeights& head, Backend& on, int row, std::optional<int> enough);
 
 private:
-    std::span<const float> together(const HeadWeights& head, Backend& on, int row);
+    /// Rows of logits where they were computed, and which of them is asked for.
+    struct Computed {
+        const Rows& logits;
+        int row = 0;
+    };
+    Computed compute(const HeadWeights& head, Backend& on, int row);
+    Rows& rows_together(Backend& on);
     void compute_together(const HeadWeights& head, Backend& on, std::size_t first);
-    void compute(const HeadWeights& head, Backend& on, int row);
-    std::span<const float> fetch(Backend& on);
+    void compute_alone(const HeadWeights& head, Backend& on, int row);
+    void multiply(const HeadWeights& head, Backend& on, Rows& x, Rows& normed, Rows& logits);
+    std::span<const float> fetch(Backend& on, const Computed& computed);
 
     const Hyperparameters& h_;
     const ResidualStreams& streams_;
     Activations& host_;
     std::vector<int> wanted_;         // rows of the step, ascending
-    Rows together_;                   // (kMostRowsTogether, vocabulary) of some of them
+    Rows together_;                   // (kMostRowsTogether, vocabulary) of some of them, on the host
+    const Backend* there_ = nullptr;  // where some of this step's are together; null: nowhere yet
     std::size_t first_together_ = 0;  // which
-    bool computed_ = false;           // in this step
 };
 
 }  // namespace engine

@@ -80,6 +80,7 @@ public:
 
     int cols() const { return cols_; }
     int count() const { return count_; }
+    int capacity_rows() const { return capacity_rows_; }
 
     /// What the buffer holds from now on; the values are to be written.
     void set_shape(int count, int cols)

@@ -98,6 +98,31 @@ private Q_SLOTS:
             QVERIFY(most > model->placement().telemetry()->ring_bytes);
     }
 
+    // Of a large vocabulary the head is a tenth of what a step reads.
+    void rowsShareOneReadingOfTheHead()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            QSKIP("a real driver does not count");
+        Gpu gpu;
+        const auto model = load(on_cuda(request_for("llama")));
+        QVERIFY(model);
+        const std::vector<int> ids = some_tokens(*model);
+        KvSequence kv;
+        RowGroup group{&kv, std::span(ids).first(9)};
+        group.wanted = group.count();
+        QVERIFY(model->append(std::span(&group, 1)));
+        const auto kernels_for = [&](int row) {
+            const int before = gpu.emulated()->kernels_run();
+            row_logits(*model, kv, row);
+            return gpu.emulated()->kernels_run() - before;
+        };
+        QVERIFY(kernels_for(0) > 0);
+        for (int row = 1; row < 8; ++row)
+            QCOMPARE(kernels_for(row), 0);
+        QVERIFY(kernels_for(8) > 0);  // eight at a time
+        model->cache().truncate(kv, 0);
+    }
+
     void whatTheModelHasMadeComesHome()
     {
         const Gpu gpu;
