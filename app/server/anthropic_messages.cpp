@@ -341,7 +341,9 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         turn.messages.push_back(std::move(taken));
     }
     between.end();
-    turn.continue_last = turn.messages.back().role == "assistant";
+    if (turn.messages.empty())  // there were only the system's, and those said nothing
+        fields.refuse("messages", "must have a message that says something");
+    turn.continue_last = !turn.messages.empty() && turn.messages.back().role == "assistant";
 }
 
 }  // namespace

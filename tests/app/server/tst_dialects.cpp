@@ -185,6 +185,15 @@ private Q_SLOTS:
         QCOMPARE(guide_.get("/v1/messages").json()["type"].toString(), QString("error"));
     }
 
+    void messagesThatSayNothingAreRefused()
+    {
+        for (const QJsonValue& content : {QJsonValue(""), QJsonValue(QJsonArray()), QJsonValue(5)})
+            for (const char* path : {"/v1/messages", "/v1/messages/count_tokens"}) {
+                const QJsonArray messages{QJsonObject{{"role", "system"}, {"content", content}}};
+                QCOMPARE(guide_.post(path, {{"max_tokens", 1}, {"messages", messages}}).status, 400);
+            }
+    }
+
     void ollamasChatStreamsUnlessAskedNotTo()
     {
         const QJsonObject options{{"temperature", 0}, {"num_predict", 12}, {"num_ctx", 4096}};
