@@ -16,7 +16,7 @@ namespace server {
 
 using Json = nlohmann::ordered_json;
 
-/// An object. What is nested too deeply, is no JSON, or not UTF-8, is refused.
+/// An object. What is nested too deeply, has too many members, is no JSON, or not UTF-8, is refused.
 tl::expected<Json, Refusal> parse_body(std::string_view text);
 
 /// As it goes out. Bytes that are no UTF-8 become U+FFFD.

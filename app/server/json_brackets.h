@@ -22,6 +22,7 @@ public:
         }
         return depth_;
     }
+    int depth() const { return depth_; }
     bool in_string() const { return in_string_; }
 
 private:

@@ -11,6 +11,19 @@ using server::Json;
 using server::parse_body;
 using server::Refusal;
 
+namespace {
+
+/// An object of so many.
+QByteArray members(int count)
+{
+    QByteArray text = "{";
+    for (int i = 0; i < count; ++i)
+        text += (i > 0 ? ",\"" : "\"") + QByteArray::number(i) + "\":1";
+    return text + '}';
+}
+
+}  // namespace
+
 class TestFields : public QObject
 {
     Q_OBJECT
@@ -28,6 +41,9 @@ private Q_SLOTS:
         QTest::newRow("a NUL") << QByteArray("{\"a\": \"\0\"}", 10);
         QTest::newRow("65 deep") << "{\"a\": " + QByteArray(64, '[') + QByteArray(64, ']') + '}';
         QTest::newRow("a million deep") << QByteArray(1'000'000, '[');
+        QTest::newRow("an object of 100,000 members") << members(100'000);
+        QTest::newRow("many objects of 6000 members")
+            << R"({"a": [)" + (members(6000) + ',').repeated(20) + members(6000) + "]}";
         QTest::newRow("a comment") << QByteArray("{} // x");
         QTest::newRow("not a number") << QByteArray(R"({"a": NaN})");
     }
@@ -45,6 +61,14 @@ private Q_SLOTS:
     {
         QVERIFY(parse_body("{\"a\": \"\\\"" + std::string(1000, '[') + "\"}"));
         QVERIFY(parse_body("{\"a\": " + std::string(63, '[') + std::string(63, ']') + "}"));
+    }
+
+    void manyMembersAreTaken()
+    {
+        QVERIFY(parse_body(members(5000).toStdString()));
+        const QByteArray many = R"({"a": [)" + (members(20) + ',').repeated(20'000) + "{}]}";
+        QVERIFY(parse_body(many.toStdString()));
+        QVERIFY(parse_body("{\"a\": \"" + std::string(1'000'000, ':') + "\"}"));
     }
 
     void aWrongTypeIsNamed()
