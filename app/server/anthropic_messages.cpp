@@ -118,7 +118,7 @@ public:
         if (!answer.text.empty())
             message["content"].push_back({{"type", "text"}, {"text", answer.text}});
         for (const Call& call : without_cut_off(answer.calls, answer.ended)) {
-            Json input = Json::parse(call.arguments, nullptr, false);
+            Json input = parse_inner(call.arguments);
             message["content"].push_back({{"type", "tool_use"},
                                           {"id", call.id},
                                           {"name", call.name},

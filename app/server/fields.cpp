@@ -52,6 +52,11 @@ tl::expected<Json, Refusal> parse_body(std::string_view text)
     return json;
 }
 
+Json parse_inner(std::string_view text)
+{
+    return excess_of(text).empty() ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
+}
+
 std::string text_of(const Json& json)
 {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 
 /// An object. What is nested too deeply, has too many members, is no JSON, or not UTF-8, is refused.
 tl::expected<Json, Refusal> parse_body(std::string_view text);
+/// The JSON of a text within a body, as calls have their arguments. What parse_body() would refuse is discarded.
+Json parse_inner(std::string_view text);
 
 /// As it goes out. Bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const Json& json);

@@ -86,7 +86,7 @@ private:
         if (!thought.empty())
             message["thinking"] = thought;
         for (const Call& call : calls) {
-            Json arguments = Json::parse(call.arguments, nullptr, false);
+            Json arguments = parse_inner(call.arguments);
             const Json function = {{"name", call.name},
                                    {"arguments", arguments.is_object() ? std::move(arguments) : Json::object()}};
             message["tool_calls"].push_back(Json::object({{"function", function}}));

@@ -294,7 +294,7 @@ Json arguments_of(const Json& given)
     if (!given.is_string())
         return given;
     const std::string text = given.get<std::string>();
-    if (Json parsed = Json::parse(text, nullptr, false); parsed.is_object())
+    if (Json parsed = parse_inner(text); parsed.is_object())
         return parsed;
     return text.empty() ? Json::object() : Json::object({{"text", text}});
 }

@@ -151,6 +151,23 @@ private Q_SLOTS:
         QVERIFY(usage["prompt_tokens"].toInt() > alone["prompt_tokens"].toInt() + int(strlen("has weather")));
     }
 
+    // What writes JSON calls itself for each level.
+    void argumentsThatAreNestedTooDeeplyStayText()
+    {
+        const QString deep = R"({"a":)" + QString("[").repeated(100'000) + QString("]").repeated(100'000) + '}';
+        const QJsonObject call{
+            {"id", "1"}, {"type", "function"}, {"function", QJsonObject{{"name", "weather"}, {"arguments", deep}}}};
+        QJsonArray messages = question();
+        messages.append(QJsonObject{{"role", "assistant"}, {"content", ""}, {"tool_calls", QJsonArray{call}}});
+        messages.append(QJsonObject{{"role", "tool"}, {"tool_call_id", "1"}, {"content", "sun"}});
+        const QString expected = "<|turn|>user a<|over|><|turn|>assistant [weather ]<|over|>"
+                                 "<|turn|>tool sun(weather)<|over|><|go|>";
+        const auto answer = server_->post("/apply-template", {{"messages", messages}});
+        QCOMPARE(answer.json()["prompt"].toString(), expected);
+        for (const char* path : {"/v1/chat/completions", "/api/chat"})
+            QCOMPARE(server_->post(path, {{"messages", messages}, {"stream", false}}).status, 200);
+    }
+
     // What is around such calls would be hidden otherwise.
     void callsInControlTokensAreSeen_data()
     {
