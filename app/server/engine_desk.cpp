@@ -435,6 +435,8 @@ void EngineDesk::step()
         if (running != running_.end())
             end(running, result);
     }
+    if (!guest_ && !engine_->loaded())  // it closed the model by itself, whose file could not be read any more
+        unload();
 }
 
 /// It is over, or could not begin.

@@ -246,6 +246,35 @@ private Q_SLOTS:
         }
     }
 
+    // As the engine does when another program wrote over the model's file.
+    void aModelThatTheEngineClosedIsLoadedAgain()
+    {
+        struct Closing final : GateEngine {
+            engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                                   std::stop_token stop) override
+            {
+                there = true;
+                return GateEngine::load(request, listener, std::move(stop));
+            }
+            bool loaded() const override { return there; }
+            std::vector<engine::TurnId> step(const engine::Listener& listener) override
+            {
+                auto over = GateEngine::step(listener);
+                there = over.empty();
+                return over;
+            }
+            bool there = false;
+        };
+        auto owned = std::make_unique<Closing>();
+        Closing& engine = *owned;
+        engine.finish_all();
+        const RunningServer server(std::move(owned));
+        QCOMPARE(server.post(kChatPath, asking("guide")).status, 200);
+        QTRY_VERIFY_WITH_TIMEOUT(server.get("/api/ps").json()["models"].toArray().isEmpty(), 5000);
+        QCOMPARE(server.post(kChatPath, asking("guide")).status, 200);
+        QCOMPARE(engine.loaded_models.size(), 2);
+    }
+
     void aTurnIsNotCutShortByWhoeverWantsAnotherModel()
     {
         Folder folder;
