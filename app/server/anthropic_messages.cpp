@@ -356,8 +356,7 @@ tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Ser
     ask.streams = fields.flag("stream").value_or(false);
     if (const auto most = fields.integer("max_tokens", 1, kMostAnswerTokens))
         ask.turn.max_tokens = int(*most);
-    ask.turn.stop = fields.texts("stop_sequences");
-    std::erase(ask.turn.stop, "");
+    ask.turn.stop = read_stops(fields, "stop_sequences");
     read_sampling(fields, ask.turn.sampling);
     read_anthropic_tools(fields, ask);
     read_output_format(fields, ask.turn);

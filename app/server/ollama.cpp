@@ -130,8 +130,7 @@ Ask read_common(Fields& fields, const Served& served)
         read_sampling(inner, ask.turn.sampling);
         if (const auto most = inner.integer("num_predict", -2, 1 << 30))
             ask.turn.max_tokens = std::max(int(*most), -1);
-        ask.turn.stop = inner.texts("stop");
-        std::erase(ask.turn.stop, "");
+        ask.turn.stop = read_stops(inner, "stop");
         if (inner.refusal())
             fields.refuse("options", inner.refusal()->sentence);
     }

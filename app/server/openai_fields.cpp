@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostTokens = 1 << 30;
 constexpr std::size_t kMostStops = 16;
+constexpr std::size_t kMostBreakers = 64;  // each is looked for in every token of the vocabulary
 constexpr std::int64_t kMostChoices = 16;
 
 template <class Number>
@@ -43,6 +44,12 @@ std::string role_of(const std::string& role)
         if (role == known)
             return role;
     return {};
+}
+
+void refuse_more_than(std::size_t most, const std::vector<std::string>& texts, Fields& fields, const char* name)
+{
+    if (texts.size() > most)
+        fields.refuse(name, "has more than " + std::to_string(most) + " texts");
 }
 
 /// What an assistant called, for templates.
@@ -153,8 +160,10 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
     take(fields.number("dry_base", 1, 100), s.dry_base);
     take(fields.integer("dry_allowed_length", 0, kMostTokens), s.dry_allowed_length);
     take(fields.integer("dry_penalty_last_n", -1, kMostTokens), s.dry_penalty_last_n);
-    if (fields.find("dry_sequence_breakers"))
+    if (fields.find("dry_sequence_breakers")) {
         s.dry_sequence_breakers = fields.texts("dry_sequence_breakers");
+        refuse_more_than(kMostBreakers, s.dry_sequence_breakers, fields, "dry_sequence_breakers");
+    }
     take(fields.number("xtc_probability", 0, 1), s.xtc_probability);
     take(fields.number("xtc_threshold", 0, 1), s.xtc_threshold);
     read_logit_bias(fields, s);
@@ -166,15 +175,20 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
         s.seed = std::uint64_t(*seed);
 }
 
+std::vector<std::string> read_stops(Fields& fields, const char* name)
+{
+    std::vector<std::string> stops = fields.texts(name);
+    std::erase(stops, "");
+    refuse_more_than(kMostStops, stops, fields, name);
+    return stops;
+}
+
 void read_answer_limits(Fields& fields, Ask& ask)
 {
     for (const char* name : {"n_predict", "max_tokens", "max_completion_tokens"})
         take(fields.integer(name, -1, kMostTokens), ask.turn.max_tokens);
     ask.turn.ignore_end = fields.flag("ignore_eos").value_or(false);
-    ask.turn.stop = fields.texts("stop");
-    std::erase(ask.turn.stop, "");
-    if (ask.turn.stop.size() > kMostStops)
-        fields.refuse("stop", "has more than " + std::to_string(kMostStops) + " texts");
+    ask.turn.stop = read_stops(fields, "stop");
     ask.streams = fields.flag("stream").value_or(false);
     ask.reports_progress = fields.flag("return_progress").value_or(false) && ask.streams;
     ask.model = fields.text("model").value_or("");

@@ -15,6 +15,9 @@ inline constexpr std::int64_t kMostAnswerTokens = 1 << 30;
 /// temperature, top_p, logit_bias, seed and their like.
 void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
 
+/// The texts that end an answer.
+std::vector<std::string> read_stops(Fields& fields, const char* name);
+
 /// How long an answer may be, what ends it, whether it is a stream.
 void read_answer_limits(Fields& fields, Ask& ask);
 

@@ -121,6 +121,22 @@ private Q_SLOTS:
         QCOMPARE(answer["stop_sequence"].toString(), QString("values"));
     }
 
+    void noDialectTakesStopsWithoutEnd()
+    {
+        QJsonArray stops;
+        for (int i = 0; i < 17; ++i)
+            stops.append(QString("stop %1").arg(i));
+        const QJsonObject body{{"messages", asked(kQuestion)}, {"max_tokens", 1}};
+        QJsonObject anthropics = body, ollamas = body;
+        anthropics["stop_sequences"] = stops;
+        ollamas["options"] = QJsonObject{{"stop", stops}, {"num_predict", 1}};
+        const Answer answers[] = {guide_.post("/v1/messages", anthropics), guide_.post("/api/chat", ollamas)};
+        for (const Answer& answer : answers) {
+            QCOMPARE(answer.status, 400);
+            QVERIFY2(answer.body.contains("has more than 16 texts"), answer.body);
+        }
+    }
+
     void tokensAreCountedAsTheyAreUsed()
     {
         const QJsonObject body{{"max_tokens", 1}, {"messages", asked(kQuestion)}};
