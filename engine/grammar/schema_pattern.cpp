@@ -2,10 +2,17 @@
 #include "engine/grammar/schema_text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace engine {
 
 namespace {
+
+/// Of characters in UTF-8, whose order is that of their bytes.
+struct Range {
+    std::string first, last;
+};
 
 class PatternReader
 {
@@ -28,7 +35,10 @@ private:
     Result<std::string> read_sequence(int depth);
     Result<std::string> read_item(int depth);
     Result<std::string> read_class();
-    Result<std::string> read_escape(bool in_class);
+    std::vector<Range> set_at(std::size_t at) const;
+    bool begins_range() const;
+    Result<std::string> read_member();
+    Result<std::string> read_escape();
     Result<std::string> read_repeats();
     std::string read_character();
 
@@ -56,6 +66,42 @@ std::string json_character(const std::string& utf8)
     if (utf8 == "\"" || utf8 == "\\")
         return gbnf_literal("\\" + utf8);
     return gbnf_literal(utf8);
+}
+
+std::string class_members(const std::vector<Range>& ranges)
+{
+    const auto spelt = [](const std::string& utf8) {
+        constexpr std::string_view kHex = "0123456789abcdef";
+        const auto byte = std::uint8_t(utf8.front());
+        return utf8.size() > 1 ? utf8 : std::string("\\x") + kHex[byte >> 4] + kHex[byte & 15];
+    };
+    std::string all;
+    for (const auto& [first, last] : ranges)
+        all += spelt(first) + (first == last ? "" : "-" + spelt(last));
+    return all;
+}
+
+/// One character of these as JSON writes it: quotes and backslashes, which may lie within a range, are escaped there.
+std::string json_class(std::vector<Range> ranges)
+{
+    std::string escaped;
+    for (const char c : {'"', '\\'}) {
+        const std::string one(1, c);
+        std::vector<Range> others;
+        for (const Range& range : ranges) {
+            if (range.first < one)
+                others.push_back({range.first, std::min(range.last, std::string(1, char(c - 1)))});
+            if (one < range.last)
+                others.push_back({std::max(range.first, std::string(1, char(c + 1))), range.last});
+        }
+        if (std::ranges::any_of(ranges, [&](const Range& range) { return range.first <= one && one <= range.last; }))
+            escaped += " | " + json_character(one);
+        ranges = std::move(others);
+    }
+    if (ranges.empty())
+        return "(" + escaped.substr(3) + ")";
+    const std::string plain = "[" + class_members(ranges) + "]";
+    return escaped.empty() ? plain : "(" + plain + escaped + ")";
 }
 
 Result<std::string> PatternReader::read()
@@ -129,8 +175,14 @@ Result<std::string> PatternReader::read_item(int depth)
         return std::string("char");
     if (take("["))
         return read_class();
-    if (take("\\"))
-        return read_escape(false);
+    if (auto set = set_at(at_); !set.empty()) {
+        at_ += 2;
+        return json_class(std::move(set));
+    }
+    if (take("\\")) {
+        const auto character = read_escape();
+        return character ? json_character(*character) : character;
+    }
     if (std::string_view("^$*+?{").find(here()) != std::string_view::npos)
         return has(std::string("a '") + here() + "' in this place");
     return json_character(read_character());
@@ -145,49 +197,65 @@ std::string PatternReader::read_character()
     return std::string(utf8);
 }
 
-/// Within a class the members alone, else a whole item.
-Result<std::string> PatternReader::read_escape(bool in_class)
+/// Of the escape there that stands for several characters; empty: it is none.
+std::vector<Range> PatternReader::set_at(std::size_t at) const
 {
-    const auto item = [&](const std::string& members) { return in_class ? members : "[" + members + "]"; };
-    if (take("d"))
-        return item("0-9");
-    if (take("w"))
-        return item("A-Za-z0-9_");
-    if (take("s"))
-        return item(" ");  // others do not stand in a JSON string as they are
+    const std::string_view escape = text_.substr(std::min(at, text_.size()), 2);
+    if (escape == "\\d")
+        return {{"0", "9"}};
+    if (escape == "\\w")
+        return {{"A", "Z"}, {"a", "z"}, {"0", "9"}, {"_", "_"}};
+    if (escape == "\\s")
+        return {{" ", " "}};  // others do not stand in a JSON string as they are
+    return {};
+}
+
+Result<std::string> PatternReader::read_escape()
+{
     if (std::string_view(".*+?^$(){}[]|/\\-\"'@#&%:;,=<>!~` ").find(here()) == std::string_view::npos || at_end())
         return has(std::string("the escape '\\") + (at_end() ? "" : read_character()) + "'");
-    const std::string character = read_character();
-    if (!in_class)
-        return json_character(character);
-    return std::string("\\x") + "0123456789abcdef"[std::uint8_t(character[0]) >> 4] +
-           "0123456789abcdef"[std::uint8_t(character[0]) & 15];
+    return read_character();
+}
+
+/// A character of a class.
+Result<std::string> PatternReader::read_member()
+{
+    if (at_end())
+        return has("a class without ']'");
+    return take("\\") ? read_escape() : read_character();
+}
+
+/// At the end, or beside an escape that stands for several characters, '-' stands for itself.
+bool PatternReader::begins_range() const
+{
+    return here() == '-' && text_.substr(at_ + 1, 1) != "]" && set_at(at_ + 1).empty();
 }
 
 Result<std::string> PatternReader::read_class()
 {
     const bool others = take("^");
-    std::string members;
+    std::vector<Range> ranges;
     while (!take("]")) {
-        if (at_end())
-            return has("a class without ']'");
-        if (take("\\")) {
-            auto escape = read_escape(true);
-            if (!escape)
-                return escape;
-            if (*escape == "\\x22" || *escape == "\\x5c")
-                return has("a class with '\"' or '\\'");
-            members += *escape;
-        } else {
-            const std::string character = read_character();
-            if (character == "\"")
-                return has("a class with '\"' or '\\'");
-            members += character == "[" ? "\\[" : character;
+        if (const auto set = set_at(at_); !set.empty()) {
+            at_ += 2;
+            ranges.insert(ranges.end(), set.begin(), set.end());
+            if (take("-"))
+                ranges.push_back({"-", "-"});
+            continue;
         }
+        const auto first = read_member();
+        const bool on = first && begins_range();
+        at_ += on ? 1 : 0;
+        const auto last = on ? read_member() : first;
+        if (!last)
+            return last;
+        if (*last < *first)
+            return has("a range of characters that runs backwards");
+        ranges.push_back({*first, *last});
     }
-    if (members.empty())
+    if (ranges.empty())
         return has("an empty class");
-    return others ? "[^" + members + R"("\\\x00-\x1f\x7f])" : "[" + members + "]";
+    return others ? "[^" + class_members(ranges) + R"("\\\x00-\x1f\x7f])" : json_class(std::move(ranges));
 }
 
 Result<std::string> PatternReader::read_repeats()

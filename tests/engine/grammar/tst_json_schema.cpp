@@ -193,6 +193,12 @@ private slots:
         row("{'pattern':'^[A-Z]{2}-\\\\d+(a|b)?$'}", {"'AB-1'", "'XY-123b'"}, {"'AB-'", "'ab-1'", "'AB-1c'"});
         row("{'pattern':'b.d'}", {"'bad'", "'xbodx'"}, {"'bd'", "''"});
         row("{'pattern':'^\\'\\\\\\\\[^a]\\\\w$'}", {"'\\'\\\\b_'"}, {"'\\'\\\\a_'", "'\\\\b_'"});
+        row("{'pattern':'^[ -~]{2}$'}", {"'ab'", "'\\'\\\\'"}, {"'\\'", "'a'b'", "'\\a'", "'\\\\\\\\\\\\'"});
+        row("{'pattern':'^[A-z]$'}", {"'a'", "'^'", "'\\\\'"}, {"'\\'", "'\\n'", "'!'"});
+        row("{'pattern':'^[\\'\\\\\\\\]$'}", {"'\\''", "'\\\\'"}, {"'a'", "'\\n'"});
+        row("{'pattern':'^[à-ü€\\'-]+$'}", {"'éü€-'", "'\\'é'"}, {"'a'", "''", "'é'é'"});
+        row("{'pattern':'^[+-\\\\d]$'}", {"'+'", "'-'", "'5'"}, {"','", "'.'"});
+        row("{'pattern':'^[\\\\w-.][^a-y]$'}", {"'_z'", "'-ä'", "'..'"}, {"',z'", "'ab'", "'a''"});
         row("{'format':'date'}", {"'2026-11-26'"}, {"'2026-13-26'", "'26-11-26'"});
         row("{'format':'date-time'}", {"'2026-11-26T14:20:00Z'", "'2026-11-26T14:20:00.5+01:00'"}, {"'2026-11-26'"});
         row("{'format':'time'}", {"'23:59:59Z'"}, {"'24:00:00Z'", "'12:00'"});
@@ -258,6 +264,8 @@ private slots:
         row("{'pattern':'a\\\\b'}", "the schema's pattern 'a\\b' has the escape '\\b', which is not supported");
         row("{'pattern':'(a'}", "the schema's pattern '(a' has a group without ')', which is not supported");
         row("{'pattern':'a)'}", "the schema's pattern 'a)' has a ')' too many, which is not supported");
+        row("{'pattern':'[z-a]'}", "the schema's pattern '[z-a]' has a range of characters that runs backwards");
+        row("{'pattern':'[a-'}", "the schema's pattern '[a-' has a class without ']'");
         row("{'enum':[]}", "the schema has an 'enum' that is no list of values");
         row("{'anyOf':{}}", "the schema has an 'anyOf' that is no list of schemas");
         row("{'allOf':[{'type':'null'},{'type':'string'}]}",
