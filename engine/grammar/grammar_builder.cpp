@@ -1,6 +1,7 @@
 #include "engine/grammar/grammar_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace engine {
 
@@ -141,12 +142,15 @@ bool GrammarBuilder::define(std::string_view name, Part part, int line)
 // ---- the whole ----
 
 /// A circle of Jumps alone does not come up: what is repeated begins with a Split. What is repeated zero times leads
-/// nowhere.
-int GrammarBuilder::end_of_jumps(int node) const
+/// nowhere. All Jumps on the way lead to its end from now on: a long way is walked once, not from each of its nodes.
+int GrammarBuilder::end_of_jumps(int node)
 {
-    while (nodes_[std::size_t(node)].kind == Kind::Jump && nodes_[std::size_t(node)].next >= 0)
-        node = nodes_[std::size_t(node)].next;
-    return node;
+    int end = node;
+    while (nodes_[std::size_t(end)].kind == Kind::Jump && nodes_[std::size_t(end)].next >= 0)
+        end = nodes_[std::size_t(end)].next;
+    while (node != end)
+        node = std::exchange(nodes_[std::size_t(node)].next, end);
+    return end;
 }
 
 void GrammarBuilder::leave_out_jumps()

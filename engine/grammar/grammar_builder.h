@@ -54,7 +54,7 @@ private:
     int add_set(const ByteSet& set);
     int index_of(std::string_view name, int line);
     Part call(int rule);
-    int end_of_jumps(int node) const;
+    int end_of_jumps(int node);
     void leave_out_jumps();
     Status check_defined() const;
     Status check_left_recursion() const;

@@ -145,6 +145,18 @@ private slots:
         QCOMPARE(int(read.error().code), int(engine::Error::Code::BadRequest));
     }
 
+    /// Walked anew from each of its nodes, so long a way would take minutes.
+    void aLongWayOfNothingIsWalkedOnce()
+    {
+        QElapsedTimer timer;
+        timer.start();
+        const auto grammar = Grammar::parse("root ::= " + times("\"\" ", 250'000) + "\"a\"");
+        QVERIFY(grammar);
+        QVERIFY2(timer.elapsed() < 3000, qPrintable(QString::number(timer.elapsed())));
+        GrammarStates states(*grammar);
+        QVERIFY(takes(states, "a") && !takes(states, ""));
+    }
+
     void goesBackToAnEarlierState()
     {
         const auto grammar = Grammar::parse(quoted("root ::= '{' [a-z]* '}' | '[' root ']'").toStdString());
