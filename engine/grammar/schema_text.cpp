@@ -125,8 +125,10 @@ std::string gbnf_of_format(std::string_view format)
 
 namespace {
 
-void add_other(const std::vector<std::string>& texts, const std::string& rule, std::string& rules)
+void add_other(const std::vector<std::string>& texts, const std::string& rule, std::string& rules, std::size_t most)
 {
+    if (rules.size() > most)
+        return;
     std::map<char, std::vector<std::string>> by_first;
     bool ends_here = false;  // with one of the texts
     for (const std::string& text : texts) {
@@ -143,7 +145,7 @@ void add_other(const std::vector<std::string>& texts, const std::string& rule, s
         const std::string next = rule + "-" + std::to_string(std::uint8_t(first));
         others += escaped;
         choices += " | \"" + escaped + "\" " + next;
-        add_other(rest, next, rules);
+        add_other(rest, next, rules, most);
     }
     rules.append(rule).append(" ::= ").append(ends_here ? "" : "\"\" | ");
     rules.append(others).append("] char*").append(choices).append("\n");
@@ -152,14 +154,14 @@ void add_other(const std::vector<std::string>& texts, const std::string& rule, s
 }  // namespace
 
 /// A name with anything but plain ASCII is not told apart: nothing else than a name given twice comes of that.
-void add_other_strings(std::vector<std::string> texts, const std::string& prefix, std::string& rules)
+void add_other_strings(std::vector<std::string> texts, const std::string& prefix, std::string& rules, std::size_t most)
 {
     constexpr std::size_t kLongest = 200;  // a rule for each letter
     std::erase_if(texts, [](const std::string& text) {
         return text.size() > kLongest ||
                std::ranges::any_of(text, [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
     });
-    add_other(texts, prefix, rules);
+    add_other(texts, prefix, rules, most);
 }
 
 }  // namespace engine

@@ -23,7 +23,8 @@ Result<std::string> gbnf_of_pattern(std::string_view pattern);
 /// Of date, time, date-time and uuid; empty: it is none of these.
 std::string gbnf_of_format(std::string_view format);
 /// Names of rules, each of which is any JSON string's inside but these texts; the rules go to the end of `rules`, and
-/// their names begin with `prefix`. The first is the one to use.
-void add_other_strings(std::vector<std::string> texts, const std::string& prefix, std::string& rules);
+/// their names begin with `prefix`. The first is the one to use. Each name has all letters before it, so that few texts
+/// may take much: once `rules` is longer than `most` bytes, the rest is left out.
+void add_other_strings(std::vector<std::string> texts, const std::string& prefix, std::string& rules, std::size_t most);
 
 }  // namespace engine

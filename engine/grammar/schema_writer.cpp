@@ -15,6 +15,16 @@ namespace {
 constexpr int kMostSchemaDepth = 64;
 constexpr int kMostSchemas = 20'000;
 
+tl::unexpected<Error> too_large()
+{
+    return refuse_schema("the schema is too large");
+}
+
+bool is_too_large(const std::string& text)
+{
+    return text.size() > Grammar::kMostText;
+}
+
 }  // namespace
 
 Result<std::string> SchemaWriter::write()
@@ -32,8 +42,8 @@ Result<std::string> SchemaWriter::schema(const Schema& given, int depth)
 {
     if (depth > kMostSchemaDepth)
         return refuse_schema("the schema is nested too deeply");
-    if (++schemas_ > kMostSchemas || rules_.size() > Grammar::kMostText)
-        return refuse_schema("the schema is too large");
+    if (++schemas_ > kMostSchemas || is_too_large(rules_))
+        return too_large();
     if (given == false)
         return refuse_schema("the schema asks for 'false', which no value is");
     if (!given.is_object() && given != true)
@@ -41,8 +51,10 @@ Result<std::string> SchemaWriter::schema(const Schema& given, int depth)
     const Schema s = without_notes(given);
     if (s == true || s.empty())
         return std::string("value");
-    if (!s.contains("$ref"))
-        return expanded(s, depth);
+    if (!s.contains("$ref")) {
+        Text text = expanded(s, depth);
+        return text && is_too_large(*text) ? too_large() : text;
+    }
     if (!s["$ref"].is_string())
         return refuse_schema("the schema has a '$ref' that is no string");
     const std::string pointer = s["$ref"].get<std::string>();
@@ -127,10 +139,14 @@ Result<std::string> SchemaWriter::expanded(const Schema& s, int depth)
     if (!type.is_array() || type.empty())
         return refuse_schema("the schema has a 'type' that is neither a name nor a list of names");
     std::string all;
+    std::set<std::string> named;
     for (const Schema& one : type) {
         if (!one.is_string())
             return refuse_schema("the schema has a 'type' that is neither a name nor a list of names");
-        Text text = of_type(s, one.get<std::string>(), depth);
+        const std::string name = one.get<std::string>();
+        if (!named.insert(name).second)
+            return refuse_schema("the schema has a 'type' that names '" + name + "' twice");
+        Text text = of_type(s, name, depth);
         if (!text)
             return text;
         all += (all.empty() ? "(" : " | ") + *text;
@@ -151,6 +167,8 @@ Result<std::string> SchemaWriter::choices(const Schema& s, const std::string& wo
         if (!text)
             return text;
         all += (all.empty() ? "(" : " | ") + *text;
+        if (is_too_large(all))
+            return too_large();
     }
     return all + ")";
 }
@@ -276,7 +294,9 @@ Result<std::string> SchemaWriter::other_members(const Schema& s, const std::vect
         return value;
     const std::string rule = name("other");
     const std::string key = rule + "-key";
-    add_other_strings(names, key, rules_);
+    add_other_strings(names, key, rules_, Grammar::kMostText);
+    if (is_too_large(rules_))
+        return too_large();
     add_rule(rule, "\"\\\"\" " + key + " \"\\\":\" ws " + *value);
     return rule;
 }
@@ -350,6 +370,8 @@ Result<std::string> SchemaWriter::array(const Schema& s, int depth)
         if (!text)
             return text;
         all += (count++ == 0 ? "" : " \",\" ws ") + *text;
+        if (is_too_large(all))
+            return too_large();
     }
     const bool more = s.contains(further) ? s[further] != false : first.empty() || *least > count;
     if (!more && *least > count)

@@ -280,6 +280,21 @@ private slots:
         row(QByteArray::fromStdString(repeated("{'items':", 150) + "{}" + repeated("}", 150)),
             "the schema is nested too deeply");
         row(QByteArray::fromStdString(repeated("{'items':", 100000)), "the schema is nested too deeply");
+        const std::string letters = repeated("a", 100'000);
+        row(QByteArray::fromStdString("{'type':[" + repeated("'string',", 50) + "'null'],'pattern':'" + letters + "'}"),
+            "the schema has a 'type' that names 'string' twice");
+        const std::string values = "'$defs':{'e':{'enum':['" + letters + "']}}";
+        row(QByteArray::fromStdString("{'anyOf':[" + repeated("{'allOf':[{'$ref':'#/$defs/e'},{}]},", 50) + "{}]," +
+                                      values + "}"),
+            "the schema is too large");
+        row(QByteArray::fromStdString("{'prefixItems':[" + repeated("{'$ref':'#/$defs/e','a':1},", 50) + "{}]," +
+                                      values + "}"),
+            "the schema is too large");
+        row(QByteArray::fromStdString("{'pattern':'" + letters + letters + letters + "'}"), "the schema is too large");
+        std::string long_names = "{'additionalProperties':{},'required':['x'";
+        for (char first = 'a'; first <= 'w'; ++first)
+            long_names += ",'" + std::string(1, first) + repeated("y", 199) + "'";
+        row(QByteArray::fromStdString(long_names + "]}"), "the schema is too large");
         // Each level has both of the next one's choices twice: 2^16 of them.
         std::string wide = "{'$defs':{";
         for (int i = 0; i < 16; ++i) {
