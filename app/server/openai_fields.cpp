@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 namespace server {
@@ -69,21 +70,31 @@ Json calls_of(Fields& message)
     return Json::object({{"tool_calls", std::move(taken)}});
 }
 
+using ToolNames = std::map<std::string, std::string>;  // of calls, by their ids
+
+/// Keeps the names of what was called. `more`: of an assistant's message.
+void note_calls(const Json& more, ToolNames& tools)
+{
+    const Json* calls = Fields(more).find("tool_calls");
+    if (!calls)
+        return;
+    for (const Json& call : *calls) {
+        Fields fields(call);
+        const Json* function = fields.object("function");
+        const auto name = function ? Fields(*function).text("name") : std::nullopt;
+        if (name && !name->empty())
+            tools.emplace(fields.text("id").value_or(""), *name);
+    }
+}
+
 /// Whose result a message is. Templates ask for the tool's name, clients say the call's id.
-Json result_of(Fields& message, const engine::Request& turn)
+Json result_of(Fields& message, const ToolNames& tools)
 {
     Json result = Json::object();
     const std::string id = message.text("tool_call_id").value_or("");
     std::string name = message.text("name").value_or(message.text("tool_name").value_or(""));
-    for (const engine::Message& earlier : turn.messages) {
-        const Json more = Json::parse(earlier.more_json, nullptr, false);
-        if (!name.empty() || !more.is_object() || !more.contains("tool_calls"))
-            continue;
-        for (const Json& call : more["tool_calls"])
-            if (Fields fields(call); !id.empty() && fields.text("id").value_or("") == id)
-                if (const Json* function = fields.object("function"))
-                    name = Fields(*function).text("name").value_or("");
-    }
+    if (const auto called = tools.find(id); name.empty() && !id.empty() && called != tools.end())
+        name = called->second;
     if (!id.empty())
         result["tool_call_id"] = id;
     if (!name.empty())
@@ -259,6 +270,7 @@ void read_messages(Fields& fields, engine::Request& turn)
         fields.refuse("messages", "must be an array with a message at least");
         return;
     }
+    ToolNames tools;
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const Json& given = (*messages)[i];
         if (!given.is_object()) {
@@ -283,8 +295,9 @@ void read_messages(Fields& fields, engine::Request& turn)
                 if (const Json* thought = message.find(name); thought && thought->is_string())
                     taken.reasoning = thought->get<std::string>();
         const Json more = role == "assistant" ? calls_of(message)
-                          : role == "tool"    ? result_of(message, turn)
+                          : role == "tool"    ? result_of(message, tools)
                                               : Json::object();
+        note_calls(more, tools);
         if (!more.empty())
             taken.more_json = text_of(more);
         const bool leads = std::ranges::all_of(turn.messages, [](const auto& m) { return m.role == "system"; });

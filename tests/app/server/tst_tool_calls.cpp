@@ -1,4 +1,5 @@
 // Tools from a request to the template, and a call from the model to each client.
+#include "app/server/openai_fields.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"
@@ -166,6 +167,26 @@ private Q_SLOTS:
         QCOMPARE(answer.json()["prompt"].toString(), expected);
         for (const char* path : {"/v1/chat/completions", "/api/chat"})
             QCOMPARE(server_->post(path, {{"messages", messages}, {"stream", false}}).status, 200);
+    }
+
+    // Looking for each call's name through all messages before would take a minute.
+    void manyResultsFindTheirCallsAtOnce()
+    {
+        server::Json calls = server::Json::array(), messages = {{{"role", "user"}, {"content", "a"}}};
+        for (int i = 0; i < 4000; ++i)
+            calls.push_back(
+                {{"id", std::to_string(i)}, {"function", {{"name", "f" + std::to_string(i)}, {"arguments", "{}"}}}});
+        messages.push_back({{"role", "assistant"}, {"tool_calls", calls}});
+        for (int i = 0; i < 4000; ++i)
+            messages.push_back({{"role", "tool"}, {"tool_call_id", std::to_string(i)}, {"content", "sun"}});
+        const server::Json body = {{"messages", messages}};
+        QElapsedTimer timer;
+        timer.start();
+        server::Fields fields(body);
+        engine::Request turn;
+        server::read_messages(fields, turn);
+        QVERIFY2(timer.elapsed() < 3000, qPrintable(QString::number(timer.elapsed())));
+        QCOMPARE(turn.messages.back().more_json, std::string(R"({"tool_call_id":"3999","name":"f3999"})"));
     }
 
     // What is around such calls would be hidden otherwise.
