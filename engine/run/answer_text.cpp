@@ -59,7 +59,9 @@ void AnswerText::finish()
         return;
     const std::string rest = utf8_.flush();
     give(stops_.feed(rest).text);
-    give(stops_.finish().text);
+    const auto last = stops_.finish();
+    give(last.text);
+    stopped_ = last.stopped;
 }
 
 void AnswerText::give(std::string_view text)

@@ -25,7 +25,8 @@ public:
     void begin_with(std::string_view text);
     /// Takes the bytes of one token. True: a stop string ended the answer.
     bool feed(std::string_view piece);
-    /// Gives what was held back as a possible stop string, and half a character at the very end.
+    /// Gives what was held back as a possible stop string, and half a character at the very end. A stop string that had
+    /// come while a longer one could still come ends the answer now.
     void finish();
 
     /// The token that was fed last had been drafted. Memory for so many tokens is taken by expect_guesses().

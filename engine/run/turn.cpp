@@ -422,9 +422,11 @@ void TurnRunner::tell_token(int id, std::span<const float> logits)
 void TurnRunner::end(StopReason reason)
 {
     stage_ = Stage::Over;
-    turn_.reason = reason;
     end_step();
     text_.finish();
+    if (text_.stopped() && reason != StopReason::Cancelled)  // which shows only now where a longer one had begun
+        reason = StopReason::StopString;
+    turn_.reason = reason;
     turn_.text = text_.text();
     if (reason == StopReason::StopString)
         turn_.stop_string = text_.stopped_by();

@@ -140,6 +140,12 @@ private Q_SLOTS:
         QVERIFY(turn);
         QCOMPARE(turn->text, std::string("ab"));
         QCOMPARE(turn->reason, StopReason::StopString);
+        request.stop = {"defx", "ef"};  // only the end says that the first of them does not come
+        turn = loaded.generate(request);
+        QVERIFY(turn);
+        QCOMPARE(turn->text, std::string("abcd"));
+        QCOMPARE(turn->reason, StopReason::StopString);
+        QCOMPARE(turn->stop_string, std::string("ef"));
         turn = loaded.generate(ruled("root ::= \"\""));
         QVERIFY(turn);
         QCOMPARE(turn->text, std::string());
