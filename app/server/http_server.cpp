@@ -62,6 +62,10 @@ public:
 
     void whole(const HttpAnswer& answer) override
     {
+        if (streams_) {  // another head would be taken for a piece of the stream
+            broken_ = true;
+            return;
+        }
         begun_ = true;
         const std::string length = "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
         std::string text = head_of(answer, answer.status == 204 ? "" : length, keeps_alive_);

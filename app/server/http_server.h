@@ -34,6 +34,7 @@ class HttpReply
 {
 public:
     virtual ~HttpReply() = default;
+    /// Once a stream has begun, it breaks off instead.
     virtual void whole(const HttpAnswer& answer) = 0;
     virtual void begin(const HttpAnswer& without_body) = 0;
     /// False: the client is gone, or reads too slowly; nothing reaches it any more.

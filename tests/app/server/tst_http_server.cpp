@@ -39,6 +39,10 @@ public:
             while (reply.write(piece)) {
             }
             gone.set_value();
+        } else if (request.path == "/broken") {
+            reply.begin({200, {}, "text/plain"});
+            reply.write("begun");
+            reply.whole({500, "failed", "text/plain"});
         } else if (request.path != "/nothing") {
             reply.whole({200, request.method + ' ' + request.body, "text/plain"});
         }
@@ -109,6 +113,16 @@ private Q_SLOTS:
     {
         Port port;
         QCOMPARE(Client(port.number()).ask("GET", "/nothing").status, 500);
+    }
+
+    void aStreamThatFailsBreaksOff()
+    {
+        Port port;
+        Client client(port.number());
+        client.say(Client::request("GET", "/broken"));
+        const QByteArray heard = client.heard_until("0\r\n\r\n");
+        QVERIFY2(heard.endsWith("5\r\nbegun\r\n") && heard.count("HTTP/1.1") == 1, heard);
+        QCOMPARE(client.socket().state(), QAbstractSocket::UnconnectedState);
     }
 
     void aBodyIsLeftOutForHead()
