@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace server {
@@ -174,16 +175,25 @@ std::string HttpServer::url() const
 void HttpServer::run()
 {
     while (!stopping_) {
-        auto accepted = listener_.accept(kGlance);
-        connections_.remove_if([](const Connection& connection) { return connection.over.load(); });
-        if (!accepted)
-            continue;
-        if (connections_.size() < std::size_t(options_.connections))
-            take(std::move(*accepted));
-        else
-            turn_away(std::move(accepted->socket));
+        try {
+            welcome_next();
+        } catch (const std::bad_alloc&) {
+            // There was no memory even to turn it away: the connection ends.
+        }
     }
     connections_.clear();  // waits for each
+}
+
+void HttpServer::welcome_next()
+{
+    auto accepted = listener_.accept(kGlance);
+    connections_.remove_if([](const Connection& connection) { return connection.over.load(); });
+    if (!accepted)
+        return;
+    if (connections_.size() < std::size_t(options_.connections))
+        take(std::move(*accepted));
+    else
+        turn_away(std::move(accepted->socket));
 }
 
 void HttpServer::take(Listener::Accepted accepted)

@@ -83,6 +83,7 @@ private:
     };
 
     HttpServer(HttpOptions options, HttpHandler& handler, Listener listener);
+    void welcome_next();
     void take(Listener::Accepted accepted);
     void turn_away(Socket socket);
     void talk(Socket& socket, const std::string& client);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -182,8 +183,11 @@ std::optional<Listener::Accepted> Listener::accept(milliseconds patience)
     socklen_t size = sizeof(address);
     const int handle =
         ::accept4(int(socket_.handle_), reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (handle < 0)
+    if (handle < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            std::this_thread::sleep_for(patience);  // the connection still waits there
         return std::nullopt;
+    }
     const int yes = 1;
     ::setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));  // each piece of an answer goes out at once
     return Accepted{Socket(handle), text_of(address, size)};

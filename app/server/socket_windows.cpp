@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <thread>
 
 #include <winsock2.h>
 #include <ws2tcpip.h>
@@ -173,8 +174,11 @@ std::optional<Listener::Accepted> Listener::accept(milliseconds patience)
     sockaddr_storage address{};
     int size = sizeof(address);
     const SOCKET handle = ::accept(native(socket_.handle_), reinterpret_cast<sockaddr*>(&address), &size);
-    if (handle == INVALID_SOCKET)
+    if (handle == INVALID_SOCKET) {
+        if (const int error = ::WSAGetLastError(); error == WSAEMFILE || error == WSAENOBUFS)
+            std::this_thread::sleep_for(patience);  // the connection still waits there
         return std::nullopt;
+    }
     never_wait(handle);
     const BOOL yes = TRUE;  // each piece of an answer goes out at once
     ::setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, reinterpret_cast<const char*>(&yes), sizeof(yes));

@@ -1,12 +1,16 @@
 // The port itself, with clients that are slow, many, or gone.
 #include "app/server/http_server.h"
+#include "app/server/socket.h"
 #include "tests/app/server/client.h"
+#include "tests/support/open_files_limit.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <new>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -47,9 +51,15 @@ public:
             reply.whole({200, request.method + ' ' + request.body, "text/plain"});
         }
     }
-    HttpAnswer answer_to_bad(const server::HttpRefusal& refusal) override { return {refusal.status, refusal.sentence}; }
+    HttpAnswer answer_to_bad(const server::HttpRefusal& refusal) override
+    {
+        if (memory_is_full.exchange(false))
+            throw std::bad_alloc();
+        return {refusal.status, refusal.sentence};
+    }
 
     std::promise<void> gone;
+    std::atomic<bool> memory_is_full = false;
 };
 
 class Port
@@ -224,6 +234,33 @@ private Q_SLOTS:
         int status = 0;
         QTRY_VERIFY_WITH_TIMEOUT(status == 200 || (status = Client(port.number()).ask("GET", "/").status) == 200,
                                  server_test::kPatience_ms);
+    }
+
+    void turningAwayWithoutMemoryIsNoEnd()
+    {
+        HttpOptions options;
+        options.connections = 0;
+        Port port(options);
+        port.handler.memory_is_full = true;
+        QCOMPARE(Client(port.number()).answer().status, 0);
+        QCOMPARE(Client(port.number()).answer().status, 503);
+    }
+
+    void whereNoFileCanBeOpenedItWaits()
+    {
+#ifdef __linux__
+        auto listener = server::Listener::open("127.0.0.1", 0, server::Listener::From::ThisMachine);
+        QVERIFY(listener);
+        Client client(listener->port());
+        QElapsedTimer timer;
+        timer.start();
+        {
+            const OpenFilesLimit limit;
+            QVERIFY(!listener->accept(50ms));
+        }
+        QVERIFY2(timer.elapsed() >= 50, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY(listener->accept(std::chrono::milliseconds(server_test::kPatience_ms)));
+#endif
     }
 
     void aPortIsTakenOnce()
