@@ -307,8 +307,12 @@ CURLcode HttpClient::Line::run(Hop& hop, const std::stop_token& stop)
         const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi_); });
         hop.last_byte = Clock::now();
         for (int running = 1; running > 0;) {
-            if (stop.stop_requested() || curl_multi_perform(multi_, &running) != CURLM_OK)
+            if (stop.stop_requested())
                 break;
+            if (curl_multi_perform(multi_, &running) != CURLM_OK) {
+                code = CURLE_RECV_ERROR;  // else what came so far would count as the whole
+                break;
+            }
             const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - hop.last_byte);
             if (running > 0 && idle >= hop.limits.stall) {
                 hop.failure = Failure{Failure::Kind::Stalled,

@@ -12,8 +12,24 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <random>
+
+#ifdef __linux__
+#include <dlfcn.h>
+
+static std::atomic<bool> curl_has_no_memory = false;
+
+/// In the place of libcurl's.
+extern "C" int curl_multi_perform(void* multi, int* running)
+{
+    if (curl_has_no_memory)
+        return 3;  // CURLM_OUT_OF_MEMORY
+    static const auto own = reinterpret_cast<int (*)(void*, int*)>(::dlsym(RTLD_NEXT, "curl_multi_perform"));
+    return own(multi, running);
+}
+#endif
 
 namespace {
 
@@ -197,6 +213,23 @@ private Q_SLOTS:
         const auto none = m_client.get({server.url("/"), "test"}, reader, stop.get_token());
         QVERIFY(!none);
         QCOMPARE(none.error().kind, net::Failure::Kind::Cancelled);
+    }
+
+    // What came until then is not to be taken for the whole.
+    void anAnswerIsNotWholeWhereCurlFails()
+    {
+#ifdef __linux__
+        WebServer server([](const WebRequest&) { return WebAnswer{200, {}, "half", WebAnswer::End::Stall, 2}; });
+        net::HttpReader reader;
+        reader.on_bytes = [](std::span<const std::byte>) -> net::Status {
+            curl_has_no_memory = true;
+            return {};
+        };
+        const auto answer = m_client.get({server.url("/"), "test"}, reader, {});
+        curl_has_no_memory = false;
+        QVERIFY(!answer);
+        QCOMPARE(answer.error().kind, net::Failure::Kind::Interrupted);
+#endif
     }
 
     void readsAddresses()
