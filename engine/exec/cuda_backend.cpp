@@ -44,9 +44,6 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(CudaDevice& device, Vram&
         return fail(Error::Code::Unsupported, "a prefill step of " + std::to_string(max_rows) +
                                                   " tokens is too large for this model's experts on a CUDA device");
     const CudaSizes sizes(h, cache, max_rows, max_tokens);
-    if (h.latent && max_rows > kMostPairs / sizes.heads)
-        return fail(Error::Code::Unsupported, "a prefill step of " + std::to_string(max_rows) +
-                                                  " tokens is too large for this model's heads on a CUDA device");
     const auto memory = vram.take(Vram::Use::Scratch, sizes.device());
     if (!memory)
         return tl::unexpected(memory.error());

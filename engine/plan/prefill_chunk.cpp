@@ -11,7 +11,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kMostPairs = 65535;  // rows of a grid: more experts' rows, or latent heads, no step may have
+constexpr int kMostPairs = 65535;  // rows of a grid: more experts' rows no step may have
 
 bool on_gpu(const LoadRequest& request)
 {
@@ -33,12 +33,8 @@ int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int conte
     if (request.placement.vram_budget_bytes > 0)
         memory = std::min(memory, request.placement.vram_budget_bytes);
     const KvCache none(kv_shapes(h, request), request.kv_block_tokens, 0);
-    int heads = 0;
-    for (const LayerParameters& layer : h.layers)
-        heads = std::max(heads, h.latent ? layer.heads : 0);
-    const int pairs_of_row = std::max(h.experts_used, heads);
     const auto suits = [&](int rows) {
-        return rows <= kRowsOfMultiprocessor * gpu.multiprocessors && rows * pairs_of_row <= kMostPairs &&
+        return rows <= kRowsOfMultiprocessor * gpu.multiprocessors && rows * h.experts_used <= kMostPairs &&
                CudaBackend::scratch_bytes(h, none, std::min(rows, context), context) <= memory / kShareOfChunk;
     };
     int rows = kLongestOwnChunk;

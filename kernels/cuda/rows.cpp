@@ -122,7 +122,8 @@ Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q
     if (n % 32 != 0)
         return Status::InvalidValue;
     constexpr unsigned kThreads = 128;
-    const Dim grid{(unsigned(n) / 4 + kThreads - 1) / kThreads, unsigned(rows)};
+    // All heads of a long prompt's rows may be more than a grid has in its second direction.
+    const Dim grid{unsigned(rows), (unsigned(n) / 4 + kThreads - 1) / kThreads};
     return driver.launch_early(Kernel::quantize_q8, grid, {kThreads}, 0, queue, x.at, x.stride, n,
                                rounded_rows({out, residual}));
 }

@@ -1,9 +1,11 @@
 // What is planned for a GPU is what a loaded model then takes of it; what is measured of it, and what comes of that. On
 // the emulated GPU.
+#include "engine/exec/cuda_backend.h"
 #include "engine/exec/cuda_memory.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/plan/device_bytes.h"
 #include "engine/plan/measure_joins.h"
+#include "engine/plan/model_costs.h"
 #include "engine/plan/prefill_chunk.h"
 #include "engine/planner.h"
 #include "engine/tools/selftest_cuda.h"
@@ -165,6 +167,39 @@ private Q_SLOTS:
             QCOMPARE(with_prefill_chunk(request, *h, context).prefill_chunk_tokens, tokens);
         request.placement.device = PlacementOptions::Device::Cpu;
         QCOMPARE(with_prefill_chunk(request, *h, context).prefill_chunk_tokens, asked > 0 ? asked : 512);
+    }
+
+    // All heads of a step's rows may be more than a grid has in its second direction.
+    void aStepHasRoomForManyLatentHeads_data()
+    {
+        QTest::addColumn<int>("multiprocessors");
+        QTest::newRow("small") << 28;
+        QTest::newRow("large") << 132;
+    }
+    void aStepHasRoomForManyLatentHeads()
+    {
+        QFETCH(int, multiprocessors);
+        constexpr int kHeads = 128, kContext = 4096;  // of DeepSeek V3
+        emulator::GpuFacts facts;
+        facts.multiprocessors = multiprocessors;
+        const Gpu gpu(facts);
+        LoadRequest request = on_cuda(request_for("deepseek2"));
+        request.prefill_chunk_tokens = 0;
+        const auto file = GgufFile::open(request.model);
+        QVERIFY(file);
+        auto h = read_hyperparameters(*file);
+        QVERIFY(h && h->latent);
+        for (LayerParameters& layer : h->layers)
+            layer.heads = kHeads;
+        const int rows = with_prefill_chunk(request, *h, kContext).prefill_chunk_tokens;
+        QVERIFY(rows * kHeads > 65535);
+        const auto device = CudaDevice::open(0);
+        QVERIFY(device);
+        Vram vram(**device);
+        CpuBackend cpu(*h, rows, kBlockTokens, 1);
+        const KvCache cache(kv_shapes(*h, request), kBlockTokens, 1);
+        const auto backend = CudaBackend::make(**device, vram, cpu, *h, cache, rows, kContext);
+        QVERIFY2(backend, backend ? "" : backend.error().what.c_str());
     }
 
     void aBudgetThatFitsTokensSpillsThere()

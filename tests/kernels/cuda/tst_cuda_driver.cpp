@@ -282,6 +282,20 @@ private slots:
 
     // What may begin while the kernel before it ends is told so only where device, driver and the compiled kernels do
     // that; all else waits, as ever.
+    // All heads of a long prompt's rows, in a graph that is not launched: the emulated GPU takes seconds for so many.
+    void moreRowsAreRoundedThanAGridHasInItsSecondDirection()
+    {
+        const EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const DevicePtr memory = driver->alloc(4096).value;
+        QVERIFY(driver->begin_capture(queue) == Status::Ok);
+        QVERIFY(quantize_q8(*driver, queue, {memory, 32}, 128 * 512, 32, {memory + 2048, 64}) == Status::Ok);
+        const auto graph = driver->end_capture(queue);
+        QVERIFY(graph.status == Status::Ok);
+        QVERIFY(driver->destroy(graph.value) == Status::Ok);
+    }
+
     void kernelsBeginEarlyWhereTheyCan_data()
     {
         QTest::addColumn<int>("major");
