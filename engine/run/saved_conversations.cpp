@@ -41,11 +41,43 @@ std::vector<SavedState> newest_states(const RecurrentStates& states, const KvSeq
     return newest;
 }
 
+/// The pages of restore(), as far as there is room. ContextFull, NoMemory: it goes on where it was.
+Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
+                                  std::span<const int> prompt, const std::function<bool(int)>& goes_on)
+{
+    std::vector<std::byte*> blocks(std::size_t(cache.num_layers()));
+    while (sequence.length() < reader.tokens()) {
+        if (!reader.format().has_types_of(cache.layer(0).block))  // they were changed meanwhile
+            return SavedKvMiss::OtherFormat;
+        const int first = sequence.length();
+        const auto rest = prompt.subspan(std::size_t(first));
+        const int wanted = std::min(cache.block_tokens(), reader.tokens() - first);
+        const int tokens = reader.next_matches(rest);
+        if (tokens > 0) {
+            if (Status ok = cache.reserve(sequence, first + tokens); !ok)
+                return tl::unexpected(ok.error());
+            cache.states().spoil(sequence);  // an empty one, which says nothing of these tokens
+            for (int l = 0; l < cache.num_layers(); ++l)
+                blocks[std::size_t(l)] = cache.host_block(sequence.pages.back(), l);
+            if (!reader.read_page(blocks)) {
+                cache.cut_kv(sequence, first);
+                return SavedKvMiss::Damaged;
+            }
+            sequence.ids.insert(sequence.ids.end(), rest.begin(), rest.begin() + tokens);
+        }
+        if (tokens < std::min(wanted, int(rest.size())))
+            return SavedKvMiss::OtherText;
+        if (tokens < wanted || !goes_on(sequence.length()))
+            break;
+    }
+    return SavedKvMiss::None;
+}
+
 /// A recurrent layer goes on from the newest saved state that the restored tokens reach.
 void restore_states(KvCache& cache, KvSequence& sequence, SavedKvReader& reader)
 {
     RecurrentStates& states = cache.states();
-    states.give_back(sequence.state);  // an empty one, which reserve() gave it
+    states.give_back(sequence.state);
     for (int number = 0; number < reader.states() && states.any(); ++number) {
         StateId state = states.take();
         if (state == kNoState)
@@ -178,37 +210,14 @@ bool SavedConversations::release_all(LoadedModel& model, std::chrono::millisecon
     return true;
 }
 
-Result<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
-                            const std::function<bool(int)>& goes_on)
+SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
+                    const std::function<bool(int)>& goes_on, const std::function<bool()>& make_room)
 {
-    std::vector<std::byte*> blocks(std::size_t(cache.num_layers()));
-    while (sequence.length() < reader.tokens()) {
-        if (!reader.format().has_types_of(cache.layer(0).block))  // they were changed meanwhile
-            return SavedKvMiss::OtherFormat;
-        const int first = sequence.length();
-        const auto rest = prompt.subspan(std::size_t(first));
-        const int wanted = std::min(cache.block_tokens(), reader.tokens() - first);
-        const int tokens = reader.next_matches(rest);
-        if (tokens > 0) {
-            if (Status ok = cache.reserve(sequence, first + tokens); !ok)
-                return tl::unexpected(ok.error());
-            for (int l = 0; l < cache.num_layers(); ++l)
-                blocks[std::size_t(l)] = cache.host_block(sequence.pages.back(), l);
-            if (!reader.read_page(blocks)) {
-                cache.truncate(sequence, first);
-                return SavedKvMiss::Damaged;
-            }
-            sequence.ids.insert(sequence.ids.end(), rest.begin(), rest.begin() + tokens);
-        }
-        if (tokens < std::min(wanted, int(rest.size()))) {
-            restore_states(cache, sequence, reader);
-            return SavedKvMiss::OtherText;
-        }
-        if (tokens < wanted || !goes_on(sequence.length()))
-            break;
-    }
-    restore_states(cache, sequence, reader);
-    return SavedKvMiss::None;
+    auto done = restore_pages(cache, sequence, reader, prompt, goes_on);
+    while (!done && make_room())
+        done = restore_pages(cache, sequence, reader, prompt, goes_on);
+    restore_states(cache, sequence, reader);  // of what is there, whatever ended it
+    return done.value_or(SavedKvMiss::None);
 }
 
 }  // namespace engine

@@ -52,9 +52,9 @@ private:
 };
 
 /// Puts into an empty sequence what the file keeps of the prompt's beginning, page by page; `goes_on` is told how many
-/// tokens are there, and ends it with false. Answers why it was not all of the file. ContextFull, NoMemory where a page
-/// is missing: it may be asked again, and goes on where it was.
-Result<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
-                            const std::function<bool(int)>& goes_on);
+/// tokens are there, and ends it with false. Where a page is missing `make_room` is asked for it; without room, what is
+/// there must do. Answers why it was not all of the file.
+SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
+                    const std::function<bool(int)>& goes_on, const std::function<bool()>& make_room);
 
 }  // namespace engine

@@ -475,12 +475,9 @@ Status TurnRunner::restore_saved(std::span<const int> prompt)
         host_.between_steps();
         return !host_.stop.stop_requested();
     };
-    while (saved.reader) {
-        const auto done = restore(host_.model.cache(), conversation_.kv, *saved.reader, prompt, goes_on);
-        saved.miss = done.value_or(SavedKvMiss::None);
-        if (done || !host_.make_room(conversation_))  // without room, what is there must do
-            break;
-    }
+    if (saved.reader)
+        saved.miss = restore(host_.model.cache(), conversation_.kv, *saved.reader, prompt, goes_on,
+                             [this] { return host_.make_room(conversation_); });
     restored_ = conversation_.kv.length();
     if (saved.miss == SavedKvMiss::Damaged && host_.forget_saved)
         host_.forget_saved();

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int kSavedTokens = 203;  // ends within a block, and within a group of 16
+constexpr int kStateTokens = 100;
 constexpr int kAllTokens = 230;
 
 LoadRequest request_for(const char* model, KvType type, int fit_tokens)
@@ -81,6 +82,14 @@ bool same_bits(const std::vector<std::vector<float>>& a, const std::vector<std::
     return a.size() == b.size() && std::ranges::equal(a, b, [](const auto& x, const auto& y) {
                return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
            });
+}
+
+SavedKvMiss restore_all(
+    LoadedModel& model, Conversation& opened, SavedKvReader& reader, const std::vector<int>& ids,
+    const std::function<bool()>& make_room = [] { return false; })
+{
+    return restore(
+        model.cache(), opened.kv, reader, ids, [](int) { return true; }, make_room);
 }
 
 /// An engine that saves, as it is after a start of the program, and what it said.
@@ -188,8 +197,7 @@ private Q_SLOTS:
         const SavedStart start = saved.open(*second, opened, "x", [] { return true; });
         QVERIFY(start.reader);
         QCOMPARE(start.reader->tokens(), kSavedTokens);
-        const auto miss = restore(second->cache(), opened.kv, *start.reader, ids, [](int) { return true; });
-        QVERIFY(miss && *miss == SavedKvMiss::None);
+        QCOMPARE(restore_all(*second, opened, *start.reader, ids), SavedKvMiss::None);
         QCOMPARE(opened.kv.length(), kSavedTokens);
         QVERIFY(same_bits(go_on(*second, opened.kv, ids, kAllTokens), expected));
     }
@@ -220,7 +228,7 @@ private Q_SLOTS:
             Conversation opened;
             const SavedStart start = saved.open(*model, opened, "x" + std::to_string(i), [] { return true; });
             QVERIFY(start.reader);
-            QVERIFY(restore(model->cache(), opened.kv, *start.reader, ids, [](int) { return true; }));
+            QCOMPARE(restore_all(*model, opened, *start.reader, ids), SavedKvMiss::None);
             QCOMPARE(opened.kv.length(), kSavedTokens);
             QVERIFY(same_bits(go_on(*model, opened.kv, ids, kAllTokens), expected));
             model->cache().truncate(opened.kv, 0);
@@ -246,14 +254,62 @@ private Q_SLOTS:
         QVERIFY(cache.reserve(hog, (cache.page_limit() - 5) * cache.block_tokens()));
         Conversation opened;
         const SavedStart start = saved.open(*model, opened, "x", [] { return true; });
-        const auto goes_on = [](int) { return true; };
-        const auto full = restore(cache, opened.kv, *start.reader, ids, goes_on);
-        QVERIFY(!full && full.error().code == Error::Code::ContextFull);
-        QCOMPARE(opened.kv.length(), 5 * cache.block_tokens());
-        cache.truncate(hog, 0);
-        QVERIFY(restore(cache, opened.kv, *start.reader, ids, goes_on));
+        int asked = 0;
+        const auto make_room = [&] {
+            ++asked;
+            QTEST_ASSERT(opened.kv.length() == 5 * cache.block_tokens());
+            return cache.truncate(hog, 0) == 0;
+        };
+        QCOMPARE(restore_all(*model, opened, *start.reader, ids, make_room), SavedKvMiss::None);
+        QCOMPARE(asked, 1);
         QCOMPARE(opened.kv.length(), kSavedTokens);
         QVERIFY(same_bits(go_on(*model, opened.kv, ids, kAllTokens), expected));
+    }
+
+    /// Recurrent layers go on from a saved state only, whatever ends the reading before all is there.
+    void aPartIsKeptUpToItsState_data()
+    {
+        QTest::addColumn<int>("what");
+        QTest::addColumn<int>("miss");
+        QTest::addColumn<int>("kept");
+        QTest::newRow("a damaged page") << 0 << int(SavedKvMiss::Damaged) << kStateTokens;
+        QTest::newRow("a damaged page before any state") << 1 << int(SavedKvMiss::Damaged) << 0;
+        QTest::newRow("other types") << 2 << int(SavedKvMiss::OtherFormat) << 0;
+        QTest::newRow("no memory") << 3 << int(SavedKvMiss::None) << kStateTokens;
+    }
+
+    void aPartIsKeptUpToItsState()
+    {
+        QFETCH(int, what);
+        QFETCH(int, miss);
+        QFETCH(int, kept);
+        SavedConversations saved;
+        QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
+        const auto model = load_saving(request_for("qwen35", KvType::F16, 0));
+        KvCache& cache = model->cache();
+        const std::vector<int> ids = tokens_to_save(*model);
+        Conversation conversation;
+        go_on(*model, conversation.kv, ids, kStateTokens);
+        cache.states().keep(conversation.kv);
+        go_on(*model, conversation.kv, ids, kSavedTokens);
+        saved.save(*model, conversation, "c1");
+        saved.release_all(*model, 1h);
+        cache.truncate(conversation.kv, 0);
+
+        KvSequence hog;
+        if (what < 2)
+            spoil(qsizetype(model->saved_kv_format()->record_at(what == 0 ? 9 : 2)) + 100);
+        if (what == 3)
+            QVERIFY(cache.reserve(hog, (cache.page_limit() - 9) * cache.block_tokens()));
+        Conversation opened;
+        const SavedStart start = saved.open(*model, opened, "c1", [] { return true; });
+        QVERIFY(start.reader);
+        const auto goes_on = [&](int) { return what != 2 || model->set_kv_types(KvType::Q8_0, KvType::Q8_0); };
+        QCOMPARE(int(restore(cache, opened.kv, *start.reader, ids, goes_on, [] { return false; })), miss);
+        QCOMPARE(opened.kv.length(), kept);
+        cache.truncate(hog, 0);
+        const auto restored = go_on(*model, opened.kv, ids, kAllTokens);
+        QVERIFY(same_bits(restored, go_on(*model, conversation.kv, ids, kAllTokens)));
     }
 
     void goesOnAfterARestart()
