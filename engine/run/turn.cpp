@@ -481,8 +481,12 @@ Status TurnRunner::restore_saved(std::span<const int> prompt)
     restored_ = conversation_.kv.length();
     if (saved.miss == SavedKvMiss::Damaged && host_.forget_saved)
         host_.forget_saved();
-    if (host_.stop.stop_requested())
+    if (host_.stop.stop_requested()) {
+        // The file has all of it for the next turn; this part would be saved in its place.
+        host_.model.cache().truncate(conversation_.kv, 0);
+        restored_ = reused_ = prefilled_ = 0;
         return fail(Error::Code::Cancelled, "the answer was stopped");
+    }
     tell_of_saved(now_us() - start);
     saved.reader.reset();
     return {};

@@ -148,6 +148,11 @@ class TestSavedConversations : public QObject
 
     std::unique_ptr<QTemporaryDir> m_folder;
     QString file(const char* name = "c1") const { return m_folder->filePath(QString("kv/%1.kv").arg(name)); }
+    QByteArray bytes_of_file() const
+    {
+        QFile stored(file());
+        return stored.open(QFile::ReadOnly) ? stored.readAll() : QByteArray();
+    }
     void spoil(qsizetype at) const
     {
         QFile stored(file());
@@ -510,6 +515,30 @@ private Q_SLOTS:
         QCOMPARE(turn->reason, StopReason::Cancelled);
         QVERIFY(turn->text.empty());
         QVERIFY(again.ask(talk(answer)).telemetry.reused_tokens > 0);
+    }
+
+    /// What was read until then takes neither the file's place nor that of the rest.
+    void whatIsReadWhenItIsStoppedIsReadAgain()
+    {
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        const QByteArray all = bytes_of_file();
+        {
+            Started again(*m_folder);
+            Request request = chat(talk(answer), 40);
+            request.saved_as = "c1";
+            std::stop_source stop;
+            Listener listener;
+            listener.on_telemetry = [&](const Telemetry& frame) {
+                if (frame.restored_tokens > 0)
+                    stop.request_stop();
+            };
+            const auto turn = again.loaded.generate(request, listener, stop.get_token());
+            QCOMPARE(turn->reason, StopReason::Cancelled);
+            QVERIFY(stop.stop_requested() && turn->telemetry.context_tokens == 0);
+        }
+        QVERIFY(bytes_of_file() == all);  // with the engine, all writing has ended
+        Started again(*m_folder);
+        QVERIFY(again.ask(talk(answer)).telemetry.restored_tokens > 16);
     }
 };
 
