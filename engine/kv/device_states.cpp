@@ -42,6 +42,9 @@ Status DeviceStates::enter(StateId state)
     }
     if (Status ok = leave_all(); !ok)
         return ok;
+    // A stopped step may still compute on a state that was given up meanwhile.
+    if (Status ok = vram_.device().copy_after_compute(Direction::ToDevice); !ok)
+        return ok;
     hold(state);
     for (int l = 0; l < int(memory_.size()); ++l)
         if (memory_[std::size_t(l)]) {

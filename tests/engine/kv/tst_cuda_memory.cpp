@@ -1,6 +1,7 @@
 // A GPU's memory as a long conversation uses it, without a model: the pager on the emulated driver, which counts what
 // it is asked for. A driver's allocations, frees and page locks take milliseconds or wait for all that is computed.
 #include "engine/device/cuda_device.h"
+#include "engine/kv/device_states.h"
 #include "engine/kv/kv_pager.h"
 #include "tests/support/cuda/emulated_gpu.h"
 #include "tests/support/test_program.h"
@@ -438,6 +439,56 @@ private Q_SLOTS:
         here.device->unpin(page.data(), page.size());
         QVERIFY(gate.begin_step());
         gate.end_step();
+    }
+
+    /// What a stopped step still computes is not written over the state that comes in place of its own.
+    void aStateComesBehindWhatIsComputed()
+    {
+        const emulator::EmulatedGpu gpu(gpu_of(16));
+        kernels::cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
+        {
+            constexpr int kFloats = 64;
+            constexpr std::size_t kLongWork = 6 << 20;
+            const auto device = CudaDevice::open(0);
+            QVERIFY(device);
+            Vram vram(**device);
+            RecurrentStates states({kFloats}, 4);
+            DeviceStates there(states, vram);
+            states.set_device(&there);
+            QVERIFY(there.join(0));
+            const auto work = vram.take(Vram::Use::Scratch, kLongWork);
+            QVERIFY(work);
+            KvSequence sequence;
+            QVERIFY(states.prepare(sequence));
+            std::fill_n(states.host_layer(sequence.state, 0), kFloats, 7.0f);
+            sequence.ids = {1};
+            states.keep(sequence);
+
+            const auto address = [](const void* at) { return std::uint64_t(reinterpret_cast<std::uintptr_t>(at)); };
+            const auto& driver = (*device)->driver();
+            const auto compute = (*device)->compute();
+            const auto enter = [&] {
+                return states.prepare(sequence) && there.enter(sequence.state) ? states.layer(sequence.state, 0)
+                                                                               : nullptr;
+            };
+            const float* const state = enter();
+            QVERIFY(state);
+            for (int i = 0; i < 50; ++i)
+                (void)driver.copy_on_device(address(*work), address(*work + kLongWork / 2), kLongWork / 2, compute);
+            (void)driver.copy_on_device(address(state), address(*work), kFloats * sizeof(float), compute);
+            states.spoil(sequence);
+            QCOMPARE(states.cut(sequence, 1), 1);
+            QCOMPARE(enter(), state);
+
+            std::array<float, kFloats> seen{};
+            (void)driver.copy_to_host(seen.data(), address(state), sizeof seen, compute);
+            QVERIFY((*device)->finish_work());
+            QVERIFY(std::ranges::all_of(seen, [](float value) { return value == 7.0f; }));
+            states.cut(sequence, 0);
+            states.set_device(nullptr);
+            vram.give_back(Vram::Use::Scratch, *work, kLongWork);
+        }
+        kernels::cuda::set_platform({});
     }
 
     void aPageIsFreedWhileItIsBeingLocked()
