@@ -207,8 +207,8 @@ void TurnRunner::take(const Status& done, bool alone)
     const bool full = !done && answers() && done.error().code == Error::Code::ContextFull;
     if (!done)
         step_.forget();
-    if (was_stopped(done))
-        return end(StopReason::Cancelled);
+    if (was_stopped(done))  // or another turn of the step was: then these rows are asked for again
+        return heed_stop();
     if (full)
         return end(StopReason::ContextFull);
     if (!done)

@@ -61,6 +61,7 @@ struct Running {
     std::stop_source stop;
     int pieces = 0;
     std::vector<int> frames_of;
+    std::function<void()> on_end = {};
     TurnId id = 0;
 
     std::unique_ptr<TurnRunner> make(LoadedModel& model, const TurnPlan& plan, int number)
@@ -70,7 +71,11 @@ struct Running {
             if (++pieces == at)
                 stop.request_stop();
         };
-        listener.on_telemetry = [this](const Telemetry& t) { frames_of.push_back(t.sequence); };
+        listener.on_telemetry = [this](const Telemetry& t) {
+            frames_of.push_back(t.sequence);
+            if (t.phase == Phase::Idle && on_end)
+                on_end();
+        };
         TurnHost host{model,
                       conversation.frames,
                       listener,
@@ -196,6 +201,45 @@ private Q_SLOTS:
             QCOMPARE(model->cache().used_pages(), 0);
             QCOMPARE(model->cache().states().used(), 0);
         }
+    }
+
+    /// A step in which lost tokens are computed again ends when their turn is stopped. The others' rows come later.
+    void oneThatIsStoppedEndsNoOther()
+    {
+        const auto model = load(request_for("llama"));
+        QVERIFY(model);
+        TurnPlan plan;
+        plan.request.raw_prompt = kWords.left(60).toStdString();
+        plan.request.sampling.temperature = 0;
+        plan.request.max_tokens = 12;
+        const Said expected = alone(*model, plan);
+        RunningTurns turns;
+        Running loses, goes_on, ends;
+        int number = 0;
+        for (Running* const one : {&loses, &goes_on, &ends}) {
+            RunningTurn& turn = turns.add(++number, one->conversation, {});
+            one->id = turn.id;
+            turn.runner = one->make(*model, plan, number);
+            QVERIFY(turn.runner->begin());
+        }
+        while (!turns.find(goes_on.id)->runner->answers())
+            turns.step(*model);
+        KvSequence& kv = loses.conversation.kv;
+        std::vector<int> ids = kv.ids;
+        model->cache().truncate(kv, 0);
+        kv.lost = std::move(ids);
+        // The first one is stopped when the step has been put together.
+        ends.on_end = [&] { loses.stop.request_stop(); };
+        ends.stop.request_stop();
+        turns.step(*model);
+        QVERIFY(turns.find(loses.id)->runner->over());
+        QCOMPARE(turns.find(loses.id)->runner->result()->reason, StopReason::Cancelled);
+        RunningTurn& turn = *turns.find(goes_on.id);
+        while (!turn.runner->over())
+            turns.step(*model);
+        QVERIFY(said_of(*model, turn.runner->result(), goes_on.conversation.kv) == expected);
+        for (Running* const one : {&loses, &ends})
+            model->cache().truncate(one->conversation.kv, 0);
     }
 
     /// One that finds no room on the device waits until the other one is over, and says the same.
