@@ -376,7 +376,11 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     encoder.text_until(rendered->bytes().size());
     if (stop_.stop_requested())
         return fail(Error::Code::Cancelled, "the answer was stopped");
-    return encoder.finish(found, kept, opened);
+    Prompt prompt = encoder.finish(found, kept, opened);
+    for (const KeptReply* const reply : replies)
+        if (reply)
+            prompt.replies.push_back(std::size_t(reply - replies_.data()));
+    return prompt;
 }
 
 /// The oldest turn that may go: the first message that is no system message, up to the next user message.

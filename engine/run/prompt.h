@@ -30,6 +30,7 @@ struct Prompt {
     std::vector<int> ids;
     PromptLedger ledger;
     OpenedThought opened = {};
+    std::vector<std::size_t> replies = {};  // those of the kept ones whose ids are in it
 };
 
 class PromptBuilder

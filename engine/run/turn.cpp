@@ -37,6 +37,19 @@ std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tok
     return positions;
 }
 
+/// A prompt that is answered again and again leaves an answer each time. Those that the newest prompt does not hold are
+/// of use where the user goes back to one: the oldest of many go.
+void drop_old_replies(std::vector<KeptReply>& replies, std::span<const std::size_t> in_prompt)
+{
+    constexpr std::ptrdiff_t kMostOthers = 64;
+    std::vector<char> stays(replies.size());
+    for (const std::size_t number : in_prompt)
+        stays[number] = true;
+    std::ptrdiff_t surplus = std::ranges::count(stays, false) - kMostOthers;
+    std::size_t number = 0;
+    std::erase_if(replies, [&](const KeptReply&) { return !stays[number++] && surplus-- > 0; });
+}
+
 bool was_stopped(const Status& done)
 {
     return !done && done.error().code == Error::Code::Cancelled;
@@ -115,6 +128,7 @@ Status TurnRunner::begin()
         return {};
     }
 
+    drop_old_replies(conversation_.replies, prompt->replies);
     turn_.ledger = std::move(prompt->ledger);
     opened_ = std::move(prompt->opened);
     if (rules_)
@@ -545,7 +559,8 @@ void TurnRunner::keep_reply()
         reply.text.insert(0, request_.messages.back().text);
         reply.ids.insert(reply.ids.begin(), history_.begin() + earlier.first, history_.begin() + earlier.last);
     }
-    conversation_.replies.push_back(std::move(reply));
+    if (std::ranges::find(conversation_.replies, reply.text, &KeptReply::text) == conversation_.replies.end())
+        conversation_.replies.push_back(std::move(reply));
 }
 
 Telemetry TurnRunner::frame(Phase phase)

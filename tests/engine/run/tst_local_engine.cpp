@@ -1,6 +1,8 @@
 // The real engine through its front door: turns, reuse, commands, and what can go wrong.
 #include "engine/text_tools.h"
 #include "tests/engine/run/loaded_engine.h"
+#include "tests/engine/run/one_turn.h"
+#include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -314,6 +316,31 @@ private Q_SLOTS:
         }
         // The first one's KV was given up long ago; it is computed again.
         QCOMPARE(loaded.generate(request)->text, expected);
+    }
+
+    /// The ids of an answer are kept for the next prompt; those that none has asked for again are few.
+    void answersThatNoPromptHoldsDoNotPileUp()
+    {
+        const auto model = load(request_for("llama"));
+        QVERIFY(model);
+        Conversation conversation;
+        Request request = chat({{"user", "tell me of rivers"}}, 8);
+        const std::string first = one_turn(*model, nullptr, conversation, request, -1).text;
+        one_turn(*model, nullptr, conversation, request, -1);
+        QCOMPARE(conversation.replies.size(), std::size_t(1));
+        request.messages.push_back({"assistant", first});
+        request.messages.push_back({"user", ""});
+        request.max_tokens = 8;
+        request.sampling.temperature = 1;
+        std::size_t most = 0;
+        for (int i = 0; i < 150; ++i) {
+            request.messages.back().text = std::to_string(i * 7919) + " and more";
+            one_turn(*model, nullptr, conversation, request, -1);
+            most = std::max(most, conversation.replies.size());
+        }
+        QVERIFY2(most > 60 && most <= 66, qPrintable(QString::number(most)));
+        QCOMPARE(conversation.replies.front().text, first);
+        model->cache().truncate(conversation.kv, 0);
     }
 
     void whatAUserTypesIsNeverAControlToken()
