@@ -80,11 +80,19 @@ bool KvColumns::all_on_device(PageId page) const
     return true;
 }
 
+bool KvColumns::any_leaves(const PageFacts& facts) const
+{
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (leaves(facts, l))
+            return true;
+    return false;
+}
+
 std::optional<PageFacts> KvColumns::next_to_leave(KvPolicy policy) const
 {
     std::optional<PageFacts> first;
     for (const PageFacts& facts : facts_) {
-        if (!may_leave(facts, in_use(facts), policy) || cache_.owners(facts.page) == 0 || !any_on_device(facts.page))
+        if (!may_leave(facts, in_use(facts), policy) || cache_.owners(facts.page) == 0 || !any_leaves(facts))
             continue;
         if (!first || leaves_before(facts, *first))
             first = facts;

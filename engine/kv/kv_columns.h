@@ -42,6 +42,12 @@ public:
     bool sliding(int l) const { return keeps_kv(l) && cache_.layer(l).window > 0; }
     std::int64_t bytes() const;  // of one column
     bool any_on_device(PageId page) const;
+    /// Whether the block of layer l leaves with its column. The window of the conversation in use stays; of others
+    /// everything leaves.
+    bool leaves(const PageFacts& facts, int l) const
+    {
+        return device_.holds(facts.page, l) && (full(l) || !in_use(facts));
+    }
 
     std::optional<PageFacts> next_to_leave(KvPolicy policy) const;
     /// Columns of the conversation in use that must leave so that its forced share lies on the host, in their order.
@@ -61,6 +67,7 @@ private:
         int most(double offload_share) const { return all - columns_kept_home(all, offload_share); }
     };
     bool all_on_device(PageId page) const;
+    bool any_leaves(const PageFacts& facts) const;
     bool has_pins(int block, std::span<const TokenRange> pins) const;
     Count count() const;
 

@@ -220,8 +220,7 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
     event.page = facts.page;
     event.pinned = facts.pinned;
     for (int l = 0; l < cache_.num_layers(); ++l)
-        // The window of the conversation in use stays; of others everything leaves.
-        if (device_.holds(facts.page, l) && (columns_.full(l) || !columns_.in_use(facts))) {
+        if (columns_.leaves(facts, l)) {
             (void)drop(facts.page, l);
             ++event.blocks;
             event.bytes += std::int64_t(cache_.layer(l).bytes());

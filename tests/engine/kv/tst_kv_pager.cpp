@@ -446,6 +446,27 @@ private Q_SLOTS:
         QVERIFY(here.intact(a));
     }
 
+    /// Two conversations go on by turns; when another one has come, nothing of them is in its way.
+    void windowsOfEarlierConversationsLeaveByThemselves()
+    {
+        Paged here(5, link(), {kFull, kSliding});
+        KvSequence a, b, later;
+        for (int i = 0; i < 6; ++i)
+            QVERIFY(here.steps(a, 1) && here.steps(b, 1));
+        QVERIFY(here.steps(b, 6));
+        QCOMPARE(here.places(a, 0), "hhhhhh");
+        QVERIFY(here.places(a, 1).find('D') != std::string::npos);
+        here.pager.begin_turn({});
+        QVERIFY(here.steps(later, 1));
+        here.vram.set_limit(kColumnBytes);
+        QVERIFY(here.pager.make_room(0, Event::Cause::OtherProgram));
+        for (const KvSequence* const earlier : {&a, &b})
+            for (const int l : {0, 1})
+                QVERIFY(here.places(*earlier, l).find('D') == std::string::npos);
+        QCOMPARE(here.places(later), "D");
+        QVERIFY(here.intact(a) && here.intact(b) && here.intact(later));
+    }
+
     void aLayerThatComesTakesItsBlocksAlong()
     {
         Paged here(2);
