@@ -398,6 +398,17 @@ static bool drop_oldest_turn(const Request& request, std::vector<int>& kept, std
     return true;
 }
 
+/// The fewest tokens that the messages of a prompt take in a shorter one, the template's aside: at each end one may
+/// have become a part of what is beside it.
+static int fewest_tokens(const PromptLedger& ledger, std::span<const int> kept)
+{
+    int tokens = 0;
+    for (const PromptLedger::Entry& message : ledger.messages)
+        if (std::ranges::binary_search(kept, message.message))
+            tokens += std::max(0, message.tokens.count() - 2);
+    return tokens;
+}
+
 Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room) const
 {
     const auto too_long = [&](int tokens) {
@@ -425,8 +436,13 @@ Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room)
         const int tokens = int(prompt->ids.size());
         const bool may_drop = request.full_context == FullContext::DropOldest;
         const bool fits = tokens < limit && (!may_drop || tokens + room <= limit);
-        if (!fits && may_drop && drop_oldest_turn(request, kept, dropped))
+        if (!fits && may_drop && drop_oldest_turn(request, kept, dropped)) {
+            // To render and tokenise all anew takes long: only where it may fit.
+            while (fewest_tokens(prompt->ledger, kept) + room > limit)
+                if (!drop_oldest_turn(request, kept, dropped))
+                    break;
             continue;
+        }
         if (tokens >= limit)
             return too_long(tokens);
         if (prompt->ids.empty())

@@ -209,6 +209,33 @@ private Q_SLOTS:
                                [](const Event& event) { return event.kind == Event::Kind::TurnsDropped; }),
                  1);
     }
+
+    /// No more are dropped than must be, and it takes about as long as reading all of it once.
+    void manyTurnsAreDroppedAtOnce()
+    {
+        Loaded loaded(128);
+        std::vector<Message> messages = {{"system", "be short"}};
+        for (int i = 0; i < 1000; ++i) {
+            messages.push_back({"user", "question number " + std::to_string(i % 7)});
+            messages.push_back({"assistant", i % 3 ? "some answer to that" : "no"});
+        }
+        messages.push_back({"user", "the last one"});
+        auto request = chat(messages, 8);
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(loaded.engine->count_prompt(request, {}));
+        const qint64 once = timer.nsecsElapsed();
+        request.full_context = FullContext::DropOldest;
+        timer.start();
+        const auto turn = loaded.generate(request);
+        QVERIFY2(timer.nsecsElapsed() < 20 * once + 500'000'000, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        QVERIFY(turn->prompt.count() + request.max_tokens <= 128);
+        // With one turn more there would be no room.
+        const auto first = messages.begin() + 1;
+        messages.erase(first, first + std::ptrdiff_t(turn->ledger.dropped_messages.size()) - 2);
+        QVERIFY(loaded.engine->count_prompt(chat(messages), {})->total_tokens + request.max_tokens > 128);
+    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestEngineContext)
