@@ -54,9 +54,9 @@ QList<std::pair<QString, QColor>> ExperimentChart::legend() const
     QList<std::pair<QString, QColor>> entries;
     if (!m_rows)
         return entries;
-    for (const Strategy::Name strategy : m_rows->run().plan.strategies)
+    for (const int strategy : m_rows->chartedStrategies())
         if (!hidden().contains(QString::number(strategy)))
-            entries.append({strategyName(strategy), m_colors.value(strategy, Qt::gray)});
+            entries.append({strategyName(Strategy::Name(strategy)), m_colors.value(strategy, Qt::gray)});
     if (m_rows->earlier() && !hidden().contains(QLatin1String("earlier")))
         entries.append({tr("dashed: %1").arg(m_rows->earlier()->name), QColor()});
     return entries;

@@ -75,7 +75,9 @@ double ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, i
         addCurve(rows.series(model, Strategy::Name(strategy)), strategy, false);
     }
 
-    const QList<int>& contexts = rows.run().plan.contexts;
+    QList<int> contexts = rows.run().plan.contexts;
+    if (rows.earlier() && !hidden.contains(QLatin1String("earlier")))
+        contexts += rows.earlier()->plan.contexts;
     const auto [least, most] = std::minmax_element(contexts.begin(), contexts.end());
     const double from = contexts.isEmpty() ? 9 : std::log2(*least), to = contexts.isEmpty() ? 12 : std::log2(*most);
     plot.xAxis->setRange(from - kMarginOctaves, to + kMarginOctaves);

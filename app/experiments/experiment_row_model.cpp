@@ -123,6 +123,16 @@ QList<int> ExperimentRowModel::strategies() const
     return strategies;
 }
 
+QList<int> ExperimentRowModel::chartedStrategies() const
+{
+    QList<int> charted = strategies();
+    if (m_earlier)
+        for (const Strategy::Name strategy : m_earlier->plan.strategies)
+            if (!charted.contains(int(strategy)))
+                charted.append(int(strategy));
+    return charted;
+}
+
 QStringList ExperimentRowModel::expertChoices() const
 {
     QStringList names;

@@ -20,6 +20,7 @@ class ExperimentRowModel : public QAbstractListModel
     Q_PROPERTY(bool measured READ measured NOTIFY rowsChanged)
     Q_PROPERTY(QStringList models READ models NOTIFY rowsChanged)
     Q_PROPERTY(QList<int> strategies READ strategies NOTIFY rowsChanged)
+    Q_PROPERTY(QList<int> chartedStrategies READ chartedStrategies NOTIFY rowsChanged)
     Q_PROPERTY(int base READ base WRITE setBase NOTIFY rowsChanged)
     Q_PROPERTY(bool compares READ compares NOTIFY rowsChanged)
     Q_PROPERTY(bool emulated READ emulated NOTIFY rowsChanged)
@@ -57,9 +58,10 @@ public:
     QHash<int, QByteArray> roleNames() const override;
 
     int count() const { return rowCount(); }
-    bool measured() const;          // any of them: there is something to draw
-    QStringList models() const;     // of the plan
-    QList<int> strategies() const;  // likewise
+    bool measured() const;                 // any of them: there is something to draw
+    QStringList models() const;            // of the plan
+    QList<int> strategies() const;         // likewise
+    QList<int> chartedStrategies() const;  // these, and then those that only the earlier run has
     /// The strategy whose speed the ratios are taken to: the plan's first, until another is chosen.
     int base() const { return int(m_base); }
     void setBase(int strategy);

@@ -31,7 +31,7 @@ ColumnLayout {
     readonly property bool placesExperts: rows.hasExperts && expertChoices.length > 1
     readonly property string base: rows.strategies.length > 1 ? names[rows.base] : "" // of the ratios
     readonly property var entries: {
-        const all = rows.strategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
+        const all = rows.chartedStrategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
         return rows.compares ? all.concat([{ key: "earlier", name: qsTr("The other run, dashed"), value: "", color: "transparent", hides: true }]) : all;
     }
 

@@ -223,6 +223,39 @@ private Q_SLOTS:
         QCOMPARE(count(shown.picture()), alone);
     }
 
+    void whatOnlyTheEarlierRunHasIsThereToo()
+    {
+        ShownExperiment shown;
+        shown.rows.setRun(someRun(20));
+        const auto names = [&] {
+            QStringList all;
+            for (const auto& [name, color] : shown.chart.legend())
+                all.append(name);
+            return all;
+        };
+        const QStringList own = names();
+        const int alone = widthOf(shown.picture(), kMerge).second;
+
+        ExperimentRun other = someRun(15);
+        other.name = QStringLiteral("Monday's");
+        other.plan.contexts = {1024, 16384};
+        other.plan.strategies = {Strategy::CpuOnly, Strategy::Stream};
+        for (ExperimentRow& row : other.rows) {
+            row.cell.contextTokens = row.cell.contextTokens == 1024 ? 1024 : 16384;
+            row.cell.strategy = row.cell.strategy == Strategy::Merge ? Strategy::Stream : row.cell.strategy;
+        }
+        shown.rows.setEarlier(other);
+        QCOMPARE(shown.rows.chartedStrategies(), (QList<int>{Strategy::CpuOnly, Strategy::Merge, Strategy::Stream}));
+        QCOMPARE(names(), own + QStringList({strategyName(Strategy::Stream), QStringLiteral("dashed: Monday's")}));
+        shown.chart.setProperty("hidden", QStringList{QString::number(Strategy::Stream)});
+        // Its curve goes on to the right of this run's, which ends sooner than it does alone.
+        const int ours = widthOf(shown.picture(), kMerge).second, theirs = widthOf(shown.picture(), kCpu).second;
+        QVERIFY2(ours < alone - 50 && theirs > ours + 50,
+                 qPrintable(QString("%1 and %2, alone %3").arg(ours).arg(theirs).arg(alone)));
+        shown.chart.setProperty("hidden", QStringList{"earlier"});
+        QCOMPARE(widthOf(shown.picture(), kMerge).second, alone);
+    }
+
     void theAxisHasTheContextsThatWereMeasured()
     {
         ShownExperiment shown;
