@@ -10,15 +10,13 @@ namespace server {
 namespace {
 
 constexpr int kDeepest = 64;
-/// An object compares each of its names with those before it. So many compares take a fifth of a second.
-constexpr std::int64_t kMostCompares = 1 << 25;
 
-/// Why reading it could take the whole stack, or hours; empty: it does not.
-std::string excess_of(std::string_view text)
+/// Why reading it could take the whole stack, or more than the compares that are left; empty: it does not.
+std::string excess_of(std::string_view text, std::int64_t& compares)
 {
     JsonBrackets brackets;
     std::array<std::int64_t, kDeepest + 1> members{};  // so far, of each object that is open
-    std::int64_t compares = 0;
+    std::int64_t left = compares;
     int depth = 0;
     for (const char c : text) {
         const bool opens = brackets.feed(c) > depth;
@@ -28,10 +26,11 @@ std::string excess_of(std::string_view text)
         if (depth > 0 && opens)
             members[std::size_t(depth)] = 0;
         else if (depth > 0 && c == ':' && !brackets.in_string())
-            compares += members[std::size_t(depth)]++;
-        if (compares > kMostCompares)
+            left -= members[std::size_t(depth)]++;
+        if (left < 0)
             return "has an object with too many members";
     }
+    compares = left;
     return {};
 }
 
@@ -42,7 +41,8 @@ tl::expected<Json, Refusal> parse_body(std::string_view text)
     const auto refuse = [](const std::string& sentence) {
         return tl::unexpected(Refusal{Refusal::Kind::BadRequest, sentence});
     };
-    if (const std::string excess = excess_of(text); !excess.empty())
+    std::int64_t compares = kMostNameCompares;
+    if (const std::string excess = excess_of(text, compares); !excess.empty())
         return refuse("the JSON of the request " + excess);
     Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded())
@@ -52,9 +52,15 @@ tl::expected<Json, Refusal> parse_body(std::string_view text)
     return json;
 }
 
+Json parse_inner(std::string_view text, std::int64_t& compares)
+{
+    return excess_of(text, compares).empty() ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
+}
+
 Json parse_inner(std::string_view text)
 {
-    return excess_of(text).empty() ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
+    std::int64_t compares = kMostNameCompares;
+    return parse_inner(text, compares);
 }
 
 std::string text_of(const Json& json)

@@ -18,7 +18,13 @@ using Json = nlohmann::ordered_json;
 
 /// An object. What is nested too deeply, has too many members, is no JSON, or not UTF-8, is refused.
 tl::expected<Json, Refusal> parse_body(std::string_view text);
+/// Each name in an object is compared with those before it; so many compares take a fifth of a second.
+constexpr std::int64_t kMostNameCompares = 1 << 25;
+
 /// The JSON of a text within a body, as calls have their arguments. What parse_body() would refuse is discarded.
+/// `compares`: how many are left for all texts of a request; less afterwards, where it was read.
+Json parse_inner(std::string_view text, std::int64_t& compares);
+/// The same of a text of its own.
 Json parse_inner(std::string_view text);
 
 /// As it goes out. Bytes that are no UTF-8 become U+FFFD.

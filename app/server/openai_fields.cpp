@@ -13,7 +13,7 @@ namespace server {
 namespace {
 
 constexpr std::int64_t kMostTokens = 1 << 30;
-constexpr std::size_t kMostStops = 16;
+constexpr std::size_t kMostStops = 64;
 constexpr std::size_t kMostBreakers = 64;  // each is looked for in every token of the vocabulary
 constexpr std::int64_t kMostChoices = 16;
 
@@ -53,8 +53,19 @@ void refuse_more_than(std::size_t most, const std::vector<std::string>& texts, F
         fields.refuse(name, "has more than " + std::to_string(most) + " texts");
 }
 
-/// What an assistant called, for templates.
-Json calls_of(Fields& message)
+/// Arguments as templates want them: an object. A text that is none, such as one that was cut off, is put into one.
+Json arguments_of(const Json& given, std::int64_t& compares)
+{
+    if (!given.is_string())
+        return given;
+    const std::string text = given.get<std::string>();
+    if (Json parsed = parse_inner(text, compares); parsed.is_object())
+        return parsed;
+    return text.empty() ? Json::object() : Json::object({{"text", text}});
+}
+
+/// What an assistant called, for templates. `compares`: see parse_inner().
+Json calls_of(Fields& message, std::int64_t& compares)
 {
     const Json* calls = message.array("tool_calls");
     if (!calls || calls->empty())
@@ -64,7 +75,7 @@ Json calls_of(Fields& message)
         Json copy = call;
         if (copy.is_object() && copy.contains("function") && copy["function"].is_object() &&
             copy["function"].contains("arguments"))
-            copy["function"]["arguments"] = arguments_of(copy["function"]["arguments"]);
+            copy["function"]["arguments"] = arguments_of(copy["function"]["arguments"], compares);
         taken.push_back(std::move(copy));
     }
     return Json::object({{"tool_calls", std::move(taken)}});
@@ -271,6 +282,7 @@ void read_messages(Fields& fields, engine::Request& turn)
         return;
     }
     ToolNames tools;
+    std::int64_t compares = kMostNameCompares;  // of all arguments of calls
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const Json& given = (*messages)[i];
         if (!given.is_object()) {
@@ -294,7 +306,7 @@ void read_messages(Fields& fields, engine::Request& turn)
             for (const char* name : {"reasoning_content", "reasoning"})
                 if (const Json* thought = message.find(name); thought && thought->is_string())
                     taken.reasoning = thought->get<std::string>();
-        const Json more = role == "assistant" ? calls_of(message)
+        const Json more = role == "assistant" ? calls_of(message, compares)
                           : role == "tool"    ? result_of(message, tools)
                                               : Json::object();
         note_calls(more, tools);
@@ -314,16 +326,6 @@ void read_messages(Fields& fields, engine::Request& turn)
     if (goes_on.value_or(false) && !answered)
         fields.refuse("continue_final_message", "asks to go on with the last message, which is not the assistant's");
     turn.continue_last = goes_on.value_or(true) && answered;
-}
-
-Json arguments_of(const Json& given)
-{
-    if (!given.is_string())
-        return given;
-    const std::string text = given.get<std::string>();
-    if (Json parsed = parse_inner(text); parsed.is_object())
-        return parsed;
-    return text.empty() ? Json::object() : Json::object({{"text", text}});
 }
 
 void read_tools(Fields& fields, Ask& ask)

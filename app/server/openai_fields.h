@@ -39,9 +39,6 @@ void read_tools(Fields& fields, Ask& ask);
 /// The functions that may be called, as chat completions write them, when it was read which of them must be.
 void offer_tools(Fields& fields, const Json& functions, Ask& ask);
 
-/// Arguments as templates want them: an object. A text that is none, such as one that was cut off, is put into one.
-Json arguments_of(const Json& text);
-
 /// Fields that ask for what no answer here has.
 void refuse_unsupported(Fields& fields);
 

@@ -213,7 +213,7 @@ private Q_SLOTS:
         row("XML asked for", "response_format", with(R"("response_format": {"type": "xml"})"));
         row("a stream of no kind", "stream", with(R"("stream": "yes")"));
         row("stops of numbers", "stop", with(R"("stop": [1])"));
-        row("too many stops", "stop", with(R"("stop": [)" + QByteArray(R"("a",)").repeated(20) + R"("a"])"));
+        row("too many stops", "stop", with(R"("stop": [)" + QByteArray(R"("a",)").repeated(64) + R"("a"])"));
         row("too many breakers", "dry_sequence_breakers",
             with(R"("dry_sequence_breakers": [)" + QByteArray(R"("a",)").repeated(64) + R"("a"])"));
         row("huge answers", "max_tokens", with(R"("max_tokens": 1e30)"));

@@ -169,6 +169,27 @@ private Q_SLOTS:
             QCOMPARE(server_->post(path, {{"messages", messages}, {"stream", false}}).status, 200);
     }
 
+    // Names of an object are compared with each other: what is too much in one body is so in many of its texts.
+    void argumentsOfManyMembersStayTextInTheEnd()
+    {
+        std::string many = "{\"0\":0";
+        for (int i = 1; i < 5000; ++i)
+            many += ",\"" + std::to_string(i) + "\":0";
+        server::Json calls = server::Json::array();
+        for (const std::string& arguments : {many + '}', many + '}', many + '}', std::string(R"({"city":1})")})
+            calls.push_back({{"id", "1"}, {"function", {{"name", "f"}, {"arguments", arguments}}}});
+        const server::Json body = {{"messages", {{{"role", "assistant"}, {"tool_calls", calls}}}}};
+        server::Fields fields(body);
+        engine::Request turn;
+        server::read_messages(fields, turn);
+        const server::Json taken = server::Json::parse(turn.messages.back().more_json)["tool_calls"];
+        const auto members = [&](std::size_t call) { return taken[call]["function"]["arguments"].size(); };
+        QCOMPARE(members(0), std::size_t(5000));
+        QCOMPARE(members(1), std::size_t(5000));
+        QCOMPARE(taken[2]["function"]["arguments"]["text"].get<std::string>(), many + '}');
+        QCOMPARE(taken[3]["function"]["arguments"]["city"].get<int>(), 1);
+    }
+
     // Looking for each call's name through all messages before would take a minute.
     void manyResultsFindTheirCallsAtOnce()
     {
