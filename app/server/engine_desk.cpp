@@ -239,7 +239,10 @@ engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const en
     return on_engine_thread(When::BetweenSteps, [&]() -> engine::Result<engine::Embedding> {
         if (served().get() != &with)
             return engine::fail(engine::Error::Code::NotLoaded, "another model was loaded meanwhile: ask again");
-        return engine_->embed(input, closing_.get_token());
+        auto made = engine_->embed(input, closing_.get_token());
+        if (!guest_ && !engine_->loaded())  // as after a turn
+            unload();
+        return made;
     });
 }
 

@@ -411,6 +411,8 @@ try {
         made = caught("for an embedding");
     }
     state_.model->cache().truncate(sequence, 0);
+    if (!made && made.error().code == Error::Code::CannotRead && !turns_.any())  // else a turn finds out as well
+        unload();
     return made;
 } catch (...) {
     return caught("for an embedding");

@@ -27,6 +27,24 @@ private Q_SLOTS:
         server_ = std::make_unique<RunningServer>(engine::make_engine(), server::ServerOptions{}, load);
     }
 
+    void aFileThatWasCutOffAndIsWholeAgainIsLoadedAgain()
+    {
+#ifdef Q_OS_WIN
+        QSKIP("a mapped file cannot be cut off on Windows");
+#endif
+        engine::LoadRequest load;
+        load.model = std::filesystem::path(folder_.filePath("other.gguf").toStdString());
+        const ChainModel model = ChainModel({}).embeds(1);
+        model.save(load.model);
+        const RunningServer server(engine::make_engine(), server::ServerOptions{}, load);
+        const auto status = [&] { return server.post("/v1/embeddings", {{"input", "ab"}}).status; };
+        QCOMPARE(status(), 200);
+        QVERIFY(QFile::resize(QString::fromStdString(load.model.string()), 4096));
+        QVERIFY(status() >= 500);
+        model.save(load.model);
+        QCOMPARE(status(), 200);
+    }
+
     void openAisClientsGetARowForEachText()
     {
         const auto ids =
@@ -172,7 +190,10 @@ private:
             all.append(number.toDouble());
         return all;
     }
-    static QList<double> row(const QJsonValue& data) { return numbers(data.toObject()["embedding"].toArray()); }
+    static QList<double> row(const QJsonValue& data)
+    {
+        return numbers(data.toObject()["embedding"].toArray());
+    }
     static double length_of(const QList<double>& row)
     {
         double squares = 0;
