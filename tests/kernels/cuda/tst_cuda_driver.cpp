@@ -280,8 +280,6 @@ private slots:
         QVERIFY(driver->destroy(graph.value) == Status::Ok);
     }
 
-    // What may begin while the kernel before it ends is told so only where device, driver and the compiled kernels do
-    // that; all else waits, as ever.
     // All heads of a long prompt's rows, in a graph that is not launched: the emulated GPU takes seconds for so many.
     void moreRowsAreRoundedThanAGridHasInItsSecondDirection()
     {
@@ -296,6 +294,8 @@ private slots:
         QVERIFY(driver->destroy(graph.value) == Status::Ok);
     }
 
+    // What may begin while the kernel before it ends is told so only where device, driver and the compiled kernels do
+    // that; all else waits, as ever.
     void kernelsBeginEarlyWhereTheyCan_data()
     {
         QTest::addColumn<int>("major");
