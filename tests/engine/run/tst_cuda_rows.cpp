@@ -22,18 +22,20 @@ private Q_SLOTS:
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("room");  // tokens; 0: all
         QTest::addColumn<int>("policy");
+        QTest::newRow("experts") << "qwen3moe" << 0 << int(KvPolicy::Merge);
+        QTest::newRow("delta net") << "qwen35" << 0 << int(KvPolicy::Merge);
+#ifndef SPILLWAY_SANITIZED  // minutes for all of them
         QTest::newRow("llama") << "llama" << 0 << int(KvPolicy::Merge);
         QTest::newRow("llama, blocks leave") << "llama" << 48 << int(KvPolicy::Merge);
         QTest::newRow("llama, blocks are streamed") << "llama" << 80 << int(KvPolicy::Stream);
         QTest::newRow("softcaps and windows") << "gemma2" << 0 << int(KvPolicy::Merge);
-        QTest::newRow("experts") << "qwen3moe" << 0 << int(KvPolicy::Merge);
         QTest::newRow("latent attention") << "deepseek2" << 0 << int(KvPolicy::Merge);
-        QTest::newRow("delta net") << "qwen35" << 0 << int(KvPolicy::Merge);
         QTest::newRow("delta net, blocks leave") << "qwen35" << 48 << int(KvPolicy::Merge);
         QTest::newRow("mamba") << "nemotron_h" << 0 << int(KvPolicy::Merge);
         QTest::newRow("mamba beside attention") << "falcon-h1" << 0 << int(KvPolicy::Merge);
         QTest::newRow("short convolution") << "lfm2" << 0 << int(KvPolicy::Merge);
         QTest::newRow("n-grams") << "qwen4exp" << 0 << int(KvPolicy::Merge);
+#endif
     }
 
     void rowsOfAStepAreThoseOfManySteps()
