@@ -43,7 +43,7 @@ std::optional<TurnQueue::Turn> TurnQueue::end(quint64 number)
     if (found == m_running.end())
         return {};
     found->making.removeOne(number);
-    const std::optional<Turn> turn = found->wanted ? std::optional(found->turn) : std::nullopt;
+    std::optional<Turn> turn = found->wanted ? std::optional(found->turn) : std::nullopt;
     if (found->making.isEmpty())
         m_running.erase(found);
     return turn;
