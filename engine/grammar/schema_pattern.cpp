@@ -246,7 +246,7 @@ Result<std::string> PatternReader::read_class()
         const auto first = read_member();
         const bool on = first && begins_range();
         at_ += on ? 1 : 0;
-        const auto last = on ? read_member() : first;
+        auto last = on ? read_member() : first;
         if (!last)
             return last;
         if (*last < *first)
