@@ -144,7 +144,7 @@ void add_other(const std::vector<std::string>& texts, const std::string& rule, s
             std::string("\\x") + kHex[std::uint8_t(first) >> 4] + kHex[std::uint8_t(first) & 15];
         const std::string next = rule + "-" + std::to_string(std::uint8_t(first));
         others += escaped;
-        choices += " | \"" + escaped + "\" " + next;
+        choices.append(" | \"").append(escaped).append("\" ").append(next);
         add_other(rest, next, rules, most);
     }
     rules.append(rule).append(" ::= ").append(ends_here ? "" : "\"\" | ");
