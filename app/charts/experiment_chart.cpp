@@ -38,9 +38,7 @@ void ExperimentChart::fill(QCustomPlot& plot)
 QList<double> ExperimentChart::ticksX(double from, double to) const
 {
     QList<double> ticks;
-    QList<int> contexts = m_rows ? m_rows->run().plan.contexts : QList<int>();
-    std::ranges::sort(contexts);
-    for (const int tokens : contexts) {
+    for (const int tokens : m_rows ? ExperimentPlot::contexts(*m_rows, hidden()) : QList<int>()) {
         const double place = std::log2(tokens);
         const bool clear = ticks.isEmpty() || place - ticks.last() >= (to - from) / kMostTicks;
         if (place >= from && place <= to && clear)
@@ -66,7 +64,7 @@ QVariantList ExperimentChart::at(double x) const
 {
     if (!m_rows || m_rows->run().plan.contexts.isEmpty())
         return {};
-    const QList<int>& contexts = m_rows->run().plan.contexts;
+    const QList<int> contexts = ExperimentPlot::contexts(*m_rows, hidden());
     const int context =
         *std::ranges::min_element(contexts, {}, [x](int tokens) { return std::abs(std::log2(tokens) - x); });
     const auto valueIn = [&](const ExperimentRun& run, const QList<ExperimentRow>& series) -> std::optional<double> {

@@ -45,6 +45,15 @@ std::optional<double> ExperimentPlot::valueOf(const ExperimentRun& run, const Ex
     return {};
 }
 
+QList<int> ExperimentPlot::contexts(const ExperimentRowModel& rows, const QStringList& hidden)
+{
+    QList<int> contexts = rows.run().plan.contexts;
+    if (rows.earlier() && !hidden.contains(QLatin1String("earlier")))
+        contexts += rows.earlier()->plan.contexts;
+    std::ranges::sort(contexts);
+    return contexts;
+}
+
 double ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity,
                             const QList<QColor>& colors, const QStringList& hidden)
 {
@@ -75,11 +84,9 @@ double ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, i
         addCurve(rows.series(model, Strategy::Name(strategy)), strategy, false);
     }
 
-    QList<int> contexts = rows.run().plan.contexts;
-    if (rows.earlier() && !hidden.contains(QLatin1String("earlier")))
-        contexts += rows.earlier()->plan.contexts;
-    const auto [least, most] = std::minmax_element(contexts.begin(), contexts.end());
-    const double from = contexts.isEmpty() ? 9 : std::log2(*least), to = contexts.isEmpty() ? 12 : std::log2(*most);
+    const QList<int> contexts = ExperimentPlot::contexts(rows, hidden);
+    const double from = contexts.isEmpty() ? 9 : std::log2(contexts.first());
+    const double to = contexts.isEmpty() ? 12 : std::log2(contexts.last());
     plot.xAxis->setRange(from - kMarginOctaves, to + kMarginOctaves);
     plot.yAxis->setRange(0, highest > 0 ? highest * kFigureHeadroom : 1);
     return highest;

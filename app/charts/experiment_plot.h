@@ -21,6 +21,9 @@ inline constexpr int kQuantities = HostMemoryPerSpeed + 1;
 std::optional<double> valueOf(const ExperimentRun& run, const ExperimentRow& row, Quantity quantity,
                               Strategy::Name base);
 
+/// The contexts on the x axis, ascending: of the shown run, and of the earlier one unless that is hidden.
+QList<int> contexts(const ExperimentRowModel& rows, const QStringList& hidden);
+
 /// One curve for each strategy of a model, and dashed those of the earlier run; the axes' ranges. The x axis is the
 /// binary logarithm of the context. `hidden`: strategies by number, and "earlier". Gives the highest value; 0: there is
 /// no scale.

@@ -459,7 +459,7 @@ Item {
 
         function test_runs_are_compared_renamed_and_deleted() {
             open();
-            measure([512, 1024], [0, 3]);
+            measure([512, 1024], [0, 2, 3]);
             measured();
             measure([512], [0, 3]);
             measured();
@@ -474,6 +474,7 @@ Item {
             tryVerify(() => row(0) && findChild(row(0), "rowChange").visible);
             compare(findChild(row(0), "rowChange").text, "0 %"); // the stand-in is as fast each time
             verify(part("legend_earlier").visible);
+            verify(part("legend_2").visible); // the compared run alone has it
 
             click(part("renameRunButton"));
             part("renameRun").selectAll();
@@ -489,7 +490,7 @@ Item {
             compare(lab().runs.length, 1);
             verify(lab().shown.id !== shown);
             verify(!lab().rows.compares);
-            compare(lab().rows.count, 4);
+            compare(lab().rows.count, 6);
         }
     }
 }
