@@ -21,8 +21,9 @@ tl::expected<Json, Refusal> parse_body(std::string_view text);
 /// Each name in an object is compared with those before it; so many compares take a fifth of a second.
 constexpr std::int64_t kMostNameCompares = 1 << 25;
 
-/// The JSON of a text within a body, as calls have their arguments. What parse_body() would refuse is discarded.
-/// `compares`: how many are left for all texts of a request; less afterwards, where it was read.
+/// Reads JSON that stands in a string of the body, as the arguments of calls do. What parse_body() would refuse is
+/// discarded. `compares`: how many compares of names the request's strings may still take; what this one takes is
+/// subtracted.
 Json parse_inner(std::string_view text, std::int64_t& compares);
 /// The same of a text of its own.
 Json parse_inner(std::string_view text);

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kMostAnswerTokens = 1 << 30;
 /// temperature, top_p, logit_bias, seed and their like.
 void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
 
-/// The texts that end an answer.
+/// Reads the stop strings, which end an answer. More than 64 are refused.
 std::vector<std::string> read_stops(Fields& fields, const char* name);
 
 /// How long an answer may be, what ends it, whether it is a stream.

@@ -63,8 +63,8 @@ struct CudaSizes {
     /// What partials may take, where those of one row are not more.
     static constexpr std::size_t kMostPartials = std::size_t(64) << 20;
 
-    /// Rows whose logits are computed together, since that reads the head's weights once for them, and twice where
-    /// activations have two times 8 bits. More rows take another pass anyway, and more room.
+    /// Logits of so many rows are computed together, for which the head's weights are read once; twice where
+    /// sixteen_bits is set. More rows would take one more reading for each eight, and more room.
     static constexpr int kHeadRows = 8;
 
     CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);

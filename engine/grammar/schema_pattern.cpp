@@ -9,7 +9,7 @@ namespace engine {
 
 namespace {
 
-/// Of characters in UTF-8, whose order is that of their bytes.
+/// A range of characters, each in UTF-8: compared as bytes they are in the order of their code points.
 struct Range {
     std::string first, last;
 };
