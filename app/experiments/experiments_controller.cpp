@@ -145,17 +145,25 @@ void ExperimentsController::start()
 {
     if (m_state != Idle)
         return;
-    setTrouble({});
-    if (const QString obstacle = m_draft.obstacle(); !obstacle.isEmpty())
-        setTrouble(obstacle);
-    else if (m_world.program.isEmpty())
-        setTrouble(tr("spillway-cli is missing: it measures, and belongs beside this program."));
-    else if (m_models.phase() != ModelController::Idle)
-        setTrouble(tr("A model is being opened. Measure when that has ended."));
-    else if (m_turns.busy())
+    setTrouble(obstacle());
+    if (!m_trouble.isEmpty())
+        return;
+    if (m_turns.busy())
         setState(AnswerRuns);
     else
         makeRoom();
+}
+
+/// Why nothing can be measured now; empty: it can.
+QString ExperimentsController::obstacle() const
+{
+    if (const QString missing = m_draft.obstacle(); !missing.isEmpty())
+        return missing;
+    if (m_world.program.isEmpty())
+        return tr("spillway-cli is missing: it measures, and belongs beside this program.");
+    if (m_models.phase() != ModelController::Idle)
+        return tr("A model is being opened. Measure when that has ended.");
+    return {};
 }
 
 void ExperimentsController::waitAndStart()
@@ -187,13 +195,17 @@ void ExperimentsController::onTurnsChanged()
 
 void ExperimentsController::makeRoom()
 {
+    setTrouble(obstacle());  // the plan may have changed, or a model may be on its way, since one waited for an answer
+    if (!m_trouble.isEmpty())
+        return setState(Idle);
+    m_measured = planned();
     m_setAside = m_models.current().known() ? m_models.current().name : QString();
     setState(MakingRoom);
     if (!m_models.makeRoom())  // nothing is open
         measure();
 }
 
-void ExperimentsController::measure()
+ExperimentRun ExperimentsController::planned() const
 {
     const engine::LoadRequest choices = m_world.choices();
     ExperimentRun run;
@@ -207,11 +219,15 @@ void ExperimentsController::measure()
     run.machine = QString::fromStdString(cpu.description + ", " + cpu.kernels);
     run.cores = cpu.cores;
     run.kernels = QString::fromStdString(cpu.kernels);
-    m_measured = run;
-    keep(run);
-    show(run.id);
+    return run;
+}
+
+void ExperimentsController::measure()
+{
+    keep(*m_measured);
+    show(m_measured->id);
     setState(Measuring);
-    m_runner.start(run.plan);
+    m_runner.start(m_measured->plan);
     Q_EMIT progressChanged();
 }
 
@@ -331,13 +347,14 @@ void ExperimentsController::remove(const QString& id)
 QUrl ExperimentsController::suggestedFile(const QString& suffix) const
 {
     return QUrl::fromLocalFile(
-        QStringLiteral("%1/%2.%3").arg(documentsFolder(), ExportJob::fileName(m_rows.run().name), suffix));
+        QStringLiteral("%1/%2.%3").arg(documentsFolder(), ExportJob::fileName(shown().name), suffix));
 }
 
 QString ExperimentsController::save(const QUrl& file) const
 {
     const QString path = chosenPath(file);
-    const ExperimentRun& run = m_rows.run();
+    const ExperimentRun* const kept = find(m_shownId);
+    const ExperimentRun run = kept ? *kept : ExperimentRun();
     const bool json = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
     return ExperimentExports::write(
         path, json ? ExperimentJson::write(run)

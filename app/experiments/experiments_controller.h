@@ -143,7 +143,9 @@ Q_SIGNALS:
     void troubleChanged();
 
 private:
+    QString obstacle() const;
     void makeRoom();
+    ExperimentRun planned() const;
     void measure();
     QString nameFor(const ExperimentRun& run) const;
     void onTurnsChanged();

@@ -421,6 +421,41 @@ Item {
             tryVerify(() => Bench.models.current.known, 20000);
         }
 
+        function test_what_was_planned_may_change_while_an_answer_is_waited_for() {
+            makeWindow({ tokens: 2000, tokenMs: 20 });
+            openModel();
+            ask("Tell me everything");
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Answering);
+            showPage();
+            measure([512], [0]);
+            tryCompare(part("answerRuns"), "visible", true);
+            click(part("contextChip512")); // nothing is left to measure
+            click(part("stopAnswer"));
+            tryVerify(() => !Bench.chat.turn.busy);
+            tryCompare(lab(), "state", ExperimentsController.Idle);
+            compare(lab().trouble, "Choose a context.");
+            compare(lab().runs.length, 0);
+            verify(Bench.models.current.known);
+        }
+
+        function test_nothing_is_measured_beside_a_model_that_is_being_opened() {
+            makeWindow({ tokens: 2000, tokenMs: 20 });
+            openModel();
+            ask("Tell me everything");
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Answering);
+            showPage();
+            measure([512], [0]);
+            click(part("waitForAnswer"));
+            tryCompare(lab(), "state", ExperimentsController.Waiting);
+            Bench.models.open("file:///models/other.gguf");
+            tryVerify(() => Bench.models.phase === ModelController.Offered);
+            Bench.chat.turn.stop();
+            tryCompare(lab(), "state", ExperimentsController.Idle);
+            compare(lab().trouble, "A model is being opened. Measure when that has ended.");
+            compare(lab().runs.length, 0);
+            verify(Bench.models.current.known);
+        }
+
         function test_what_is_shown_can_be_taken_along() {
             open();
             measure([512, 1024], [0, 3]);
@@ -482,13 +517,20 @@ Item {
             keyClick(Qt.Key_Return);
             compare(lab().shown.name, "night");
             tryVerify(() => part("runBox").displayText.endsWith("night"));
+            const json = Bench.file("renamed.json", "");
+            part("exportMenu").tableRequested(json);
+            compare(JSON.parse(Bench.textOf(json)).name, "night");
+            verify(lab().suggestedFile("csv").toString().endsWith("night.csv"));
 
             const shown = lab().shown.id;
+            click(part("renameRunButton"));
+            verify(part("renameRun").visible);
             click(part("deleteRun"));
             tryVerify(() => part("confirmDeleteRun").opened);
             click(seen(part("confirmDeleteRun").contentItem, "confirmAccept"));
             compare(lab().runs.length, 1);
             verify(lab().shown.id !== shown);
+            verify(!findChild(shell, "renameRun").visible); // what was typed there was for the other
             verify(!lab().rows.compares);
             compare(lab().rows.count, 6);
         }

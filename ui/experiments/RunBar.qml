@@ -30,7 +30,10 @@ ColumnLayout {
 
     signal pictureRequested(url file)
 
-    onShownIdChanged: savedName = ""
+    onShownIdChanged: {
+        savedName = "";
+        renaming = false; // the name was for the other
+    }
 
     // What became of an export: `sentence` says why there is no file.
     function note(file: url, sentence: string) {
