@@ -40,6 +40,7 @@ struct ExperimentModel {
     QString path;   // of the file; empty: it is a shape
     QString shape;  // "mistral-7b:q4_k_m"
     bool hasExperts = false;
+    int contextTokens = 0;  // it was made for; 0: not known, as where a run was read from a file
     bool operator==(const ExperimentModel&) const = default;
 };
 

@@ -28,23 +28,25 @@ QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models,
                                                   const QString& guide)
 {
     QList<ExperimentDraft::Candidate> files;
-    const auto add = [&](const QString& title, const QString& path, int experts, const QString& detail) {
+    const auto add = [&](const QString& title, const QString& path, int experts, int contextTokens,
+                         const QString& detail) {
         const QString key = QFileInfo(path).canonicalFilePath();
         const bool known = std::ranges::any_of(files, [&](const ExperimentDraft::Candidate& other) {
             return other.model.path == path ||
                    (!key.isEmpty() && QFileInfo(other.model.path).canonicalFilePath() == key);
         });
         if (!known)
-            files.append({{title, path, {}, experts > 0}, detail});
+            files.append({{title, path, {}, experts > 0, contextTokens}, detail});
     };
     if (models.current().known() && models.current().server.isEmpty())  // what is measured runs here
         add(models.current().name, QString::fromStdU16String(models.loadedRequest().model.u16string()),
-            models.current().experts, QCoreApplication::translate("Experiments", "open in the conversation"));
+            models.current().experts, models.current().contextTokens,
+            QCoreApplication::translate("Experiments", "open in the conversation"));
     if (QFileInfo(guide).isFile())
-        add(QCoreApplication::translate("Experiments", "Spillway guide"), guide, 0,
+        add(QCoreApplication::translate("Experiments", "Spillway guide"), guide, 0, 0,
             QCoreApplication::translate("Experiments", "the small model that comes with Spillway"));
     for (const ModelEntry& entry : catalogue.measurable())
-        add(entry.title, entry.path, entry.info.experts, entry.shownPath());
+        add(entry.title, entry.path, entry.info.experts, entry.info.context_tokens, entry.shownPath());
     markNamesakes(files);
     return files;
 }

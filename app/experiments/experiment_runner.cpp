@@ -20,10 +20,14 @@ constexpr qsizetype kMostOutput = 1024 * 1024;
 constexpr qsizetype kMostErrors = 64 * 1024;  // the last of them count
 constexpr int kUsage = 2;                     // exit code of spillway-cli
 
-/// What a row takes, in no unit: reading grows with the context, and attention with its square.
-double workOf(const ExperimentCell& cell)
+/// What a row takes, in no unit: reading grows with the context, and attention with its square. A row beyond what the
+/// model was made for is refused when the model is open.
+double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
 {
     constexpr double kStart = 2000, kSquare = 1.0 / 32768;
+    const int madeFor = plan.models[cell.model].contextTokens;
+    if (madeFor > 0 && cell.contextTokens > madeFor)
+        return kStart;
     const double tokens = cell.contextTokens;
     return kStart + tokens + tokens * tokens * kSquare;
 }
@@ -135,8 +139,8 @@ std::optional<double> ExperimentRunner::remainingSeconds() const
     const double secondsPerWork = m_measuredSeconds / m_measuredWork;
     double left = 0;
     for (qsizetype i = m_done; i < m_cells.size(); ++i)
-        left += secondsPerWork * workOf(m_cells[i]);
-    const double ofThis = m_done < m_cells.size() ? secondsPerWork * workOf(m_cells[m_done]) : 0;
+        left += secondsPerWork * workOf(m_plan, m_cells[i]);
+    const double ofThis = m_done < m_cells.size() ? secondsPerWork * workOf(m_plan, m_cells[m_done]) : 0;
     return m_process ? left - std::min(ofThis, double(m_clock.elapsed()) / 1e3) : left;
 }
 
@@ -249,7 +253,7 @@ void ExperimentRunner::finishRow(ExperimentRow row)
     row.seconds = m_process ? double(m_clock.elapsed()) / 1e3 : 0;
     if (row.outcome == Outcome::Measured) {
         m_measuredSeconds += row.seconds;
-        m_measuredWork += workOf(row.cell);
+        m_measuredWork += workOf(m_plan, row.cell);
     }
     if (m_process) {
         m_process->disconnect(this);

@@ -87,6 +87,29 @@ private Q_SLOTS:
         }
     }
 
+    /// It is refused when the model is open, however long it would have taken.
+    void aRowBeyondTheModelsContextIsLittleWork()
+    {
+        const auto firstRowsThatAreLeft = [](int contextTokens) {
+            ExperimentPlan plan = planOf({"a.gguf"}, {512, 131072});
+            plan.models[0].contextTokens = contextTokens;
+            ExperimentRunner runner(QStringLiteral(FAKE_BENCH));
+            std::optional<double> left;
+            QObject::connect(&runner, &ExperimentRunner::rowFinished, &runner, [&](const ExperimentRow& row) {
+                if (runner.done() == 1)
+                    left = runner.remainingSeconds().value_or(-1) / row.seconds;
+            });
+            QSignalSpy finished(&runner, &ExperimentRunner::finished);
+            if (!runner.start(plan) || !(finished.size() == 1 || finished.wait(60'000)))
+                return -1.0;
+            return left.value_or(-1);
+        };
+        QVERIFY(firstRowsThatAreLeft(0) > 100);
+        QVERIFY(firstRowsThatAreLeft(131072) > 100);
+        const double beyond = firstRowsThatAreLeft(4096);
+        QVERIFY2(beyond > 0 && beyond < 2, qPrintable(QString::number(beyond)));
+    }
+
     void aKnownRefusalIsSaidInTheUsersLanguage()
     {
         const Translation german("de");
