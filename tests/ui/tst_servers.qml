@@ -62,6 +62,23 @@ Item {
             compare(Bench.servers.all.length, 0);
             compare(Bench.catalogue.total, 1);
         }
+        function test_what_was_found_does_not_get_what_was_typed_for_another() {
+            type("192.168.0.5:8000");
+            part("serverName").text = "Upstairs";
+            part("serverKey").text = "secret";
+            part("serverAddress").parent.take(Bench.serverUrl(), false);
+            tryVerify(() => Bench.servers.all.length === 1 && !Bench.servers.adding);
+            verify(Bench.servers.all[0].name !== "Upstairs");
+            verify(!Bench.servers.all[0].hasKey);
+            compare(part("serverAddress").text, "192.168.0.5:8000"); // it can still be added
+            compare(part("serverName").text, "Upstairs");
+            compare(part("serverKey").text, "secret");
+            part("serverAddress").parent.take("http://127.0.0.1:9", true);
+            compare(part("serverAddress").text, "http://127.0.0.1:9");
+            compare(part("serverKey").text, ""); // its own is to be typed
+            compare(part("serverName").text, "");
+            tryCompare(part("serverKey"), "activeFocus", true);
+        }
         function test_says_where_a_key_is_kept() {
             type(Bench.serverUrl());
             click(part("serverKey"));

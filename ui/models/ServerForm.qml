@@ -14,20 +14,31 @@ ColumnLayout {
     readonly property bool inClear: servers.inClear(address.text)
     readonly property bool sameName: servers.hasNamed(nameField.text, address.text)
 
+    property bool asked: false // what is being added was typed here
+
     function takeFocus() {
         address.forceActiveFocus(Qt.OtherFocusReason);
     }
-    // What was found on this machine; the key is still to be typed where it asks for one.
+    // What was found on this machine; the key is still to be typed where it asks for one. What stands here belongs to
+    // another server, and its key above all.
     function take(url: string, asksForKey: bool) {
+        if (servers.adding)
+            return;
+        if (!asksForKey) {
+            asked = false;
+            servers.add("", url, "");
+            return;
+        }
         address.text = url;
-        if (asksForKey)
-            key.forceActiveFocus(Qt.OtherFocusReason);
-        else
-            add();
+        nameField.clear();
+        key.clear();
+        key.forceActiveFocus(Qt.OtherFocusReason);
     }
     function add() {
-        if (address.text.trim() !== "" && !servers.adding)
-            servers.add(nameField.text, address.text, key.text);
+        if (address.text.trim() === "" || servers.adding)
+            return;
+        asked = true;
+        servers.add(nameField.text, address.text, key.text);
     }
 
     spacing: Theme.gapSmall
@@ -36,6 +47,8 @@ ColumnLayout {
         target: root.servers
 
         function onAdded() {
+            if (!root.asked)
+                return;
             if (nameField.activeFocus || key.activeFocus)
                 root.takeFocus(); // for the next one
             address.clear();
