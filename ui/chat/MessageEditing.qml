@@ -1,4 +1,5 @@
 // Which message is being edited, and what it says and brings by now: outlives the delegate, which goes when it is scrolled away.
+// What was changed and neither kept nor given up is there again when the message is edited next.
 import QtQuick
 
 QtObject {
@@ -9,13 +10,33 @@ QtObject {
     property var attachments: [] // its files that stay, as attachmentFacts
     property var takenIn: [] // files whose text was put into the message instead, with what it said before and after
 
+    property string unchanged: "" // what it said
+    property int brought: 0 // files that it had
+    property var left: ({}) // by the message's id: what was left in the middle; of an answer that has grown since, it is old
+
     signal ended
 
     function begin(which: string, says: string, brings: var) {
-        text = says;
-        attachments = brings;
-        takenIn = [];
+        if (which === message)
+            return;
+        leave();
+        const before = left[which]?.unchanged === says ? left[which] : { text: says, attachments: brings, takenIn: [] };
+        unchanged = says;
+        brought = brings.length;
+        text = before.text;
+        attachments = before.attachments;
+        takenIn = before.takenIn;
         message = which;
+    }
+    // Ends it, and keeps what was changed.
+    function leave() {
+        if (message === "")
+            return;
+        const which = message;
+        const changed = text !== unchanged || attachments.length !== brought ? { unchanged, text, attachments, takenIn } : undefined;
+        end();
+        if (changed)
+            left[which] = changed;
     }
     // Its text has just been put into the message.
     function takeIn(file: var, before: string) {
@@ -43,6 +64,7 @@ QtObject {
         attachments = attachments.filter(one => one.id !== file);
     }
     function end() {
+        delete left[message];
         message = "";
         text = "";
         attachments = [];

@@ -54,8 +54,7 @@ FocusScope {
         target: root.chat
 
         function onOpened() {
-            if (editing.message !== "")
-                editing.end();
+            editing.leave();
             if (root.activeFocus)
                 root.leaveRequested();
             root.answering = root.chat.turn.busy;
