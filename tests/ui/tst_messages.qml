@@ -22,8 +22,9 @@ Item {
         }
         // The actions of a message that is not the last appear when one points at it.
         function pointAt(row) {
+            tryVerify(() => message(row));
             mouseMove(message(row), message(row).width / 2, 4);
-            tryVerify(() => messagePart("copyButton", row).visible);
+            tryVerify(() => messagePart("copyButton", row) && messagePart("copyButton", row).visible);
         }
         function rawText(row) {
             const messages = Bench.chat.messages;
@@ -279,6 +280,47 @@ Item {
             click(messagePart("rawButton"));
             tryVerify(() => messagePart("rawBlock") !== null);
             verify(!messagePart("guessMarksButton").visible);
+        }
+
+        function edit(row) {
+            pointAt(row);
+            tryVerify(() => messagePart("editButton", row) && messagePart("editButton", row).enabled);
+            messagePart("editButton", row).clicked(); // the list may still move on a busy machine
+            tryVerify(() => messagePart("editField", row) && messagePart("editField", row).activeFocus);
+        }
+        function test_an_edit_that_was_left_goes_on() {
+            makeWindow({ tokens: 3 });
+            openModel();
+            answered("first");
+            answered("second");
+            edit(0);
+            type(" and more");
+            edit(2);
+            compare(messagePart("editField", 2).text, "second");
+            edit(0);
+            compare(messagePart("editField", 0).text, "first and more");
+            const conversation = Bench.chat.conversationId;
+            Bench.chat.newConversation();
+            tryVerify(() => Bench.chat.messages.count === 0);
+            verify(Bench.chat.open(conversation));
+            tryVerify(() => message(0));
+            tryVerify(() => !messagePart("editField", 0));
+            edit(0);
+            compare(messagePart("editField", 0).text, "first and more");
+            keyClick(Qt.Key_Escape); // it is given up
+            edit(0);
+            compare(messagePart("editField", 0).text, "first");
+        }
+
+        function test_the_context_meter_opens_and_closes_its_numbers() {
+            makeWindow({ tokens: 3 });
+            openModel();
+            answered("one two");
+            const popup = findChild(part("contextMeter"), "ledgerPopup");
+            click(part("contextMeter"));
+            tryCompare(popup, "opened", true);
+            click(part("contextMeter"));
+            tryCompare(popup, "visible", false);
         }
 
         function test_the_ledger() {

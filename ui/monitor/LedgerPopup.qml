@@ -14,7 +14,7 @@ Popup {
     padding: Theme.gap
     focus: true
     modal: false
-    closePolicy: Popup.CloseOnEscape | Popup.CloseOnPressOutside
+    closePolicy: Popup.CloseOnEscape | Popup.CloseOnPressOutsideParent // a press on what opened it closes it there
 
     background: Rectangle {
         color: Theme.raised
