@@ -96,6 +96,25 @@ Item {
             tryVerify(() => !dialog.opened);
         }
 
+        function test_a_very_long_link_says_where_it_leads_data() {
+            return [ { tag: "text of its size", scale: 1 }, { tag: "large text", scale: 1.75 } ];
+        }
+        function test_a_very_long_link_says_where_it_leads(data) {
+            answer("[a bank](https://evil.example/" + "x".repeat(3500) + ")");
+            const dialog = findChild(shell, "linkDialog") || part("linkDialog"), height = shell.Window.window.height;
+            Theme.scale = data.scale;
+            shell.Window.window.height = 480;
+            mouseClick(inAnswer("textBlock"), 20, 10);
+            tryVerify(() => dialog.opened);
+            const open = seen(dialog.contentItem, "confirmAccept");
+            tryVerify(() => dialog.y > 0 && open.mapToItem(null, 0, open.height).y < 480);
+            verify(open.mapToItem(null, 0, 0).y > 0);
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => !dialog.opened);
+            shell.Window.window.height = height;
+            Theme.scale = 1;
+        }
+
         function test_a_link_that_leads_nowhere_does_not_ask() {
             answer("[a](javascript:alert(1)) <script>x</script> ![i](file:///etc/passwd)");
             const text = inAnswer("textBlock");

@@ -1,4 +1,4 @@
-// Asks before a link of a message is opened, with the whole address in sight.
+// Asks before a link of a message is opened, with the address in sight: of a very long one where it leads and how it begins.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

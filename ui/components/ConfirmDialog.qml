@@ -13,10 +13,13 @@ Popup {
     property bool careful: false // Enter alone must not confirm it
     property bool destructive: false
 
+    // The buttons stay in sight, however long the detail is.
+    readonly property real most: (Overlay.overlay ? Overlay.overlay.height : 0) - 2 * padding - 2 * Theme.gapLarge - 3 * Theme.gapSmall
+
     signal confirmed
 
     anchors.centerIn: Overlay.overlay
-    width: 420
+    width: Math.min(Theme.px(420), (Overlay.overlay ? Overlay.overlay.width : Theme.px(420)) - 2 * Theme.gapLarge)
     padding: Theme.gapLarge
     modal: true
     focus: true
@@ -40,6 +43,8 @@ Popup {
         Accessible.name: root.question
 
         Text {
+            id: heading
+
             Layout.fillWidth: true
             text: root.question
             textFormat: Text.PlainText
@@ -50,14 +55,18 @@ Popup {
         }
         Text {
             Layout.fillWidth: true
+            Layout.maximumHeight: Math.max(Theme.px(48), root.most - heading.implicitHeight - buttons.implicitHeight)
             text: root.detail
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
+            elide: Text.ElideRight
             font.pixelSize: Theme.sizeBody
             lineHeight: Theme.lineHeight
             color: Theme.textMuted
         }
         RowLayout {
+            id: buttons
+
             Layout.topMargin: Theme.gapSmall
             Layout.alignment: Qt.AlignRight
             spacing: Theme.gapSmall
