@@ -127,6 +127,16 @@ Item {
             keyClick(Qt.Key_Return);
             tryCompare(part("savePreset"), "activeFocus", true);
             compare(part("preset3").text, "Ours");
+            click(part("savePreset"));
+            part("presetName").selectAll();
+            type("Theirs");
+            keyClick(Qt.Key_Return);
+            tryCompare(part("savePreset"), "activeFocus", true);
+            click(part("renamePreset"));
+            click(part("preset3")); // which is not what is being renamed
+            verify(!findChild(shell, "presetName").visible);
+            click(part("removePreset"));
+            click(part("preset3"));
             click(part("removePreset"));
             tryCompare(Bench.conversationSettings.presets, "count", 3);
         }

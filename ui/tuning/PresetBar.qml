@@ -15,7 +15,12 @@ ColumnLayout {
     readonly property bool own: settings.preset >= 0 && !builtIn(settings.preset)
     property bool naming: false
     property bool renaming: false
+    readonly property int chosen: settings.preset
 
+    onChosenChanged: {
+        if (renaming)
+            naming = false; // the name was for the other
+    }
     function builtIn(row: int): bool {
         const presets = settings.presets;
         return presets.data(presets.index(row, 0), PresetModel.BuiltInRole);
