@@ -65,6 +65,22 @@ Item {
                 keyClick(letter);
             keyClick(Qt.Key_Return);
             compare(Bench.settings.contextTokens.value, Bench.settings.contextTokens.highest);
+            box.contentItem.selectAll();
+            for (const letter of "2.5")
+                keyClick(letter);
+            keyClick(Qt.Key_Return);
+            compare(box.value, 2);
+            box.contentItem.selectAll();
+            for (const letter of "1,234 tokens")
+                keyClick(letter);
+            keyClick(Qt.Key_Return);
+            compare(box.value, 1234);
+            box.contentItem.deselect();
+            box.contentItem.text = box.displayText; // which was not written anew
+            box.contentItem.cursorPosition = 5;
+            keyClick("0");
+            keyClick(Qt.Key_Return);
+            compare(box.value, 12340);
             keyClick("x"); // no digit: it stays or becomes the least, but nothing breaks
             keyClick(Qt.Key_Return);
             verify(Bench.settings.contextTokens.value >= 0);

@@ -23,8 +23,11 @@ SpinBox {
 
     textFromValue: (value, locale) => value === 0 && zeroText !== "" ? zeroText
                                                                      : plain ? String(value) : Number(value).toLocaleString(locale, "f", 0) + suffix
+    // What parts thousands is passed over, and what follows a decimal point: of "2.5" it is 2, not 25.
     valueFromText: (text, locale) => {
-        const digits = text.replace(/[^0-9]/g, "");
+        if (text === displayText)
+            return value;
+        const digits = text.replace(zeroText, "").split(locale.decimalPoint)[0].replace(/[^0-9]/g, "");
         return digits === "" ? 0 : Math.min(Number(digits), root.to);
     }
     validator: RegularExpressionValidator {
