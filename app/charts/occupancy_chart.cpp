@@ -38,6 +38,16 @@ const MemoryReading& OccupancyChart::reading(const PressureHistory::Sample& samp
     return m_memory == Device ? sample.device : sample.host;
 }
 
+/// The zoom goes: a range of tokens is none of seconds.
+void OccupancyChart::setAxis(Axis axis)
+{
+    if (m_axis == axis)
+        return;
+    m_axis = axis;
+    resetZoom();
+    Q_EMIT looksChanged();
+}
+
 double OccupancyChart::place(const PressureHistory::Sample& sample) const
 {
     return m_axis == Time ? sample.seconds : sample.contextTokens;

@@ -15,7 +15,7 @@ class OccupancyChart : public ChartItem
     Q_OBJECT
     QML_ELEMENT
     Q_PROPERTY(Memory memory MEMBER m_memory NOTIFY looksChanged)
-    Q_PROPERTY(Axis axis MEMBER m_axis NOTIFY looksChanged)
+    Q_PROPERTY(Axis axis MEMBER m_axis WRITE setAxis NOTIFY looksChanged)
     Q_PROPERTY(QList<QColor> colors MEMBER m_colors NOTIFY looksChanged)
     Q_PROPERTY(QColor budgetColor MEMBER m_budgetColor NOTIFY looksChanged)
     Q_PROPERTY(QColor watermarkColor MEMBER m_watermarkColor NOTIFY looksChanged)
@@ -31,6 +31,7 @@ public:
 
     using ChartItem::ChartItem;
 
+    void setAxis(Axis axis);
     QVariant draggedBytes() const;   // where a line is being dragged to; undefined: none is
     QVariant draggedBudget() const;  // the same, where it is the budget's
 

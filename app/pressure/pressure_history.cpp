@@ -159,13 +159,18 @@ double PressureHistory::secondsOf(std::int64_t timeUs) const
     return m_startSeconds + double(timeUs - m_startUs.value_or(timeUs)) / 1e6;
 }
 
+PressureHistory::Sample PressureHistory::sampleOf(const engine::Telemetry& frame) const
+{
+    return {secondsOf(frame.time_us), frame.context_tokens, MemoryReading::ofDevice(frame),
+            MemoryReading::ofHost(frame)};
+}
+
 void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
 {
     if (!m_startUs)
         m_startUs = frame.time_us;
     m_contextTokens = frame.context_tokens;
-    const Sample sample{secondsOf(frame.time_us), frame.context_tokens, MemoryReading::ofDevice(frame),
-                        MemoryReading::ofHost(frame)};
+    const Sample sample = sampleOf(frame);
     // What other programs take of the RAM changes all the time; that is no reason for a sample.
     const bool same = !m_samples.isEmpty() && m_samples.last().device == sample.device &&
                       m_samples.last().host.kv == sample.host.kv && m_samples.last().host.state == sample.host.state;
@@ -269,6 +274,8 @@ void PressureHistory::measureFrom(const engine::Telemetry& frame)
 void PressureHistory::finish(quint64 turn, const engine::Telemetry& last)
 {
     add(turn, last);
+    if (m_samples.last().contextTokens != last.context_tokens)  // a short answer moves nothing, and yet it is drawn
+        m_samples.addThinning(sampleOf(last));
     addGuesses(last, 1);
     const auto speed = speedWithoutDrafts(last, 1);
     if (m_runs.back().points.empty() && speed)

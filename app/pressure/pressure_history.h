@@ -91,6 +91,7 @@ public:
     const std::deque<Run>& runs() const { return m_runs; }
     const Ring<Mark>& marks() const { return m_marks; }
     double secondsOf(std::int64_t timeUs) const;
+    Sample sampleOf(const engine::Telemetry& frame) const;
 
 private:
     void begin(quint64 turn);

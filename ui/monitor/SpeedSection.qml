@@ -14,7 +14,8 @@ ColumnLayout {
     property bool elsewhere: false // a server answers: nothing is foretold, and nothing moves here
     property var hidden: []
     property bool forecast: false // to the full context
-    readonly property var spill: monitor.recordedSpill ?? placement.forecast.spillTokens // tokens; undefined: no block leaves
+    // Tokens; undefined: no block leaves. A recording says nothing of the model that is open.
+    readonly property var spill: monitor.replaying ? monitor.recordedSpill : monitor.recordedSpill ?? placement.forecast.spillTokens
     readonly property var series: [
         { key: "measured", name: qsTr("This answer"), value: "", color: Theme.accent, hides: true },
         { key: "earlier", name: qsTr("Earlier"), value: "", color: Qt.alpha(Theme.accent, 0.4), hides: true },

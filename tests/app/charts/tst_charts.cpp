@@ -163,6 +163,9 @@ private Q_SLOTS:
         shown.picture();
         shown.item.resetZoom();
         QVERIFY(!shown.item.zoomed());
+        shown.item.zoom(2);
+        shown.item.setAxis(OccupancyChart::Time);  // what was seen of the tokens is no time
+        QVERIFY(!shown.item.zoomed());
     }
 
     void theSpeedIsTheMeasuredOne()

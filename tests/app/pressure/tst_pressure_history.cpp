@@ -319,6 +319,7 @@ private Q_SLOTS:
         QCOMPARE(history.runs().back().points.size(), size_t(1));
         QCOMPARE(history.runs().back().points[0].tokensPerSecond, 400.0);
         QCOMPARE(history.runs().back().points[0].contextTokens, 14);
+        QCOMPARE(history.samples().last().contextTokens, 14);  // what a memory holds is drawn up to there, too
     }
 
     void itStaysBounded()
