@@ -304,8 +304,12 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
     const QString conversation = m_turns.take(turn);
     DoctorFacts reads;
     countReads(last, reads);
-    if (!m_model || !last.shares || conversation != m_shown || !alone)
+    if (!m_model || !last.shares || conversation != m_shown)
         return;
+    if (!alone) {  // what was said of the answer before is over, and turns that share steps say nothing of the machine
+        show({});
+        return;
+    }
     if (last.reused_tokens == 0)  // it was begun anew
         m_earlier.clear();
     const Present present = m_present();

@@ -109,6 +109,10 @@ private Q_SLOTS:
         QVERIFY(doctor.sentence().isEmpty());
         answer();
         QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        thread->generate(3, "c", {}, {});
+        thread->generate(4, "d", {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.sentence().isEmpty(), 5000);  // it was of the answer before
+        QTRY_COMPARE_WITH_TIMEOUT(rested.size(), size_t(3), 5000);
     }
 
     void threadsAreChangedAtOnce()
