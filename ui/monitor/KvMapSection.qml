@@ -89,7 +89,7 @@ ColumnLayout {
         Layout.fillWidth: true
         Layout.preferredHeight: implicitHeight
         z: 1 // its card
-        visible: columns > 0 || root.monitor.hasModel
+        visible: root.monitor.hasModel || columns > 0 // in this order: being seen, it takes the map, which sets its columns
         monitor: root.monitor
         unit: Theme.px(4)
         mostHeight: Theme.px(120)
