@@ -1,9 +1,12 @@
-// Where a desktop has no file dialog, Qt shows its own over the window. This mends four faults that it has in Qt 6.4:
+// Where a desktop has no file dialog, Qt shows its own over the window. This mends five faults that it has in Qt 6.4:
 // its path is on white in every theme; when a file is saved, the field of the name does not have the keyboard, and
-// Return there does nothing; a folder without subfolders cannot be chosen from within; and after a folder was typed
-// with a slash at its end, the dialog crashes when it is opened there again.
+// Return there does nothing; a folder without subfolders cannot be chosen from within; after a folder was typed
+// with a slash at its end, the dialog crashes when it is opened there again; and it lets a file be written over without
+// a question, which is asked here.
 import QtQuick
 import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 Item {
@@ -17,6 +20,7 @@ Item {
     function mend(item: var) {
         if (item["upButtonSpacing"] !== undefined) {
             item["background"].color = Theme.raised;
+            SaveQuestion.needed = true;
             mendTyped(item["dialog"]);
             if (item["dialog"].selectedFolder !== undefined)
                 mendFolders(item["dialog"]);
@@ -70,6 +74,32 @@ Item {
 
         function onChildrenChanged() {
             opened.start();
+        }
+    }
+    Connections {
+        target: SaveQuestion
+
+        function onAsked(file: url, write: var) {
+            question.file = file;
+            question.write = write;
+            question.open();
+        }
+    }
+    ConfirmDialog {
+        id: question
+
+        property url file
+        property var write
+
+        objectName: "replaceQuestion"
+        question: qsTr("Replace “%1”?").arg(ChosenFiles.shownName(file))
+        detail: qsTr("There is a file of this name already. What is in it would be lost.")
+        confirmText: qsTr("Replace")
+        careful: true
+        destructive: true
+        onConfirmed: {
+            const agreed = question.write;
+            agreed();
         }
     }
     // The dialog comes into the overlay before it gives the keyboard to its list.

@@ -6,7 +6,16 @@
 
 QString chosenPath(const QUrl& file)
 {
-    return file.scheme().isEmpty() ? QUrl::fromPercentEncoding(file.toEncoded()) : file.toLocalFile();
+    if (!file.scheme().isEmpty())
+        return file.toLocalFile();
+    const QString path = QUrl::fromPercentEncoding(file.toEncoded());
+    // Behind the folder that was shown stands what was typed, which may begin anew: "/home/u" + "/" + "/tmp/run.csv".
+    const qsizetype whole = path.indexOf(QLatin1String("//")), home = path.indexOf(QLatin1String("/~/"));
+    if (home >= 0 && (whole < 0 || home < whole))
+        return QDir::homePath() + path.mid(home + 2);
+    if (whole >= 0)
+        return path.mid(whole + 1);
+    return path;
 }
 
 QString documentsFolder()

@@ -2859,6 +2859,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FileDialogRemedy</name>
+    <message>
+        <source>Replace “%1”?</source>
+        <translation>„%1“ ersetzen?</translation>
+    </message>
+    <message>
+        <source>There is a file of this name already. What is in it would be lost.</source>
+        <translation>Eine Datei dieses Namens gibt es schon. Was in ihr steht, wäre verloren.</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>Ersetzen</translation>
+    </message>
+</context>
+<context>
     <name>FindPage</name>
     <message>
         <source>Find models</source>

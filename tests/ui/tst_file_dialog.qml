@@ -5,6 +5,7 @@ import QtQuick.Dialogs
 import QtTest
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Components
 
 Item {
     id: root
@@ -34,6 +35,37 @@ Item {
                 compare(saves.count, before + 1);
                 verify(dialog.selectedFile.toString().endsWith(name));
             }
+            dialog.destroy();
+        }
+
+        function test_a_file_is_not_written_over_unasked() {
+            makeWindow();
+            const there = Bench.file("there.json", "old").toString().replace("file://", "");
+            const dialog = writing.createObject(root), question = findChild(root, "replaceQuestion");
+            const save = path => {
+                dialog.open();
+                const field = () => seen(root.Overlay.overlay, "fileNameTextField");
+                tryVerify(() => field() && field().activeFocus);
+                keyClick(Qt.Key_A, Qt.ControlModifier);
+                type(path);
+                keyClick(Qt.Key_Return);
+                tryCompare(dialog, "visible", false);
+            };
+            save(there); // a whole path
+            tryVerify(() => question.opened);
+            compare(question.question, "Replace “there.json”?");
+            compare(dialog.writes, 0);
+            keyClick(Qt.Key_Return); // which alone does not agree
+            tryVerify(() => !question.visible);
+            compare(dialog.writes, 0);
+            save(there);
+            tryVerify(() => question.opened);
+            click(seen(question.contentItem, "confirmAccept"));
+            tryVerify(() => !question.visible);
+            compare(dialog.writes, 1);
+            save(there.replace("there", "new"));
+            compare(dialog.writes, 2);
+            verify(!question.visible);
             dialog.destroy();
         }
 
@@ -111,6 +143,18 @@ Item {
 
         FileDialog {
             options: FileDialog.DontUseNativeDialog
+        }
+    }
+    Component {
+        id: writing
+
+        FileDialog {
+            property int writes: 0
+
+            fileMode: FileDialog.SaveFile
+            options: FileDialog.DontUseNativeDialog
+            defaultSuffix: "json"
+            onAccepted: SaveQuestion.before(selectedFile, () => ++writes)
         }
     }
     Component {

@@ -2,6 +2,7 @@
 import QtQuick
 import QtQuick.Dialogs
 import Spillway.App
+import Spillway.Ui.Components
 
 Item {
     id: root
@@ -42,12 +43,12 @@ Item {
         acceptLabel: qsTr("Save")
         defaultSuffix: format === ConversationsController.Json ? "json" : "md"
         nameFilters: format === ConversationsController.Json ? [qsTr("JSON (*.json)")] : [qsTr("Markdown (*.md)")]
-        onAccepted: {
+        onAccepted: SaveQuestion.before(selectedFile, () => {
             if (conversation === "")
                 root.conversations.exportAll(format, selectedFile);
             else
                 root.conversations.exportTo(conversation, format, selectedFile);
-        }
+        })
     }
     FolderDialog {
         id: folderDialog

@@ -55,27 +55,27 @@ PopupMenu {
 
         title: root.words
         suffix: "csv"
-        onAccepted: root.tableRequested(selectedFile)
+        onAccepted: SaveQuestion.before(selectedFile, () => root.tableRequested(selectedFile))
     }
     Save {
         id: jsonDialog
 
         title: root.words
         suffix: "json"
-        onAccepted: root.tableRequested(selectedFile)
+        onAccepted: SaveQuestion.before(selectedFile, () => root.tableRequested(selectedFile))
     }
     Save {
         id: pngDialog
 
         title: root.words
         suffix: "png"
-        onAccepted: root.pictureRequested(selectedFile)
+        onAccepted: SaveQuestion.before(selectedFile, () => root.pictureRequested(selectedFile))
     }
     Save {
         id: svgDialog
 
         title: root.words
         suffix: "svg"
-        onAccepted: root.pictureRequested(selectedFile)
+        onAccepted: SaveQuestion.before(selectedFile, () => root.pictureRequested(selectedFile))
     }
 }
