@@ -1,5 +1,6 @@
 // Wherever the experts of a mixture lie, and whatever is changed of that while it answers: the bits of the CPU alone.
 #include "tests/engine/run/device_engine.h"
+#include "tests/support/part_of_all.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
@@ -64,11 +65,13 @@ private Q_SLOTS:
         const std::int64_t all_copies = bytes_of_all_copies(*made);
         QVERIFY(all_copies > 0);
 
-        int runs = 0;
+        PartOfAll part(3);
         std::int64_t hits = 0, misses = 0;
         for (const auto& host_layers : kPlaces)
             for (const auto& room : kRooms)
                 for (const KvPolicy policy : kPolicies) {
+                    if (!part.takes_next())
+                        continue;
                     const Choice choice{host_layers, room, policy};
                     const auto model = load(with(*made, choice, all_copies));
                     QVERIFY2(model, qPrintable(text_of(choice)));
@@ -80,9 +83,7 @@ private Q_SLOTS:
                     QVERIFY2(device.used_bytes() <= device.budget_bytes, qPrintable(text_of(choice)));
                     hits += device.expert_hits;
                     misses += device.expert_misses;
-                    ++runs;
                 }
-        QCOMPARE(runs, int(kPlaces.size() * kRooms.size() * kPolicies.size()));
         QVERIFY(hits > 0 && misses > 0);  // both ways were taken
     }
 

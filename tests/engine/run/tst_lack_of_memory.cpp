@@ -22,6 +22,12 @@ using namespace engine;
 
 namespace {
 
+#ifdef SPILLWAY_SANITIZED
+constexpr int kTried = 15;  // allocations of each phase; the unsanitized test tries more, in the same order
+#else
+constexpr int kTried = 40;
+#endif
+
 // Allocations that still succeed; those after them fail, as many as g_refused_at_once. Below that: nothing fails.
 constexpr std::int64_t kNever = std::int64_t(1) << 60;
 std::atomic<std::int64_t> g_left = kNever;
@@ -297,7 +303,7 @@ private Q_SLOTS:
         // The first ones each, then further and further apart; two in a row fail as well.
         const int one_by_one = qEnvironmentVariableIntValue("SPILLWAY_ALLOCATIONS");
         int tried = 0, noticed = 0;
-        for (std::int64_t n = 0; n < allocations && (tried < 40 || n < one_by_one); ++tried) {
+        for (std::int64_t n = 0; n < allocations && (tried < kTried || n < one_by_one); ++tried) {
             std::vector<std::string> texts;
             const std::int64_t done = journey(load, phase, n, 1 + tried % 3, texts);
             noticed += done >= n ? 1 : 0;

@@ -1,5 +1,6 @@
 // One conversation over two memories, on the emulated device: wherever layers and KV lie, and whenever they move, the
 // logits have the same bits as on the cpu alone.
+#include "tests/support/part_of_all.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
@@ -44,12 +45,14 @@ private Q_SLOTS:
         QTest::addColumn<int>("policy");
         QTest::addColumn<int>("fit_tokens");
         QTest::addColumn<int>("layers");  // -1: as many as fit
+        PartOfAll part(3);
         for (const char* const name : kModels)
             for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
                 for (const int fit : {64, 200})
                     for (const int layers : {-1, 1, 3})
-                        QTest::addRow("%s policy %d, %d tokens fit, %d layers", name, int(policy), fit, layers)
-                            << QString(name) << int(policy) << fit << layers;
+                        if (part.takes_next())
+                            QTest::addRow("%s policy %d, %d tokens fit, %d layers", name, int(policy), fit, layers)
+                                << QString(name) << int(policy) << fit << layers;
     }
     void everyPolicyAndBudgetGivesTheSameBits()
     {
