@@ -79,7 +79,7 @@ ConversationStore::ConversationStore(const QString& folder, QObject* parent)
     });
     // What was on its way in then came without its end.
     askForAll([](const Database& database) {
-        return outcome(database, database.ran(QStringLiteral("DELETE FROM conversations WHERE trashed_ms = 0")));
+        return outcome(database, rows::removeConversations(database, QStringLiteral("trashed_ms = 0")));
     });
     if (m_opened.toCheck)
         askForAll(schema::checkIndexes);  // the writer makes them anew if it has to
@@ -370,7 +370,7 @@ void ConversationStore::emptyTrash()
     ask(
         Unwritten::any(),
         [](const Database& database) {
-            return outcome(database, database.ran(QStringLiteral("DELETE FROM conversations WHERE trashed_ms > 0")));
+            return outcome(database, rows::removeConversations(database, QStringLiteral("trashed_ms > 0")));
         },
         changes::gone());
     // Should its transaction fail, the trash is emptied once more, and these files are not missed until then.

@@ -49,7 +49,7 @@ QSqlError end(const Database& database, const Import& import)
 {
     const QString& id = import.conversation.header.id;
     if (import.failed)
-        return outcome(database, database.ran(QStringLiteral("DELETE FROM conversations WHERE id = ?"), {id}));
+        return outcome(database, rows::removeConversations(database, QStringLiteral("id = ?"), {id}));
     return outcome(database,
                    (import.conversation.recording.isEmpty() ||
                     rows::writeRecording(database, id, import.conversation.recording)) &&

@@ -245,6 +245,17 @@ bool write(const Database& database, const StoredConversation& conversation)
             writeRecording(database, conversation.header.id, conversation.recording));
 }
 
+// SQLite takes a message's answer along with it, the question after that, and so on, each one level deeper, of which it
+// allows 1,000: so the messages are taken out of their tree first.
+bool removeConversations(const Database& database, const QString& condition, const QVariantList& values)
+{
+    return database.ran(QStringLiteral("UPDATE messages SET parent = NULL WHERE conversation IN "
+                                       "(SELECT id FROM conversations WHERE %1)")
+                            .arg(condition),
+                        values) &&
+           database.ran(QStringLiteral("DELETE FROM conversations WHERE %1").arg(condition), values);
+}
+
 bool writeRecording(const Database& database, const QString& conversation, const QByteArray& recording)
 {
     return database.ran(QStringLiteral("INSERT INTO recordings (%1) SELECT id, ? FROM conversations WHERE id = ? "

@@ -60,6 +60,35 @@ protected:
         store.reset();
         folder.reset();
     }
+    /// One question and answer after the other.
+    static StoredConversation ofMessages(int count, const QString& id)
+    {
+        StoredConversation conversation = twoTurns(id, "Of many messages");
+        for (int i = 4; i < count; ++i) {
+            StoredMessage message = conversation.messages[i % 2];
+            message.id = QString("%1-%2").arg(id).arg(i);
+            message.parent = conversation.messages.last().id;
+            conversation.messages.append(message);
+        }
+        conversation.header.leaf = conversation.messages.last().id;
+        return conversation;
+    }
+    /// As another program sees it: how many rows are on disk by now.
+    int onDisk(const QString& what) const
+    {
+        int count = -1;
+        {
+            QSqlDatabase database = QSqlDatabase::addDatabase("QSQLITE", "outside");
+            database.setDatabaseName(file());
+            if (!database.open())
+                return -1;
+            QSqlQuery query(database);
+            if (query.exec("SELECT count(*) FROM " + what) && query.next())
+                count = query.value(0).toInt();
+        }
+        QSqlDatabase::removeDatabase("outside");
+        return count;
+    }
     void fill(int conversations, int textSize = 100)
     {
         for (int i = 0; i < conversations; ++i) {

@@ -119,6 +119,19 @@ private Q_SLOTS:
         QVERIFY(hits("xxx", 10).size() == 1);
     }
 
+    void oneOfManyMessagesIsDeletedToo()
+    {
+        fill(2);
+        store->saveAll(ofMessages(3000, "long"));
+        store->moveToTrash("long");
+        store->moveToTrash("c0");
+        store->emptyTrash();
+        store->flush();
+        QCOMPARE(onDisk("conversations"), 1);
+        QCOMPARE(onDisk("messages"), 4);
+        QCOMPARE(hits("question", 10).size(), 2);
+    }
+
     void attachmentsLieOutside()
     {
         StoredConversation conversation = fullConversation("one");
