@@ -20,18 +20,18 @@ constexpr qsizetype kLongestStoredTitle_chars = 500;
 
 QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
-    QSqlQuery sent = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
-    if (!sent.isActive())
-        return database.error();
     QSet<QString> used;
+    QSqlQuery sent = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
     while (sent.next())
         used.insert(sent.value(0).toString());
     QSqlQuery drafts = database.run(QStringLiteral("SELECT draft_files FROM conversations WHERE draft_files <> '[]'"));
-    if (!drafts.isActive())
-        return database.error();
     while (drafts.next())
         for (const DraftFile& file : rows::draftFiles(drafts.value(0)))
             used.insert(file.sha256);
+    // Rows also end where one cannot be read: what those behind it name is in use nevertheless.
+    for (const QSqlQuery* read : {&sent, &drafts})
+        if (read->lastError().type() != QSqlError::NoError)
+            return read->lastError();
     files.removeUnused(used);
     return {};
 }

@@ -4,6 +4,9 @@
 #include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
 
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
@@ -88,6 +91,14 @@ protected:
         }
         QSqlDatabase::removeDatabase("outside");
         return count;
+    }
+    /// A file that is there for so long that nobody is about to send it.
+    static void makeOld(const QString& name)
+    {
+        QDir().mkpath(QFileInfo(name).path());
+        QFile old(name);
+        QVERIFY(old.open(QIODevice::ReadWrite));
+        QVERIFY(old.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime));
     }
     void fill(int conversations, int textSize = 100)
     {

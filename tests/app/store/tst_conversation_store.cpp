@@ -152,9 +152,7 @@ private Q_SLOTS:
         store->emptyTrash();
         store->flush();
         QVERIFY(QFile::exists(bytes));  // it is young: a draft may want it
-        QVERIFY(raw.open(QIODevice::ReadWrite));
-        QVERIFY(raw.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime));
-        raw.close();
+        makeOld(bytes);
         store->emptyTrash();
         store->flush();
         QVERIFY(!QFile::exists(bytes));
@@ -170,13 +168,7 @@ private Q_SLOTS:
         QCOMPARE(store->conversation("one")->header.draftFiles, header.draftFiles);
 
         const AttachmentFolder attachments(store->attachmentsFolder());
-        const auto putOld = [&](const QString& name) {
-            QDir().mkpath(QFileInfo(name).path());
-            QFile old(name);
-            QVERIFY(old.open(QIODevice::WriteOnly));
-            QVERIFY(old.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime));
-        };
-        putOld(attachments.file(QString(64, 'a')));
+        makeOld(attachments.file(QString(64, 'a')));
         store->emptyTrash();
         store->flush();
         QVERIFY(QFile::exists(attachments.file(QString(64, 'a'))));

@@ -1,4 +1,5 @@
 // Conversations on disk, where the file, the folder or the disk is not as it should be, or older than the program.
+#include "app/store/attachment_folder.h"
 #include "app/store/database.h"
 #include "tests/app/store/store_case.h"
 #include "tests/support/plain_user.h"
@@ -163,6 +164,36 @@ private Q_SLOTS:
         QCOMPARE(hits("whole", 5).size(), 1);
         QCOMPARE(hits("half", 5).size(), 0);
         QCOMPARE(hits("title", 100).size(), 39);
+    }
+
+    void damageDoesNotMakeFilesUnused()
+    {
+        StoredConversation conversation = twoTurns("one", "Many files");
+        for (int i = 0; i < 100; ++i)  // some pages of rows
+            conversation.messages[0].attachments.append({.id = QString::number(i),
+                                                         .name = "notes.txt",
+                                                         .kind = "text",
+                                                         .bytes = 1,
+                                                         .sha256 = QString("%1").arg(i, 64, 16, QChar('0')),
+                                                         .text = "x",
+                                                         .tokens = {}});
+        store->saveAll(conversation);
+        store->flush();
+        const QString last = conversation.messages[0].attachments.last().sha256;
+        const AttachmentFolder attachments(store->attachmentsFolder());
+        makeOld(attachments.file(last) + ".text.txt");
+
+        sql(file(), {"PRAGMA wal_checkpoint(TRUNCATE)"});
+        QFile pages(file());
+        QVERIFY(pages.open(QIODevice::ReadOnly));
+        const QByteArray bytes = pages.readAll();
+        for (qsizetype at = bytes.indexOf(last.toLatin1()); at >= 0; at = bytes.indexOf(last.toLatin1(), at + 1))
+            overwrite(file(), at / 4096 * 4096, QByteArray(64, '\x5a'));
+        const QSignalSpy failed(store.get(), &ConversationStore::failed);
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(QFile::exists(attachments.file(last) + ".text.txt"));
+        QTRY_COMPARE(failed.size(), 1);
     }
 
     void randomDamageNeverCrashes()
