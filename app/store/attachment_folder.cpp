@@ -1,14 +1,29 @@
 #include "app/store/attachment_folder.h"
 
+#include "app/store/database.h"
+
 #include <QDateTime>
 #include <QDir>
 #include <QDirIterator>
 #include <QRegularExpression>
 #include <QSaveFile>
+#include <QStorageInfo>
 
 namespace {
 
 constexpr qint64 kLongestText_bytes = 256 * 1024 * 1024;
+
+/// Writes a file as a whole, and its folder. Why not, or no error.
+QSqlError putFile(const QString& name, const QByteArray& bytes)
+{
+    const QString folder = QFileInfo(name).path();
+    QDir().mkpath(folder);
+    QSaveFile file(name);
+    if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
+        return {};
+    const QStorageInfo disk(folder);  // to Qt a write that finds no room is a failed one like others
+    return disk.isValid() && disk.bytesAvailable() < bytes.size() ? diskFull() : cannotWrite(name);
+}
 
 }  // namespace
 
@@ -28,18 +43,16 @@ QString AttachmentFolder::textFile(const Attachment& attachment) const
     return QStringLiteral("%1.%2.txt").arg(bytes, attachment.kind);
 }
 
-bool AttachmentFolder::keepTexts(const QList<Attachment>& attachments) const
+QSqlError AttachmentFolder::keepTexts(const QList<Attachment>& attachments) const
 {
     for (const Attachment& attachment : attachments) {
         const QString name = textFile(attachment);
         if (name.isEmpty() || QFile::exists(name))
             continue;
-        QDir().mkpath(QFileInfo(name).path());
-        QSaveFile file(name);
-        if (!file.open(QIODevice::WriteOnly) || file.write(attachment.text.toUtf8()) < 0 || !file.commit())
-            return false;
+        if (const QSqlError why = putFile(name, attachment.text.toUtf8()); why.type() != QSqlError::NoError)
+            return why;
     }
-    return true;
+    return {};
 }
 
 QString AttachmentFolder::text(const Attachment& attachment) const

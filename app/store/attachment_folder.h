@@ -5,6 +5,8 @@
 
 #include <QSet>
 
+class QSqlError;
+
 /// The folder that holds attached files under their SHA-256, in folders of its first two digits, each with the text
 /// that was taken out of it beside it. A value; what it does to files may happen on any thread.
 class AttachmentFolder
@@ -18,8 +20,8 @@ public:
 
     QString path() const { return m_path; }
     QString file(const QString& sha256) const;  // where its bytes are; empty: that is no hash
-    /// Keeps the text of each attachment; one that is there already stays. False when a file could not be written.
-    bool keepTexts(const QList<Attachment>& attachments) const;
+    /// Keeps the text of each attachment; one that is there already stays. An error: a file could not be written.
+    QSqlError keepTexts(const QList<Attachment>& attachments) const;
     QString text(const Attachment& attachment) const;
     /// Removes files under other names than those in `used`, once they are a day old: a younger one may belong to a
     /// message that was not sent yet.

@@ -267,9 +267,9 @@ void ConversationStore::save(const QString& conversation, const StoredMessage& m
     ask(
         conversation,
         [conversation, message, files = m_attachments](const Database& database) {
-            if (!files.keepTexts(message.attachments))
-                return diskFull();
-            return outcome(database, rows::write(database, conversation, message));
+            const QSqlError why = files.keepTexts(message.attachments);
+            return why.type() != QSqlError::NoError ? why
+                                                    : outcome(database, rows::write(database, conversation, message));
         },
         changes::message(message));
 }
@@ -291,8 +291,8 @@ ConversationStore::Work ConversationStore::writing(const StoredConversation& con
 {
     return [conversation, files = m_attachments](const Database& database) {
         for (const StoredMessage& message : conversation.messages)
-            if (!files.keepTexts(message.attachments))
-                return diskFull();
+            if (const QSqlError why = files.keepTexts(message.attachments); why.type() != QSqlError::NoError)
+                return why;
         return outcome(database, rows::write(database, conversation));
     };
 }

@@ -21,6 +21,7 @@ enum Code {
 };
 constexpr int kForeignKey = Constraint | 3 << 8;
 constexpr int kMoved = ReadOnly | 4 << 8;
+constexpr int kOtherFile = CannotOpen | 255 << 8;  // ours: not the database, but the file that the text names
 
 /// Translates texts outside a class.
 struct TroubleText {
@@ -74,7 +75,8 @@ bool isDiskFull(const QSqlError& error)
 
 QString troubleOf(const QSqlError& error, const QString& file)
 {
-    const QString named = QDir::toNativeSeparators(file);
+    const bool other = error.nativeErrorCode().toInt() == kOtherFile;
+    const QString named = QDir::toNativeSeparators(other ? error.databaseText() : file);
     if (error.nativeErrorCode().toInt() == kMoved)
         return TroubleText::tr("“%1” was moved or deleted while it was in use; put it back, or start Spillway again")
             .arg(named);
@@ -104,6 +106,11 @@ QString Database::memoryName()
 QSqlError diskFull()
 {
     return {QString(), QString(), QSqlError::UnknownError, QString::number(Full)};
+}
+
+QSqlError cannotWrite(const QString& file)
+{
+    return {QString(), file, QSqlError::UnknownError, QString::number(kOtherFile)};
 }
 
 QSqlError noMemory()

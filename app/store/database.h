@@ -59,4 +59,5 @@ QString troubleOf(const QSqlError& error, const QString& file);
 
 // The same, of what happened outside SQLite.
 QSqlError diskFull();
+QSqlError cannotWrite(const QString& file);  // beside the database
 QSqlError noMemory();

@@ -23,6 +23,13 @@ qint64 bytesOf(const StoredMessage& message)
     return qint64(chars) * qint64(sizeof(QChar));
 }
 
+/// The same failure, after which nothing is tried again: an import has its file, and is not to wait until somebody
+/// changes the rights of a folder.
+QSqlError forGood(const QSqlError& why)
+{
+    return {QString(), troubleOf(why, {}), QSqlError::UnknownError, QStringLiteral("1")};
+}
+
 QSqlError writeHeader(const Database& database, const Import& import)
 {
     const ConversationHeader& header = import.conversation.header;
@@ -36,8 +43,8 @@ QSqlError writeMessages(const Database& database, const Import& import, qsizetyp
     const StoredConversation& conversation = import.conversation;
     for (qsizetype i = from; i < to; ++i) {
         const StoredMessage& message = conversation.messages[i];
-        if (!import.files.keepTexts(message.attachments))
-            return diskFull();
+        if (const QSqlError why = import.files.keepTexts(message.attachments); why.type() != QSqlError::NoError)
+            return isDiskFull(why) ? why : forGood(why);
         if (!rows::write(database, conversation.header.id, message))
             return database.error();
     }

@@ -169,6 +169,29 @@ private Q_SLOTS:
         QCOMPARE(onDisk("messages"), 0);
     }
 
+    void aTextThatCannotBeWrittenEndsAnImport()
+    {
+        const StoredConversation conversation = fullConversation("import");
+        QFile inTheWay(store->attachmentsFolder() + "/bb");  // of the folder in which the text would lie
+        QVERIFY(inTheWay.open(QIODevice::WriteOnly));
+        const QSignalSpy failed(store.get(), &ConversationStore::failed);
+        std::optional<bool> there;
+        store->add(conversation, [&](bool is) { there = is; });
+        QTRY_VERIFY(there.has_value());
+        QCOMPARE(*there, false);
+        QCOMPARE(onDisk("conversations"), 0);
+        QTRY_COMPARE(failed.size(), 1);
+        QVERIFY2(failed[0][0].toString().contains("attachments/bb/bbb"), qPrintable(failed[0][0].toString()));
+
+        // What the user says waits until somebody makes way.
+        store->saveAll(conversation);
+        QTRY_COMPARE(failed.size(), 2);
+        QVERIFY2(failed[1][0].toString().contains("attachments/bb/bbb"), qPrintable(failed[1][0].toString()));
+        QVERIFY(inTheWay.remove());
+        store->flush();
+        QCOMPARE(onDisk("conversations"), 1);
+    }
+
     void oneOfManyMessagesIsNotKeptInPartEither()
     {
         StoredConversation broken = ofMessages(3000, "broken");
