@@ -9,6 +9,8 @@
 #include <QSaveFile>
 #include <QStorageInfo>
 
+#include <optional>
+
 namespace {
 
 constexpr qint64 kLongestText_bytes = 256 * 1024 * 1024;
@@ -23,6 +25,39 @@ QSqlError putFile(const QString& name, const QByteArray& bytes)
         return {};
     const QStorageInfo disk(folder);  // to Qt a write that finds no room is a failed one like others
     return disk.isValid() && disk.bytesAvailable() < bytes.size() ? diskFull() : cannotWrite(name);
+}
+
+QString hashOf(const QFileInfo& file)
+{
+    return file.fileName().section(QLatin1Char('.'), 0, 0);
+}
+
+template <class Act>
+void forEachFile(const QString& folder, const Act& act)
+{
+    QDirIterator files(folder, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
+    while (files.hasNext()) {
+        files.next();
+        act(files.fileInfo());
+    }
+}
+
+QByteArray linesOf(const QSet<QString>& names)
+{
+    return names.values().join(QLatin1Char('\n')).toUtf8();
+}
+
+/// The lines of a file; none where there is no file. Nothing: it cannot be read.
+std::optional<QSet<QString>> namesIn(const QString& file)
+{
+    QFile names(file);
+    if (!names.exists())
+        return QSet<QString>();
+    if (!names.open(QIODevice::ReadOnly))
+        return {};
+    const QStringList lines = QString::fromUtf8(names.readAll()).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    return names.error() == QFileDevice::NoError ? std::optional(QSet<QString>(lines.begin(), lines.end()))
+                                                 : std::nullopt;
 }
 
 }  // namespace
@@ -64,14 +99,26 @@ QString AttachmentFolder::text(const Attachment& attachment) const
     return QString::fromUtf8(file.read(kLongestText_bytes));
 }
 
+QSqlError AttachmentFolder::keepAll() const
+{
+    const std::optional<QSet<QString>> before = namesIn(keptNames());
+    if (!before)
+        return cannotWrite(keptNames());
+    QSet<QString> names = *before;
+    forEachFile(m_path, [&](const QFileInfo& file) { names.insert(hashOf(file)); });
+    return names == *before ? QSqlError() : putFile(keptNames(), linesOf(names));
+}
+
 void AttachmentFolder::removeUnused(const QSet<QString>& used) const
 {
+    const std::optional<QSet<QString>> kept = namesIn(keptNames());
+    if (!kept)
+        return;
+    if (kept->intersects(used))
+        putFile(keptNames(), linesOf(*kept - used));
     const QDateTime yesterday = QDateTime::currentDateTimeUtc().addDays(-1);
-    QDirIterator files(m_path, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
-    while (files.hasNext()) {
-        files.next();
-        const QFileInfo file = files.fileInfo();
-        if (!used.contains(file.fileName().section(QLatin1Char('.'), 0, 0)) && file.lastModified() < yesterday)
+    forEachFile(m_path, [&](const QFileInfo& file) {
+        if (!used.contains(hashOf(file)) && !kept->contains(hashOf(file)) && file.lastModified() < yesterday)
             QFile::remove(file.filePath());
-    }
+    });
 }

@@ -23,11 +23,15 @@ public:
     /// Keeps the text of each attachment; one that is there already stays. An error: a file could not be written.
     QSqlError keepTexts(const QList<Attachment>& attachments) const;
     QString text(const Attachment& attachment) const;
+    /// Another database begins here: what lies here by now is another one's, and stays until this one uses it, too. An
+    /// error: that could not be noted.
+    QSqlError keepAll() const;
     /// Removes files under other names than those in `used`, once they are a day old: a younger one may belong to a
     /// message that was not sent yet.
     void removeUnused(const QSet<QString>& used) const;
 
 private:
+    QString keptNames() const { return m_path + QLatin1String("-kept.txt"); }  // those of keepAll(), a line each
     QString textFile(const Attachment& attachment) const;  // empty: the attachment's values are nobody's
 
     QString m_path;

@@ -196,6 +196,52 @@ private Q_SLOTS:
         QTRY_COMPARE(failed.size(), 1);
     }
 
+    void filesOfADatabaseThatIsGoneStay_data()
+    {
+        QTest::addColumn<bool>("damaged");
+        QTest::newRow("moved away") << false;
+        QTest::newRow("set aside") << true;
+    }
+    void filesOfADatabaseThatIsGoneStay()
+    {
+        QFETCH(const bool, damaged);
+        const StoredConversation conversation = fullConversation("one");
+        store->saveAll(conversation);
+        store->flush();
+        const QString text =
+            AttachmentFolder(store->attachmentsFolder()).file(conversation.messages[0].attachments[0].sha256) +
+            ".pdf.txt";
+        makeOld(text);
+        const QString orphan = AttachmentFolder(store->attachmentsFolder()).file(QString(64, 'c'));
+        store.reset();
+        QVERIFY(QFile::copy(file(), folder->filePath("elsewhere")));
+        if (damaged)
+            overwrite(file(), 0, QByteArray(8192, '\0'));
+        else
+            QVERIFY(QFile::remove(file()));
+        for (int start = 0; start < 2; ++start) {
+            reopen();
+            QCOMPARE(store->conversations().size(), 0);
+            makeOld(orphan);  // the new one's: it came later
+            store->emptyTrash();
+            store->flush();
+            QVERIFY(QFile::exists(text));
+            QVERIFY(!QFile::exists(orphan));
+        }
+
+        // Put back, it is their owner again.
+        store.reset();
+        QVERIFY(QFile::remove(file()));
+        QVERIFY(QFile::rename(folder->filePath("elsewhere"), file()));
+        reopen();
+        QCOMPARE(describe(*store->conversation("one")), describe(conversation));
+        store->emptyTrash();
+        store->moveToTrash("one");
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(!QFile::exists(text));
+    }
+
     void randomDamageNeverCrashes()
     {
         const uint seed = qEnvironmentVariableIntValue("SPILLWAY_SEED") ? qEnvironmentVariableIntValue("SPILLWAY_SEED")
