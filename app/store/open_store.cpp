@@ -122,7 +122,10 @@ int rescue(const QString& damaged, const QString& file, const QString& attachmen
         return 0;
     int count = 0;
     database.ran(QStringLiteral("BEGIN IMMEDIATE"));
-    for (const StoredConversation& conversation : reader.rescue()) {
+    const StoreReader::Rescued rescued = reader.rescue();
+    for (const Preset& preset : rescued.presets)
+        rows::write(database, preset);
+    for (const StoredConversation& conversation : rescued.conversations) {
         database.ran(QStringLiteral("SAVEPOINT one"));
         if (rows::write(database, conversation))
             ++count;

@@ -156,27 +156,36 @@ QList<Preset> StoreReader::presets() const
     return all;
 }
 
-QList<StoredConversation> StoreReader::rescue() const
+StoreReader::Rescued StoreReader::rescue() const
+{
+    Rescued all{.conversations = rescuedConversations()};
+    readFromBothEnds(rows::kPresetColumns, QStringLiteral("presets"),
+                     [&](const QSqlQuery& row) { all.presets.append(rows::preset(row)); });
+    return all;
+}
+
+// Up to the damage from the beginning, and down to it from the end. Indexes are not asked: they may be what is damaged.
+void StoreReader::readFromBothEnds(const QString& columns, const QString& table, const TakeRow& take) const
+{
+    QSet<qint64> seen;
+    for (const char* direction : {"ASC", "DESC"}) {
+        const int number = int(columns.count(QLatin1Char(',')) + 1);
+        m_database.rows(QStringLiteral("SELECT %1, rowid FROM %2 NOT INDEXED ORDER BY rowid %3")
+                            .arg(columns, table, QLatin1String(direction)),
+                        {}, [&](const QSqlQuery& row) {
+                            if (seen.contains(row.value(number).toLongLong()))
+                                return false;
+                            seen.insert(row.value(number).toLongLong());
+                            take(row);
+                            return true;
+                        });
+    }
+}
+
+QList<StoredConversation> StoreReader::rescuedConversations() const
 {
     QHash<QString, StoredConversation> found;
     QHash<QString, QList<Attachment>> files;  // by message
-    // Up to the damage from the beginning, and down to it from the end. Indexes are not asked: they may be what is
-    // damaged.
-    const auto read = [&](const QString& columns, const QString& table, const auto& take) {
-        QSet<qint64> seen;
-        for (const char* direction : {"ASC", "DESC"}) {
-            const int number = int(columns.count(QLatin1Char(',')) + 1);
-            m_database.rows(QStringLiteral("SELECT %1, number FROM %2 NOT INDEXED ORDER BY number %3")
-                                .arg(columns, table, QLatin1String(direction)),
-                            {}, [&](const QSqlQuery& row) {
-                                if (seen.contains(row.value(number).toLongLong()))
-                                    return false;
-                                seen.insert(row.value(number).toLongLong());
-                                take(row);
-                                return true;
-                            });
-        }
-    };
     // What an older version did not have.
     const auto orElse = [&](QString& columns, const char* table, const char* column, const char* value) {
         if (!m_database.ran(
@@ -189,21 +198,23 @@ QList<StoredConversation> StoreReader::rescue() const
     orElse(messageColumns, "messages", "drafted_tokens", "NULL");
     orElse(messageColumns, "messages", "accepted_tokens", "NULL");
     QSet<QString> trashed;
-    read(headerColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"), [&](const QSqlQuery& row) {
-        const ConversationHeader header = rows::header(row);
-        found[header.id].header = header;
-        if (!row.isNull(int(rows::kHeaderColumns.count(QLatin1Char(',')) + 1)))
-            trashed.insert(header.id);
+    readFromBothEnds(headerColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"),
+                     [&](const QSqlQuery& row) {
+                         const ConversationHeader header = rows::header(row);
+                         found[header.id].header = header;
+                         if (!row.isNull(int(rows::kHeaderColumns.count(QLatin1Char(',')) + 1)))
+                             trashed.insert(header.id);
+                     });
+    readFromBothEnds(rows::kAttachmentColumns, QStringLiteral("attachments"), [&](const QSqlQuery& row) {
+        files[row.value(1).toString()].append(withText(rows::attachment(row)));
     });
-    read(rows::kAttachmentColumns, QStringLiteral("attachments"),
-         [&](const QSqlQuery& row) { files[row.value(1).toString()].append(withText(rows::attachment(row))); });
-    read(messageColumns, QStringLiteral("messages"), [&](const QSqlQuery& row) {
+    readFromBothEnds(messageColumns, QStringLiteral("messages"), [&](const QSqlQuery& row) {
         StoredMessage message = rows::message(row);
         message.attachments = files.value(message.id);
         found[row.value(1).toString()].messages.append(message);
     });
     if (m_database.ran(QStringLiteral("SELECT number FROM recordings LIMIT 0")))  // not in an older version
-        read(rows::kRecordingColumns, QStringLiteral("recordings"), [&](const QSqlQuery& row) {
+        readFromBothEnds(rows::kRecordingColumns, QStringLiteral("recordings"), [&](const QSqlQuery& row) {
             if (const auto of = found.find(row.value(0).toString()); of != found.end())
                 of->recording = row.value(1).toString().toUtf8();
         });

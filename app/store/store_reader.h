@@ -4,6 +4,7 @@
 #include "app/store/attachment_folder.h"
 #include "app/store/database.h"
 
+#include <functional>
 #include <optional>
 
 /// Answers from one connection. What cannot be read is left out, and damage() tells. On the thread that made it; owned
@@ -25,9 +26,16 @@ public:
     QList<Preset> presets() const;
 
     /// Everything that a damaged database still gives, read row by row from both ends.
-    QList<StoredConversation> rescue() const;
+    struct Rescued {
+        QList<StoredConversation> conversations = {};
+        QList<Preset> presets = {};
+    };
+    Rescued rescue() const;
 
 private:
+    using TakeRow = std::function<void(const QSqlQuery&)>;
+    void readFromBothEnds(const QString& columns, const QString& table, const TakeRow& take) const;
+    QList<StoredConversation> rescuedConversations() const;
     QHash<QString, QList<Attachment>> attachments(const QString& conversation) const;  // by message
     Attachment withText(Attachment attachment) const;
 

@@ -107,6 +107,7 @@ private Q_SLOTS:
     void damagedPagesCostOnlyWhatWasOnThem()
     {
         fill(200, 3000);
+        store->save(Preset{"Brief", {.systemPrompt = "Be brief.", .preset = "Brief", .sampling = {{"seed", 1}}}});
         store.reset();
         const qint64 size = QFileInfo(file()).size();
         overwrite(file(), size / 2 / 4096 * 4096, QByteArray(3 * 4096, '\x5a'));
@@ -118,6 +119,9 @@ private Q_SLOTS:
         for (const auto& header : store->conversations())
             QVERIFY(store->conversation(header.id));
         QVERIFY(!hits("Title", 300).isEmpty());
+        QCOMPARE(store->presets().size(), 1);
+        QCOMPARE(store->presets()[0].name, "Brief");
+        QCOMPARE(store->presets()[0].settings.systemPrompt, "Be brief.");
     }
 
     void aDamagedIndexIsMadeAnew_data()
