@@ -46,8 +46,8 @@ QList<const StoredMessage*> AnswersInMaking::endAll(ConversationTree& tree)
 {
     QList<const StoredMessage*> cut;
     while (!m_all.empty()) {
-        const auto& [number, making] = *m_all.begin();
-        StoredMessage* const answer = tree.find(making.message);
+        const quint64 number = m_all.begin()->first;  // a copy, which outlives what end() takes away
+        StoredMessage* const answer = tree.find(message(number));
         if (answer && end(number, *answer))
             cut.append(answer);
         else
