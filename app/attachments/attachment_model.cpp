@@ -127,7 +127,7 @@ void AttachmentModel::remove(int row)
     if (row < 0 || row >= count())
         return;
     m_reader.cancel(m_rows[size_t(row)].job);
-    erase({&m_rows, row});
+    erase({m_conversation, &m_rows, row});
 }
 
 void AttachmentModel::removeFailed()
@@ -183,10 +183,10 @@ QList<Attachment> AttachmentModel::ready() const
     return attachments;
 }
 
-QList<DraftFile> AttachmentModel::kept() const
+QList<DraftFile> AttachmentModel::keptOf(const std::vector<Row>& rows)
 {
     QList<DraftFile> files;
-    for (const Row& row : m_rows)
+    for (const Row& row : rows)
         if (!row.attachment.sha256.isEmpty())
             files.append({row.attachment.name, row.attachment.sha256});
     return files;
@@ -222,13 +222,13 @@ void AttachmentModel::recount()
 
 AttachmentModel::Place AttachmentModel::find(const QString& job)
 {
-    const auto within = [&](std::vector<Row>& rows) -> Place {
+    const auto within = [&](const QString& conversation, std::vector<Row>& rows) -> Place {
         const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.job == job; });
-        return row == rows.end() ? Place{nullptr, 0} : Place{&rows, int(row - rows.begin())};
+        return row == rows.end() ? Place{{}, nullptr, 0} : Place{conversation, &rows, int(row - rows.begin())};
     };
-    Place place = within(m_rows);
+    Place place = within(m_conversation, m_rows);
     for (auto others = m_others.begin(); !place.rows && others != m_others.end(); ++others)
-        place = within(*others);
+        place = within(others.key(), *others);
     return place;
 }
 
@@ -282,6 +282,8 @@ void AttachmentModel::onRead(const QString& job, const ReadFile& result)
     row.attachment = *result.attachment;
     count(row);
     tell(place);
+    if (place.rows != &m_rows)
+        Q_EMIT readElsewhere(place.conversation, keptOf(*place.rows));
 }
 
 void AttachmentModel::count(Row& row)

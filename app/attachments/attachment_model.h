@@ -75,12 +75,14 @@ public:
     /// The files that are ready, in their order.
     QList<Attachment> ready() const;
     /// Those that are there to be read again when the program starts the next time.
-    QList<DraftFile> kept() const;
+    QList<DraftFile> kept() const { return keptOf(m_rows); }
     void clear();
     void recount();  // another model is open
 
 Q_SIGNALS:
     void changed();
+    /// A file of a conversation that is not shown is ready; the files are those of kept() there.
+    void readElsewhere(const QString& conversation, const QList<DraftFile>& kept);
     void noticeChanged();
 
 private:
@@ -92,10 +94,12 @@ private:
         QString sentence = {};
     };
     struct Place {
+        QString conversation;
         std::vector<Row>* rows;
         int row;
     };
 
+    static QList<DraftFile> keptOf(const std::vector<Row>& rows);
     Place find(const QString& job);
     QString append(const QString& name);  // its job; empty: there is no room
     void erase(const Place& place);

@@ -85,6 +85,15 @@ void ChatController::setDraftFiles(const QList<DraftFile>& files, int unread)
     m_draftTimer.start();
 }
 
+void ChatController::keepDraftFiles(const QString& conversation, const QList<DraftFile>& files)
+{
+    if (OpenConversation* const of = m_open.open(conversation); of && of->header.draftFiles != files) {
+        of->header.draftFiles = files;
+        m_open.save(*of);
+    }
+    m_open.dropIdle();
+}
+
 void ChatController::setSettings(const ConversationSettings& settings)
 {
     if (m_shown->header.settings == settings)

@@ -39,6 +39,7 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
         Q_EMIT obstacleChanged();
         Q_EMIT tokensChanged();
     });
+    connect(&m_attachments, &AttachmentModel::readElsewhere, &chat, &ChatController::keepDraftFiles);
     connect(engine.worker(), &EngineWorker::loaded, this, [this] {
         m_attachments.recount();
         onDraftChanged();

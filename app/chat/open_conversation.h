@@ -93,6 +93,8 @@ struct OpenConversation {
     bool worthKeeping() const;  // something was said, is being written or attached, or was chosen
     /// It was saved for a draft only, and the draft has been deleted. Not while files are attached, read or not.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
+    /// A new one with files alone: it goes into the store with the first of them that is read.
+    bool waitsForFiles() const { return !kept && unreadFiles > 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).

@@ -74,6 +74,6 @@ void OpenConversations::dropIdle()
 {
     std::erase_if(m_conversations, [this](const auto& entry) {
         const OpenConversation& conversation = *entry.second;
-        return entry.first != m_shown && !conversation.busy();
+        return entry.first != m_shown && !conversation.busy() && !conversation.waitsForFiles();
     });
 }

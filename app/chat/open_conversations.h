@@ -9,7 +9,8 @@
 #include <map>
 #include <memory>
 
-/// The conversation that is shown and those that have a turn. Lives on the UI thread; owned by Program.
+/// The conversation that is shown, those that have a turn, and new ones whose files are still being read. Lives on the
+/// UI thread; owned by Program.
 class OpenConversations
 {
 public:
@@ -21,7 +22,7 @@ public:
     /// This one is looked at: it stays, and what was looked at before and has no turn goes.
     void show(const QString& id);
     void forget(const QString& id);
-    void dropIdle();  // those that are not shown and have no turn
+    void dropIdle();  // those that are not shown, have no turn and wait for no file
 
     // Into the store, as they are now.
     void save(OpenConversation& conversation);

@@ -317,6 +317,41 @@ private Q_SLOTS:
         QCOMPARE(composer->attachments()->count(), 0);
     }
 
+    void aFileIsReadForAConversationThatIsLeft()
+    {
+        ComposerController composer(*chat, *bench->turns, *bench->thread, bench->store->attachmentsFolder());
+        const auto attach = [&](const QString& name, const QByteArray& text) {
+            QFile file(bench->folder.filePath(name));
+            if (file.open(QIODevice::WriteOnly))
+                file.write(text);
+            file.close();
+            composer.attachments()->add({QUrl::fromLocalFile(file.fileName())});
+        };
+        const auto filesOf = [&](const QString& id) {
+            const auto stored = bench->store->conversation(id);
+            return stored ? stored->header.draftFiles.size() : -1;
+        };
+        bench->store->save(ConversationHeader{.id = "other", .title = "Other", .titleByUser = true});
+        const QString left = chat->conversationId();
+        attach("a.txt", "first");
+        QVERIFY(chat->open("other"));  // while it is read
+        QTRY_COMPARE(filesOf(left), 1);
+        QVERIFY(chat->open(left));
+        QCOMPARE(composer.attachments()->ready().size(), 1);
+        attach("b.txt", "second");
+        QVERIFY(chat->open("other"));
+        QTRY_COMPARE(filesOf(left), 2);
+
+        chat->newConversation();
+        const QString unread = chat->conversationId();
+        QVERIFY(unread != "other");
+        attach("c.txt", "");  // nothing can be read in it
+        QVERIFY(chat->open("other"));
+        QTest::qWait(200);
+        QCOMPARE(filesOf(unread), -1);
+        QCOMPARE(filesOf("other"), 0);
+    }
+
     void aDraftWhoseFileHasGoneIsSentWithoutIt()
     {
         auto composer = std::make_unique<ComposerController>(*chat, *bench->turns, *bench->thread, QString());
