@@ -37,7 +37,7 @@ ChatContext::ChatContext(EngineThread& engine, ShownConversation& shown, OpenCon
 bool ChatContext::canDropOldest() const
 {
     const std::optional<engine::ModelInfo>& model = m_turns.model();
-    const bool readsThem = !model || model->has_chat_template;  // without one it reads the last question only
+    const bool readsThem = model && model->has_chat_template;  // without one it reads the last question only
     return readsThem && !oldestTurns(*m_shown, tokens()).isEmpty();
 }
 
@@ -62,10 +62,9 @@ double ChatContext::largerBytes() const
 
 void ChatContext::dropOldest()
 {
-    const QStringList turns = oldestTurns(*m_shown, m_turns.contextTokens());
-    if (turns.isEmpty())
-        return;
-    for (const QString& id : turns)
+    if (!canDropOldest())
+        return;  // also where a model is being loaded: nobody knows yet how much it holds
+    for (const QStringList turns = oldestTurns(*m_shown, tokens()); const QString& id : turns)
         m_shown->tree.find(id)->leftOut = true;
     const bool full = m_shown->contextFull;
     m_shown->contextFull = m_shown->contextNearlyFull = false;

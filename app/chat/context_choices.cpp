@@ -33,7 +33,7 @@ QStringList oldestTurns(const OpenConversation& conversation, int contextTokens)
 
     QStringList turns;
     qsizetype first = 0;
-    while (first < kept.size() && (turns.isEmpty() || tokens > contextTokens / 2)) {
+    while (first < kept.size() && (turns.isEmpty() || (contextTokens > 0 && tokens > contextTokens / 2))) {
         const auto next = std::find_if(kept.cbegin() + first + 1, kept.cend(),
                                        [](const StoredMessage* message) { return message->role == Role::User; });
         if (next == kept.cend())

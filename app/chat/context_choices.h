@@ -10,7 +10,8 @@
 #include <optional>
 
 /// The oldest turns of the shown path without which the rest takes half of the context at most: each with its answer,
-/// never the last one. Empty: there is nothing to leave out.
+/// never the last one; where nobody knows what the context holds (0), the oldest alone. Empty: there is nothing to
+/// leave out.
 QStringList oldestTurns(const OpenConversation& conversation, int contextTokens);
 
 /// A larger context for the model that is open.

@@ -190,6 +190,24 @@ private Q_SLOTS:
         QVERIFY(leftOut().isEmpty());
     }
 
+    void nothingIsLeftOutWithoutAModel()
+    {
+        bench->openModel(100);
+        words(16);
+        for (const char* question : {"q q q", "r r r", "s s s"})
+            bench->answer(question);
+        QVERIFY(chat->context()->canDropOldest());
+        for (const bool loading : {true, false}) {
+            if (loading)
+                bench->turns->onLoadStarted();
+            else
+                bench->turns->onModelGone();
+            QVERIFY(!chat->context()->canDropOldest());
+            chat->context()->dropOldest();
+            QVERIFY(leftOut().isEmpty());
+        }
+    }
+
     void anAnswerThatFilledTheContextGoesOn()
     {
         bench->openModel(100);
@@ -348,6 +366,7 @@ private Q_SLOTS:
         QCOMPARE(oldestTurns(conversation, 1060), (QStringList{"0", "1", "2", "3", "4", "5"}));
         QCOMPARE(oldestTurns(conversation, 100).size(), 8);      // never the last turn
         QCOMPARE(oldestTurns(conversation, 100'000).size(), 2);  // one turn is what was asked for
+        QCOMPARE(oldestTurns(conversation, 0).size(), 2);        // of which nobody knows how much it holds
         QVERIFY(oldestTurns({}, 100).isEmpty());
     }
 };
