@@ -67,7 +67,7 @@ void ChatContext::dropOldest()
     for (const QStringList turns = oldestTurns(*m_shown, tokens()); const QString& id : turns)
         m_shown->tree.find(id)->leftOut = true;
     const bool full = m_shown->contextFull;
-    m_shown->contextFull = m_shown->contextNearlyFull = false;
+    m_shown->contextFull = m_shown->onceFull = m_shown->contextNearlyFull = false;
     m_shown->goOnWhenFull = m_shown->busy();  // what runs still has them in its context
     m_open.saveAll(*m_shown);
     Q_EMIT m_shown.messagesChanged();
@@ -168,8 +168,11 @@ void ChatContext::onPromptCounted(quint64 job, const std::optional<engine::Promp
         m_shown->take(*ledger, m_counted.ids, m_counted.request, m_turns.contextTokens());
     else
         m_shown->ledger = {};
-    if (m_shown->ledger.known)  // the next prompt holds what ends the last answer, too
-        m_shown->frame.context_tokens = m_shown->ledger.total();
+    if (const ContextLedger& next = m_shown->ledger; next.known) {
+        m_shown->frame.context_tokens = next.total();  // it holds what ends the last answer, too
+        if (!m_countTimer.isActive() && std::exchange(m_shown->onceFull, false))  // else another path is shown by now
+            m_shown->contextFull = next.total() + next.answerReserve > next.limit;
+    }
     m_shown->frame.context_limit = m_turns.contextTokens();  // known, also where a template refuses to be counted
     Q_EMIT m_shown.numbersChanged();
     Q_EMIT m_shown.messagesChanged();

@@ -81,6 +81,7 @@ struct OpenConversation {
     engine::Telemetry frame;  // the newest of its last turn
     QString savedNote;        // what was good of its saved KV in its last turn; empty: it needed none
     bool contextFull = false;
+    bool onceFull = false;  // its last answer filled the context, perhaps of another model: what is counted next tells
     bool contextNearlyFull = false;
     int unreadFiles = 0;    // beside its draft: they are still being read, or could not be
     int tooLongTokens = 0;  // of the last question, which alone is more than the context holds; 0: it is not

@@ -25,7 +25,7 @@ OpenConversation* OpenConversations::open(const QString& id)
     conversation->tree = ConversationTree(stored->messages, stored->header.leaf);
     conversation->kept = true;
     const StoredMessage* const last = conversation->last();
-    conversation->contextFull = last && last->status == StoredMessage::Status::ContextFull;
+    conversation->onceFull = last && last->status == StoredMessage::Status::ContextFull;
     return (m_conversations[id] = std::move(conversation)).get();
 }
 

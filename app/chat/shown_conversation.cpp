@@ -38,8 +38,10 @@ void ShownConversation::pathIsDifferent()
     m_open.save(*m_shown);
     const StoredMessage* const last = m_shown->last();
     m_shown->tooLongTokens = 0;
-    if (!m_shown->busy())
-        m_shown->contextFull = last && last->status == StoredMessage::Status::ContextFull;
+    if (!m_shown->busy()) {
+        m_shown->contextFull = false;
+        m_shown->onceFull = last && last->status == StoredMessage::Status::ContextFull;
+    }
     Q_EMIT messagesChanged();
     contextIsDifferent();
 }

@@ -206,7 +206,7 @@ ChatRequest TurnRunner::nextRequest(const OpenConversation& conversation) const
 void TurnRunner::enqueue(OpenConversation& conversation, const QStringList& answers)
 {
     conversation.answers = answers;
-    conversation.contextFull = false;
+    conversation.contextFull = conversation.onceFull = false;
     conversation.contextNearlyFull = false;
     conversation.goOnWhenFull = false;
     conversation.frame = {};

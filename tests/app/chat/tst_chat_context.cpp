@@ -229,6 +229,22 @@ private Q_SLOTS:
         QCOMPARE(bench->lastStatus(), Status::Complete);
     }
 
+    void whatFilledASmallerContextFitsALargerOne()
+    {
+        bench->openModel(40);
+        words(60);
+        bench->answer("go");
+        QVERIFY(chat->context()->full());
+        restart();
+        QVERIFY(!chat->context()->full());  // nobody knows yet
+        bench->openModel(40);
+        QTRY_VERIFY(chat->context()->full());
+        restart();
+        bench->openModel(200);
+        QTRY_VERIFY(chat->context()->ledger().known);
+        QVERIFY(!chat->context()->full());
+    }
+
     void aPromptThatDoesNotFitIsAskedAgain()
     {
         bench->openModel(60);
