@@ -115,11 +115,13 @@ void AttachmentModel::add(const QList<QUrl>& files)
     }
 }
 
-void AttachmentModel::addText(const QString& name, const QString& text)
+QString AttachmentModel::addText(const QString& name, const QString& text)
 {
     setNotice({});
-    if (const QString job = append(name); !job.isEmpty())
+    QString job = append(name);
+    if (!job.isEmpty())
         m_reader.read(job, name, text);
+    return job;
 }
 
 void AttachmentModel::remove(int row)
@@ -145,6 +147,12 @@ AttachmentFacts AttachmentModel::facts(int row) const
 QString AttachmentModel::text(int row) const
 {
     return row >= 0 && row < count() ? m_rows[size_t(row)].attachment.text : QString();
+}
+
+int AttachmentModel::rowOf(const QString& added) const
+{
+    const auto row = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& r) { return r.job == added; });
+    return row == m_rows.end() ? -1 : int(row - m_rows.begin());
 }
 
 void AttachmentModel::showConversation(const QString& id, const QList<DraftFile>& kept)

@@ -60,11 +60,12 @@ public:
     QString notice() const { return m_notice; }  // one sentence about what did not become a row
 
     Q_INVOKABLE void add(const QList<QUrl>& files);
-    Q_INVOKABLE void addText(const QString& name, const QString& text);
+    QString addText(const QString& name, const QString& text);  // for rowOf(); empty: there is no room
     Q_INVOKABLE void remove(int row);
     Q_INVOKABLE void removeFailed();
     Q_INVOKABLE AttachmentFacts facts(int row) const;
-    QString text(int row) const;  // what the model will read
+    QString text(int row) const;            // what the model will read
+    int rowOf(const QString& added) const;  // of one of addText(); -1: it is not there any more
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
     /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the

@@ -36,6 +36,8 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
     connect(&m_attachments, &AttachmentModel::changed, this, [this] {
         const QList<DraftFile> kept = m_attachments.kept();
         m_chat.setDraftFiles(kept, m_attachments.count() - int(kept.size()));
+        if (m_pastedLength > 0 && m_attachments.rowOf(m_pasted) < 0)  // it was taken away, or had been there already
+            setPasted({}, {});
         Q_EMIT obstacleChanged();
         Q_EMIT tokensChanged();
     });
@@ -94,25 +96,18 @@ bool ComposerController::paste()
         return false;
     ++m_pastes;
     const QString name = m_pastes == 1 ? tr("Pasted text.txt") : tr("Pasted text %1.txt").arg(m_pastes);
-    m_attachments.addText(name, text);
-    setPasted(name, text);
+    const QString added = m_attachments.addText(name, text);
+    setPasted(added, added.isEmpty() ? QString() : text);
     return true;
 }
 
 QString ComposerController::takePasteBack()
 {
-    QString text;
-    for (int row = 0; row < m_attachments.count(); ++row) {
-        const QModelIndex index = m_attachments.index(row);
-        if (m_attachments.data(index, AttachmentModel::NameRole).toString() != m_pastedName)
-            continue;
-        text = m_attachments.text(row);
-        if (text.isEmpty() || !fitsTheField(text))
-            return {};
-        m_attachments.remove(row);
-        break;
-    }
-    setPasted({}, {});
+    const int row = m_attachments.rowOf(m_pasted);
+    const QString text = m_attachments.text(row);
+    if (text.isEmpty() || !fitsTheField(text))
+        return {};
+    m_attachments.remove(row);
     return text;
 }
 
@@ -177,9 +172,9 @@ void ComposerController::stopCounting()
     m_countingStop.request_stop();
 }
 
-void ComposerController::setPasted(const QString& name, const QString& text)
+void ComposerController::setPasted(const QString& added, const QString& text)
 {
-    m_pastedName = name;
+    m_pasted = added;
     m_pastedLength = fitsTheField(text) ? text.size() : 0;
     Q_EMIT pasteBecameFileChanged();
 }

@@ -72,7 +72,7 @@ private:
     void countDraft();
     void setDraftTokens(int tokens);
     void stopCounting();
-    void setPasted(const QString& name, const QString& text);
+    void setPasted(const QString& added, const QString& text);
 
     ChatController& m_chat;
     TurnRunner& m_turns;
@@ -84,6 +84,6 @@ private:
     std::stop_source m_countingStop;
     bool m_draftIsOther = false;  // than what was counted last, or is being counted
     int m_pastes = 0;
-    QString m_pastedName;
+    QString m_pasted;  // what addText() gave back for it
     qsizetype m_pastedLength = 0;
 };

@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QSignalSpy>
 
 using namespace std::chrono_literals;
@@ -350,6 +351,32 @@ private Q_SLOTS:
         QTest::qWait(200);
         QCOMPARE(filesOf(unread), -1);
         QCOMPARE(filesOf("other"), 0);
+    }
+
+    void thePasteThatIsPutBackIsTheLastOne()
+    {
+        ComposerController composer(*chat, *bench->turns, *bench->thread, bench->store->attachmentsFolder());
+        AttachmentModel* const files = composer.attachments();
+        files->addText("Pasted text.txt", "of another day");
+        const QString text = QString("line\n").repeated(ComposerController::kLongPaste);
+        QGuiApplication::clipboard()->setText(text);
+        QVERIFY(composer.paste());
+        QCOMPARE(files->data(files->index(1), AttachmentModel::NameRole), "Pasted text.txt");
+        QTRY_COMPARE(files->ready().size(), 2);
+        QVERIFY(composer.pasteBecameFile());
+        QCOMPARE(composer.takePasteBack(), text);
+        QVERIFY(!composer.pasteBecameFile());
+        QCOMPARE(files->ready().size(), 1);
+        QCOMPARE(files->ready()[0].text, "of another day");
+
+        QVERIFY(composer.paste());
+        QTRY_COMPARE(files->ready().size(), 2);
+        QVERIFY(composer.paste());  // the same once more
+        QTRY_VERIFY(!files->notice().isEmpty());
+        QCOMPARE(files->count(), 2);
+        QVERIFY(!composer.pasteBecameFile());
+        QCOMPARE(composer.takePasteBack(), QString());
+        QCOMPARE(files->count(), 2);
     }
 
     void aDraftWhoseFileHasGoneIsSentWithoutIt()
