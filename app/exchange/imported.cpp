@@ -63,6 +63,8 @@ Bytes bytesOf(const QString& path)
     QByteArray bytes = file.size() > kLargestImport_bytes ? QByteArray() : file.read(kLargestImport_bytes + 1);
     if (file.size() > kLargestImport_bytes || bytes.size() > kLargestImport_bytes)  // it may have grown since
         return {{}, ImportText::tr("%1 is larger than 256 MB and was not read.").arg(name)};
+    if (bytes.startsWith("\xEF\xBB\xBF"))  // the mark of UTF-8, as editors of Windows write it
+        bytes.remove(0, 3);
     return {std::move(bytes), {}};
 }
 

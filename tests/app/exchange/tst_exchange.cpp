@@ -237,6 +237,14 @@ private Q_SLOTS:
         QCOMPARE(back.conversations[0].messages[1].text, "Hi\n## Users");
     }
 
+    void aMarkOfUtf8IsPassedOver()
+    {
+        const Imported back = imported("\xEF\xBB\xBF" + file({twoTurns("one", "One")}));
+        QCOMPARE(back.error, "");
+        QCOMPARE(back.conversations.size(), 1);
+        QCOMPARE(back.conversations[0].header.title, "One");
+    }
+
     void tooLarge()
     {
         QFile large(folder.filePath("large"));
