@@ -235,13 +235,10 @@ void ChatController::onHeaderSaved(const ConversationHeader& header)
 void ChatController::onTrashed(const QString& id)
 {
     m_turn.onTrashed(id);
-    OpenConversation* const gone = m_open.find(id);
-    if (!gone)
-        return;
-    if (gone == &*m_shown) {
-        gone->kept = false;  // there is nothing left to save
+    if (id == m_shown.id()) {
+        m_shown->kept = false;  // there is nothing left to save
         m_draftChanged = false;
         showConversation(*m_open.create({}));
     }
-    m_turns.forget(id);
+    m_turns.forget(id);  // the engine may have it in its cache, also when it is not in memory here
 }

@@ -173,6 +173,17 @@ private Q_SLOTS:
         QTRY_VERIFY(!bench->turns->busy());
     }
 
+    void theEngineForgetsWhatIsThrownAway()
+    {
+        const QString a = ask("first");
+        settle();
+        ask("second");
+        settle();
+        QCOMPARE(bench->script->live_sequences(), 2);
+        bench->store->moveToTrash(a);  // it is neither shown nor answered
+        QTRY_COMPARE(bench->script->live_sequences(), 1);
+    }
+
     void theOnesBeyondTheBoundWaitInOrder()
     {
         numberTheAnswers();
