@@ -94,12 +94,12 @@ void ModelListModel::removeRows(const std::function<bool(const Row&)>& gone)
         if (!gone(m_rows[row]))
             continue;
         beginRemoveRows({}, row, row);
+        m_rowOf.remove(m_rows[row].entry.id);
         m_rows.removeAt(row);
+        for (int later = row; later < m_rows.size(); ++later)  // before anybody hears of it and asks where a model is
+            m_rowOf[m_rows[later].entry.id] = later;
         endRemoveRows();
     }
-    m_rowOf.clear();
-    for (int row = 0; row < m_rows.size(); ++row)
-        m_rowOf.insert(m_rows[row].entry.id, row);
     mark();
 }
 

@@ -97,6 +97,18 @@ private Q_SLOTS:
         QVERIFY(m_drafts->offers("nobody").isEmpty());
     }
 
+    /// Whoever hears that a row has gone may ask at once about one that came after it.
+    void offersHoldWhileAnotherModelGoes()
+    {
+        m_list->add({entry("huge", 1000), entry("last", 10)});
+        const QStringList offers = offersAfterALook("huge");
+        QCOMPARE(offers, QStringList({"last", "tiny", "small"}));
+        QStringList meanwhile;
+        connect(m_drafts.get(), &DraftModels::changed, this, [&] { meanwhile = m_drafts->offers("huge"); });
+        m_list->remove("few");
+        QCOMPARE(meanwhile, offers);
+    }
+
     void theChoiceIsKept()
     {
         offersAfterALook("large");
