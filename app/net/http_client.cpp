@@ -19,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kReasonBytes = 4096;  // kept of the body of a failed request
+constexpr std::size_t kReasonBytes = 4096;            // kept of the body of a failed request
+constexpr std::int64_t kMostRefusedBytes = 64 << 10;  // read of it, so that the connection can be kept
 
 bool is_redirect(int status)
 {
@@ -102,7 +103,8 @@ struct HttpClient::Hop {
     const HttpLimits limits;
     const HttpReader& reader;
     HttpHead head = {};
-    std::string reason = {};  // the beginning of a body that is not given on
+    std::string reason = {};         // the beginning of a body that is not given on
+    std::int64_t refused_bytes = 0;  // of all that came of it
     std::int64_t header_bytes = 0;
     bool head_given = false;
     std::optional<Failure> failure = {};
@@ -153,6 +155,9 @@ struct HttpClient::Hop {
         return true;
     }
 
+    /// Of an answer that says no or leads elsewhere; the rest of its body tells nothing more.
+    bool is_enough() const { return refused_bytes > kMostRefusedBytes; }
+
     /// Before the first byte, or at the end of an answer without any.
     bool give_head()
     {
@@ -169,7 +174,8 @@ struct HttpClient::Hop {
         if (!is_success(head.status)) {
             const auto* const text = reinterpret_cast<const char*>(bytes.data());
             reason.append(text, std::min(bytes.size(), kReasonBytes - reason.size()));
-            return true;
+            refused_bytes += std::int64_t(bytes.size());
+            return !is_enough();  // it may have no end
         }
         if (!give_head())
             return false;
@@ -291,7 +297,7 @@ std::optional<Failure> HttpClient::Line::perform(const HttpRequest& request, con
         return hop.failure;
     const auto origin = origin_of(url);
     const std::string host = origin ? origin->text() : url;
-    if (code != CURLE_OK)
+    if (code != CURLE_OK && !hop.is_enough())
         return failure_of(code, host);
     if (!hop.give_head())
         return hop.failure;
@@ -399,7 +405,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         limits.stall = request.stall.value_or(limits.stall);
         Hop hop{limits, counted};
         auto failure = line.perform(request, url, token, hop, stop);
-        log_.count(entry, line.bytes_sent(), hop.header_bytes + body_bytes + std::int64_t(hop.reason.size()));
+        log_.count(entry, line.bytes_sent(), hop.header_bytes + body_bytes + hop.refused_bytes);
         if (failure)
             return tl::unexpected(std::move(*failure));
         hop.head.url = url;

@@ -178,6 +178,32 @@ private Q_SLOTS:
         QVERIFY(!get(server.url("/")));
     }
 
+    // Neither for its words nor for where it leads.
+    void doesNotReadARefusalToItsEnd_data()
+    {
+        QTest::addColumn<int>("status");
+        QTest::newRow("refused") << 404;
+        QTest::newRow("leads elsewhere") << 302;
+    }
+    void doesNotReadARefusalToItsEnd()
+    {
+        QFETCH(int, status);
+        constexpr std::size_t kBytes = 32 << 20;
+        WebServer server([&](const WebRequest& request) -> WebAnswer {
+            if (request.target == "/here")
+                return {200, {}, "here"};
+            return {status, {{"Location", "/here"}}, std::string(kBytes, 'x')};
+        });
+        net::HttpClient client;
+        const auto answer = client.get_text({server.url("/"), "test"}, 1000, {});
+        QCOMPARE(bool(answer), status == 302);
+        if (!answer)
+            QCOMPARE(answer.error().kind, net::Failure::Kind::NotFound);
+        const std::int64_t received = client.connections().connections().at(0).bytes_received;
+        QVERIFY2(received > 64 << 10 && received < 1 << 20, qPrintable(QString::number(received)));
+        QVERIFY(server.body_bytes() < std::int64_t(kBytes));
+    }
+
     void countsWhoWasAsked()
     {
         WebServer second([](const WebRequest&) { return WebAnswer{200, {}, std::string(500, 'x')}; });
