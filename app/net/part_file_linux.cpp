@@ -52,7 +52,8 @@ Result<PartFile> PartFile::open(const std::filesystem::path& path)
     if (file < 0)
         return cannot_write(path, errno);
     PartFile part(file, path);
-    if (flock(file, LOCK_EX | LOCK_NB) != 0)
+    // Some network file systems have no locks: there nobody can be told apart, and a fetch goes on without one.
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail(Failure::Kind::Busy, "another program is fetching '" + path.string() + "' already");
     // Whoever held the lock before may have given the file its final name just now: then this is no part any more.
     struct stat opened {

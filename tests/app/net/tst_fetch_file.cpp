@@ -14,6 +14,24 @@
 #include <iterator>
 #include <random>
 
+#ifdef __linux__
+#include <cerrno>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static std::atomic<bool> disk_has_no_locks = false;
+
+/// In the place of the C library's.
+extern "C" int flock(int file, int operation)
+{
+    if (disk_has_no_locks) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return int(::syscall(SYS_flock, file, operation));
+}
+#endif
+
 using support::WebAnswer;
 using support::WebRequest;
 using support::WebServer;
@@ -482,6 +500,18 @@ private Q_SLOTS:
         QVERIFY(file);
         QVERIFY(second == Kind::Busy);
         QVERIFY(fetched() == m_file);
+    }
+
+    void fetchesToADiskWithoutLocks()
+    {
+#ifdef __linux__
+        WebServer server(well());
+        disk_has_no_locks = true;
+        const auto file = fetch(server, m_hash);
+        disk_has_no_locks = false;
+        QVERIFY2(file, file ? "" : file.error().what.c_str());
+        QVERIFY(fetched() == m_file);
+#endif
     }
 };
 
