@@ -97,13 +97,19 @@ Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, cons
     return Fetched{file.target, bytes, bytes, *hash, !sha256.empty()};
 }
 
-Status make_room(const FileToFetch& file, const FetchLimits& limits, std::int64_t bytes, std::int64_t there)
+Result<std::filesystem::path> made_folder(const FileToFetch& file)
 {
-    const std::filesystem::path folder = file.target.has_parent_path() ? file.target.parent_path() : ".";
+    std::filesystem::path folder = file.target.has_parent_path() ? file.target.parent_path() : ".";
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error)
         return fail(Kind::CannotWrite, "the folder " + name_of(folder) + " cannot be made");
+    return folder;
+}
+
+Status look_for_room(const std::filesystem::path& folder, const FetchLimits& limits, std::int64_t bytes,
+                     std::int64_t there)
+{
     const auto free = limits.free_bytes ? limits.free_bytes(folder) : free_bytes(folder);
     if (const std::int64_t wanted = bytes - there + limits.spare_bytes; free && *free < wanted)
         return fail(Kind::DiskFull, "there is not enough room in " + name_of(folder) + ": it takes " +
@@ -164,13 +170,23 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
     state.bytes = remote.bytes;
     state.sha256 = sha256;
     state.validator = remote.validator;
-    if (Status ok = make_room(file, limits, remote.bytes, same ? remote.bytes : 0); !ok)
-        return tl::unexpected(ok.error());
+    const auto folder = made_folder(file);
+    if (!folder)
+        return tl::unexpected(folder.error());
     auto part = PartFile::open(part_file);
     if (!part)
         return tl::unexpected(part.error());
-    if (!same)  // an old state would call the new file's empty bytes fetched ones
+    if (!same) {
+        // An old state would call the new file's empty bytes fetched ones, and an old part takes the room of the new.
         std::filesystem::remove(state_path(file.target), error);
+        if (Status ok = part->reserve(0); !ok)
+            return tl::unexpected(ok.error());
+    }
+    if (Status ok = look_for_room(*folder, limits, remote.bytes, same ? remote.bytes : 0); !ok) {
+        if (!same)
+            std::filesystem::remove(part_file, error);
+        return tl::unexpected(ok.error());
+    }
     if (Status ok = part->reserve(remote.bytes); !ok)
         return tl::unexpected(ok.error());
 

@@ -466,6 +466,27 @@ private Q_SLOTS:
         QCOMPARE(server.requests().size(), std::size_t(1));
     }
 
+    // What is there of another version, or of a fetch that was killed before it could say what it had.
+    void anOldPartGivesItsRoom()
+    {
+        WebServer server(well());
+        std::ofstream(net::part_path(m_target), std::ios::binary) << randomBytes(1'000'000, 9);
+        net::FetchLimits limits = quick();
+        limits.spare_bytes = 0;
+        limits.free_bytes = [this](const std::filesystem::path&) {
+            std::error_code error;
+            const auto part = std::filesystem::file_size(net::part_path(m_target), error);
+            return error ? 1'000'000 : 1'000'000 - std::int64_t(part);
+        };
+        const auto file = fetch(server, m_hash, limits);
+        QVERIFY2(file, file ? "" : file.error().what.c_str());
+        QVERIFY(fetched() == m_file);
+        limits.spare_bytes = 1;
+        std::filesystem::remove(m_target);
+        QCOMPARE(fetch(server, m_hash, limits).error().kind, Kind::DiskFull);
+        QVERIFY(nothingElse());
+    }
+
     void isToldWhenTheDiskIsFull()
     {
 #ifdef __linux__
