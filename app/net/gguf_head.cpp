@@ -2,6 +2,7 @@
 
 #include "engine/utf8_path.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -121,11 +122,22 @@ Result<std::string> fetch_header(HttpClient& client, const RemotePart& part, con
     std::string header;
     for (std::int64_t wanted = kFirstBytes;; wanted *= 4) {
         const ByteRange range{std::int64_t(header.size()), std::min(wanted, part.bytes)};
-        const auto answer = client.get_text({part.url, "header of a model file", {}, part.token, range},
-                                            std::size_t(range.end - range.begin), stop);
-        if (!answer)
-            return tl::unexpected(answer.error());
-        header += answer->body;
+        HttpReader reader;
+        reader.on_head = [&](const HttpHead& head) -> Status {
+            if (head.status != 206)  // the server gives no parts, and begins at the beginning
+                header.clear();
+            return {};
+        };
+        reader.on_bytes = [&](std::span<const std::byte> bytes) -> Status {
+            const auto left = std::size_t(range.end) - header.size();
+            header.append(reinterpret_cast<const char*>(bytes.data()), std::min(left, bytes.size()));
+            return bytes.size() <= left ? Status() : fail(Kind::Cancelled, "enough");
+        };
+        const auto head = client.get({part.url, "header of a model file", {}, part.token, range}, reader, stop);
+        if (stop.stop_requested())
+            return fail(Kind::Cancelled, "stopped");
+        if (!head && std::int64_t(header.size()) != range.end)
+            return tl::unexpected(head.error());
         const auto bytes = header_bytes(std::as_bytes(std::span(header)));
         if (!bytes)
             return tl::unexpected(bytes.error());

@@ -42,6 +42,8 @@ class TestNamedModels : public QObject
             return {200, {}, "{\"layers\":[" + layer("model") + ',' + layer("projector") + "]}"};
         if (request.target == "/v2/library/tiny/blobs/sha256:" + m_hash || request.target == "/files/anybodys.gguf?x=1")
             return support::file_answer(request, m_case->m_model, "\"o\"");
+        if (request.target == "/files/whole.gguf")  // whatever part is asked for
+            return {200, {}, m_case->m_large};
         return {404, {}, {}};
     }
 
@@ -149,6 +151,15 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(0), Fetch::Done, 20000);
         QVERIFY(QFile::exists(chosen + "/tiny-Q8_0.gguf"));
         QVERIFY(!QFile::exists(m_case->inCache("sub/tiny-Q8_0.gguf")));
+    }
+
+    void anAddressOfAServerWithoutRanges()
+    {
+        m_case->startAllowed();
+        QVERIFY(open(m_web->url("/files/whole.gguf")));
+        QVERIFY2(page().looked().known(), qPrintable(page().lookError()));
+        page().fetch(0);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
     }
 
     void noFasterThanItMay()
