@@ -36,6 +36,13 @@ CachePlace cache_place(const fs::path& cache, const std::string& repository, con
             folder / "snapshots" / commit / engine::utf8_path(file.path)};
 }
 
+bool has_its_bytes(const CachePlace& place, std::int64_t bytes)
+{
+    std::error_code error;
+    return fs::symlink_status(place.name, error).type() == fs::file_type::regular &&
+           fs::file_size(place.name, error) == std::uintmax_t(bytes) && !error;
+}
+
 Status name_in_cache(const CachePlace& place)
 {
     std::error_code error;

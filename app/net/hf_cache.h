@@ -4,6 +4,7 @@
 #include "app/net/failure.h"
 #include "app/net/quantisation.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -17,6 +18,9 @@ struct CachePlace {
 
 CachePlace cache_place(const std::filesystem::path& cache, const std::string& repository, const std::string& commit,
                        const HubFile& file);
+
+/// The name is no link, but a file of this size.
+bool has_its_bytes(const CachePlace& place, std::int64_t bytes);
 
 /// The name leads to the bytes that are there. Where the system permits no links, the bytes get the name.
 Status name_in_cache(const CachePlace& place);

@@ -133,7 +133,8 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
         pulled.file.name = last_name(file.path);
         if (request.to.empty()) {
             pulled.place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
-            pulled.file.target = pulled.place->blob;
+            // Where there are no links, the bytes lie under their name.
+            pulled.file.target = has_its_bytes(*pulled.place, file.bytes) ? pulled.place->name : pulled.place->blob;
         } else {
             pulled.file.target = request.to / engine::utf8_path(last_name(file.path));
         }

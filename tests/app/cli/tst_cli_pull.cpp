@@ -146,6 +146,21 @@ private Q_SLOTS:
         QCOMPARE(m_store->body_bytes(), before);
     }
 
+    // As on a disk without links: the bytes lie under their name.
+    void knowsItWithoutLinks()
+    {
+        const QString repository = m_folder->filePath("hf/hub/models--me--tiny");
+        const QString name = repository + "/snapshots/" + kCommit.c_str() + "/tiny-Q4_K_M.gguf";
+        QCOMPARE(run_cli({"pull", "hf.co/me/tiny:Q4_K_M"}).code, 0);
+        QVERIFY(QFile::remove(name) && QFile::rename(repository + "/blobs/" + m_hash.c_str(), name));
+        const std::int64_t before = m_store->body_bytes();
+        const Outcome pulled = run_cli({"pull", "hf.co/me/tiny:Q4_K_M"});
+        QVERIFY2(pulled.code == 0, pulled.err);
+        QCOMPARE(m_store->body_bytes(), before);
+        QVERIFY(QDir(repository + "/blobs").isEmpty());
+        QCOMPARE(read_bytes(name).toStdString(), m_model);
+    }
+
     void fetchesAndRuns()
     {
         const QStringList arguments = {"run", "hf.co/me/tiny:F16", "-p", "hello", "-n", "5", "--temp", "0"};
