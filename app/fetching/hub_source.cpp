@@ -2,7 +2,6 @@
 #include "app/fetching/model_source.h"
 #include "app/net/gguf_head.h"
 #include "app/net/hf_cache.h"
-#include "app/net/part_state.h"
 #include "app/net/pull.h"
 #include "app/net/url.h"
 #include "engine/machine.h"
@@ -176,11 +175,8 @@ public:
 
     void discard(const std::vector<std::filesystem::path>& places) override
     {
-        std::error_code ignored;
-        for (const auto& place : places) {
-            std::filesystem::remove(net::part_path(place), ignored);
-            std::filesystem::remove(net::state_path(place), ignored);
-        }
+        for (const auto& place : places)
+            net::forget_part(place);
     }
 
     std::vector<net::Connection> connections() const override

@@ -106,7 +106,7 @@ public:
     /// Fetches a model, or what of it is missing; gives the file to open. Stopped or failed, it goes on the next time.
     virtual net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
                                                      const OnProgress& on_progress, const std::stop_token& stop) = 0;
-    /// Removes what there is of files that are not whole yet.
+    /// Removes what there is of files that are not whole yet, unless another program is fetching them.
     virtual void discard(const std::vector<std::filesystem::path>& places) = 0;
 
     virtual std::vector<net::Connection> connections() const = 0;

@@ -47,13 +47,6 @@ std::optional<std::int64_t> free_bytes(const std::filesystem::path& folder)
     return std::int64_t(std::min<std::uintmax_t>(space.available, INT64_MAX));
 }
 
-void forget_part(const std::filesystem::path& target)
-{
-    std::error_code error;
-    std::filesystem::remove(state_path(target), error);
-    std::filesystem::remove(part_path(target), error);
-}
-
 Result<std::string> hash_of(const std::filesystem::path& path, std::int64_t bytes,
                             const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop)
 {
@@ -208,6 +201,19 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
 }
 
 }  // namespace
+
+void forget_part(const std::filesystem::path& target)
+{
+    const std::filesystem::path part_file = part_path(target);
+    std::error_code error;
+    if (std::filesystem::exists(part_file, error)) {
+        const auto part = PartFile::open(part_file);  // ours until it is gone
+        if (!part && part.error().kind == Kind::Busy)
+            return;
+        std::filesystem::remove(part_file, error);
+    }
+    std::filesystem::remove(state_path(target), error);
+}
 
 Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
                            const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop)

@@ -57,4 +57,7 @@ struct Fetched {
 Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
                            const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop);
 
+/// Removes what there is of a file that is not whole yet. What somebody else is fetching stays.
+void forget_part(const std::filesystem::path& target);
+
 }  // namespace net

@@ -1,10 +1,12 @@
 // Fetching models from the window: one after another, paused, gone on with after a restart, cancelled, broken off.
+#include "app/net/part_file.h"
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
 
 #include <cmath>
+#include <optional>
 
 class TestFetchQueue : public QObject
 {
@@ -320,6 +322,29 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);  // the next one's turn
         QTRY_VERIFY(m_case->leftovers().isEmpty());
         QVERIFY(!QFile::exists(m_case->inCache("sub/tiny-Q8_0.gguf")));
+    }
+
+    void cancellingLeavesWhatAnotherProgramFetches()
+    {
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        addLarge();
+        QVERIFY(meetOnItsWay());
+        queue().pause(0);
+        m_case->hub->pause_ms = 0;
+        const QString part = m_case->leftovers().value(0);
+        const std::filesystem::path path =
+            m_case->folder.filePath("hf/hub/models--org--tiny/blobs/" + part).toStdString();
+        std::optional<net::Result<net::PartFile>> others;
+        QVERIFY(QTest::qWaitFor([&] {  // for the window to let go of it
+            others.reset();
+            return others.emplace(net::PartFile::open(path)).has_value();
+        }));
+        queue().cancel(0);
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);  // on the same thread, so after it
+        QVERIFY(m_case->leftovers().contains(part));
+        QVERIFY((*others)->move_to(path.string() + ".whole"));
     }
 
     void saysWhatFailedAndTriesAgain()
