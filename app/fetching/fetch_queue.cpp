@@ -146,9 +146,12 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
     if (!m_source || !m_world.allowed())
         return;
     if (const int row = rowOf(repository, file); row >= 0) {
-        addCompanions(row, companions, bytes);
-        resume(row);
-        return;
+        if (m_items[row].state != Fetch::Done) {
+            addCompanions(row, companions, bytes);
+            resume(row);
+            return;
+        }
+        cancel(row);  // its file may be gone, or be wanted in another folder or commit; what is still right stays
     }
     FetchItem item;
     item.repository = repository;
@@ -179,9 +182,7 @@ void FetchQueue::addCompanions(int row, const QStringList& companions, double by
     item.totalBytes = std::max(item.totalBytes, bytes);
     if (row == m_running)
         stopRunning();
-    item.path.clear();
     setState(row, Fetch::Waiting);
-    Q_EMIT countChanged();
     startNext(MayAsk::Yes);
 }
 

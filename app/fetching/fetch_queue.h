@@ -58,7 +58,8 @@ public:
     FetchSummary summary() const { return m_summary; }
     QString error() const { return m_error; }
 
-    /// One that is there already goes on, also where companions are wanted now that were not before. `bytes`: of all.
+    /// One that is not done goes on, also where companions are wanted now that were not before; of what is done it is
+    /// looked anew what is there. `bytes`: of all.
     Q_INVOKABLE void add(const QString& repository, const QString& file, const QString& quant, double bytes,
                          const QStringList& companions = {});
     Q_INVOKABLE void pause(int row);

@@ -83,10 +83,33 @@ private Q_SLOTS:
         QCOMPARE(fetched.size(), 2);
         QVERIFY(test_support::bytesOf(m_case->inCache("mmproj-F16.gguf")).toStdString() == m_case->m_other);
         QVERIFY(m_case->hub->server().body_bytes() - before < std::int64_t(m_case->m_model.size()) / 2);
+        const auto received = m_case->hub->server().body_bytes();
         page.fetch(0);  // nothing is new
-        QCOMPARE(m_case->state(), Fetch::Done);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(m_case->hub->server().body_bytes() - received < std::int64_t(m_case->m_model.size()) / 2);
         page.open("org/tiny");
         QVERIFY(page.companions().isEmpty());
+    }
+
+    // The list still says that it is done.
+    void whatIsGoneOrElsewhereComesAgain()
+    {
+        m_case->startAllowed();
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(QDir(m_case->folder.filePath("hf")).removeRecursively());
+        addSmall();
+        QCOMPARE(queue().unfinished(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(QFile::exists(m_case->inCache("tiny-Q4_K_M.gguf")));
+        const QString chosen = m_case->folder.filePath("mine");
+        QVERIFY(QDir().mkpath(chosen));
+        m_case->settings->setFetchFolder(QUrl::fromLocalFile(chosen));
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QCOMPARE(queue().count(), 1);
+        QVERIFY(QFile::exists(chosen + "/tiny-Q4_K_M.gguf"));
+        QVERIFY(QFile::exists(m_case->inCache("tiny-Q4_K_M.gguf")));
     }
 
     void aSplitModelHasOneName()
