@@ -307,6 +307,7 @@ void FetchQueue::startNext(MayAsk may)
     WantedModel wanted{next->repository.toStdString(), next->file.toStdString()};
     wanted.to = std::filesystem::path(next->folder.toStdU16String());
     wanted.may_ask = may;
+    wanted.places = asPaths(next->places);
     wanted.most_bytes_per_s = [limit = m_mostBytesPerS] { return limit->load(); };
     for (const QString& companion : std::as_const(next->companions))
         wanted.companions.push_back(companion.toStdString());

@@ -161,6 +161,9 @@ public:
             places.push_back(file.file.target);
             before.push_back(std::exchange(sum, sum + file.file.bytes.value_or(0)));
         }
+        for (const auto& before : wanted.places)  // the repository has other files by now
+            if (std::ranges::find(places, before) == places.end())
+                net::forget_part(before);
         on_places(places);
         const auto tell = [&](const net::PullProgress& now) {
             const net::FetchProgress& p = now.progress;

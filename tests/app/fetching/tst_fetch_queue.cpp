@@ -370,6 +370,24 @@ private Q_SLOTS:
         QVERIFY((*others)->move_to(path.string() + ".whole"));
     }
 
+    // The file has changed on the hub since the last start: in a cache it lies elsewhere.
+    void removesThePartOfAnEarlierVersion()
+    {
+        const QString old = m_case->folder.filePath("hf/hub/models--org--tiny/blobs/0123");
+        const auto put = [](const QString& path, const QByteArray& bytes) {
+            QFile file(path);
+            return QDir().mkpath(QFileInfo(path).path()) && file.open(QFile::WriteOnly) &&
+                   file.write(bytes) == bytes.size();
+        };
+        QVERIFY(put(old + ".spillway-part", "old"));
+        QVERIFY(
+            put(m_case->folder.filePath("data/fetches.json"),
+                "[{\"repository\":\"org/tiny\",\"file\":\"tiny-Q4_K_M.gguf\",\"places\":[\"" + old.toUtf8() + "\"]}]"));
+        m_case->startAllowed();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(m_case->leftovers().isEmpty());
+    }
+
     void saysWhatFailedAndTriesAgain()
     {
         m_case->startAllowed();
