@@ -368,7 +368,8 @@ void Program::connectFetching()
     });
     QObject::connect(worker, &EngineWorker::rested, page, refresh);
     QObject::connect(&m_speed, &MachineSpeed::changed, page, refresh);
-    QObject::connect(m_fetching.queue(), &FetchQueue::fetched, &m_catalogue, &CatalogueController::rescan);
+    for (const auto signal : {&FetchQueue::fetched, &FetchQueue::removed})
+        QObject::connect(m_fetching.queue(), signal, &m_catalogue, &CatalogueController::rescan);
     QObject::connect(&m_fetching, &Fetching::openRequested, &m_catalogue, &CatalogueController::openFile);
     ModelRemover* const remover = m_catalogue.remover();
     remover->setInUse([this](const QStringList& files) {

@@ -38,6 +38,7 @@ FetchItem itemOf(const QJsonObject& object)
     if (object[QLatin1String("state")].toString() == kPaused)
         item.state = Fetch::Paused;
     item.places = textsIn(object[QLatin1String("places")]);
+    item.came = textsIn(object[QLatin1String("came")]);
     return item;
 }
 
@@ -74,7 +75,8 @@ bool FetchList::write(const QList<FetchItem>& items) const
                                  {QStringLiteral("state"), goesOn ? QStringLiteral("wanted") : QString(kPaused)},
                                  {QStringLiteral("bytes"), item.totalBytes},
                                  {QStringLiteral("done"), item.doneBytes},
-                                 {QStringLiteral("places"), QJsonArray::fromStringList(item.places)}});
+                                 {QStringLiteral("places"), QJsonArray::fromStringList(item.places)},
+                                 {QStringLiteral("came"), QJsonArray::fromStringList(item.came)}});
     }
     if (array.isEmpty() && !QFile::exists(m_file))
         return true;

@@ -31,7 +31,8 @@ struct FetchItem {
     QString note;             // why it goes slowly, or why it failed
     double againS = 0;        // seconds until what `note` says is tried again; 0: it is not waited for
     QString path;             // Done: the file to open
-    QStringList places;       // where its parts will lie, as far as that is known
+    QStringList places;       // where its files will lie, as far as that is known
+    QStringList came;         // of them, what is whole and was not there before; it goes when the fetch is cancelled
 };
 
 /// What there is to say in one line of all that is not done, as a value for the pages: one of them, and how many wait

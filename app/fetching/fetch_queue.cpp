@@ -53,6 +53,14 @@ std::vector<std::filesystem::path> asPaths(const QStringList& places)
     return paths;
 }
 
+QStringList asTexts(const std::vector<std::filesystem::path>& paths)
+{
+    QStringList texts;
+    for (const auto& path : paths)
+        texts.append(QString::fromStdU16String(path.u16string()));
+    return texts;
+}
+
 }  // namespace
 
 FetchQueue::FetchQueue(ModelSource* source, const FetchingWorld& world, const QString& file, QObject* parent)
@@ -215,12 +223,29 @@ void FetchQueue::cancel(int row)
     endRemoveRows();
     if (m_running > row)
         --m_running;
-    if (gone.state != Fetch::Done && m_source)  // after what ran has let go of it, on the same thread
-        m_thread.after([source = m_source, places = asPaths(gone.places)] { source->discard(places); });
+    if (gone.state != Fetch::Done && m_source)
+        discard(gone.places, gone.came);
     Q_EMIT countChanged();
     Q_EMIT statesChanged();
     keep();
     startNext();
+}
+
+/// After what ran has let go of it, on the same thread. What is whole stays where another row has it, too.
+void FetchQueue::discard(const QStringList& places, QStringList whole)
+{
+    whole.removeIf([this](const QString& file) {
+        return std::ranges::any_of(m_items, [&](const FetchItem& item) { return item.places.contains(file); });
+    });
+    const auto tell = [guard = QPointer(this)] {
+        if (guard)
+            Q_EMIT guard->removed();
+    };
+    m_thread.after([source = m_source, places = asPaths(places), whole = asPaths(whole), tell] {
+        source->discard(places, whole);
+        if (!whole.empty())
+            QMetaObject::invokeMethod(qApp, tell, Qt::QueuedConnection);
+    });
 }
 
 QHash<QString, Fetch::State> FetchQueue::states(const QString& repository, const QStringList& companions) const
@@ -296,10 +321,15 @@ void FetchQueue::startNext(MayAsk may)
         QMetaObject::invokeMethod(qApp, comeBack, Qt::QueuedConnection);
     };
     const auto places = [onUiThread](const std::vector<std::filesystem::path>& paths) {
-        QStringList texts;
-        for (const auto& path : paths)
-            texts.append(QString::fromStdU16String(path.u16string()));
-        onUiThread([texts](FetchQueue& queue) { queue.onPlaces(texts); });
+        onUiThread([texts = asTexts(paths)](FetchQueue& queue) { queue.onPlaces(texts); });
+    };
+    const auto came = [guard = QPointer(this), repository = next->repository,
+                       file = next->file](const std::vector<std::filesystem::path>& paths) {
+        const auto note = [guard, repository, file, names = asTexts(paths)] {
+            if (guard)  // also where it was stopped meanwhile: the file is there
+                guard->onCame(repository, file, names);
+        };
+        QMetaObject::invokeMethod(qApp, note, Qt::QueuedConnection);
     };
     const auto progress = [onUiThread](const FetchedSoFar& now) {
         onUiThread([now](FetchQueue& queue) { queue.onProgress(now); });
@@ -311,8 +341,8 @@ void FetchQueue::startNext(MayAsk may)
     wanted.most_bytes_per_s = [limit = m_mostBytesPerS] { return limit->load(); };
     for (const QString& companion : std::as_const(next->companions))
         wanted.companions.push_back(companion.toStdString());
-    m_thread.ask([source = m_source, wanted, places,
-                  progress](const std::stop_token& stop) { return source->fetch(wanted, places, progress, stop); },
+    m_thread.ask([source = m_source, wanted, places, came, progress](
+                     const std::stop_token& stop) { return source->fetch(wanted, places, came, progress, stop); },
                  [this](const net::Result<std::filesystem::path>& path) { onDone(path); });
 }
 
@@ -335,6 +365,16 @@ void FetchQueue::onPlaces(const QStringList& places)
 {
     m_items[m_running].places = places;
     keep();
+}
+
+void FetchQueue::onCame(const QString& repository, const QString& file, const QStringList& names)
+{
+    if (const int row = rowOf(repository, file); row < 0) {  // cancelled just before
+        discard({}, names);
+    } else {
+        m_items[row].came += names;
+        keep();
+    }
 }
 
 void FetchQueue::onProgress(const FetchedSoFar& now)
@@ -378,6 +418,7 @@ void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
     if (path) {
         item.path = QString::fromStdU16String(path->u16string());
         item.doneBytes = item.totalBytes;
+        item.came.clear();
         setState(row, Fetch::Done);
         Q_EMIT fetched();
     } else if (path.error().kind == net::Failure::Kind::KeyMissing && !path.error().token_helps) {

@@ -66,7 +66,7 @@ public:
     /// What was paused or failed waits for its turn again. As with add(), the user may be asked to unlock the password
     /// store if it begins at once: what begins by itself opens no question.
     Q_INVOKABLE void resume(int row);
-    /// Takes a row away, and what has come of it. What is done stays where it is.
+    /// Takes a row away, and all that has come of it. What is done stays where it is.
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
@@ -88,6 +88,7 @@ Q_SIGNALS:
     void summaryChanged();
     void errorChanged();
     void fetched();  // a model is there that was not before
+    void removed();  // whole files that had come are there no more
     void openRequested(const QString& path, const QString& name);
 
 private:
@@ -95,9 +96,11 @@ private:
     void stopRunning();
     void endRunning();
     void onPlaces(const QStringList& places);
+    void onCame(const QString& repository, const QString& file, const QStringList& names);
     void onProgress(const FetchedSoFar& now);
     void lookForBytes();
     void onDone(const net::Result<std::filesystem::path>& path);
+    void discard(const QStringList& places, QStringList whole);
     void setState(int row, Fetch::State state, const QString& note = {});
     void tell(int row);
     void sumUp();

@@ -20,7 +20,8 @@ Fetching::Fetching(World world, QObject* parent)
     connect(&m_page, &ModelPage::fetchRequested, &m_queue, &FetchQueue::add);
     connect(&m_page, &ModelPage::openRequested, this, &Fetching::openRequested);
     connect(&m_queue, &FetchQueue::openRequested, this, &Fetching::openRequested);
-    connect(&m_queue, &FetchQueue::fetched, &m_page, &ModelPage::lookAtDisk);
+    for (const auto signal : {&FetchQueue::fetched, &FetchQueue::removed})
+        connect(&m_queue, signal, &m_page, &ModelPage::lookAtDisk);
     for (const auto signal : {&ModelPage::changed, &ModelPage::companionsChanged})
         connect(&m_page, signal, this, &Fetching::showFetches);
     connect(&m_queue, &FetchQueue::statesChanged, this, &Fetching::showFetches);

@@ -33,6 +33,15 @@ std::string lastName(const std::string& path)
     return path.substr(path.rfind('/') + 1);
 }
 
+/// Its bytes, and what leads to them.
+std::vector<std::filesystem::path> namesOf(const net::PullFile& file)
+{
+    std::vector<std::filesystem::path> names{file.file.target};
+    if (file.place && file.place->name != file.file.target)
+        names.push_back(file.place->name);
+    return names;
+}
+
 class HubSource : public ModelSource
 {
 public:
@@ -138,7 +147,8 @@ public:
     }
 
     net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
-                                             const OnProgress& on_progress, const std::stop_token& stop) override
+                                             const OnCame& on_came, const OnProgress& on_progress,
+                                             const std::stop_token& stop) override
     {
         auto reference = referenceTo(wanted.repository);
         if (!reference)
@@ -158,7 +168,8 @@ public:
         std::vector<std::int64_t> before;  // bytes of the files that come first
         std::int64_t sum = 0;
         for (const net::PullFile& file : plan->files) {
-            places.push_back(file.file.target);
+            for (std::filesystem::path& name : namesOf(file))
+                places.push_back(std::move(name));
             before.push_back(std::exchange(sum, sum + file.file.bytes.value_or(0)));
         }
         for (const auto& before : wanted.places)  // the repository has other files by now
@@ -166,6 +177,8 @@ public:
                 net::forget_part(before);
         on_places(places);
         const auto tell = [&](const net::PullProgress& now) {
+            if (now.came)
+                on_came(namesOf(plan->files[now.file]));
             const net::FetchProgress& p = now.progress;
             const bool checking = p.done_bytes == p.total_bytes && p.checked_bytes < p.total_bytes;
             on_progress({before[now.file] + p.done_bytes, sum, checking, p.note, p.again});
@@ -176,10 +189,14 @@ public:
         return plan->model;
     }
 
-    void discard(const std::vector<std::filesystem::path>& places) override
+    void discard(const std::vector<std::filesystem::path>& places,
+                 const std::vector<std::filesystem::path>& whole) override
     {
         for (const auto& place : places)
             net::forget_part(place);
+        std::error_code ignored;
+        for (const auto& file : whole)
+            std::filesystem::remove(file, ignored);
     }
 
     std::vector<net::Connection> connections() const override

@@ -101,14 +101,19 @@ public:
                                                       const std::vector<net::HubFile>& files,
                                                       const std::filesystem::path& to) const = 0;
 
-    /// Where the parts of the model will lie, as soon as that is known.
+    /// Where the files of the model will lie, by all of their names, as soon as that is known.
     using OnPlaces = std::function<void(const std::vector<std::filesystem::path>&)>;
+    /// One of them is whole now, by all of its names, and was not there before.
+    using OnCame = std::function<void(const std::vector<std::filesystem::path>&)>;
     using OnProgress = std::function<void(const FetchedSoFar&)>;
     /// Fetches a model, or what of it is missing; gives the file to open. Stopped or failed, it goes on the next time.
     virtual net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
-                                                     const OnProgress& on_progress, const std::stop_token& stop) = 0;
-    /// Removes what there is of files that are not whole yet, unless another program is fetching them.
-    virtual void discard(const std::vector<std::filesystem::path>& places) = 0;
+                                                     const OnCame& on_came, const OnProgress& on_progress,
+                                                     const std::stop_token& stop) = 0;
+    /// Removes what there is of files that are not whole yet, unless another program is fetching them; and `whole`
+    /// ones.
+    virtual void discard(const std::vector<std::filesystem::path>& places,
+                         const std::vector<std::filesystem::path>& whole) = 0;
 
     virtual std::vector<net::Connection> connections() const = 0;
 };

@@ -87,7 +87,7 @@ Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, cons
                         " is there already, but its bytes are not those that it should have; remove it, "
                         "and it can be fetched again");
     std::filesystem::remove(state_path(file.target), error);  // of a fetch that was broken off at its very end
-    return Fetched{file.target, bytes, bytes, *hash, !sha256.empty()};
+    return Fetched{file.target, bytes, bytes, *hash, !sha256.empty(), true};
 }
 
 Result<std::filesystem::path> made_folder(const FileToFetch& file)

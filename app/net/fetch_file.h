@@ -49,6 +49,7 @@ struct Fetched {
     std::int64_t kept_bytes = 0;  // of them, that were here before
     std::string sha256;           // as computed
     bool checked = false;         // it is what it should be
+    bool was_there = false;       // under its name
 };
 
 /// Blocks; progress comes on the calling thread, some ten times a second. When it fails or is stopped, what is there

@@ -248,8 +248,11 @@ Status Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
             if (on_progress)
                 on_progress({i, p});
         };
-        if (const auto fetched = fetch_file(client_, file.file, limits, progress, stop); !fetched)
+        const auto fetched = fetch_file(client_, file.file, limits, progress, stop);
+        if (!fetched)
             return tl::unexpected(fetched.error());
+        if (on_progress && !fetched->was_there)
+            on_progress({i, {fetched->bytes, fetched->bytes, fetched->bytes}, true});
         if (file.place)
             if (Status ok = name_in_cache(*file.place); !ok)
                 return ok;

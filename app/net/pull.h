@@ -50,6 +50,7 @@ struct PullPlan {
 struct PullProgress {
     std::size_t file = 0;
     FetchProgress progress;
+    bool came = false;  // all of it, and it was not there before
 };
 
 /// Any thread; `client` and settings live longer.

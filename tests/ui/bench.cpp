@@ -334,7 +334,8 @@ void Bench::restartFetching()
     world.machine.program = QStringLiteral(FAKE_BENCH);
     world.machine.folder = m_folder->filePath(QStringLiteral("made"));
     m_fetching = std::make_unique<Fetching>(std::move(world));
-    connect(m_fetching->queue(), &FetchQueue::fetched, m_catalogue.get(), &CatalogueController::rescan);
+    for (const auto signal : {&FetchQueue::fetched, &FetchQueue::removed})
+        connect(m_fetching->queue(), signal, m_catalogue.get(), &CatalogueController::rescan);
     connect(m_fetching.get(), &Fetching::openRequested, m_catalogue.get(), &CatalogueController::openFile);
 }
 

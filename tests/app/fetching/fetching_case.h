@@ -43,6 +43,11 @@ public:
         models.push_back({"org/empty", {{"notes.txt", &m_other}}, {}, {}, 5});
         models.push_back({"org/strange", {{"strange-Q4_0.gguf", &m_other}}, {}, {}, 4});
         models.push_back({"org/foreign", {{"foreign-Q4_0.gguf", &m_foreign}}, {}, {}, 4});
+        models.push_back({"org/split",
+                          {{"split-Q4_0-00001-of-00002.gguf", &m_model}, {"split-Q4_0-00002-of-00002.gguf", &m_large}},
+                          {},
+                          {},
+                          4});
         for (int i = 0; i < 5; ++i)
             models.push_back({"org/more-" + std::to_string(i), {{"more-Q4_0.gguf", &m_model}}, {}, {}, 3});
         hub = std::make_unique<support::ModelHub>(models);

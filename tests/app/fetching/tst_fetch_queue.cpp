@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
+#include <QCryptographicHash>
 
 #include <cmath>
 #include <optional>
@@ -345,6 +346,42 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);  // the next one's turn
         QTRY_VERIFY(m_case->leftovers().isEmpty());
         QVERIFY(!QFile::exists(m_case->inCache("sub/tiny-Q8_0.gguf")));
+    }
+
+    // Also of a fetch that an earlier start has begun; but for what was there before.
+    void cancellingRemovesWholeFilesToo_data()
+    {
+        QTest::addColumn<bool>("thereBefore");
+        QTest::newRow("all have come") << false;
+        QTest::newRow("one was there") << true;
+    }
+    void cancellingRemovesWholeFilesToo()
+    {
+        QFETCH(bool, thereBefore);
+        const QString repository = m_case->folder.filePath("hf/hub/models--org--split");
+        const QByteArray first = QByteArray::fromStdString(m_case->m_model);
+        const QString hash = QCryptographicHash::hash(first, QCryptographicHash::Sha256).toHex();
+        const QString blob = repository + "/blobs/" + hash;
+        if (thereBefore) {
+            QFile file(blob);
+            QVERIFY(QDir().mkpath(repository + "/blobs") && file.open(QFile::WriteOnly));
+            QCOMPARE(file.write(first), qint64(first.size()));
+        }
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        queue().add("org/split", "split-Q4_0-00001-of-00002.gguf", "Q4_0",
+                    double(m_case->m_model.size() + m_case->m_large.size()));
+        QVERIFY(QTest::qWaitFor([&] { return m_case->done() > double(m_case->m_model.size()) + 200'000; }, 10000));
+        QVERIFY(QFile::exists(blob));
+        m_case->start();
+        const QSignalSpy removed(&queue(), &FetchQueue::removed);
+        queue().cancel(0);
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QCOMPARE(removed.size(), thereBefore ? 0 : 1);
+        QCOMPARE(QDir(repository + "/blobs").entryList(QDir::Files), thereBefore ? QStringList{hash} : QStringList());
+        const QDir names(repository + "/snapshots/" + QString::fromStdString(support::ModelHub::commit()));
+        QCOMPARE(names.entryList(QDir::Files | QDir::System).size(), thereBefore ? 1 : 0);
     }
 
     void cancellingLeavesWhatAnotherProgramFetches()
