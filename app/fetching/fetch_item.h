@@ -26,6 +26,7 @@ struct FetchItem {
     double bytesPerS = 0;  // 0: not known
     double quietS = 0;     // seconds in which nothing has arrived; 0: something has, or nothing is awaited
     bool checking = false;
+    bool checked = false;     // Done: against what its files should be; where nobody says that, they are not
     bool wantsToken = false;  // one, or another one, may help against what `note` says
     bool lacksToken = false;  // Paused: because the password store is locked, so the next start tries again
     QString note;             // why it goes slowly, or why it failed

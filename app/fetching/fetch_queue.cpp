@@ -120,6 +120,8 @@ QVariant FetchQueue::data(const QModelIndex& index, int role) const
         return item.againS;
     case QuietSRole:
         return item.quietS;
+    case CheckedRole:
+        return item.checked;
     default:
         return {};
     }
@@ -132,7 +134,8 @@ QHash<int, QByteArray> FetchQueue::roleNames() const
             {DoneBytesRole, "doneBytes"}, {TotalBytesRole, "totalBytes"},
             {BytesPerSRole, "bytesPerS"}, {CheckingRole, "checking"},
             {NoteRole, "note"},           {WantsTokenRole, "wantsToken"},
-            {AgainSRole, "againS"},       {QuietSRole, "quietS"}};
+            {AgainSRole, "againS"},       {QuietSRole, "quietS"},
+            {CheckedRole, "checked"}};
 }
 
 int FetchQueue::unfinished() const
@@ -343,7 +346,7 @@ void FetchQueue::startNext(MayAsk may)
         wanted.companions.push_back(companion.toStdString());
     m_thread.ask([source = m_source, wanted, places, came, progress](
                      const std::stop_token& stop) { return source->fetch(wanted, places, came, progress, stop); },
-                 [this](const net::Result<std::filesystem::path>& path) { onDone(path); });
+                 [this](const net::Result<FetchedModel>& model) { onDone(model); });
 }
 
 void FetchQueue::stopRunning()
@@ -410,27 +413,28 @@ void FetchQueue::lookForBytes()
         tell(m_running);
 }
 
-void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
+void FetchQueue::onDone(const net::Result<FetchedModel>& model)
 {
     const int row = m_running;
     endRunning();
     FetchItem& item = m_items[row];
-    if (path) {
-        item.path = QString::fromStdU16String(path->u16string());
+    if (model) {
+        item.path = QString::fromStdU16String(model->path.u16string());
         item.doneBytes = item.totalBytes;
+        item.checked = model->checked;
         item.came.clear();
         setState(row, Fetch::Done);
         Q_EMIT fetched();
-    } else if (path.error().kind == net::Failure::Kind::KeyMissing && !path.error().token_helps) {
-        setState(row, Fetch::Paused, failureSentence(path.error()) + u' ' + tr("Going on may ask you to unlock it."));
+    } else if (model.error().kind == net::Failure::Kind::KeyMissing && !model.error().token_helps) {
+        setState(row, Fetch::Paused, failureSentence(model.error()) + u' ' + tr("Going on may ask you to unlock it."));
         item.lacksToken = true;
         keep();
     } else {
-        logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(path.error().what)));
-        if (path.error().kind == net::Failure::Kind::WrongHash)
+        logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(model.error().what)));
+        if (model.error().kind == net::Failure::Kind::WrongHash)
             item.doneBytes = 0;  // it was thrown away
-        setState(row, Fetch::Failed, failureSentence(path.error()));
-        item.wantsToken = path.error().token_helps;
+        setState(row, Fetch::Failed, failureSentence(model.error()));
+        item.wantsToken = model.error().token_helps;
         tell(row);
     }
     Q_EMIT countChanged();

@@ -42,6 +42,7 @@ public:
         WantsTokenRole,
         AgainSRole,
         QuietSRole,
+        CheckedRole,
     };
 
     /// `file`: where they are kept; empty: nowhere.
@@ -99,7 +100,7 @@ private:
     void onCame(const QString& repository, const QString& file, const QStringList& names);
     void onProgress(const FetchedSoFar& now);
     void lookForBytes();
-    void onDone(const net::Result<std::filesystem::path>& path);
+    void onDone(const net::Result<FetchedModel>& model);
     void discard(const QStringList& places, QStringList whole);
     void setState(int row, Fetch::State state, const QString& note = {});
     void tell(int row);

@@ -146,9 +146,8 @@ public:
         return places;
     }
 
-    net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
-                                             const OnCame& on_came, const OnProgress& on_progress,
-                                             const std::stop_token& stop) override
+    net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places, const OnCame& on_came,
+                                    const OnProgress& on_progress, const std::stop_token& stop) override
     {
         auto reference = referenceTo(wanted.repository);
         if (!reference)
@@ -184,9 +183,10 @@ public:
             on_progress({before[now.file] + p.done_bytes, sum, checking, p.note, p.again});
         };
         const net::FetchLimits limits{.most_bytes_per_s = wanted.most_bytes_per_s};
-        if (const net::Status fetched = told(puller.fetch(*plan, limits, tell, stop), token); !fetched)
+        const auto fetched = told(puller.fetch(*plan, limits, tell, stop), token);
+        if (!fetched)
             return tl::unexpected(fetched.error());
-        return plan->model;
+        return FetchedModel{plan->model, fetched->checked};
     }
 
     void discard(const std::vector<std::filesystem::path>& places,

@@ -54,6 +54,11 @@ struct FetchedSoFar {
     std::chrono::seconds again{0};  // until what the note is about is tried again
 };
 
+struct FetchedModel {
+    std::filesystem::path path;  // of the file to open
+    bool checked = true;         // against what its files should be; false: of one nobody has said that
+};
+
 enum class TokenPlace {
     None,         // there is none
     Environment,  // HF_TOKEN, or the file of Hugging Face's own tools
@@ -106,10 +111,9 @@ public:
     /// One of them is whole now, by all of its names, and was not there before.
     using OnCame = std::function<void(const std::vector<std::filesystem::path>&)>;
     using OnProgress = std::function<void(const FetchedSoFar&)>;
-    /// Fetches a model, or what of it is missing; gives the file to open. Stopped or failed, it goes on the next time.
-    virtual net::Result<std::filesystem::path> fetch(const WantedModel& wanted, const OnPlaces& on_places,
-                                                     const OnCame& on_came, const OnProgress& on_progress,
-                                                     const std::stop_token& stop) = 0;
+    /// Fetches a model, or what of it is missing. Stopped or failed, it goes on the next time.
+    virtual net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places, const OnCame& on_came,
+                                            const OnProgress& on_progress, const std::stop_token& stop) = 0;
     /// Removes what there is of files that are not whole yet, unless another program is fetching them; and `whole`
     /// ones.
     virtual void discard(const std::vector<std::filesystem::path>& places,

@@ -239,9 +239,10 @@ Result<engine::ModelInfo> Puller::look(const PullPlan& plan, const std::stop_tok
     return std::move(model->info);
 }
 
-Status Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
-                     const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop)
+Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
+                             const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop)
 {
+    Pulled pulled;
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
         const PullFile& file = plan.files[i];
         const auto progress = [&](const FetchProgress& p) {
@@ -253,13 +254,15 @@ Status Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
             return tl::unexpected(fetched.error());
         if (on_progress && !fetched->was_there)
             on_progress({i, {fetched->bytes, fetched->bytes, fetched->bytes}, true});
+        pulled.checked = pulled.checked && fetched->checked;
         if (file.place)
             if (Status ok = name_in_cache(*file.place); !ok)
-                return ok;
+                return tl::unexpected(ok.error());
     }
     if (plan.files.front().place)
-        return keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit);
-    return {};
+        if (Status ok = keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit); !ok)
+            return tl::unexpected(ok.error());
+    return pulled;
 }
 
 }  // namespace net

@@ -53,6 +53,11 @@ struct PullProgress {
     bool came = false;  // all of it, and it was not there before
 };
 
+/// What there is to say of a model's files that are here now.
+struct Pulled {
+    bool checked = true;  // each is what it should be; false: of one nobody has said what that is
+};
+
 /// Any thread; `client` and settings live longer.
 class Puller
 {
@@ -68,8 +73,8 @@ public:
     /// What the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
     /// All files, one after another. What is there already is checked and kept.
-    Status fetch(const PullPlan& plan, const FetchLimits& limits,
-                 const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
+    Result<Pulled> fetch(const PullPlan& plan, const FetchLimits& limits,
+                         const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
     Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop);
 
 private:

@@ -2670,6 +2670,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Geholt und geprüft</translation>
     </message>
     <message>
+        <source>Fetched</source>
+        <translation>Geholt</translation>
+    </message>
+    <message>
         <source>Being checked</source>
         <translation>Wird geprüft</translation>
     </message>

@@ -16,6 +16,7 @@ Rectangle {
     required property real totalBytes
     required property real bytesPerS
     required property bool checking
+    required property bool checked
     required property string note
     required property bool wantsToken
     required property real againS
@@ -29,7 +30,7 @@ Rectangle {
         case Fetch.Waiting: return Format.also(qsTr("Waits"), Format.bytes(totalBytes));
         case Fetch.Paused: return note === "" ? Format.also(qsTr("Paused"), far) : note;
         case Fetch.Failed: return note;
-        case Fetch.Done: return Format.also(qsTr("Fetched and checked"), Format.bytes(totalBytes));
+        case Fetch.Done: return Format.also(checked ? qsTr("Fetched and checked") : qsTr("Fetched"), Format.bytes(totalBytes));
         }
         if (checking)
             return Format.also(qsTr("Being checked"), Format.bytes(totalBytes));
