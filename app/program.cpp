@@ -182,7 +182,8 @@ void Program::connectSettings()
 void Program::connectModels()
 {
     const auto folders = [this] { m_catalogue.setFolders(m_settings.modelFolders(), m_settings.fetchFolder()); };
-    QObject::connect(&m_settings, &SettingsController::modelFoldersChanged, &m_catalogue, folders);
+    for (const auto changed : {&SettingsController::modelFoldersChanged, &SettingsController::fetchFolderChanged})
+        QObject::connect(&m_settings, changed, &m_catalogue, folders);
     folders();
     QObject::connect(&m_models, &ModelController::loadStarted, &m_turns, &TurnRunner::onLoadStarted);
     QObject::connect(&m_models, &ModelController::modelReady, &m_turns, &TurnRunner::onModelReady);

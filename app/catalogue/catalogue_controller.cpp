@@ -71,9 +71,9 @@ double CatalogueController::totalBytes() const
 
 void CatalogueController::setFolders(const QStringList& folders, const QString& fetchFolder)
 {
-    m_fetchFolder = fetchFolder;
-    if (folders == m_folders)
+    if (folders == m_folders && fetchFolder == m_fetchFolder)
         return;
+    m_fetchFolder = fetchFolder;
     const QStringList before = std::exchange(m_folders, folders);
     setError({});  // it may be of a folder that is gone, or of the choice before
     showPlaces();
@@ -289,6 +289,8 @@ QList<Place> CatalogueController::placesToLookInto() const
     QList<Place> places;
     for (const QString& folder : m_folders)
         places.append({Store::Folder, folder});
+    if (!m_fetchFolder.isEmpty() && !m_folders.contains(m_fetchFolder))  // else what is fetched would not be found
+        places.append({Store::Folder, m_fetchFolder});
     // The stores first: a folder that holds one must not hide what its store knows of a file.
     return m_world.otherPlaces() + places;
 }
@@ -368,6 +370,8 @@ void CatalogueController::showPlaces()
         shown.own = place.store == Store::Folder && m_folders.contains(place.path);
         shown.there = shown.own;
         QStringList notes;
+        if (!shown.own && place.path == m_fetchFolder)
+            notes.append(tr("what is fetched goes there"));
         for (const PlaceReport& report : m_reports) {
             if (report.place.path != place.path)
                 continue;

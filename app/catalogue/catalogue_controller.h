@@ -88,7 +88,7 @@ public:
     /// From now on the list shows the models of these servers, too.
     void setElsewhere(const QList<ModelEntry>& models);
     /// The user's own; they are looked into at once if anything has been yet. `fetchFolder`: where what is fetched
-    /// goes, which need not hold a model yet.
+    /// goes; it is looked into as well, and need not hold a model yet.
     void setFolders(const QStringList& folders, const QString& fetchFolder = {});
     /// What a model would be loaded with: fit is judged by it.
     void setLoadRequest(const engine::LoadRequest& request);

@@ -202,7 +202,7 @@ void SettingsController::setFetchFolder(const QUrl& folder)
     keep(kFetchFolderKey, path);
     Q_EMIT fetchFolderChanged();
     if (!path.isEmpty())
-        addModelFolder(folder);  // else what is fetched would not be found
+        addModelFolder(folder);  // so that it is looked into also when another one is chosen
 }
 
 QUrl SettingsController::folderOf(FilesOf files) const

@@ -374,6 +374,10 @@
         <source>There is no model in “%1” or below it: models are files that end in .gguf.</source>
         <translation>In „%1“ und darunter liegt kein Modell: Modelle sind Dateien, die auf .gguf enden.</translation>
     </message>
+    <message>
+        <source>what is fetched goes there</source>
+        <translation>was geholt wird, kommt dorthin</translation>
+    </message>
 </context>
 <context>
     <name>ChartFrame</name>

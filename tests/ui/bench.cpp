@@ -256,8 +256,9 @@ void Bench::reset(const QVariantMap& changes)
     };
     m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
     m_pressure->offerDrafts(*m_catalogue, *m_settings->draft());
-    connect(m_settings.get(), &SettingsController::modelFoldersChanged, m_catalogue.get(),
-            [this] { m_catalogue->setFolders(m_settings->modelFolders(), m_settings->fetchFolder()); });
+    for (const auto changed : {&SettingsController::modelFoldersChanged, &SettingsController::fetchFolderChanged})
+        connect(m_settings.get(), changed, m_catalogue.get(),
+                [this] { m_catalogue->setFolders(m_settings->modelFolders(), m_settings->fetchFolder()); });
     connect(m_models.get(), &ModelController::loadStarted, m_turns.get(), &TurnRunner::onLoadStarted);
     connect(m_models.get(), &ModelController::modelReady, m_turns.get(), &TurnRunner::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_turns.get(), &TurnRunner::onModelGone);

@@ -375,6 +375,22 @@ private Q_SLOTS:
         QCOMPARE(m_catalogue->error(), "");
     }
 
+    // Also where it is none of the user's folders: taken off the list, or one too many.
+    void whereFetchedModelsGoIsLookedInto()
+    {
+        m_folder->put("fetched/Fetched.gguf", chatModel("Fetched"));
+        scan();
+        m_catalogue->setFolders({}, m_folder->path("fetched"));
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QCOMPARE(m_catalogue->total(), 1);
+        const ModelPlace place = m_catalogue->places().last();
+        QVERIFY(place.path == m_folder->path("fetched") && place.there && !place.own);
+        QCOMPARE(place.note, "what is fetched goes there");
+        m_catalogue->setFolders({});
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QCOMPARE(m_catalogue->total(), 0);
+    }
+
     void whetherAPlaceIsThereTheScanKnows()
     {
         m_catalogue->setFolders({m_folder->path("nowhere")});
