@@ -44,10 +44,12 @@ FetchItem itemOf(const QJsonObject& object)
 
 }  // namespace
 
-QList<FetchItem> FetchList::read() const
+QList<FetchItem> FetchList::read()
 {
     QFile kept(m_file);
-    if (m_file.isEmpty() || !kept.open(QFile::ReadOnly) || kept.size() > kLargestList)
+    const bool opened = !m_file.isEmpty() && kept.open(QFile::ReadOnly);
+    m_lost = !opened && !m_file.isEmpty() && kept.exists();
+    if (!opened || kept.size() > kLargestList)
         return {};
     QList<FetchItem> items;
     for (const QJsonValue value : QJsonDocument::fromJson(kept.readAll()).array()) {
@@ -60,8 +62,8 @@ QList<FetchItem> FetchList::read() const
 
 bool FetchList::write(const QList<FetchItem>& items) const
 {
-    if (m_file.isEmpty())
-        return true;
+    if (m_file.isEmpty() || m_lost)
+        return !m_lost;
     QJsonArray array;
     for (const FetchItem& item : items) {
         if (item.state == Fetch::Done)

@@ -66,10 +66,13 @@ public:
     {
     }
     /// What was running or waiting waits. A file that makes no sense holds nothing.
-    QList<FetchItem> read() const;
+    QList<FetchItem> read();
+    /// The file is there and cannot be read: it is not written over.
+    bool lost() const { return m_lost; }
     /// False: it cannot be written.
     bool write(const QList<FetchItem>& items) const;
 
 private:
     QString m_file;
+    bool m_lost = false;
 };

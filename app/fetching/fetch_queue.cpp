@@ -61,6 +61,11 @@ QStringList asTexts(const std::vector<std::filesystem::path>& paths)
     return texts;
 }
 
+QString notRemembered()
+{
+    return FetchQueue::tr("What is being fetched cannot be remembered for the next start.");
+}
+
 }  // namespace
 
 FetchQueue::FetchQueue(ModelSource* source, const FetchingWorld& world, const QString& file, QObject* parent)
@@ -72,6 +77,8 @@ FetchQueue::FetchQueue(ModelSource* source, const FetchingWorld& world, const QS
 {
     m_look.setInterval(1000);
     connect(&m_look, &QTimer::timeout, this, &FetchQueue::lookForBytes);
+    if (m_list.lost())
+        m_error = notRemembered();
     sumUp();
     connect(this, &FetchQueue::statesChanged, this, &FetchQueue::sumUp);
     connect(this, &FetchQueue::dataChanged, this, &FetchQueue::sumUp);
@@ -479,8 +486,7 @@ void FetchQueue::tell(int row)
 
 void FetchQueue::keep()
 {
-    const QString error =
-        m_list.write(m_items) ? QString() : tr("What is being fetched cannot be remembered for the next start.");
+    const QString error = m_list.write(m_items) ? QString() : notRemembered();
     if (error == m_error)
         return;
     m_error = error;

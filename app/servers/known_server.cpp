@@ -70,14 +70,20 @@ ServersFile::Content ServersFile::read() const
     Content content;
     QList<KnownServer>& servers = content.servers;
     QFile file(m_file);
-    if (m_file.isEmpty() || !file.open(QFile::ReadOnly))
+    if (m_file.isEmpty())
         return content;
+    if (!file.open(QFile::ReadOnly)) {
+        content.lost = file.exists();
+        return content;
+    }
     const QJsonDocument document =
         file.size() <= kLargestServersFile ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
     if (document.isNull()) {  // there may be keys in it, which the next list would write over
-        const QString aside = m_file + QStringLiteral(".bad");
-        QFile::remove(aside);
-        QFile::rename(m_file, aside);
+        const QString bad = m_file + QStringLiteral(".bad");
+        content.aside = bad;
+        for (int n = 2; QFile::exists(content.aside); ++n)  // of an earlier time, and it may have keys in it, too
+            content.aside = bad + QString::number(n);
+        content.lost = !QFile::rename(m_file, content.aside);
         return content;
     }
     for (const QJsonValue value : document.object()[QLatin1String("servers")].toArray()) {

@@ -30,6 +30,8 @@ public:
     struct Content {
         QList<KnownServer> servers;
         QStringList unneededKeys = {};  // by their ids: the store may still have them
+        QString aside = {};             // where the file is now that made no sense; empty: it did
+        bool lost = false;              // the file is there and cannot be read: it is not to be written over
     };
     /// What makes no sense in it is passed over; a file that is none of these goes aside, as "….bad".
     Content read() const;

@@ -147,7 +147,7 @@ void ServerList::takeBackKey(const QString& url, const std::string& key)
 
 bool ServerList::write()
 {
-    m_written = m_file.write(m_content);
+    m_written = !lost() && m_file.write(m_content);
     if (m_written)
         m_idsOnDisk = idsOf(m_content);
     return m_written;

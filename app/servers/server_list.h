@@ -22,6 +22,9 @@ public:
     }
 
     const QList<KnownServer>& all() const { return m_content.servers; }
+    /// As the file was found; see ServersFile::Content.
+    const QString& aside() const { return m_content.aside; }
+    bool lost() const { return m_content.lost; }
     const KnownServer* find(const QString& url) const;
     /// Those that may answer for a model of one of them.
     QList<const KnownServer*> answeringFor(const KnownServer& known, const std::string& model) const;

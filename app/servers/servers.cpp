@@ -5,6 +5,8 @@
 #include "app/system/remote_path.h"
 #include "app/text/visible_text.h"
 
+#include <QDir>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -51,6 +53,13 @@ Servers::Servers(std::shared_ptr<RemoteDoor> door, const QString& file, QObject*
 {
     if (!m_door)
         return;
+    if (m_list.lost())
+        setTrouble(tr("The list of servers in %1 cannot be read. It stays as it is, and what you change holds for this "
+                      "run.")
+                       .arg(VisibleText::of(QDir::toNativeSeparators(file))));
+    else if (!m_list.aside().isEmpty())
+        setTrouble(tr("The list of servers made no sense, and a new one begins. What was there is kept in %1.")
+                       .arg(VisibleText::of(QDir::toNativeSeparators(m_list.aside()))));
     tellDoor();
     moveKeys();
 }

@@ -7192,6 +7192,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>The key will be kept in a file that only you can read: no password store answers on this system.</source>
         <translation>Der Schlüssel wird in einer Datei aufbewahrt, die nur Sie lesen können: Auf diesem System antwortet kein Passwortspeicher.</translation>
     </message>
+    <message>
+        <source>The list of servers in %1 cannot be read. It stays as it is, and what you change holds for this run.</source>
+        <translation>Die Liste der Server in %1 kann nicht gelesen werden. Sie bleibt, wie sie ist, und was Sie ändern, gilt für diesen Lauf.</translation>
+    </message>
+    <message>
+        <source>The list of servers made no sense, and a new one begins. What was there is kept in %1.</source>
+        <translation>Die Liste der Server ergab keinen Sinn, und eine neue beginnt. Was darin stand, liegt in %1.</translation>
+    </message>
 </context>
 <context>
     <name>ServersPage</name>

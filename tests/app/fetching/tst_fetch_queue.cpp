@@ -1,6 +1,7 @@
 // Fetching models from the window: one after another, paused, gone on with after a restart, cancelled, broken off.
 #include "app/net/part_file.h"
 #include "tests/app/fetching/fetching_case.h"
+#include "tests/support/plain_user.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
@@ -476,6 +477,30 @@ private Q_SLOTS:
         m_case->hub->spoils = false;
         queue().resume(0);
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+    }
+
+    void aListThatCannotBeReadIsNotWrittenOver()
+    {
+#ifdef __linux__
+        m_case->hub->pause_ms = 4;
+        m_case->startAllowed();
+        addLarge();
+        queue().pause(0);
+        m_case->fetching.reset();
+        const QString file = m_case->folder.filePath("data/fetches.json");
+        {
+            const support::PlainUser notRoot;
+            QVERIFY(QFile::setPermissions(file, QFile::WriteOwner));
+            m_case->start();
+            QVERIFY(!queue().error().isEmpty());
+            addSmall();
+            m_case->fetching.reset();
+            QVERIFY(QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner));
+        }
+        m_case->start();
+        QCOMPARE(m_case->value(queue(), 0, FetchQueue::NameRole).toString(), "tiny-Q8_0");
+        QCOMPARE(queue().count(), 1);
+#endif
     }
 
     // A list that somebody has written makes no sense: what does not is left out, and nothing else happens.

@@ -13,6 +13,7 @@
 #include "app/tuning/sampling_model.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/net/look_alike.h"
+#include "tests/support/plain_user.h"
 #include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
@@ -325,8 +326,36 @@ private Q_SLOTS:
         // What cannot be read may have keys in it: it is not written over.
         QFile aside(list.file + ".bad");
         QCOMPARE(aside.exists(), QJsonDocument::fromJson(text).isNull());
-        if (aside.open(QFile::ReadOnly))
-            QCOMPARE(aside.readAll(), text);
+        if (!aside.open(QFile::ReadOnly))
+            return;
+        QCOMPARE(aside.readAll(), text);
+        QVERIFY2(list.servers->trouble().contains(aside.fileName()), qPrintable(list.servers->trouble()));
+        // Nor is what went aside before.
+        QVERIFY(file.open(QFile::WriteOnly) && file.write("{{") == 2);
+        file.close();
+        list.restart();
+        QVERIFY(aside.seek(0) && aside.readAll() == text && QFile::exists(aside.fileName() + '2'));
+    }
+
+    void aFileThatCannotBeReadIsNotWrittenOver()
+    {
+#ifdef __linux__
+        LookAlike kept, other;
+        List list;
+        list.add("kept", urlOf(kept));
+        {
+            const support::PlainUser notRoot;
+            QVERIFY(QFile::setPermissions(list.file, QFile::WriteOwner));
+            list.restart();
+            QVERIFY2(list.servers->trouble().contains("cannot be read"), qPrintable(list.servers->trouble()));
+            list.add("other", urlOf(other));
+            QCOMPARE(list.servers->all().size(), 1);
+            QVERIFY2(list.servers->trouble().contains("holds for this run"), qPrintable(list.servers->trouble()));
+            QVERIFY(QFile::setPermissions(list.file, QFile::ReadOwner | QFile::WriteOwner));
+        }
+        list.restart();
+        QCOMPARE(list.servers->all().value(0).name, QString("kept"));
+#endif
     }
 
     void whatServersAnswerIsSaidInOneLanguage()
