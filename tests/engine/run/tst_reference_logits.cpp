@@ -79,19 +79,22 @@ std::vector<float> run_placed(const QString& base, const Reference& r, const std
     return rows;
 }
 
-enum class Which { Own, All, WithExperts, Part };
+enum class Which { Own, All, WithExperts };
 
-void add_models(Which which = Which::All)
+QStringList models_of(Which which)
 {
-    QTest::addColumn<QString>("base");
     QStringList bases = test_support::models_with_results(test_support::own_models_folder());
     if (which != Which::Own)
         std::ranges::copy_if(goldens(), std::back_inserter(bases), runs);
     if (which == Which::WithExperts)
         bases.removeIf([](const QString& base) { return !has_experts(base); });
-    if (which == Which::Part)
-        bases.removeIf([part = PartOfAll(2)](const QString&) mutable { return !part.takes_next(); });
-    for (const QString& base : std::as_const(bases))
+    return bases;
+}
+
+void add_models(Which which = Which::All)
+{
+    QTest::addColumn<QString>("base");
+    for (const QString& base : models_of(which))
         QTest::addRow("%s", qPrintable(base.section('/', -2))) << base;
 }
 
@@ -164,27 +167,33 @@ private Q_SLOTS:
         QVERIFY2(error <= bound, qPrintable(QString("error %1, bound %2").arg(error).arg(bound)));
     }
 
-    void sameBitsForAnyChunkAndThreads_data() { add_models(Which::Part); }
-    /// Every chunk, and both numbers of threads; of the models that follow each other, one has a chunk with two threads
-    /// and the next with three.
+    void sameBitsForAnyChunkAndThreads_data()
+    {
+        QTest::addColumn<QString>("base");
+        QTest::addColumn<int>("threads");
+        PartOfAll part(4);
+        for (const QString& base : models_of(Which::All))
+            for (const int threads : {2, 3})
+                if (part.takes_next())
+                    QTest::addRow("%s, %d threads", qPrintable(base.section('/', -2)), threads) << base << threads;
+    }
     void sameBitsForAnyChunkAndThreads()
     {
         QFETCH(QString, base);
+        QFETCH(int, threads);
         const Reference r = read_reference(base);
         LoadRequest with;
         with.threads = 1;
         with.kv_block_tokens = 16;
         const auto expected = run(base, r, r.tokens, with);
         QVERIFY(!expected.empty());
-        int threads = 2 + models_in_chunks_++ % 2;
+        with.threads = threads;
         for (const int chunk : {1, 7, 64}) {
-            with.threads = threads;
             with.prefill_chunk_tokens = chunk;
             const auto actual = run(base, r, r.tokens, with);
             QCOMPARE(actual.size(), expected.size());
             QVERIFY2(std::memcmp(actual.data(), expected.data(), actual.size() * sizeof(float)) == 0,
-                     qPrintable(QString("threads %1, chunk %2").arg(threads).arg(chunk)));
-            threads = 5 - threads;
+                     qPrintable(QString("chunk %1").arg(chunk)));
         }
     }
 
@@ -232,9 +241,6 @@ private Q_SLOTS:
         const double error = relative_error(run(base, r, r.tokens, with), r);
         QVERIFY2(error <= r.bound_q8_0_kv, qPrintable(QString("error %1, bound %2").arg(error).arg(r.bound_q8_0_kv)));
     }
-
-private:
-    int models_in_chunks_ = 0;
 };
 
 SPILLWAY_TEST(QCoreApplication, TestReferenceLogits)

@@ -156,13 +156,50 @@ private:
     bool closing_ = false;
 };
 
+/// Multiprocessors that threads have left which are gone: with a thousand stacks, one costs more than many launches.
+struct Idle {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Multiprocessor>> all;
+    unsigned made = 0;
+};
+
+Idle& idle()
+{
+    static Idle& one = *new Idle;  // for threads that go after everything else
+    return one;
+}
+
+/// The one of a thread, for as long as that lives.
+class Lease
+{
+public:
+    Lease()
+    {
+        const std::lock_guard lock(idle().mutex);
+        if (idle().all.empty()) {
+            one_ = std::make_unique<Multiprocessor>(seed() + 7919 * idle().made++);
+        } else {
+            one_ = std::move(idle().all.back());
+            idle().all.pop_back();
+        }
+    }
+    ~Lease()
+    {
+        const std::lock_guard lock(idle().mutex);
+        idle().all.push_back(std::move(one_));
+    }
+    Multiprocessor& one() { return *one_; }
+
+private:
+    std::unique_ptr<Multiprocessor> one_;
+};
+
 }  // namespace
 
 Multiprocessor& Multiprocessor::of_this_thread()
 {
-    static std::atomic<unsigned> made = 0;
-    thread_local Multiprocessor one(seed() + 7919 * made++);
-    return one;
+    thread_local Lease lease;
+    return lease.one();
 }
 
 const host::HostKernel* find_kernel(const std::string& name)

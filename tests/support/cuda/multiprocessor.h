@@ -54,7 +54,7 @@ struct Launch {
     std::size_t shared_bytes;
 };
 
-/// One for each thread of the host; its fibers are kept from launch to launch.
+/// One for each thread of the host; its fibers are kept from launch to launch, and for the threads after it.
 class Multiprocessor
 {
 public:
