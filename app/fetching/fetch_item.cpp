@@ -1,7 +1,9 @@
 #include "app/fetching/fetch_item.h"
 
+#include "app/catalogue/split_name.h"
 #include "app/system/profile_folders.h"
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
@@ -25,6 +27,15 @@ QStringList textsIn(const QJsonValue& array)
     return texts;
 }
 
+/// Whether a file that the list has as fetched may be one: it is removed when the fetch is cancelled, and anybody can
+/// have written the list.
+bool mayHaveCome(const FetchItem& item, const QString& file)
+{
+    // The folder that the user has chosen may be any; what is fetched there is called so.
+    return QDir::cleanPath(file) == QDir::fromNativeSeparators(file) && mayBeOf(item, QDir::cleanPath(file)) &&
+           (item.folder.isEmpty() || file.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive));
+}
+
 FetchItem itemOf(const QJsonObject& object)
 {
     FetchItem item;
@@ -39,10 +50,28 @@ FetchItem itemOf(const QJsonObject& object)
         item.state = Fetch::Paused;
     item.places = textsIn(object[QLatin1String("places")]);
     item.came = textsIn(object[QLatin1String("came")]);
+    item.came.removeIf([&](const QString& file) { return !mayHaveCome(item, file); });
     return item;
 }
 
 }  // namespace
+
+bool mayBeOf(const FetchItem& item, const QString& file)
+{
+    if (item.folder.isEmpty()) {  // a cache holds each repository in a folder of its own
+        const QString repository = QString(item.repository).replace(QLatin1Char('/'), QLatin1String("--"));
+        return file.contains(QLatin1String("/models--") + repository + QLatin1Char('/'));
+    }
+    const QFileInfo there(file);
+    if (QFileInfo(there.path()).canonicalFilePath() != QFileInfo(item.folder).canonicalFilePath())
+        return false;
+    const auto split = splitName(item.file), other = splitName(there.fileName());
+    const auto hasName = [&](const QString& wanted) {
+        return wanted.section(QLatin1Char('/'), -1) == there.fileName();
+    };
+    return hasName(item.file) || std::ranges::any_of(item.companions, hasName) ||
+           (split && other && split->stem.section(QLatin1Char('/'), -1) == other->stem && split->count == other->count);
+}
 
 QList<FetchItem> FetchList::read()
 {

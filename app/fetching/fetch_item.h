@@ -36,6 +36,9 @@ struct FetchItem {
     QStringList came;         // of them, what is whole and was not there before; it goes when the fetch is cancelled
 };
 
+/// Whether a file may be part of what an item wants, by its name and where it lies.
+bool mayBeOf(const FetchItem& item, const QString& file);
+
 /// What there is to say in one line of all that is not done, as a value for the pages: one of them, and how many wait
 /// besides.
 class FetchSummary
@@ -65,7 +68,8 @@ public:
         : m_file(std::move(file))
     {
     }
-    /// What was running or waiting waits. A file that makes no sense holds nothing.
+    /// What was running or waiting waits. A file that makes no sense holds nothing, and of what is said to have come
+    /// only that is believed which may be of the item.
     QList<FetchItem> read();
     /// The file is there and cannot be read: it is not written over.
     bool lost() const { return m_lost; }

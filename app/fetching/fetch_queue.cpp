@@ -20,24 +20,6 @@ using secrets::MayAsk;
 constexpr qint64 kSpeedOver_ms = 1500;
 constexpr qint64 kQuiet_ms = 4000;  // shorter pauses are nothing to speak of
 
-/// Whether a file may be part of what an item wants, where it is not known yet where that will lie.
-bool mayBeOf(const FetchItem& item, const QString& file)
-{
-    if (item.folder.isEmpty()) {  // a cache holds each repository in a folder of its own
-        const QString repository = QString(item.repository).replace(QLatin1Char('/'), QLatin1String("--"));
-        return file.contains(QLatin1String("/models--") + repository + QLatin1Char('/'));
-    }
-    const QFileInfo there(file);
-    if (QFileInfo(there.path()).canonicalFilePath() != QFileInfo(item.folder).canonicalFilePath())
-        return false;
-    const auto split = splitName(item.file), other = splitName(there.fileName());
-    const auto hasName = [&](const QString& wanted) {
-        return wanted.section(QLatin1Char('/'), -1) == there.fileName();
-    };
-    return hasName(item.file) || std::ranges::any_of(item.companions, hasName) ||
-           (split && other && split->stem.section(QLatin1Char('/'), -1) == other->stem && split->count == other->count);
-}
-
 /// Without its folder, and which part of how many the file is.
 QString nameOf(const QString& file)
 {

@@ -514,6 +514,13 @@ private Q_SLOTS:
         QTest::newRow("a wrong size") << QByteArray(R"([{"repository":"a/b","file":"c.gguf","bytes":-5,"done":1e300,
             "state":"paused","places":[1,"/etc/passwd"]}])")
                                       << 1;
+        for (const char* folder : {"", "FOLDER"})
+            QTest::addRow("what never came, into '%s'", folder)
+                << QByteArray(R"([{"repository":"a/b","file":"c.gguf","companions":["mine.txt"],"state":"paused",
+            "folder":"INTO","places":["FOLDER/mine.txt"],
+            "came":[1,"FOLDER/mine.txt","FOLDER/other.gguf","FOLDER/models--a--b/../other.gguf"]}])")
+                       .replace("INTO", folder)
+                << 1;
         QTest::newRow("huge") << '[' + QByteArray(2 << 20, ' ') + ']' << 0;
     }
     void oddLists()
@@ -522,15 +529,23 @@ private Q_SLOTS:
         QFETCH(int, rows);
         QVERIFY(QDir(m_case->folder.path()).mkpath("data"));
         QFile file(m_case->folder.filePath("data/fetches.json"));
+        list.replace("FOLDER", m_case->folder.path().toUtf8());
         QVERIFY(file.open(QFile::WriteOnly) && file.write(list) == list.size());
         file.close();
+        const QStringList mine{m_case->folder.filePath("mine.txt"), m_case->folder.filePath("other.gguf")};
+        for (const QString& path : mine)
+            QVERIFY(QFile(path).open(QFile::WriteOnly));
+        QVERIFY(QDir(m_case->folder.path()).mkpath("models--a--b"));
         m_case->startAllowed();
         QCOMPARE(queue().count(), rows);
         for (int row = rows - 1; row >= 0; --row) {
             QCOMPARE(m_case->done(row), 0.0);
             queue().cancel(row);
         }
+        m_case->fetching.reset();  // which waits for what is removed
         QVERIFY(QFile::exists("/etc/passwd"));
+        for (const QString& path : mine)
+            QVERIFY2(QFile::exists(path), qPrintable(path));
     }
 };
 
