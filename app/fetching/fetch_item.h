@@ -33,7 +33,9 @@ struct FetchItem {
     double againS = 0;        // seconds until what `note` says is tried again; 0: it is not waited for
     QString path;             // Done: the file to open
     QStringList places;       // where its files will lie, as far as that is known
-    QStringList came;         // of them, what is whole and was not there before; it goes when the fetch is cancelled
+    // Of them, what is whole and was not there before; it goes when the fetch is cancelled. Not a model that can be
+    // opened: it may be in use by then.
+    QStringList came;
 };
 
 /// Whether a file may be part of what an item wants, by its name and where it lies.

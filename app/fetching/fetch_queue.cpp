@@ -315,11 +315,12 @@ void FetchQueue::startNext(MayAsk may)
     const auto places = [onUiThread](const std::vector<std::filesystem::path>& paths) {
         onUiThread([texts = asTexts(paths)](FetchQueue& queue) { queue.onPlaces(texts); });
     };
-    const auto came = [guard = QPointer(this), repository = next->repository,
-                       file = next->file](const std::vector<std::filesystem::path>& paths) {
-        const auto note = [guard, repository, file, names = asTexts(paths)] {
+    const auto whole = [guard = QPointer(this), repository = next->repository,
+                        file = next->file](const std::vector<std::filesystem::path>& came,
+                                           const std::vector<std::filesystem::path>& model) {
+        const auto note = [guard, repository, file, came = asTexts(came), model = asTexts(model)] {
             if (guard)  // also where it was stopped meanwhile: the file is there
-                guard->onCame(repository, file, names);
+                guard->onWhole(repository, file, came, model);
         };
         QMetaObject::invokeMethod(qApp, note, Qt::QueuedConnection);
     };
@@ -333,8 +334,8 @@ void FetchQueue::startNext(MayAsk may)
     wanted.most_bytes_per_s = [limit = m_mostBytesPerS] { return limit->load(); };
     for (const QString& companion : std::as_const(next->companions))
         wanted.companions.push_back(companion.toStdString());
-    m_thread.ask([source = m_source, wanted, places, came, progress](
-                     const std::stop_token& stop) { return source->fetch(wanted, places, came, progress, stop); },
+    m_thread.ask([source = m_source, wanted, places, whole, progress](
+                     const std::stop_token& stop) { return source->fetch(wanted, places, whole, progress, stop); },
                  [this](const net::Result<FetchedModel>& model) { onDone(model); });
 }
 
@@ -359,12 +360,14 @@ void FetchQueue::onPlaces(const QStringList& places)
     keep();
 }
 
-void FetchQueue::onCame(const QString& repository, const QString& file, const QStringList& names)
+void FetchQueue::onWhole(const QString& repository, const QString& file, const QStringList& came,
+                         const QStringList& model)
 {
     if (const int row = rowOf(repository, file); row < 0) {  // cancelled just before
-        discard({}, names);
+        discard({}, came);
     } else {
-        m_items[row].came += names;
+        m_items[row].came += came;
+        m_items[row].came.removeIf([&](const QString& name) { return model.contains(name); });
         keep();
     }
 }

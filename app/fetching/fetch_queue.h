@@ -67,7 +67,8 @@ public:
     /// What was paused or failed waits for its turn again. As with add(), the user may be asked to unlock the password
     /// store if it begins at once: what begins by itself opens no question.
     Q_INVOKABLE void resume(int row);
-    /// Takes a row away, and all that has come of it. What is done stays where it is.
+    /// Takes a row away, and all that has come of it. What is done stays where it is, also a model whose companions
+    /// are still missing.
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
@@ -97,7 +98,7 @@ private:
     void stopRunning();
     void endRunning();
     void onPlaces(const QStringList& places);
-    void onCame(const QString& repository, const QString& file, const QStringList& names);
+    void onWhole(const QString& repository, const QString& file, const QStringList& came, const QStringList& model);
     void onProgress(const FetchedSoFar& now);
     void lookForBytes();
     void onDone(const net::Result<FetchedModel>& model);

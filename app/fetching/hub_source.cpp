@@ -146,7 +146,7 @@ public:
         return places;
     }
 
-    net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places, const OnCame& on_came,
+    net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places, const OnWhole& on_whole,
                                     const OnProgress& on_progress, const std::stop_token& stop) override
     {
         auto reference = referenceTo(wanted.repository);
@@ -166,18 +166,26 @@ public:
         std::vector<std::filesystem::path> places;
         std::vector<std::int64_t> before;  // bytes of the files that come first
         std::int64_t sum = 0;
+        std::size_t ownFiles = 0;  // of the model, which come before its companions
+        std::vector<std::filesystem::path> model;
         for (const net::PullFile& file : plan->files) {
             for (std::filesystem::path& name : namesOf(file))
                 places.push_back(std::move(name));
             before.push_back(std::exchange(sum, sum + file.file.bytes.value_or(0)));
+            if (!file.companion) {
+                ++ownFiles;
+                model = places;
+            }
         }
         for (const auto& before : wanted.places)  // the repository has other files by now
             if (std::ranges::find(places, before) == places.end())
                 net::forget_part(before);
         on_places(places);
         const auto tell = [&](const net::PullProgress& now) {
-            if (now.came)
-                on_came(namesOf(plan->files[now.file]));
+            using Paths = std::vector<std::filesystem::path>;
+            if (now.whole)
+                on_whole(now.came ? namesOf(plan->files[now.file]) : Paths(),
+                         now.file + 1 == ownFiles ? model : Paths());
             const net::FetchProgress& p = now.progress;
             const bool checking = p.done_bytes == p.total_bytes && p.checked_bytes < p.total_bytes;
             on_progress({before[now.file] + p.done_bytes, sum, checking, p.note, p.again});

@@ -108,12 +108,15 @@ public:
 
     /// Where the files of the model will lie, by all of their names, as soon as that is known.
     using OnPlaces = std::function<void(const std::vector<std::filesystem::path>&)>;
-    /// One of them is whole now, by all of its names, and was not there before.
-    using OnCame = std::function<void(const std::vector<std::filesystem::path>&)>;
+    /// One of them is whole now. `came`: all of its names, where it was not there before. `model`: those of all the
+    /// model's own files, once it can be opened.
+    using OnWhole = std::function<void(const std::vector<std::filesystem::path>& came,
+                                       const std::vector<std::filesystem::path>& model)>;
     using OnProgress = std::function<void(const FetchedSoFar&)>;
     /// Fetches a model, or what of it is missing. Stopped or failed, it goes on the next time.
-    virtual net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places, const OnCame& on_came,
-                                            const OnProgress& on_progress, const std::stop_token& stop) = 0;
+    virtual net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places,
+                                            const OnWhole& on_whole, const OnProgress& on_progress,
+                                            const std::stop_token& stop) = 0;
     /// Removes what there is of files that are not whole yet, unless another program is fetching them; and `whole`
     /// ones.
     virtual void discard(const std::vector<std::filesystem::path>& places,

@@ -252,8 +252,8 @@ Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
         const auto fetched = fetch_file(client_, file.file, limits, progress, stop);
         if (!fetched)
             return tl::unexpected(fetched.error());
-        if (on_progress && !fetched->was_there)
-            on_progress({i, {fetched->bytes, fetched->bytes, fetched->bytes}, true});
+        if (on_progress)
+            on_progress({i, {fetched->bytes, fetched->bytes, fetched->bytes}, true, !fetched->was_there});
         pulled.checked = pulled.checked && fetched->checked;
         if (file.place)
             if (Status ok = name_in_cache(*file.place); !ok)

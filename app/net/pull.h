@@ -50,7 +50,8 @@ struct PullPlan {
 struct PullProgress {
     std::size_t file = 0;
     FetchProgress progress;
-    bool came = false;  // all of it, and it was not there before
+    bool whole = false;  // all of it is here
+    bool came = false;   // whole, and it was not there before
 };
 
 /// What there is to say of a model's files that are here now.

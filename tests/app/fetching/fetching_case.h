@@ -48,6 +48,14 @@ public:
                           {},
                           {},
                           4});
+        models.push_back({"org/seeing",
+                          {{"seeing-Q4_0-00001-of-00002.gguf", &m_model},
+                           {"seeing-Q4_0-00002-of-00002.gguf", &m_foreign},
+                           {"mmproj-a-F16.gguf", &m_other},
+                           {"mmproj-b-F16.gguf", &m_large}},
+                          {},
+                          {},
+                          4});
         for (int i = 0; i < 5; ++i)
             models.push_back({"org/more-" + std::to_string(i), {{"more-Q4_0.gguf", &m_model}}, {}, {}, 3});
         hub = std::make_unique<support::ModelHub>(models);

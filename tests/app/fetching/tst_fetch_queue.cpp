@@ -385,6 +385,27 @@ private Q_SLOTS:
         QCOMPARE(names.entryList(QDir::Files | QDir::System).size(), thereBefore ? 1 : 0);
     }
 
+    // It may be open, or be measured, while its companions are still coming.
+    void cancellingLeavesAModelThatCanBeOpened()
+    {
+        const double beforeTheLast = double(2 * m_case->m_model.size() + m_case->m_other.size());
+        const QDir repository(m_case->folder.filePath("hf/hub/models--org--seeing"));
+        const QDir names(repository.filePath("snapshots/" + QString::fromStdString(support::ModelHub::commit())));
+        m_case->startAllowed();
+        m_case->hub->pause_ms = 4;
+        queue().add("org/seeing", "seeing-Q4_0-00001-of-00002.gguf", "Q4_0",
+                    beforeTheLast + double(m_case->m_large.size()), {"mmproj-a-F16.gguf", "mmproj-b-F16.gguf"});
+        QVERIFY(QTest::qWaitFor([&] { return m_case->done() > beforeTheLast + 200'000; }, 10000));
+        QVERIFY(QFile::exists(names.filePath("mmproj-a-F16.gguf")));
+        m_case->start();
+        queue().cancel(0);
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QCOMPARE(names.entryList(QDir::Files | QDir::System),
+                 (QStringList{"seeing-Q4_0-00001-of-00002.gguf", "seeing-Q4_0-00002-of-00002.gguf"}));
+        QCOMPARE(QDir(repository.filePath("blobs")).entryList(QDir::Files).size(), 2);
+    }
+
     void cancellingLeavesWhatAnotherProgramFetches()
     {
         m_case->startAllowed();
