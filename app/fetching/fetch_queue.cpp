@@ -216,19 +216,25 @@ void FetchQueue::cancel(int row)
     if (m_running > row)
         --m_running;
     if (gone.state != Fetch::Done && m_source)
-        discard(gone.places, gone.came);
+        discard(gone.places, onlyOf(-1, gone.came));
     Q_EMIT countChanged();
     Q_EMIT statesChanged();
     keep();
     startNext();
 }
 
-/// After what ran has let go of it, on the same thread. What is whole stays where another row has it, too.
-void FetchQueue::discard(const QStringList& places, QStringList whole)
+/// Those that no row but this one has; -1: that none has.
+QStringList FetchQueue::onlyOf(int row, QStringList files) const
 {
-    whole.removeIf([this](const QString& file) {
-        return std::ranges::any_of(m_items, [&](const FetchItem& item) { return item.places.contains(file); });
-    });
+    for (int other = 0; other < count(); ++other)
+        if (other != row)
+            files.removeIf([&](const QString& file) { return m_items[other].places.contains(file); });
+    return files;
+}
+
+/// After what ran has let go of it, on the same thread.
+void FetchQueue::discard(const QStringList& places, const QStringList& whole)
+{
     const auto tell = [guard = QPointer(this)] {
         if (guard)
             Q_EMIT guard->removed();
@@ -331,6 +337,7 @@ void FetchQueue::startNext(MayAsk may)
     wanted.to = std::filesystem::path(next->folder.toStdU16String());
     wanted.may_ask = may;
     wanted.places = asPaths(next->places);
+    wanted.came = asPaths(onlyOf(m_running, next->came));
     wanted.most_bytes_per_s = [limit = m_mostBytesPerS] { return limit->load(); };
     for (const QString& companion : std::as_const(next->companions))
         wanted.companions.push_back(companion.toStdString());
@@ -356,15 +363,20 @@ void FetchQueue::endRunning()
 
 void FetchQueue::onPlaces(const QStringList& places)
 {
-    m_items[m_running].places = places;
+    FetchItem& item = m_items[m_running];
+    item.places = places;
+    const auto ofEarlierVersion = [&](const QString& file) { return !places.contains(file); };
+    const bool gone = item.came.removeIf(ofEarlierVersion) > 0;
     keep();
+    if (gone)
+        Q_EMIT removed();
 }
 
 void FetchQueue::onWhole(const QString& repository, const QString& file, const QStringList& came,
                          const QStringList& model)
 {
     if (const int row = rowOf(repository, file); row < 0) {  // cancelled just before
-        discard({}, came);
+        discard({}, onlyOf(-1, came));
     } else {
         m_items[row].came += came;
         m_items[row].came.removeIf([&](const QString& name) { return model.contains(name); });

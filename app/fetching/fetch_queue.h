@@ -102,7 +102,8 @@ private:
     void onProgress(const FetchedSoFar& now);
     void lookForBytes();
     void onDone(const net::Result<FetchedModel>& model);
-    void discard(const QStringList& places, QStringList whole);
+    void discard(const QStringList& places, const QStringList& whole);
+    QStringList onlyOf(int row, QStringList files) const;
     void setState(int row, Fetch::State state, const QString& note = {});
     void tell(int row);
     void sumUp();

@@ -16,6 +16,7 @@
 namespace {
 
 using secrets::MayAsk;
+using Paths = std::vector<std::filesystem::path>;
 
 constexpr int kModelsOfAPage = 30;
 
@@ -163,11 +164,11 @@ public:
         const auto plan = told(puller.plan({*reference, wanted.to, false, {}, wanted.companions}, stop), token);
         if (!plan)
             return tl::unexpected(plan.error());
-        std::vector<std::filesystem::path> places;
+        Paths places;
         std::vector<std::int64_t> before;  // bytes of the files that come first
         std::int64_t sum = 0;
         std::size_t ownFiles = 0;  // of the model, which come before its companions
-        std::vector<std::filesystem::path> model;
+        Paths model;
         for (const net::PullFile& file : plan->files) {
             for (std::filesystem::path& name : namesOf(file))
                 places.push_back(std::move(name));
@@ -177,12 +178,13 @@ public:
                 model = places;
             }
         }
-        for (const auto& before : wanted.places)  // the repository has other files by now
-            if (std::ranges::find(places, before) == places.end())
-                net::forget_part(before);
+        const auto ofEarlierVersion = [&](Paths paths) {
+            std::erase_if(paths, [&](const auto& path) { return std::ranges::find(places, path) != places.end(); });
+            return paths;
+        };
+        discard(ofEarlierVersion(wanted.places), ofEarlierVersion(wanted.came));
         on_places(places);
         const auto tell = [&](const net::PullProgress& now) {
-            using Paths = std::vector<std::filesystem::path>;
             if (now.whole)
                 on_whole(now.came ? namesOf(plan->files[now.file]) : Paths(),
                          now.file + 1 == ownFiles ? model : Paths());

@@ -43,7 +43,10 @@ struct WantedModel {
     std::filesystem::path to = {};                        // a folder; empty: where other programs find it
     std::function<std::int64_t()> most_bytes_per_s = {};  // asked at any time, on any thread; 0: as fast as they come
     secrets::MayAsk may_ask = secrets::MayAsk::No;        // the user, to unlock the password store for the token
-    std::vector<std::filesystem::path> places = {};       // of an earlier try; a part where none lies now is removed
+    // Of an earlier try. What lies there and is of none of the model's files any more is removed: the parts of files at
+    // `places`, and `came`, which are whole.
+    std::vector<std::filesystem::path> places = {};
+    std::vector<std::filesystem::path> came = {};
 };
 
 struct FetchedSoFar {

@@ -430,21 +430,27 @@ private Q_SLOTS:
     }
 
     // The file has changed on the hub since the last start: in a cache it lies elsewhere.
-    void removesThePartOfAnEarlierVersion()
+    void removesWhatCameOfAnEarlierVersion()
     {
         const QString old = m_case->folder.filePath("hf/hub/models--org--tiny/blobs/0123");
+        const QString whole = m_case->folder.filePath("hf/hub/models--org--tiny/blobs/4567");
         const auto put = [](const QString& path, const QByteArray& bytes) {
             QFile file(path);
             return QDir().mkpath(QFileInfo(path).path()) && file.open(QFile::WriteOnly) &&
                    file.write(bytes) == bytes.size();
         };
         QVERIFY(put(old + ".spillway-part", "old"));
-        QVERIFY(
-            put(m_case->folder.filePath("data/fetches.json"),
-                "[{\"repository\":\"org/tiny\",\"file\":\"tiny-Q4_K_M.gguf\",\"places\":[\"" + old.toUtf8() + "\"]}]"));
+        QVERIFY(put(whole, "whole"));
+        QByteArray list = R"([{"repository":"org/tiny","file":"tiny-Q4_K_M.gguf","places":["WHOLE","OLD"],
+            "came":["WHOLE"]}])";
+        QVERIFY(put(m_case->folder.filePath("data/fetches.json"),
+                    list.replace("OLD", old.toUtf8()).replace("WHOLE", whole.toUtf8())));
         m_case->startAllowed();
+        const QSignalSpy removed(&queue(), &FetchQueue::removed);
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
         QVERIFY(m_case->leftovers().isEmpty());
+        QVERIFY(!QFile::exists(whole));
+        QCOMPARE(removed.size(), 1);
     }
 
     void saysWhatFailedAndTriesAgain()
