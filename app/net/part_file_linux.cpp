@@ -19,6 +19,13 @@ tl::unexpected<Failure> cannot_write(const std::filesystem::path& path, int erro
     return fail(Kind::CannotWrite, "'" + path.string() + "' cannot be written: " + std::strerror(error));
 }
 
+/// Some file systems have no locks, those of networks above all. Any other failure of a lock is somebody else's: over a
+/// network it may be called by another name than here.
+bool has_no_locks(int error)
+{
+    return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
+}
+
 }  // namespace
 
 PartFile::PartFile(Handle handle, std::filesystem::path path)
@@ -52,8 +59,8 @@ Result<PartFile> PartFile::open(const std::filesystem::path& path)
     if (file < 0)
         return cannot_write(path, errno);
     PartFile part(file, path);
-    // Some network file systems have no locks: there nobody can be told apart, and a fetch goes on without one.
-    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    // Where there are no locks, nobody can be told apart, and a fetch goes on without one.
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && !has_no_locks(errno))
         return fail(Failure::Kind::Busy, "another program is fetching '" + path.string() + "' already");
     // Whoever held the lock before may have given the file its final name just now: then this is no part any more.
     struct stat opened {

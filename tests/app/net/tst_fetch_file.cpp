@@ -19,13 +19,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static std::atomic<bool> disk_has_no_locks = false;
+static std::atomic<int> lock_error = 0;  // 0: locks are what they are
 
 /// In the place of the C library's.
 extern "C" int flock(int file, int operation)
 {
-    if (disk_has_no_locks) {
-        errno = ENOLCK;
+    if (lock_error != 0) {
+        errno = lock_error;
         return -1;
     }
     return int(::syscall(SYS_flock, file, operation));
@@ -527,9 +527,12 @@ private Q_SLOTS:
     {
 #ifdef __linux__
         WebServer server(well());
-        disk_has_no_locks = true;
+        lock_error = EACCES;  // as SMB may say that somebody else has the lock
+        const auto refused = fetch(server, m_hash);
+        lock_error = ENOLCK;
         const auto file = fetch(server, m_hash);
-        disk_has_no_locks = false;
+        lock_error = 0;
+        QVERIFY(!refused && refused.error().kind == Kind::Busy);
         QVERIFY2(file, file ? "" : file.error().what.c_str());
         QVERIFY(fetched() == m_file);
 #endif
