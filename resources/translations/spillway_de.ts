@@ -2718,16 +2718,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 von der Liste nehmen</translation>
     </message>
     <message>
-        <source>Cancel %1 and remove what has come</source>
-        <translation>%1 abbrechen und löschen, was da ist</translation>
+        <source>Cancel %1 and remove what has come; a whole model stays</source>
+        <translation>%1 abbrechen und löschen, was da ist; ein vollständiges Modell bleibt</translation>
     </message>
     <message>
         <source>Take off the list</source>
         <translation>Von der Liste nehmen</translation>
     </message>
     <message>
-        <source>Cancel and remove what has come</source>
-        <translation>Abbrechen und löschen, was da ist</translation>
+        <source>Cancel and remove what has come; a whole model stays</source>
+        <translation>Abbrechen und löschen, was da ist; ein vollständiges Modell bleibt</translation>
     </message>
     <message>
         <source>Enter a token</source>

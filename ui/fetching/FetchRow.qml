@@ -116,8 +116,9 @@ Rectangle {
             IconButton {
                 objectName: "cancelFetch"
                 name: root.fetchState === Fetch.Done ? qsTr("Take %1 off the list").arg(root.name)
-                                                     : qsTr("Cancel %1 and remove what has come").arg(root.name)
-                tip: root.fetchState === Fetch.Done ? qsTr("Take off the list") : qsTr("Cancel and remove what has come")
+                                                     : qsTr("Cancel %1 and remove what has come; a whole model stays").arg(root.name)
+                tip: root.fetchState === Fetch.Done ? qsTr("Take off the list")
+                                                    : qsTr("Cancel and remove what has come; a whole model stays")
                 source: "qrc:/icons/close.svg"
                 onClicked: root.queue.cancel(root.index)
             }
