@@ -168,11 +168,13 @@ void ChatContext::onPromptCounted(quint64 job, const std::optional<engine::Promp
         m_shown->take(*ledger, m_counted.ids, m_counted.request, m_turns.contextTokens());
     else
         m_shown->ledger = {};
-    if (const ContextLedger& next = m_shown->ledger; next.known) {
+    const ContextLedger& next = m_shown->ledger;
+    if (next.known)
         m_shown->frame.context_tokens = next.total();  // it holds what ends the last answer, too
-        if (!m_countTimer.isActive() && std::exchange(m_shown->onceFull, false))  // else another path is shown by now
-            m_shown->contextFull = next.total() + next.answerReserve > next.limit;
-    }
+    // While the timer runs, this count is of an older prompt; the next one decides. Where nothing is counted, as by a
+    // server elsewhere, how the last answer ended has to do.
+    if (!m_countTimer.isActive() && std::exchange(m_shown->onceFull, false))
+        m_shown->contextFull = !next.known || next.total() + next.answerReserve > next.limit;
     m_shown->frame.context_limit = m_turns.contextTokens();  // known, also where a template refuses to be counted
     Q_EMIT m_shown.numbersChanged();
     Q_EMIT m_shown.messagesChanged();

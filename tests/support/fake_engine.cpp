@@ -224,6 +224,8 @@ engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Requ
     }
     if (!sleep_until(Clock::now() + script_->settings().count, stop))
         return engine::fail(engine::Error::Code::Cancelled, "the count was stopped");
+    if (!script_->settings().counts_prompts)
+        return engine::fail(engine::Error::Code::Unsupported, "nothing is counted here");
     return ledger_of(request);
 }
 

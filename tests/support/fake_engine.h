@@ -26,6 +26,7 @@ public:
         std::chrono::microseconds prefill{0};
         std::chrono::microseconds load{0};
         std::chrono::microseconds count{0};  // a prompt
+        bool counts_prompts = true;
         int context_tokens = 2048;
         int model_context_tokens = 0;  // it was made for; 0: the same
         std::optional<engine::Error> load_error;

@@ -245,6 +245,19 @@ private Q_SLOTS:
         QVERIFY(!chat->context()->full());
     }
 
+    void whatNobodyCountsIsAsFullAsItsLastAnswerWas()
+    {
+        bench->script->change([](auto& s) { s.counts_prompts = false; });
+        bench->openModel(40);
+        words(60);
+        bench->answer("go");
+        QVERIFY(chat->context()->full());
+        restart();
+        bench->openModel(40);
+        QTRY_VERIFY(chat->context()->full());
+        QVERIFY(!chat->context()->ledger().known);
+    }
+
     void aPromptThatDoesNotFitIsAskedAgain()
     {
         bench->openModel(60);
