@@ -18,6 +18,8 @@ namespace {
 
 constexpr qsizetype kLongestStoredTitle_chars = 500;
 
+/// Whatever it wants is no reason to try again, or what the user says would wait for it: the next time the trash is
+/// emptied is early enough.
 QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
     QSet<QString> used;
@@ -30,8 +32,8 @@ QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& fi
             used.insert(file.sha256);
     // Rows also end where one cannot be read: what those behind it name is in use nevertheless.
     for (const QSqlQuery* read : {&sent, &drafts})
-        if (read->lastError().type() != QSqlError::NoError)
-            return read->lastError();
+        if (const QSqlError why = read->lastError(); why.type() != QSqlError::NoError)
+            return isForWant(why) ? QSqlError() : why;
     files.removeUnused(used);
     return {};
 }

@@ -37,6 +37,8 @@ inline void sql(const QString& file, const QStringList& statements)
 class StoreCase : public QObject
 {
 protected:
+    static constexpr qint64 kPage_bytes = 4096;
+
     std::unique_ptr<QTemporaryDir> folder;
     std::unique_ptr<ConversationStore> store;
 
@@ -75,6 +77,33 @@ protected:
         }
         conversation.header.leaf = conversation.messages.last().id;
         return conversation;
+    }
+    /// Its attachments take some pages of rows.
+    static StoredConversation ofManyFiles(const QString& id)
+    {
+        StoredConversation conversation = twoTurns(id, "Many files");
+        for (int i = 0; i < 100; ++i)
+            conversation.messages[0].attachments.append({.id = QString::number(i),
+                                                         .name = "notes.txt",
+                                                         .kind = "text",
+                                                         .bytes = 1,
+                                                         .sha256 = QString("%1").arg(i, 64, 16, QChar('0')),
+                                                         .text = "x",
+                                                         .tokens = {}});
+        return conversation;
+    }
+    /// Where the pages of the file begin that hold a text; all that was written is in them by now.
+    QList<qint64> pagesWith(const QString& text) const
+    {
+        sql(file(), {"PRAGMA wal_checkpoint(TRUNCATE)"});
+        QFile pages(file());
+        if (!pages.open(QIODevice::ReadOnly))
+            return {};
+        const QByteArray bytes = pages.readAll();
+        QList<qint64> found;
+        for (qsizetype at = bytes.indexOf(text.toLatin1()); at >= 0; at = bytes.indexOf(text.toLatin1(), at + 1))
+            found.append(at / kPage_bytes * kPage_bytes);
+        return found;
     }
     /// As another program sees it: how many rows are on disk by now.
     int onDisk(const QString& what) const

@@ -172,27 +172,15 @@ private Q_SLOTS:
 
     void damageDoesNotMakeFilesUnused()
     {
-        StoredConversation conversation = twoTurns("one", "Many files");
-        for (int i = 0; i < 100; ++i)  // some pages of rows
-            conversation.messages[0].attachments.append({.id = QString::number(i),
-                                                         .name = "notes.txt",
-                                                         .kind = "text",
-                                                         .bytes = 1,
-                                                         .sha256 = QString("%1").arg(i, 64, 16, QChar('0')),
-                                                         .text = "x",
-                                                         .tokens = {}});
+        const StoredConversation conversation = ofManyFiles("one");
         store->saveAll(conversation);
         store->flush();
         const QString last = conversation.messages[0].attachments.last().sha256;
         const AttachmentFolder attachments(store->attachmentsFolder());
         makeOld(attachments.file(last) + ".text.txt");
 
-        sql(file(), {"PRAGMA wal_checkpoint(TRUNCATE)"});
-        QFile pages(file());
-        QVERIFY(pages.open(QIODevice::ReadOnly));
-        const QByteArray bytes = pages.readAll();
-        for (qsizetype at = bytes.indexOf(last.toLatin1()); at >= 0; at = bytes.indexOf(last.toLatin1(), at + 1))
-            overwrite(file(), at / 4096 * 4096, QByteArray(64, '\x5a'));
+        for (const qint64 page : pagesWith(last))
+            overwrite(file(), page, QByteArray(64, '\x5a'));
         const QSignalSpy failed(store.get(), &ConversationStore::failed);
         store->emptyTrash();
         store->flush();

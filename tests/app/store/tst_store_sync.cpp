@@ -1,9 +1,12 @@
-// What is said to be on disk has been synced: this program's fsync and fdatasync stand in for the system's, also in
-// SQLite, and note what they are called for.
+// What is said to be on disk has been synced, and what the disk fails at costs nothing else: this program's functions
+// stand in for some of the system's, also in SQLite. They note what is synced, and fail where they are told to.
+#include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
 
 #ifdef Q_OS_LINUX
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,7 +31,18 @@ QStringList takeSynced()
     return std::exchange(synced, {});
 }
 
+std::atomic<off64_t> badPlace = -1;  // of any file: what begins there cannot be read
+
 }  // namespace
+
+extern "C" ssize_t pread64(int file, void* bytes, size_t count, off64_t from)
+{
+    if (from == badPlace) {
+        errno = ETIMEDOUT;  // EIO is damage to SQLite
+        return -1;
+    }
+    return syscall(SYS_pread64, file, bytes, count, from);
+}
 
 extern "C" int fsync(int file)
 {
@@ -51,7 +65,13 @@ class TestStoreSync : public StoreCase
 
 private Q_SLOTS:
     void init() { begin(); }
-    void cleanup() { end(); }
+    void cleanup()
+    {
+#ifdef Q_OS_LINUX
+        badPlace = -1;
+#endif
+        end();
+    }
 
     void everyTurnIsSynced()
     {
@@ -87,6 +107,28 @@ private Q_SLOTS:
         QVERIFY2(backup >= 0, qPrintable(files.join(' ')));
         QVERIFY(files.indexOf(folder->path(), backup) > backup);
         QVERIFY(files.indexOf(file() + "-wal", backup) > files.indexOf(folder->path(), backup));
+#endif
+    }
+
+    void aPlaceThatCannotBeReadHoldsUpNothingElse()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("stands in for functions of Linux");
+#else
+        const StoredConversation conversation = ofManyFiles("one");
+        store->saveAll(conversation);
+        store->flush();
+        const QString last = conversation.messages[0].attachments.last().sha256;
+        const QString text = AttachmentFolder(store->attachmentsFolder()).file(last) + ".text.txt";
+        makeOld(text);
+        const QList<qint64> pages = pagesWith(last);
+        QCOMPARE(pages.size(), 1);
+        badPlace = pages[0];
+        store->emptyTrash();
+        store->save(twoTurns("two", "Goes on").header);
+        store->flush();
+        QCOMPARE(onDisk("conversations"), 2);
+        QVERIFY(QFile::exists(text));
 #endif
     }
 };
