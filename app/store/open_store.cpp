@@ -175,22 +175,24 @@ OpenedStore asItIs(const QString& file, const QString& why)
         Text::tr("The folder %1 cannot be written. Your conversations are safe but not shown.").arg(folder));
 }
 
-/// Makes a new database where there may have been another, whose attached files may be asked for again: by what was
-/// set aside, or by what the user moved elsewhere. Empty when it worked, else why not.
-QString makeAnew(const QString& file, const QString& attachments)
+/// A new database is going to be made where there may have been another, whose attached files may be asked for again:
+/// by what is set aside, or by what the user moved elsewhere. Empty when they are kept for it, else why not.
+QString keepFiles(const QString& file, const QString& attachments)
 {
-    if (const QSqlError why = AttachmentFolder(attachments).keepAll(); why.type() != QSqlError::NoError)
-        return troubleOf(why, file);
-    return makeOrMigrate(file, 0);
+    const QSqlError why = AttachmentFolder(attachments).keepAll();
+    return why.type() == QSqlError::NoError ? QString() : troubleOf(why, file);
 }
 
 OpenedStore startAnew(const QString& file, const QString& attachments, State state)
 {
     const bool damaged = state == State::Damaged;
+    // First: what was set aside already would not be found, and rescued, at the next start.
+    if (const QString why = keepFiles(file, attachments); !why.isEmpty())
+        return unavailable(why);
     const QString aside = setAside(file, damaged ? QStringLiteral("damaged") : QStringLiteral("foreign"));
     if (aside.isEmpty())
         return unavailable(Text::tr("the damaged database could not be set aside"));
-    if (const QString why = makeAnew(file, attachments); !why.isEmpty())
+    if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
         return unavailable(why);
     const QString name = QFileInfo(aside).fileName();
     if (!damaged)
@@ -235,7 +237,9 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
         QFile::remove(checkMark(file));
         return {.database = file, .toCheck = thoroughly};
     case State::New:
-        if (const QString why = makeAnew(file, attachments); !why.isEmpty())
+        if (const QString why = keepFiles(file, attachments); !why.isEmpty())
+            return unavailable(why);
+        if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
             return unavailable(why);
         return {.database = file};
     case State::Older:

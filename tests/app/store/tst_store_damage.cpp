@@ -234,6 +234,21 @@ private Q_SLOTS:
         QVERIFY(!QFile::exists(text));
     }
 
+    void nothingIsSetAsideBeforeItsFilesAreKept()
+    {
+        fill(1);
+        store.reset();
+        sql(file(), {"DROP TABLE attachments"});
+        makeOld(folder->filePath("attachments/bb/file"));
+        QVERIFY(QDir().mkpath(folder->filePath("attachments-kept.txt")));  // their names cannot be noted
+        reopen();
+        QVERIFY2(store->notice().contains("cannot be kept"), qPrintable(store->notice()));
+        QCOMPARE(setAside(), QStringList());
+        QVERIFY(QDir().rmdir(folder->filePath("attachments-kept.txt")));
+        reopen();
+        QVERIFY2(store->notice().contains("1 of them"), qPrintable(store->notice()));
+    }
+
     void randomDamageNeverCrashes()
     {
         const uint seed = qEnvironmentVariableIntValue("SPILLWAY_SEED") ? qEnvironmentVariableIntValue("SPILLWAY_SEED")
