@@ -9,11 +9,21 @@
 #include <QSaveFile>
 #include <QStorageInfo>
 
+#include <algorithm>
 #include <optional>
 
 namespace {
 
 constexpr qint64 kLongestText_bytes = 256 * 1024 * 1024;
+
+/// Whether the disk with a folder, which may be missing, has room for so many bytes: it gives whole blocks only.
+bool hasRoom(QString folder, qint64 bytes)
+{
+    while (!QFileInfo::exists(folder) && folder != QFileInfo(folder).path())
+        folder = QFileInfo(folder).path();
+    const QStorageInfo disk(folder);
+    return !disk.isValid() || disk.bytesAvailable() >= std::max<qint64>(bytes, disk.blockSize());
+}
 
 /// Writes a file as a whole, and its folder. Why not, or no error.
 QSqlError putFile(const QString& name, const QByteArray& bytes)
@@ -23,8 +33,7 @@ QSqlError putFile(const QString& name, const QByteArray& bytes)
     QSaveFile file(name);
     if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
         return {};
-    const QStorageInfo disk(folder);  // to Qt a write that finds no room is a failed one like others
-    return disk.isValid() && disk.bytesAvailable() < bytes.size() ? diskFull() : cannotWrite(name);
+    return hasRoom(folder, bytes.size()) ? cannotWrite(name) : diskFull();  // to Qt both are failed writes like others
 }
 
 QString hashOf(const QFileInfo& file)

@@ -1,13 +1,20 @@
 // What is said to be on disk has been synced, and what the disk fails at costs nothing else: this program's functions
-// stand in for some of the system's, also in SQLite. They note what is synced, and fail where they are told to.
+// stand in for some of the system's, also in SQLite and Qt. They note what is synced, and fail where they are told to.
 #include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
+
+#include <QSignalSpy>
+
+#include <optional>
 
 #ifdef Q_OS_LINUX
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <mutex>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +39,7 @@ QStringList takeSynced()
 }
 
 std::atomic<off64_t> badPlace = -1;  // of any file: what begins there cannot be read
+std::atomic<bool> diskIsFull = false;
 
 }  // namespace
 
@@ -42,6 +50,27 @@ extern "C" ssize_t pread64(int file, void* bytes, size_t count, off64_t from)
         return -1;
     }
     return syscall(SYS_pread64, file, bytes, count, from);
+}
+
+extern "C" int mkdir(const char* path, mode_t mode)
+{
+    if (diskIsFull) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return int(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+
+extern "C" int statvfs64(const char* path, struct statvfs64* disk)
+{
+    struct stat64 there = {};
+    if (stat64(path, &there) != 0)
+        return -1;  // as of a folder that could not be made
+    *disk = {};
+    disk->f_bsize = disk->f_frsize = 4096;
+    disk->f_blocks = 1000;
+    disk->f_bfree = disk->f_bavail = diskIsFull ? 0 : 500;
+    return 0;
 }
 
 extern "C" int fsync(int file)
@@ -69,6 +98,7 @@ private Q_SLOTS:
     {
 #ifdef Q_OS_LINUX
         badPlace = -1;
+        diskIsFull = false;
 #endif
         end();
     }
@@ -129,6 +159,34 @@ private Q_SLOTS:
         store->flush();
         QCOMPARE(onDisk("conversations"), 2);
         QVERIFY(QFile::exists(text));
+#endif
+    }
+
+    void anImportWaitsForRoom_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::newRow("some") << "text";
+        QTest::newRow("none") << "";
+    }
+    void anImportWaitsForRoom()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("stands in for functions of Linux");
+#else
+        QFETCH(const QString, text);
+        StoredConversation conversation = fullConversation("import");
+        for (StoredMessage& message : conversation.messages)
+            for (Attachment& file : message.attachments)
+                file.text = text;
+        diskIsFull = true;  // no folder can be made
+        const QSignalSpy failed(store.get(), &ConversationStore::failed);
+        std::optional<bool> there;
+        store->add(conversation, [&](bool is) { there = is; });
+        QTRY_COMPARE(failed.size(), 1);
+        QVERIFY2(failed[0][0].toString().contains("disk is full"), qPrintable(failed[0][0].toString()));
+        QVERIFY(!there.has_value());
+        diskIsFull = false;
+        QTRY_COMPARE_WITH_TIMEOUT(there, std::optional(true), 60000);
 #endif
     }
 };
