@@ -6,6 +6,7 @@
 #include <list>
 #include <new>
 #include <ranges>
+#include <set>
 #include <utility>
 
 namespace {
@@ -307,13 +308,17 @@ void EngineWorker::endConversation(const QString& conversation)
         its->leaves = true;
         return;
     }
-    endVersions({}, {});
-    m_places.removeIf([&](const Place& place) {
-        if (place.conversation != conversation)
-            return false;
-        m_engine->end_sequence(place.sequence);
-        return true;
-    });
+    std::set<engine::SequenceId> sequences;  // the first of several versions has the conversation's own
+    const auto take = [&](const auto& one) {
+        const bool its = one.conversation == conversation;
+        if (its)
+            sequences.insert(one.sequence);
+        return its;
+    };
+    m_places.removeIf(take);
+    m_versions.removeIf(take);
+    for (const engine::SequenceId sequence : sequences)
+        m_engine->end_sequence(sequence);
 }
 
 void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop_token& stop,
