@@ -84,11 +84,6 @@ bool AttachmentModel::sendable() const
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state != Failed; });
 }
 
-bool AttachmentModel::reading() const
-{
-    return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state == Reading; });
-}
-
 bool AttachmentModel::counting() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.counting; });
@@ -159,9 +154,11 @@ void AttachmentModel::showConversation(const QString& id, const QList<DraftFile>
 {
     if (id == m_conversation)
         return;
+    const QString left = m_conversation;
+    const bool leftFailed = failed() > 0 && failed() == count();
     beginResetModel();
     if (!m_rows.empty())
-        m_others.insert(m_conversation, std::exchange(m_rows, {}));
+        m_others.insert(left, std::exchange(m_rows, {}));
     m_conversation = id;
     const bool shownBefore = m_others.contains(id);
     m_rows = m_others.take(id);
@@ -174,6 +171,8 @@ void AttachmentModel::showConversation(const QString& id, const QList<DraftFile>
             m_reader.read(row.job, DraftFile{row.attachment.name, row.attachment.sha256});
     setNotice({});
     Q_EMIT changed();
+    if (leftFailed)
+        Q_EMIT readElsewhere(left, keptOf(m_others[left]), 0);
 }
 
 void AttachmentModel::forget(const QString& conversation)
@@ -198,6 +197,11 @@ QList<DraftFile> AttachmentModel::keptOf(const std::vector<Row>& rows)
         if (!row.attachment.sha256.isEmpty())
             files.append({row.attachment.name, row.attachment.sha256});
     return files;
+}
+
+int AttachmentModel::readingOf(const std::vector<Row>& rows)
+{
+    return int(std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.state == Reading; }));
 }
 
 void AttachmentModel::clear()
@@ -276,7 +280,8 @@ void AttachmentModel::onRead(const QString& job, const ReadFile& result)
     if (!result.attachment) {
         row.state = Failed;
         row.sentence = result.sentence;
-        return tell(place);
+        tell(place);
+        return tellElsewhere(place);
     }
     const auto same = std::find_if(place.rows->begin(), place.rows->end(), [&](const Row& other) {
         return other.state == Ready && other.attachment.sha256 == result.attachment->sha256;
@@ -284,14 +289,14 @@ void AttachmentModel::onRead(const QString& job, const ReadFile& result)
     if (same != place.rows->end()) {
         if (place.rows == &m_rows)
             setNotice(tr("“%1” is attached already.").arg(VisibleText::of(same->attachment.name).simplified()));
-        return erase(place);
+        erase(place);
+        return tellElsewhere(place);
     }
     row.state = Ready;
     row.attachment = *result.attachment;
     count(row);
     tell(place);
-    if (place.rows != &m_rows)
-        Q_EMIT readElsewhere(place.conversation, keptOf(*place.rows));
+    tellElsewhere(place);
 }
 
 void AttachmentModel::count(Row& row)
@@ -315,6 +320,13 @@ void AttachmentModel::tell(const Place& place)
         return;
     Q_EMIT dataChanged(index(place.row), index(place.row));
     Q_EMIT changed();
+}
+
+/// The last thing to be done with a place: who hears of it may forget the conversation.
+void AttachmentModel::tellElsewhere(const Place& place)
+{
+    if (place.rows != &m_rows)
+        Q_EMIT readElsewhere(place.conversation, keptOf(*place.rows), readingOf(*place.rows));
 }
 
 void AttachmentModel::setNotice(const QString& notice)

@@ -54,7 +54,7 @@ public:
     int count() const { return int(m_rows.size()); }
     int failed() const;     // files that cannot be sent
     bool sendable() const;  // some file has not failed
-    bool reading() const;
+    bool reading() const { return readingOf(m_rows) > 0; }
     bool counting() const;                       // of some file it is not known yet how many tokens it takes
     int tokens() const;                          // of those that are known
     QString notice() const { return m_notice; }  // one sentence about what did not become a row
@@ -82,8 +82,9 @@ public:
 
 Q_SIGNALS:
     void changed();
-    /// A file of a conversation that is not shown is ready; the files are those of kept() there.
-    void readElsewhere(const QString& conversation, const QList<DraftFile>& kept);
+    /// A file of a conversation that is not shown was read, or could not be; or one is left whose files all could not.
+    /// `kept` are those of kept() there, `reading` says how many are still being read.
+    void readElsewhere(const QString& conversation, const QList<DraftFile>& kept, int reading);
     void noticeChanged();
 
 private:
@@ -101,12 +102,14 @@ private:
     };
 
     static QList<DraftFile> keptOf(const std::vector<Row>& rows);
+    static int readingOf(const std::vector<Row>& rows);
     Place find(const QString& job);
     QString append(const QString& name);  // its job; empty: there is no room
     void erase(const Place& place);
     void onRead(const QString& job, const ReadFile& result);
     void count(Row& row);
     void tell(const Place& place);
+    void tellElsewhere(const Place& place);
     void setNotice(const QString& notice);
 
     TokenCounter& m_counter;

@@ -85,13 +85,22 @@ void ChatController::setDraftFiles(const QList<DraftFile>& files, int unread)
     m_draftTimer.start();
 }
 
-void ChatController::keepDraftFiles(const QString& conversation, const QList<DraftFile>& files)
+bool ChatController::keepDraftFiles(const QString& conversation, const QList<DraftFile>& files, int unread)
 {
-    if (OpenConversation* const of = m_open.open(conversation); of && of->header.draftFiles != files) {
+    OpenConversation* const of = m_open.open(conversation);
+    if (!of)
+        return false;
+    of->unreadFiles = unread;
+    if (of->header.draftFiles != files) {
         of->header.draftFiles = files;
         m_open.save(*of);
     }
+    const bool emptied = of->isEmptied();
+    const bool stays = of->waitsForFiles() || (of->kept && !emptied);
+    if (emptied)
+        m_store.moveToTrash(conversation);
     m_open.dropIdle();
+    return stays;
 }
 
 void ChatController::setSettings(const ConversationSettings& settings)

@@ -63,7 +63,9 @@ public:
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
     /// `unread`: how many more files are attached that are still being read or could not be read.
     void setDraftFiles(const QList<DraftFile>& files, int unread = 0);
-    void keepDraftFiles(const QString& conversation, const QList<DraftFile>& files);  // of one that is not shown
+    /// The same of one that is not shown, where files that could not be read do not count. False: there is nothing else
+    /// in it, and it is gone.
+    bool keepDraftFiles(const QString& conversation, const QList<DraftFile>& files, int unread);
     bool continuesText() const { return m_turns.model() && !m_turns.model()->has_chat_template; }
     QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line
 

@@ -41,7 +41,11 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
         Q_EMIT obstacleChanged();
         Q_EMIT tokensChanged();
     });
-    connect(&m_attachments, &AttachmentModel::readElsewhere, &chat, &ChatController::keepDraftFiles);
+    connect(&m_attachments, &AttachmentModel::readElsewhere, this,
+            [this](const QString& conversation, const QList<DraftFile>& kept, int reading) {
+                if (!m_chat.keepDraftFiles(conversation, kept, reading))
+                    m_attachments.forget(conversation);
+            });
     connect(engine.worker(), &EngineWorker::loaded, this, [this] {
         m_attachments.recount();
         onDraftChanged();

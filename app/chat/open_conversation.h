@@ -83,7 +83,7 @@ struct OpenConversation {
     bool contextFull = false;
     bool onceFull = false;  // its last answer filled the context, perhaps of another model: what is counted next tells
     bool contextNearlyFull = false;
-    int unreadFiles = 0;    // beside its draft: they are still being read, or could not be
+    int unreadFiles = 0;    // beside its draft: they are still being read; while it is shown, or could not be
     int tooLongTokens = 0;  // of the last question, which alone is more than the context holds; 0: it is not
     ContextLedger ledger;
     QHash<QString, int> tokens;                 // by message, as the engine counted them last
@@ -92,9 +92,10 @@ struct OpenConversation {
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
     bool worthKeeping() const;  // something was said, is being written or attached, or was chosen
-    /// It was saved for a draft only, and the draft has been deleted. Not while files are attached, read or not.
+    /// It was saved for a draft only, and the draft has been deleted. Not while files are being read for it, or it is
+    /// shown with some that could not be.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
-    /// A new one with files alone: it goes into the store with the first of them that is read.
+    /// A new one with files alone: it goes into the store with the first of them that is read, and is gone if none can.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
 

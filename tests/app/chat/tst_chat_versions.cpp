@@ -346,11 +346,32 @@ private Q_SLOTS:
         chat->newConversation();
         const QString unread = chat->conversationId();
         QVERIFY(unread != "other");
+        const QSignalSpy readElsewhere(composer.attachments(), &AttachmentModel::readElsewhere);
         attach("c.txt", "");  // nothing can be read in it
         QVERIFY(chat->open("other"));
-        QTest::qWait(200);
+        QVERIFY(bench->open->find(unread));
+        QTRY_COMPARE(readElsewhere.size(), 1);
+        QVERIFY(!bench->open->find(unread));
         QCOMPARE(filesOf(unread), -1);
         QCOMPARE(filesOf("other"), 0);
+
+        chat->newConversation();
+        const QString seen = chat->conversationId();
+        attach("c.txt", "");
+        QTRY_COMPARE(composer.attachments()->failed(), 1);
+        QVERIFY(chat->open("other"));
+        QVERIFY(!bench->open->find(seen));
+
+        // One that was kept for its draft alone, which is deleted.
+        chat->newConversation();
+        const QString emptied = chat->conversationId();
+        chat->setDraft("x");
+        QTRY_VERIFY(bench->store->conversation(emptied));
+        chat->setDraft("");
+        attach("c.txt", "");
+        QVERIFY(chat->open("other"));
+        QVERIFY(bench->store->conversation(emptied));
+        QTRY_VERIFY(!bench->store->conversation(emptied));
     }
 
     void thePasteThatIsPutBackIsTheLastOne()
