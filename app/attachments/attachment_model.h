@@ -60,12 +60,13 @@ public:
     QString notice() const { return m_notice; }  // one sentence about what did not become a row
 
     Q_INVOKABLE void add(const QList<QUrl>& files);
-    QString addText(const QString& name, const QString& text);  // for rowOf(); empty: there is no room
+    /// Returns what rowOf() takes; empty: there was no room.
+    QString addText(const QString& name, const QString& text);
     Q_INVOKABLE void remove(int row);
     Q_INVOKABLE void removeFailed();
     Q_INVOKABLE AttachmentFacts facts(int row) const;
     QString text(int row) const;            // what the model will read
-    int rowOf(const QString& added) const;  // of one of addText(); -1: it is not there any more
+    int rowOf(const QString& added) const;  // the row of what addText() returned this for; -1: it is gone
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
     /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the
