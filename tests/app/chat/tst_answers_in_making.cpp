@@ -1,4 +1,5 @@
-// The answers of a turn while they are made.
+// What becomes of the answers of a turn while they are made. That nothing is read of one that is gone already, only a
+// build with sanitizers sees.
 #include "app/chat/answers_in_making.h"
 #include "tests/support/test_program.h"
 
