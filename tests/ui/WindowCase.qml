@@ -83,20 +83,25 @@ TestCase {
         verify(item, "there is no " + name);
         return item;
     }
+    // Of an item that may be made anew meanwhile, such as a row: a function that finds it.
     function click(item) {
-        tryCompare(item, "visible", true);
+        const found = () => typeof item === "function" ? item() : item;
+        tryVerify(() => found() && found().visible, 20000, "it was never visible");
         // What has just appeared is put in its place with the next frames, which a busy machine is late with.
         let before = null, since = 0;
         tryVerify(() => {
-            Bench.nextFrame(item);
-            const now = item.mapToItem(null, item.width / 2, item.height / 2);
-            const rests = before && Math.abs(now.x - before.x) < item.width / 4 && Math.abs(now.y - before.y) < item.height / 4;
+            const it = found();
+            if (!it)
+                return false;
+            Bench.nextFrame(it);
+            const now = it.mapToItem(null, it.width / 2, it.height / 2);
+            const rests = before && Math.abs(now.x - before.x) < it.width / 4 && Math.abs(now.y - before.y) < it.height / 4;
             before = now;
             if (!rests)
                 since = Date.now();
             return rests && Date.now() - since >= 80;
         });
-        mouseClick(item);
+        mouseClick(found());
     }
     function type(text) {
         for (const letter of text)

@@ -22,7 +22,7 @@ Item {
 
         function test_return_in_the_name_saves() {
             makeWindow();
-            const dialog = saving.createObject(root);
+            const dialog = createTemporaryObject(saving, root);
             for (const name of ["first.json", "second.json"]) {
                 const before = saves.count;
                 dialog.open();
@@ -35,13 +35,12 @@ Item {
                 compare(saves.count, before + 1);
                 verify(dialog.selectedFile.toString().endsWith(name));
             }
-            dialog.destroy();
         }
 
         function test_a_file_is_not_written_over_unasked() {
             makeWindow();
             const there = Bench.file("there.json", "old").toString().replace("file://", "");
-            const dialog = writing.createObject(root), question = findChild(root, "replaceQuestion");
+            const dialog = createTemporaryObject(writing, root), question = findChild(root, "replaceQuestion");
             const save = path => {
                 dialog.open();
                 const field = () => seen(root.Overlay.overlay, "fileNameTextField");
@@ -66,14 +65,13 @@ Item {
             save(there.replace("there", "new"));
             compare(dialog.writes, 2);
             verify(!question.visible);
-            dialog.destroy();
         }
 
         function test_a_folder_without_folders_can_be_chosen_from_within() {
             makeWindow();
             Bench.putModels(["models/deep/one.gguf"]);
             const deep = Bench.modelFolder("models/deep");
-            const dialog = choosing.createObject(root, { currentFolder: Bench.modelFolder("models") });
+            const dialog = createTemporaryObject(choosing, root, { currentFolder: Bench.modelFolder("models") });
             dialog.open();
             const list = () => seen(root.Overlay.overlay, "folderDialogListView");
             tryVerify(() => list() && list().count === 1);
@@ -82,13 +80,12 @@ Item {
             click(buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open));
             tryCompare(dialog, "visible", false);
             compare(dialog.selectedFolder, deep);
-            dialog.destroy();
         }
         function test_a_folder_that_was_typed_with_a_slash_does_no_harm() {
             makeWindow();
             Bench.putModels(["models/deep/one.gguf"]);
             const deep = Bench.modelFolder("models/deep");
-            const dialog = opening.createObject(root, { currentFolder: Bench.modelFolder("models") });
+            const dialog = createTemporaryObject(opening, root, { currentFolder: Bench.modelFolder("models") });
             const list = () => seen(root.Overlay.overlay, "fileDialogListView");
             const bar = () => breadcrumbs(root.Overlay.overlay);
             for (let time = 0; time < 3; ++time) {
@@ -101,13 +98,12 @@ Item {
                 bar().textField.text = deep.toString().replace("file://", "") + "/";
                 keyClick(Qt.Key_Return);
                 tryVerify(() => list().count === 1 && list().itemAtIndex(0).fileName === "one.gguf");
-                click(list().itemAtIndex(0));
+                click(() => list().itemAtIndex(0));
                 tryVerify(() => buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open).enabled);
                 click(buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open));
                 tryCompare(dialog, "visible", false);
                 verify(dialog.selectedFile.toString().endsWith("/deep/one.gguf"), dialog.selectedFile);
             }
-            dialog.destroy();
         }
         function breadcrumbs(item) {
             if (item["upButtonSpacing"] !== undefined && item.visible)
