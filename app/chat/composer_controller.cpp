@@ -108,7 +108,7 @@ bool ComposerController::paste()
 QString ComposerController::takePasteBack()
 {
     const int row = m_attachments.rowOf(m_pasted);
-    const QString text = m_attachments.text(row);
+    QString text = m_attachments.text(row);
     if (text.isEmpty() || !fitsTheField(text))
         return {};
     m_attachments.remove(row);

@@ -157,7 +157,7 @@ void ExperimentsController::start()
 /// Why nothing can be measured now; empty: it can.
 QString ExperimentsController::obstacle() const
 {
-    if (const QString missing = m_draft.obstacle(); !missing.isEmpty())
+    if (QString missing = m_draft.obstacle(); !missing.isEmpty())
         return missing;
     if (m_world.program.isEmpty())
         return tr("spillway-cli is missing: it measures, and belongs beside this program.");

@@ -93,7 +93,7 @@ QSqlError AttachmentFolder::keepTexts(const QList<Attachment>& attachments) cons
         const QString name = textFile(attachment);
         if (name.isEmpty() || QFile::exists(name))
             continue;
-        if (const QSqlError why = putFile(name, attachment.text.toUtf8()); why.type() != QSqlError::NoError)
+        if (QSqlError why = putFile(name, attachment.text.toUtf8()); why.type() != QSqlError::NoError)
             return why;
     }
     return {};

@@ -293,7 +293,7 @@ ConversationStore::Work ConversationStore::writing(const StoredConversation& con
 {
     return [conversation, files = m_attachments](const Database& database) {
         for (const StoredMessage& message : conversation.messages)
-            if (const QSqlError why = files.keepTexts(message.attachments); why.type() != QSqlError::NoError)
+            if (QSqlError why = files.keepTexts(message.attachments); why.type() != QSqlError::NoError)
                 return why;
         return outcome(database, rows::write(database, conversation));
     };

@@ -8,7 +8,7 @@ QString chosenPath(const QUrl& file)
 {
     if (!file.scheme().isEmpty())
         return file.toLocalFile();
-    const QString path = QUrl::fromPercentEncoding(file.toEncoded());
+    QString path = QUrl::fromPercentEncoding(file.toEncoded());
     // Behind the folder that was shown stands what was typed, which may begin anew: "/home/u" + "/" + "/tmp/run.csv".
     const qsizetype whole = path.indexOf(QLatin1String("//")), home = path.indexOf(QLatin1String("/~/"));
     if (home >= 0 && (whole < 0 || home < whole))

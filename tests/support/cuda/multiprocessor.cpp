@@ -8,8 +8,6 @@
 #include <span>
 #include <thread>
 
-namespace host = kernels::cuda::host;
-
 constinit thread_local uint3 threadIdx{};
 constinit thread_local uint3 blockIdx{};
 constinit thread_local uint3 blockDim{};
@@ -282,6 +280,7 @@ struct TypeNote {
 
 }  // namespace emulator
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): it is the compiler's name
 extern "C" void __ubsan_handle_type_mismatch_v1(const emulator::AccessNote* note, std::uintptr_t address)
 {
     const std::size_t alignment = std::size_t(1) << note->log2_alignment;
