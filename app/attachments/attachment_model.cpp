@@ -322,7 +322,7 @@ void AttachmentModel::tell(const Place& place)
     Q_EMIT changed();
 }
 
-/// The last thing to be done with a place: who hears of it may forget the conversation.
+/// Call it last: whoever hears the signal may forget the conversation, and with it the place.
 void AttachmentModel::tellElsewhere(const Place& place)
 {
     if (place.rows != &m_rows)

@@ -171,8 +171,8 @@ void ChatContext::onPromptCounted(quint64 job, const std::optional<engine::Promp
     const ContextLedger& next = m_shown->ledger;
     if (next.known)
         m_shown->frame.context_tokens = next.total();  // it holds what ends the last answer, too
-    // While the timer runs, this count is of an older prompt; the next one decides. Where nothing is counted, as by a
-    // server elsewhere, how the last answer ended has to do.
+    // While the timer runs, this count is of an older prompt; the next one decides. A server elsewhere counts nothing:
+    // then the context is full if the last answer ended because it was.
     if (!m_countTimer.isActive() && std::exchange(m_shown->onceFull, false))
         m_shown->contextFull = !next.known || next.total() + next.answerReserve > next.limit;
     m_shown->frame.context_limit = m_turns.contextTokens();  // known, also where a template refuses to be counted

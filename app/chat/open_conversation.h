@@ -95,7 +95,7 @@ struct OpenConversation {
     /// It was saved for a draft only, and the draft has been deleted. Not while files are being read for it, or it is
     /// shown with some that could not be.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
-    /// A new one with files alone: it goes into the store with the first of them that is read, and is gone if none can.
+    /// A new one with nothing but files: it is saved when the first of them has been read, and dropped if none can be.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
 

@@ -361,11 +361,6 @@ QString ExperimentsController::save(const QUrl& file) const
                    : ExperimentExports::csv(run, Strategy::Name(m_rows.base()), m_rows.earlier()));
 }
 
-QString ExperimentsController::shownName(const QUrl& file) const
-{
-    return VisibleText::of(QFileInfo(chosenPath(file)).fileName());
-}
-
 void ExperimentsController::showFolder(const QUrl& file)
 {
     if (!QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(chosenPath(file)).absolutePath())))

@@ -130,8 +130,6 @@ public:
     Q_INVOKABLE QUrl suggestedFile(const QString& suffix) const;
     /// The shown run as CSV or, by the file's suffix, as JSON. Empty: it was written; else one sentence.
     Q_INVOKABLE QString save(const QUrl& file) const;
-    /// The name of a file that was written, safe to show.
-    Q_INVOKABLE QString shownName(const QUrl& file) const;
     Q_INVOKABLE void showFolder(const QUrl& file);
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
     Q_INVOKABLE void refreshProgress() { Q_EMIT progressChanged(); }

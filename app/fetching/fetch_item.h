@@ -73,7 +73,7 @@ public:
     /// What was running or waiting waits. A file that makes no sense holds nothing, and of what is said to have come
     /// only that is believed which may be of the item.
     QList<FetchItem> read();
-    /// The file is there and cannot be read: it is not written over.
+    /// The list's file exists but cannot be read, so write() leaves it alone.
     bool lost() const { return m_lost; }
     /// False: it cannot be written.
     bool write(const QList<FetchItem>& items) const;

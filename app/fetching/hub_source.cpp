@@ -34,7 +34,7 @@ std::string lastName(const std::string& path)
     return path.substr(path.rfind('/') + 1);
 }
 
-/// Its bytes, and what leads to them.
+/// The file with its bytes, and the link to it in the cache where there is one.
 std::vector<std::filesystem::path> namesOf(const net::PullFile& file)
 {
     std::vector<std::filesystem::path> names{file.file.target};

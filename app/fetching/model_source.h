@@ -120,8 +120,7 @@ public:
     virtual net::Result<FetchedModel> fetch(const WantedModel& wanted, const OnPlaces& on_places,
                                             const OnWhole& on_whole, const OnProgress& on_progress,
                                             const std::stop_token& stop) = 0;
-    /// Removes what there is of files that are not whole yet, unless another program is fetching them; and `whole`
-    /// ones.
+    /// Removes the parts of files at `places`, unless another program is fetching them, and the files of `whole`.
     virtual void discard(const std::vector<std::filesystem::path>& places,
                          const std::vector<std::filesystem::path>& whole) = 0;
 

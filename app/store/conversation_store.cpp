@@ -18,8 +18,8 @@ namespace {
 
 constexpr qsizetype kLongestStoredTitle_chars = 500;
 
-/// Whatever it wants is no reason to try again, or what the user says would wait for it: the next time the trash is
-/// emptied is early enough.
+/// Where memory or the disk fail it removes nothing and reports no error: a job that is tried again would hold up what
+/// the user writes, and the next time the trash is emptied is early enough.
 QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
     QSet<QString> used;

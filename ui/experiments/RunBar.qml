@@ -39,7 +39,7 @@ ColumnLayout {
     function note(file: url, sentence: string) {
         refusal = sentence;
         saved = file;
-        savedName = sentence === "" ? experiments.shownName(file) : "";
+        savedName = sentence === "" ? ChosenFiles.shownName(file) : "";
     }
 
     function nameOf(run: experimentFacts): string {
