@@ -100,40 +100,67 @@ bool backUp(const QString& file, int version)
     return QFile::rename(unfinished, backup) && syncFolder(QFileInfo(file).path());
 }
 
-/// Renames the file and its log. Empty: it could not be done.
+/// Where a new database is made that takes the place of another one.
+QString successor(const QString& file)
+{
+    return file + QLatin1String("-new");
+}
+
+void removeDatabase(const QString& file)
+{
+    for (const char* part : {"-wal", "-shm", ""})
+        QFile::remove(file + QLatin1String(part));
+}
+
+/// Renames a database and its log, which goes first: alone it harms nobody, where the database without it is damaged.
+bool renameDatabase(const QString& from, const QString& to)
+{
+    const QString log = from + QLatin1String("-wal"), newLog = to + QLatin1String("-wal");
+    QFile::remove(newLog);
+    QFile::rename(log, newLog);
+    if (!QFile::rename(from, to)) {
+        QFile::rename(newLog, log);
+        return false;
+    }
+    QFile::remove(from + QLatin1String("-shm"));
+    return true;
+}
+
+/// The name that the file has now. Empty: it could not be renamed.
 QString setAside(const QString& file, const QString& reason)
 {
     const QString stamp = QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss-zzz"));
     const QString name = QStringLiteral("spillway-%1-%2.sqlite").arg(reason, stamp);
-    QString aside = QFileInfo(file).path() + QLatin1Char('/') + name;
-    if (!QFile::rename(file, aside))
-        return {};
-    QFile::rename(file + QLatin1String("-wal"), aside + QLatin1String("-wal"));
-    QFile::remove(file + QLatin1String("-shm"));
-    return aside;
+    return renameDatabase(file, QFileInfo(file).path() + QLatin1Char('/') + name) ? name : QString();
 }
 
-/// What can still be read of a damaged file, written to the new one. The number of conversations.
-int rescue(const QString& damaged, const QString& file, const QString& attachments)
+/// What can still be read of a damaged file, written to a new one: the number of conversations. No number: nothing can
+/// be written for want of something, and `why` says of what.
+std::optional<int> rescue(const QString& damaged, const QString& to, const QString& attachments, QSqlError& why)
 {
     const StoreReader reader(damaged, Database::Access::Read, AttachmentFolder(attachments));
-    const Database database(file, Database::Access::Write);
+    const Database database(to, Database::Access::Write);
     if (!reader.isOpen() || !database.isOpen())
         return 0;
     int count = 0;
-    database.ran(QStringLiteral("BEGIN IMMEDIATE"));
+    bool isWritten = database.ran(QStringLiteral("BEGIN IMMEDIATE"));
     const StoreReader::Rescued rescued = reader.rescue();
     for (const Preset& preset : rescued.presets)
         rows::write(database, preset);
     for (const StoredConversation& conversation : rescued.conversations) {
         database.ran(QStringLiteral("SAVEPOINT one"));
-        if (rows::write(database, conversation))
+        if (rows::write(database, conversation)) {
             ++count;
-        else
+        } else if (why = database.error(); isForWant(why)) {
+            return {};
+        } else {
             database.ran(QStringLiteral("ROLLBACK TO one"));
+        }
         database.ran(QStringLiteral("RELEASE one"));
     }
-    return database.ran(QStringLiteral("COMMIT")) ? count : 0;
+    isWritten = isWritten && database.ran(QStringLiteral("COMMIT"));
+    why = database.error();
+    return isWritten ? std::optional(count) : std::nullopt;
 }
 
 OpenedStore inMemory(const QString& sentence)
@@ -183,29 +210,37 @@ QString keepFiles(const QString& file, const QString& attachments)
     return why.type() == QSqlError::NoError ? QString() : troubleOf(why, file);
 }
 
+/// The file keeps its name until the new one is whole: what fails for want of room is tried again at the next start.
 OpenedStore startAnew(const QString& file, const QString& attachments, State state)
 {
     const bool damaged = state == State::Damaged;
-    // First: what was set aside already would not be found, and rescued, at the next start.
     if (const QString why = keepFiles(file, attachments); !why.isEmpty())
         return unavailable(why);
-    const QString aside = setAside(file, damaged ? QStringLiteral("damaged") : QStringLiteral("foreign"));
-    if (aside.isEmpty())
-        return unavailable(Text::tr("the damaged database could not be set aside"));
-    if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
+    const QString next = successor(file);
+    const auto givenUp = [&](const QString& why) {
+        removeDatabase(next);
         return unavailable(why);
-    const QString name = QFileInfo(aside).fileName();
+    };
+    removeDatabase(next);
+    if (const QString why = makeOrMigrate(next, 0); !why.isEmpty())
+        return givenUp(why);
+    QSqlError why;
+    const std::optional<int> rescued = damaged ? rescue(file, next, attachments, why) : 0;
+    if (!rescued)
+        return givenUp(troubleOf(why, file));
+    const QString name = setAside(file, damaged ? QStringLiteral("damaged") : QStringLiteral("foreign"));
+    if (name.isEmpty() || !renameDatabase(next, file))
+        return unavailable(Text::tr("the damaged database could not be set aside"));
     if (!damaged)
         return {.database = file,
                 .notice = Text::tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
-    const int rescued = rescue(aside, file, attachments);
     return {
         .database = file,
         .notice =
-            rescued > 0
+            *rescued > 0
                 ? Text::tr("The database of conversations was damaged: %1 of them could be read again, and the damaged "
                            "file was renamed to %2.")
-                      .arg(rescued)
+                      .arg(*rescued)
                       .arg(name)
                 : Text::tr("The database of conversations was damaged and was renamed to %1.").arg(name)};
 }
@@ -228,6 +263,8 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
     const QString file = folder + QLatin1String("/spillway.sqlite");
     if (!QDir().mkpath(folder))
         return unavailable(Text::tr("the folder %1 cannot be made").arg(folder));
+    if (!QFile::exists(file) && QFile::exists(successor(file)))  // the program ended between two names
+        renameDatabase(successor(file), file);
     const bool thoroughly = hasReasonToCheck(file);
     const Finding found = look(file, thoroughly);
     switch (found.state) {
