@@ -25,11 +25,18 @@ QString typed(double value, int decimals)
     return text.endsWith(locale.decimalPoint()) ? text.chopped(1) : text;
 }
 
-/// "0,7" and "0.7" mean the same, wherever one lives.
-std::optional<double> parsed(const QString& text)
+/// "0,7" and "0.7" mean the same, wherever one lives; groups of digits are read in whole numbers alone, so that "2.5"
+/// is not 25 where a point parts thousands.
+std::optional<double> parsed(const QString& text, int decimals)
 {
     bool ok = false;
-    double value = QLocale().toDouble(text, &ok);
+    QLocale ungrouped;
+    ungrouped.setNumberOptions(QLocale::RejectGroupSeparator);
+    double value = ungrouped.toDouble(text, &ok);
+    if (!ok && decimals == 0) {
+        value = QLocale().toDouble(text, &ok);
+        ok = ok && QLocale().toString(value, 'f', 0) == text;
+    }
     if (!ok)
         value = QLocale::c().toDouble(QString(text).replace(u',', u'.'), &ok);
     return ok && std::isfinite(value) ? std::optional(value) : std::nullopt;
@@ -166,7 +173,7 @@ QString SamplingModel::setText(int row, const QString& text)
         return {};
     }
     const SamplingControl& control = samplingControls()[size_t(row)];
-    const auto number = parsed(text.trimmed());
+    const auto number = parsed(text.trimmed(), control.decimals);
     if (number) {
         const QJsonObject alone{{QLatin1String(control.key), *number}};
         if (samplingValue(alone, control)) {

@@ -249,35 +249,6 @@ private Q_SLOTS:
         QVERIFY2(store->notice().contains("1 of them"), qPrintable(store->notice()));
     }
 
-    void nothingIsSetAsideWhereTheRestHasNoRoom_data()
-    {
-        QTest::addColumn<int>("room_bytes");
-        QTest::newRow("no tables") << 20'000;
-        QTest::newRow("not all rows") << 400'000;
-    }
-    void nothingIsSetAsideWhereTheRestHasNoRoom()
-    {
-#ifndef Q_OS_LINUX
-        QSKIP("needs a limit on the size of files");
-#else
-        QFETCH(const int, room_bytes);
-        fill(50, 10'000);
-        store.reset();
-        sql(file(), {"DROP TABLE attachments"});
-        {
-            const FileSizeLimit limit(room_bytes);
-            reopen();
-            QVERIFY2(store->notice().contains("cannot be kept"), qPrintable(store->notice()));
-            QCOMPARE(setAside(), QStringList());
-            QVERIFY(!QFile::exists(file() + "-new"));
-        }
-        reopen();
-        QVERIFY2(store->notice().contains("50 of them"), qPrintable(store->notice()));
-        QCOMPARE(setAside().size(), 1);
-        QCOMPARE(store->conversations().size(), 50);
-#endif
-    }
-
     void aNewDatabaseThatHasNotGotItsNameYetIsTaken()
     {
         fill(3);
@@ -501,6 +472,35 @@ private Q_SLOTS:
         reopen();
         QCOMPARE(store->notice(), QString());
         QVERIFY(store->conversation("last"));
+#endif
+    }
+
+    void nothingIsSetAsideWhereTheRestHasNoRoom_data()
+    {
+        QTest::addColumn<int>("room_bytes");
+        QTest::newRow("no tables") << 40'000;
+        QTest::newRow("not all rows") << 400'000;
+    }
+    void nothingIsSetAsideWhereTheRestHasNoRoom()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("needs a limit on the size of files");
+#else
+        QFETCH(const int, room_bytes);
+        fill(50, 10'000);
+        store.reset();
+        sql(file(), {"DROP TABLE attachments"});
+        {
+            const FileSizeLimit limit(room_bytes);
+            reopen();
+            QVERIFY2(store->notice().contains("cannot be kept"), qPrintable(store->notice()));
+            QCOMPARE(setAside(), QStringList());
+            QVERIFY(!QFile::exists(file() + "-new"));
+        }
+        reopen();
+        QVERIFY2(store->notice().contains("50 of them"), qPrintable(store->notice()));
+        QCOMPARE(setAside().size(), 1);
+        QCOMPARE(store->conversations().size(), 50);
 #endif
     }
 };

@@ -120,6 +120,30 @@ private Q_SLOTS:
         QVERIFY(room.chat.settings().sampling.isEmpty());
     }
 
+    void readsNumbersAsTheyAreWrittenHere_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<double>("value");
+        QTest::newRow("comma") << QByteArray("temperature") << "2,5" << 2.5;
+        QTest::newRow("point") << QByteArray("temperature") << "2.5" << 2.5;
+        QTest::newRow("thousands") << QByteArray("max_tokens") << "4.096" << 4096.0;
+        QTest::newRow("thousands of thousands") << QByteArray("seed") << "1.234.567" << 1234567.0;
+        QTest::newRow("ungrouped") << QByteArray("max_tokens") << "4096" << 4096.0;
+    }
+    void readsNumbersAsTheyAreWrittenHere()
+    {
+        QFETCH(const QByteArray, key);
+        QFETCH(const QString, text);
+        QFETCH(const double, value);
+        QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
+        const auto back = qScopeGuard([] { QLocale::setDefault(QLocale::c()); });
+        Room room;
+        QCOMPARE(room.settings.sampling()->setText(room.row(key.constData()), text), "");
+        QCOMPARE(room.chat.settings().sampling.value(QLatin1String(key)).toDouble(), value);
+        QVERIFY(!room.settings.sampling()->setText(room.row("top_k"), "12.5").isEmpty());
+    }
+
     void sliderValuesKeepToTheirSteps()
     {
         Room room;
