@@ -84,7 +84,8 @@ TestCase {
         return item;
     }
     // Of an item that may be made anew meanwhile, such as a row: a function that finds it.
-    function click(item) {
+    /// The item, or the one that a function finds, once it is seen and does not move.
+    function atRest(item) {
         const found = () => typeof item === "function" ? item() : item;
         tryVerify(() => found() && found().visible, 20000, "it was never visible");
         // What has just appeared is put in its place with the next frames, which a busy machine is late with.
@@ -101,7 +102,10 @@ TestCase {
                 since = Date.now();
             return rests && Date.now() - since >= 80;
         });
-        mouseClick(found());
+        return found();
+    }
+    function click(item) {
+        mouseClick(atRest(item));
     }
     function type(text) {
         for (const letter of text)

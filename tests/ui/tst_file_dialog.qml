@@ -75,7 +75,7 @@ Item {
             dialog.open();
             const list = () => seen(root.Overlay.overlay, "folderDialogListView");
             tryVerify(() => list() && list().count === 1);
-            mouseDoubleClickSequence(list().itemAtIndex(0));
+            mouseDoubleClickSequence(atRest(() => list().itemAtIndex(0)));
             tryVerify(() => list().count === 0 && list().model.folder === deep);
             click(buttonsIn(root.Overlay.overlay).standardButton(DialogButtonBox.Open));
             tryCompare(dialog, "visible", false);

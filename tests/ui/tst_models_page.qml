@@ -199,7 +199,7 @@ Item {
             keyClick(Qt.Key_L, Qt.ControlModifier);
             tryVerify(() => row(1) && row(1).entry.title === "a");
             wait(50);
-            mouseDoubleClickSequence(row(1), 60, 20);
+            mouseDoubleClickSequence(atRest(() => row(1)), 60, 20);
             tryVerify(() => Bench.models.current.name === "a");
         }
 
