@@ -117,15 +117,11 @@ void Decoder::made_of(const Placement& placement, RowRange rows, std::span<float
 /// Layers on the host read keys and values that layers on the device have just written.
 void Decoder::bring_shared_kv_home(const Step& step)
 {
-    int last = -1;
-    for (int l = step.device_layers; l < int(h_.layers.size()); ++l) {
-        const int source = h_.layers[std::size_t(l)].kv_source;
-        if (source < 0 || source >= step.device_layers || source <= last)
-            continue;
-        for (const RowGroup& group : step.groups)
-            step.cache.bring_home(*group.sequence, source, group.first, group.count());
-        last = source;
-    }
+    const auto on_host = std::span(h_.layers).subspan(std::size_t(step.device_layers));
+    for (int source = 0; source < step.device_layers; ++source)
+        if (std::ranges::find(on_host, source, &LayerParameters::kv_source) != on_host.end())
+            for (const RowGroup& group : step.groups)
+                step.cache.bring_home(*group.sequence, source, group.first, group.count());
 }
 
 /// The residual stream goes where the next layer computes.
