@@ -359,8 +359,9 @@ Status LoadedModel::step(std::span<RowGroup> groups)
 Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& stop)
 {
     const int intact = cache_->intact_tokens(sequence);
-    // A spoiled state goes also where there is no token before it.
-    if (intact < sequence.length() || (intact == 0 && sequence.state != kNoState)) {
+    // A spoiled state goes also where no token is lost: there is none, or a checkpoint is behind all of them.
+    const bool is_spoiled = sequence.state != kNoState && !cache_->states().whole(sequence);
+    if (intact < sequence.length() || is_spoiled) {
         std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
         lost.insert(lost.end(), sequence.lost.begin(), sequence.lost.end());
         cache_->truncate(sequence, intact);
@@ -471,7 +472,11 @@ bool LoadedModel::made_of(const KvSequence& sequence, RowRange rows, std::span<f
         return false;
     const ThreadPool::Step working(cpu_->pool());
     decoder_->made_of(placement_->placement(), {row_of(sequence) + rows.first, rows.count}, out);
-    return true;
+    // A GPU computes behind our back: what goes wrong in its kernels shows only when the rows are fetched.
+    const Status done = placement_->take_status();
+    if (!done)
+        lose_device(done.error());
+    return done.has_value();
 }
 
 /// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again

@@ -283,6 +283,45 @@ private Q_SLOTS:
         QVERIFY(lost > 70);
     }
 
+    /// A step that begins at a checkpoint has no tokens to lose, and yet a state that it has written.
+    void aDeviceLostBehindACheckpointSpoilsNoState_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"qwen35", "nemotron_h", "falcon-h1"})
+            QTest::addRow("%s", name) << QString(name);
+    }
+    void aDeviceLostBehindACheckpointSpoilsNoState()
+    {
+        QFETCH(const QString, name);
+        const auto logits_at_the_end = [](LoadedModel& model) {
+            const std::vector<int> ids = some_tokens(model);
+            KvSequence kv;
+            model.placement().begin_turn();
+            for (const int at : {0, 20, 40}) {
+                model.cache().states().keep(kv);
+                if (const Status ok = model.append(kv, std::span(ids).subspan(std::size_t(at), 20)); !ok)
+                    qWarning("%s", ok.error().what.c_str());
+            }
+            const std::vector<float> logits = row_logits(model, kv, 0);
+            model.cache().truncate(kv, 0);
+            return logits;
+        };
+        const std::vector<float> alone = logits_at_the_end(*load(request_for(name)));
+        int lost = 0;
+        for (int call = 1; call < 1000; ++call) {
+            LoadRequest request = emulated(name, 200);
+            request.placement.device_layers = 1;
+            request.placement.emulated.lose_at_call = call;
+            const auto model = load(request);
+            QVERIFY(model);
+            QVERIFY2(same_bits(logits_at_the_end(*model), alone), qPrintable(QString::number(call)));
+            if (model->placement().telemetry())
+                break;  // more calls than there are
+            ++lost;
+        }
+        QVERIFY2(lost > 3 && lost < 900, qPrintable(QString::number(lost)));
+    }
+
     void otherConversationsLeaveFirst()
     {
         const auto model = load(emulated("llama", 256));
