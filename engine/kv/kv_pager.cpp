@@ -137,6 +137,7 @@ Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count
     const int last = (first + count - 1) / tokens;
     note_arrivals();
     columns_.use(sequence.pages, first / tokens);
+    trim_windows(first);
     stream_.clear();
     attended_on_host_bytes_ = 0;
     for (int b = 0; b <= last; ++b)
@@ -149,6 +150,7 @@ Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count
             if (b < first / tokens && b >= cache_.layer(l).first_block(first))
                 attended_on_host_bytes_ += std::int64_t(cache_.layer(l).bytes());
         }
+    next_position_ = first + count;
     return {};
 }
 

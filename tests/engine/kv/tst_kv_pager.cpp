@@ -506,6 +506,33 @@ private Q_SLOTS:
         QVERIFY(here.intact(a));
     }
 
+    void whatEndedADeviceGoesWithIt()
+    {
+        for (const bool goes : {false, true}) {
+            Paged here(4, link(20));
+            KvSequence a;
+            while (here.step(a, 1)) {
+            }
+            here.cache.bring_home(a, 0, 0, a.length());
+            if (goes)
+                here.cache.set_device(nullptr, nullptr);
+            QCOMPARE(bool(here.cache.take_status()), goes);
+        }
+    }
+
+    void stepsOnTheHostLeaveNoWindowBehind()
+    {
+        Paged here(20, link(), {kFull, kSliding});
+        KvSequence a;
+        QVERIFY(here.steps(a, 3));
+        for (int i = 0; i < 6; ++i)
+            QVERIFY(here.step(a, kTokens, LayerOn::Host));
+        QCOMPARE(here.places(a, 1), "hhhhhhhhh");
+        QVERIFY(here.steps(a, 1));
+        QCOMPARE(here.places(a, 1), "hhhhhhhDDD");
+        QVERIFY(here.intact(a));
+    }
+
     void aLostDeviceDamagesWhatTheHostDoesNotHave()
     {
         EmulatedDeviceOptions slow = link();
