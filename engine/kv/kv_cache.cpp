@@ -296,6 +296,7 @@ void KvCache::set_device(DeviceKv* device, KvStream* stream, DeviceStates* state
     states_.set_device(states);
     device_ = device;
     stream_ = stream;
+    status_ = {};  // of the device that goes
     for (std::size_t page = 0; device_ && page < memory_.size(); ++page)
         if (memory_[page])  // of conversations that another device held, or none
             device_->vram().device().pin(memory_[page].data(), page_bytes_);
