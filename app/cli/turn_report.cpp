@@ -105,6 +105,12 @@ static void print_guesses(const std::optional<engine::DraftModelTelemetry>& gues
         std::fprintf(stderr, " (%d of %d by %s)", guesser->accepted_tokens, guesser->drafted_tokens, name);
 }
 
+/// Of the model: copies of experts lie in both memories.
+static std::int64_t weight_bytes(const engine::Telemetry& t)
+{
+    return t.weight_bytes_host + t.weight_bytes_device - (t.device ? t.device->expert_cache_bytes : 0);
+}
+
 std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events)
 {
     const engine::Telemetry& t = turn.telemetry;
@@ -130,7 +136,7 @@ std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& 
                                          {"tpot_ms", tpot},
                                          {"prefill_tok_s", number(t.prefill_tokens_per_s)},
                                          {"decode_tok_s", number(t.decode_tokens_per_s)},
-                                         {"weight_bytes", t.weight_bytes_host + t.weight_bytes_device},
+                                         {"weight_bytes", weight_bytes(t)},
                                          {"scratch_bytes", t.scratch_bytes},
                                          {"placement", placement_summary(t, events)}};
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

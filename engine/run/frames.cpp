@@ -11,8 +11,10 @@ constexpr std::int64_t kSlowIntervalUs = 200'000;
 static void add_device(Telemetry& t, const DeviceTelemetry& device)
 {
     t.weight_bytes_device = device.weight_bytes;
-    // A device counts whole lines of its memory, so that all of a small model may take more there than in its file.
-    t.weight_bytes_host = std::max<std::int64_t>(0, t.weight_bytes_host - t.weight_bytes_device);
+    // Copied experts lie in both. A device counts whole lines of its memory, so that all of a small model may take more
+    // there than in its file.
+    const std::int64_t moved = device.weight_bytes - device.expert_cache_bytes;
+    t.weight_bytes_host = std::max<std::int64_t>(0, t.weight_bytes_host - moved);
     t.kv_bytes_device = device.kv_bytes;
     t.kv_blocks_device = device.kv_blocks;
     t.kv_blocks_host -= t.kv_blocks_device;

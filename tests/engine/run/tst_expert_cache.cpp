@@ -1,6 +1,7 @@
 // Copies of experts on the device while all experts lie on the host: not a bit changes, and what is chosen often is
 // found there.
 #include "engine/model_info.h"
+#include "engine/run/frames.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
@@ -240,6 +241,11 @@ private Q_SLOTS:
         const DeviceTelemetry device = device_now(*model);
         QVERIFY(device.expert_cache_bytes > 0 && device.expert_cache_bytes <= request.placement.expert_cache_bytes);
         QCOMPARE(device.weight_bytes - device_now(*without).weight_bytes, device.expert_cache_bytes);
+        const auto on_host = [](LoadedModel& of) {
+            return Frames().make(of, {}, nullptr, Phase::Idle).weight_bytes_host;
+        };
+        QVERIFY(on_host(*without) > 0);
+        QCOMPARE(on_host(*model), on_host(*without));  // copies leave nothing behind
         QVERIFY(model->placement().apply(SetHostExperts{0}));
         while (model->placement().advance()) {
         }
