@@ -110,6 +110,7 @@ void CudaGraphs::make_room_for_recording(const LayerRange& range)
 
 void CudaGraphs::forget()
 {
+    calls_.run([&] { return calls_.driver().make_current(); });  // the thread may have closed another GPU
     calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
     recordings_.clear();
 }
@@ -118,7 +119,6 @@ void CudaGraphs::set_joining(CudaJoining joining)
 {
     if (!joins_.may_become(joining))
         return;
-    calls_.run([&] { return calls_.driver().make_current(); });
     join_from_now_on(joining);
 }
 

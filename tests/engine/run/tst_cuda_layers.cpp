@@ -1,5 +1,6 @@
 // A dense layer on a GPU: how many kernels it takes, and shapes that no model of the project's own has.
 #include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/chain_model.h"
 #include "tests/support/dense_model.h"
 #include "tests/support/test_program.h"
 
@@ -29,6 +30,39 @@ private Q_SLOTS:
     {
         if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
             QSKIP("a real driver does not count");
+    }
+
+    // What a GPU has failed at may show only when the rows are fetched.
+    void anEmbeddingThatFailedIsNoZero()
+    {
+        LoadRequest request = on_cuda({});
+        request.model = m_folder.filePath("chain.gguf").toStdString();
+        request.threads = 1;
+        support::ChainModel({}).embeds(1).save(request.model);
+        const auto embedded = [&]() -> Result<Embedding> {
+            const auto engine = make_engine();
+            if (const auto info = engine->load(request, {}, {}); !info)
+                return tl::unexpected(info.error());
+            return engine->embed({"abc"}, {});
+        };
+        std::vector<float> whole;
+        int calls = 0;
+        {
+            Gpu gpu;
+            const auto made = embedded();
+            QVERIFY2(made, made ? "" : made.error().what.c_str());
+            whole = made->values;
+            calls = gpu.emulated()->calls();
+        }
+        // Those before open the model, those behind close it.
+        for (int call = calls / 2; call < calls * 3 / 4; ++call) {
+            Gpu gpu;
+            gpu.emulated()->fail_call(call, cuda::Status::LaunchFailed);
+            const auto made = embedded();
+            QCOMPARE(made ? made->values.size() : whole.size(), whole.size());
+            for (std::size_t i = 0; made && i < whole.size(); ++i)
+                QVERIFY2(std::abs(made->values[i] - whole[i]) < 1e-3F, qPrintable(QString::number(call)));
+        }
     }
 
     // Each launch costs a decode step more than its arithmetic does. What grew here by one costs 1 us a layer and
