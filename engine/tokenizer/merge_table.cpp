@@ -8,14 +8,6 @@ static std::uint64_t key_of(int left, int right)
     return std::uint64_t(std::uint32_t(left)) << 32 | std::uint32_t(right);
 }
 
-std::size_t MergeTable::KeyHash::operator()(std::uint64_t key) const
-{
-    // The finaliser of splitmix64: ids are dense, and the identity would put them in runs.
-    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
-    key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
-    return std::size_t(key ^ (key >> 31));
-}
-
 MergeTable::MergeTable(const Vocabulary& vocabulary, const TokenIndex& index)
     : index_(index)
     , token_count_(int(vocabulary.tokens.size()))
@@ -48,7 +40,7 @@ int MergeTable::symbol(std::string_view text) const
 {
     if (const int id = index_.find(text); id != kNoToken)
         return id;
-    const auto found = extra_.find(std::string(text));
+    const auto found = extra_.find(text);
     return found == extra_.end() ? kNoSymbol : found->second;
 }
 

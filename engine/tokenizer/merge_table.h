@@ -1,10 +1,12 @@
 // MergeTable holds the merges of a byte-pair vocabulary, by number instead of by text.
 #pragma once
 
+#include "engine/tokenizer/keyed_hash.h"
 #include "engine/tokenizer/token_index.h"
 #include "engine/tokenizer/vocabulary.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,16 +37,13 @@ public:
     int malformed() const { return malformed_; }
 
 private:
-    struct KeyHash {
-        std::size_t operator()(std::uint64_t key) const;
-    };
     int add_symbol(std::string_view text);
 
     const TokenIndex& index_;
     const int token_count_;
     int malformed_ = 0;
-    std::unordered_map<std::string, int> extra_;
-    std::unordered_map<std::uint64_t, Merge, KeyHash> merges_;  // key: left << 32 | right
+    std::unordered_map<std::string, int, KeyedHash, std::equal_to<>> extra_;
+    std::unordered_map<std::uint64_t, Merge, KeyedHash> merges_;  // key: left << 32 | right
 };
 
 }  // namespace engine

@@ -1,6 +1,7 @@
 // TokenIndex finds tokens by their text.
 #pragma once
 
+#include "engine/tokenizer/keyed_hash.h"
 #include "engine/tokenizer/vocabulary.h"
 
 #include <array>
@@ -28,7 +29,7 @@ public:
     int unreachable() const { return unreachable_; }
 
 private:
-    std::unordered_map<std::string_view, int> ids_;
+    std::unordered_map<std::string_view, int, KeyedHash> ids_;
     std::array<int, 256> byte_tokens_;
     int unreachable_ = 0;
 };

@@ -2,7 +2,9 @@
 #include "tests/engine/tokenizer/tokenizer_case.h"
 #include "tests/support/test_program.h"
 
+#include <cstring>
 #include <ctime>
+#include <functional>
 #include <limits>
 
 using engine::kNoToken;
@@ -52,6 +54,35 @@ private Q_SLOTS:
         v = fromData("spm.json");
         v.types.push_back(TokenType::Normal);
         QVERIFY(sentenceOf(v).find("token types") != std::string::npos);
+    }
+
+    /// Which texts collide is known where a hash has no key: these do in libstdc++'s, a MurmurHash64A.
+    void tokensThatWouldCollideAreFoundAtOnce()
+    {
+        constexpr std::uint64_t kFactor = 0xc6a4a7935bd1e995u, kSeed = 0xc70f6907u, kWanted = 4711;
+        std::uint64_t inverse = 1;
+        for (int i = 0; i < 6; ++i)
+            inverse *= 2 - kFactor * inverse;
+        const auto mixed = [](std::uint64_t value) { return value ^ (value >> 47); };  // twice: as before
+        Vocabulary v = fromData("bpe.json");
+        const std::size_t before = v.tokens.size();
+        constexpr int kMany = 200'000;
+        for (std::uint64_t first = 0; first < kMany; ++first) {
+            const std::uint64_t hash = ((kSeed ^ 16 * kFactor) ^ mixed(first * kFactor) * kFactor) * kFactor;
+            const std::uint64_t second = mixed((hash ^ kWanted) * inverse) * inverse;
+            std::string& token = v.tokens.emplace_back(16, 0);
+            std::memcpy(token.data(), &first, 8);
+            std::memcpy(token.data() + 8, &second, 8);
+        }
+#ifdef __GLIBCXX__
+        QCOMPARE(std::hash<std::string>()(v.tokens[before]), std::hash<std::string>()(v.tokens.back()));
+#endif
+        v.types.resize(v.tokens.size(), TokenType::Normal);
+        const std::clock_t start = std::clock();
+        const auto made = Tokenizer::make(std::move(v));
+        const double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+        QVERIFY2(made, made ? "" : made.error().what.c_str());
+        QVERIFY2(seconds < 20, qPrintable(QString::number(seconds)));
     }
 
     void unknownPatternIsAWarning()
