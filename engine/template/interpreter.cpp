@@ -298,7 +298,7 @@ void Interpreter::bind(const Macro& macro, Arguments& arguments)
         if (values[i].is_missing() && i >= first_default)
             values[i] = evaluator_.evaluate(*signature.defaults[i - first_default]);
         if (values[i].is_missing())
-            values[i] = heap.undefined("parameter " + repr_text(signature.parameter_texts[i]) + " was not provided");
+            values[i] = heap.undefined("parameter " + quote(signature.parameter_texts[i]) + " was not provided");
         names_.set(signature.parameters[i], values[i]);
     }
 }

@@ -27,6 +27,7 @@ bool Loop::advance(Value& item)
 
 bool Loop::peek()
 {
+    Level level(heap.budget);  // loops over loops recurse
     return !after_.is_missing() || iterator_->next(after_);
 }
 
@@ -34,6 +35,7 @@ std::int64_t Loop::length()
 {
     if (length_ >= 0)
         return length_;
+    Level level(heap.budget);
     if (const auto known = length_of(sequence_)) {
         length_ = *known;
     } else {

@@ -85,13 +85,17 @@ bool Generator::pull(Value& item)
 {
     if (!next_item)
         return false;
+    if (is_running)  // a loop's condition asks for what comes next in its own loop
+        throw TemplateError("generator already executing");
     Level level(heap.budget);  // generators over generators recurse
     heap.budget.step();
     const Value keep(this);  // the body of a loop may drop the last reference
-    if (next_item(item))
-        return true;
-    next_item = nullptr;
-    return false;
+    is_running = true;       // for good where an error ends the rendering
+    const bool has_item = next_item(item);
+    is_running = false;
+    if (!has_item)
+        next_item = nullptr;
+    return has_item;
 }
 
 Namespace::Namespace(Heap& home)

@@ -262,6 +262,7 @@ struct Generator final : Object {
 
     std::string_view name;  // a literal: what Python's repr would show
     Next next_item;
+    bool is_running = false;
 };
 
 struct Namespace final : Object {
