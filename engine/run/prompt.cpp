@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -17,6 +18,10 @@ using Json = nlohmann::ordered_json;
 // As templates call an answer's thoughts: most by the first name, Laguna and Kimi K3 by the second, LFM2.5 and gpt-oss
 // by the third.
 constexpr std::array kReasoningNames = {"reasoning_content", "reasoning", "thinking"};
+
+// What a template may take for each message to look at each other one; Gemma 4's takes 8 steps.
+constexpr std::int64_t kStepsPerPair = 64;
+constexpr std::chrono::microseconds kTimePerPair{10};
 
 std::string_view stripped(std::string_view text)
 {
@@ -325,6 +330,11 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
         return tl::unexpected(variables.error());
     RenderOptions options;
     options.stop = stop_;
+    // Some templates look through all other messages for each of them, as Gemma 4's: the limits are for templates and
+    // not for long conversations.
+    const auto count = std::int64_t(kept.size());
+    options.max_steps += kStepsPerPair * count * count;
+    options.max_time += std::chrono::duration_cast<std::chrono::milliseconds>(kTimePerPair * count * count);
     auto rendered = template_.render_traced(*variables, options);
     if (!rendered)
         return tl::unexpected(rendered.error());

@@ -35,7 +35,8 @@ inline constexpr std::string_view kChatMlTemplate =
 struct RenderOptions {
     std::optional<std::tm> now = {};  // local time for strftime_now; empty: the clock's
 
-    // A template comes out of a downloaded file. Beyond these it gets an error; real ones stay far below.
+    // A template comes out of a downloaded file. Beyond these it gets an error; real ones stay far below, but those
+    // that look through all messages for each message: who renders many allows for it.
     std::int64_t max_steps = 10'000'000;
     std::size_t max_bytes = 128u << 20;      // of all values alive at once
     std::size_t max_text_bytes = 16u << 20;  // of the result, and of each string on the way

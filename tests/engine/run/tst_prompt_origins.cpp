@@ -366,6 +366,20 @@ private Q_SLOTS:
         QCOMPARE(prompt->ledger.messages.front().tokens.count() > 0, true);
     }
 
+    /// As Gemma 4's template does; RenderOptions alone allow for some 1,000 messages.
+    void manyMessagesMayBeLookedThroughForEach()
+    {
+        const auto chat_template = ChatTemplate::parse(
+            "{% for message in messages %}{% set ns = namespace(tool=false, own=message.role) %}"
+            "{% for j in range(loop.index0 + 1, messages | length) %}{% if messages[j].role == 'tool' and not ns.tool "
+            "and ns.own != 'tool' %}{% set ns.tool = true %}{% endif %}{% endfor %}{{ message.content }}{% endfor %}");
+        QVERIFY(chat_template);
+        const auto prompt = PromptBuilder(*chat_template, tokenizer(), {})
+                                .build(request_of(std::vector<std::string>(1300, "a")), 10'000, 0);
+        QVERIFY2(prompt, prompt ? "" : prompt.error().what.c_str());
+        QCOMPARE(prompt->ledger.messages.size(), std::size_t(1300));
+    }
+
     void stoppingEndsIt()
     {
         const auto chat_template = ChatTemplate::parse(std::string(kChatMlTemplate));
