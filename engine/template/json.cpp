@@ -16,10 +16,10 @@ namespace engine::jinja {
 
 static Value number(const nlohmann::ordered_json& json)
 {
-    if (json.is_number_float())
+    // What is beyond 64 bits is a real already; so is what only lacks the sign, as the largest number of a u64 does.
+    const bool is_too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t(INT64_MAX);
+    if (json.is_number_float() || is_too_large)
         return Value::real(json.get<double>());
-    if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t(INT64_MAX))
-        throw TemplateError("an integer in the template's variables does not fit 64 bits");
     return Value::integer(json.get<std::int64_t>());
 }
 

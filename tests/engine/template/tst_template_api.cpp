@@ -71,6 +71,15 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(rendered.error().what), sentence);
     }
 
+    /// As generators of schemas write it for the largest number of a u64.
+    void aNumberBeyond64BitsIsAReal()
+    {
+        const auto parsed = ChatTemplate::parse("{{ tools | tojson }}");
+        const auto rendered = parsed->render({{"tools", {{{"maximum", UINT64_MAX}}}}});
+        QVERIFY2(rendered, rendered ? "" : rendered.error().what.c_str());
+        QCOMPARE(*rendered, std::string("[{\"maximum\": 1.8446744073709552e+19}]"));
+    }
+
     void variablesMustBeAnObject()
     {
         const auto rendered = ChatTemplate::parse("x")->render(ordered_json::array());
