@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <map>
 #include <string>
 
 namespace engine {
@@ -110,18 +110,18 @@ std::vector<CharacterSet::Spelling> CharacterSet::spellings() const
                 cut(std::max(range.first, length.first), std::min(range.last, length.last), pieces);
 
     std::vector<Spelling> spellings;
+    std::map<std::string, std::size_t> of_tail;  // the bytes behind the first, of both ends: the spelling with them
     for (const ByteRanges& piece : pieces) {
-        Spelling spelling;
+        // Those that differ in their first bytes alone are one: there are fewer ways to follow.
+        const auto [known, is_new] =
+            of_tail.try_emplace(piece.first.substr(1) + piece.last.substr(1), spellings.size());
+        if (!is_new) {
+            spellings[known->second].front() |= bytes_between(piece.first[0], piece.last[0]);
+            continue;
+        }
+        Spelling& spelling = spellings.emplace_back();
         for (std::size_t i = 0; i < piece.first.size(); ++i)
             spelling.push_back(bytes_between(piece.first[i], piece.last[i]));
-        // Those that differ in their first bytes alone are one: there are fewer ways to follow.
-        const auto same_tail = std::ranges::find_if(spellings, [&](const Spelling& other) {
-            return std::ranges::equal(std::span(other).subspan(1), std::span(spelling).subspan(1));
-        });
-        if (same_tail == spellings.end())
-            spellings.push_back(std::move(spelling));
-        else
-            same_tail->front() |= spelling.front();
     }
     return spellings;
 }

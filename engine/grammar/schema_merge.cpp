@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,9 @@ constexpr std::array<std::string_view, 16> kNotes = {
     "title",    "description", "default", "example",          "examples",      "deprecated", "readOnly",    "writeOnly",
     "$comment", "$schema",     "$id",     "contentMediaType", "discriminator", "$defs",      "definitions", "$anchor"};
 
-bool contains(const Schema& list, const Schema& value)
+std::set<Schema> set_of(const Schema& list)
 {
-    return std::ranges::find(list, value) != list.end();
+    return {list.begin(), list.end()};
 }
 
 Schema list_of(const Schema& value)
@@ -26,8 +27,10 @@ Schema list_of(const Schema& value)
 Schema in_both(const Schema& a, const Schema& b)
 {
     Schema both = Schema::array();
-    for (const Schema& value : list_of(a))
-        if (contains(list_of(b), value))
+    const Schema values = list_of(a);
+    const std::set<Schema> others = set_of(list_of(b));
+    for (const Schema& value : values)
+        if (others.contains(value))
             both.push_back(value);
     return both;
 }
@@ -37,8 +40,9 @@ Result<Schema> merge_word(const std::string& word, const Schema& a, const Schema
 {
     if (word == "required" && a.is_array() && b.is_array()) {
         Schema all = a;
+        std::set<Schema> there = set_of(a);
         for (const Schema& name : b)
-            if (!contains(all, name))
+            if (there.insert(name).second)
                 all.push_back(name);
         return all;
     }

@@ -14,10 +14,31 @@ namespace {
 
 constexpr int kMostSchemaDepth = 64;
 constexpr int kMostSchemas = 20'000;
+constexpr std::int64_t kMostWork = 4'000'000;  // a second or a few
 
 tl::unexpected<Error> too_large()
 {
     return refuse_schema("the schema is too large");
+}
+
+/// What it takes to copy a schema, join it to another one and look for its names, each of which means to look at all of
+/// them: in values, which take about as long as 16 names or 64 bytes.
+std::int64_t work_of(const Schema& s)
+{
+    std::int64_t work = 1;
+    if (s.is_string())
+        work += std::int64_t(s.get_ref<const std::string&>().size() / 64);
+    if (s.is_object())
+        work += std::int64_t(s.size() * s.size() / 16);
+    if (s.is_structured())
+        for (const Schema& value : s)
+            work += work_of(value);
+    return work;
+}
+
+std::set<std::string> names_in(const Schema& list)
+{
+    return {list.begin(), list.end()};
 }
 
 bool is_too_large(const std::string& text)
@@ -42,7 +63,7 @@ Result<std::string> SchemaWriter::schema(const Schema& given, int depth)
 {
     if (depth > kMostSchemaDepth)
         return refuse_schema("the schema is nested too deeply");
-    if (++schemas_ > kMostSchemas || is_too_large(rules_))
+    if (++schemas_ > kMostSchemas || is_too_large(rules_) || !may_copy(given))
         return too_large();
     if (given == false)
         return refuse_schema("the schema asks for 'false', which no value is");
@@ -65,8 +86,15 @@ Result<std::string> SchemaWriter::schema(const Schema& given, int depth)
     return schema(Schema{{"allOf", {Schema{{"$ref", pointer}}, rest}}}, depth + 1);
 }
 
+/// Counts the work; false: that of all schemas together is too much.
+bool SchemaWriter::may_copy(const Schema& s)
+{
+    work_ += work_of(s);
+    return work_ <= kMostWork;
+}
+
 /// What lies in the same schema, as in "#/$defs/name".
-Result<Schema> SchemaWriter::referred(const std::string& pointer) const
+Result<const Schema*> SchemaWriter::referred(const std::string& pointer) const
 {
     const auto missing = [&](const char* why) {
         return refuse_schema("the schema's '$ref' to '" + pointer.substr(0, 100) + "' " + why);
@@ -93,7 +121,7 @@ Result<Schema> SchemaWriter::referred(const std::string& pointer) const
             return missing("leads to nothing");
         from = end;
     }
-    return *at;
+    return at;
 }
 
 /// A rule of its own, so that it may lie within itself.
@@ -105,7 +133,7 @@ Result<std::string> SchemaWriter::reference(const std::string& pointer, int dept
     const auto target = referred(pointer);
     if (!target)
         return tl::unexpected(target.error());
-    Text text = schema(*target, depth + 1);
+    Text text = schema(**target, depth + 1);
     if (text)
         add_rule(rule, *text);
     return text ? Text(rule) : text;
@@ -191,11 +219,15 @@ Result<std::string> SchemaWriter::all_of(const Schema& s, int depth)
             if (!seen.insert(pointer).second)
                 return refuse_schema("the schema's '$ref' to '" + pointer.substr(0, 100) + "' leads back to itself");
             part.erase("$ref");
-            auto both = merge_schemas(without_notes(part), without_notes(*target));
+            if (!may_copy(part) || !may_copy(**target))
+                return too_large();
+            auto both = merge_schemas(without_notes(part), without_notes(**target));
             if (!both)
                 return tl::unexpected(both.error());
             part = std::move(*both);
         }
+        if (!may_copy(merged) || !may_copy(part))
+            return too_large();
         auto both = merge_schemas(merged, without_notes(part));
         if (!both)
             return tl::unexpected(both.error());
@@ -262,23 +294,26 @@ Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s,
         return refuse_schema("the schema has 'properties' that are no object");
     if (!required.is_array() || !std::ranges::all_of(required, [](const Schema& name) { return name.is_string(); }))
         return refuse_schema("the schema has a 'required' that is no list of names");
+    const std::set<std::string> needed = names_in(required);
+    std::set<std::string> added;
     std::vector<Member> members;
-    const auto add = [&](const std::string& name, const Schema& value, bool needed) -> Status {
-        if (value == false && !needed)
+    const auto add = [&](const std::string& name, const Schema& value, bool is_needed) -> Status {
+        added.insert(name);
+        if (value == false && !is_needed)
             return {};
         Text text = schema(value, depth + 1);
         if (!text)
             return tl::unexpected(text.error());
         const std::string rule = this->name("member");
         add_rule(rule, gbnf_literal(Schema(name).dump() + ":") + " ws " + *text);
-        members.push_back({rule, needed});
+        members.push_back({rule, is_needed});
         return {};
     };
     for (const auto& [name, value] : properties.items())
-        if (const Status ok = add(name, value, std::ranges::find(required, Schema(name)) != required.end()); !ok)
+        if (const Status ok = add(name, value, needed.contains(name)); !ok)
             return tl::unexpected(ok.error());
     for (const Schema& name : required)
-        if (!properties.contains(name.get<std::string>()))
+        if (!added.contains(name.get<std::string>()))
             if (const Status ok = add(name.get<std::string>(), true, true); !ok)
                 return tl::unexpected(ok.error());
     return members;

@@ -4,6 +4,7 @@
 #include "engine/grammar/schema_merge.h"
 #include "engine/result.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -25,7 +26,8 @@ private:
     using Text = Result<std::string>;
 
     Text schema(const Schema& given, int depth);
-    Result<Schema> referred(const std::string& pointer) const;
+    bool may_copy(const Schema& s);
+    Result<const Schema*> referred(const std::string& pointer) const;
     Text reference(const std::string& pointer, int depth);
     Text expanded(const Schema& s, int depth);
     Text choices(const Schema& s, const std::string& word, int depth);
@@ -50,6 +52,7 @@ private:
     std::map<std::string, std::string> rule_of_;  // of what is referred to
     int names_ = 0;
     int schemas_ = 0;
+    std::int64_t work_ = 0;  // of copying schemas, in values
 };
 
 }  // namespace engine

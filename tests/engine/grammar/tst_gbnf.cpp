@@ -1,4 +1,5 @@
 // GBNF: which texts its rules take, and the sentence for each kind of mistake.
+#include "engine/grammar/character_set.h"
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"
 #include "tests/support/test_program.h"
@@ -133,6 +134,10 @@ private slots:
         row("line 1 of the grammar: groups lie more than 64 deep", "root ::= " + times("(", 100000));
         row("the grammar is larger than 1 MiB", "root ::= \"" + times("a", 1 << 20) + "\"");
         row("line 1 of the grammar: the grammar is too large from here on", "root ::= " + times("\"a\"{4096} ", 200));
+        std::string apart;  // no two of them are neighbours, nor end in the same bytes
+        for (char32_t c = 0x40000; c < 0xB0000; c += 2)
+            engine::append_utf8(c + (c >= 0x80000), apart);
+        row("line 1 of the grammar: the grammar is too large from here on", "root ::= [" + apart + "]");
     }
 
     void saysWhatIsWrong()

@@ -303,6 +303,25 @@ private slots:
         }
         row(QByteArray::fromStdString(wide + "'d16':{'type':'integer'}},'$ref':'#/$defs/d0'}"),
             "the schema is too large");
+        // What stands beside is copied for each choice, and what is referred to for each reference.
+        std::string words = "{'anyOf':[" + repeated("{},", 10'000) + "{}]";
+        for (int i = 0; i < 8'000; ++i)
+            words += ",'x" + std::to_string(i) + "':1";
+        row(QByteArray::fromStdString(words + "}"), "the schema is too large");
+        row(QByteArray::fromStdString("{'allOf':[" + repeated("{'$ref':'#/d'},", 40'000) + "{}],'d':{'x':[" +
+                                      repeated("1,", 150'000) + "1]}}"),
+            "the schema is too large");
+        std::string parts = "{'allOf':[{}";
+        for (int i = 0; i < 40'000; ++i)
+            parts += ",{'x" + std::to_string(i) + "':1}";
+        row(QByteArray::fromStdString(parts + "]}"), "the schema is too large");
+        std::string up, down;
+        for (int i = 0; i < 70'000; ++i) {
+            up += "," + std::to_string(i);
+            down += "," + std::to_string(200'000 - i);
+        }
+        row(QByteArray::fromStdString("{'allOf':[{'enum':[-1" + up + "]},{'enum':[-2" + down + "]}]}"),
+            "the schema asks for two different things with 'enum' at once");
     }
 
     void saysWhatIsNotSupported()
