@@ -91,9 +91,16 @@ void AnswerRules::find_marks()
 
 Status AnswerRules::go_on_from(std::string_view answer)
 {
-    state_ = masks_.states().after(state_, answer);
-    if (state_ == GrammarStates::kDead)
-        return fail(Error::Code::BadRequest, "the answer that is to go on does not follow the grammar");
+    constexpr std::size_t kPiece_bytes = 1024;  // as if it were written just now: states are forgotten on the way
+    for (std::size_t at = 0; at < answer.size(); at += kPiece_bytes) {
+        masks_.states().allow_more_work();
+        state_ = masks_.states().after(masks_.tidy(state_), answer.substr(at, kPiece_bytes));
+        if (masks_.states().gave_up())
+            return fail(Error::Code::BadRequest,
+                        "the answer that is to go on can be read in so many ways at once that it takes too long");
+        if (state_ == GrammarStates::kDead)
+            return fail(Error::Code::BadRequest, "the answer that is to go on does not follow the grammar");
+    }
     return {};
 }
 

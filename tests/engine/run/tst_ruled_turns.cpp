@@ -263,6 +263,19 @@ private Q_SLOTS:
         QCOMPARE(turn.error().what, std::string("the answer that is to go on does not follow the grammar"));
     }
 
+    /// Each letter is a state of its own, more than are remembered at once.
+    void goesOnWithALongAnswer()
+    {
+        Loaded loaded;
+        Request request = ruled("root ::= word{4096}\nword ::= [ab]{99} \" \"", {{"user", "x"}, {"assistant", {}}});
+        for (int i = 0; i < 700; ++i)
+            request.messages.back().text += std::string(99, 'a') + ' ';
+        request.continue_last = true;
+        const auto turn = loaded.generate(request);
+        QVERIFY(!turn);
+        QCOMPARE(int(turn.error().code), int(Error::Code::ContextFull));
+    }
+
     void saysWhyNot_data()
     {
         QTest::addColumn<std::string>("grammar");
