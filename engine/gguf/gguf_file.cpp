@@ -283,13 +283,17 @@ std::uint64_t GgufFile::fingerprint() const
 {
     constexpr std::size_t kSample = 512;  // at the beginning, the middle and the end of a tensor
     std::uint64_t sum = 0;
-    for (const MappedFile& part : parts_) {
-        const std::byte* const begin = part.bytes().data();
-        std::size_t head = part.bytes().size();  // all before the first tensor's bytes
-        for (const GgufTensor& tensor : tensors_)
-            if (!tensor.bytes.empty() && part_of(tensor.bytes) == &part)
-                head = std::min(head, std::size_t(tensor.bytes.data() - begin));
-        sum = checksum(part.bytes().first(head), sum ^ part.bytes().size());
+    std::vector<std::size_t> heads;  // (parts,) bytes before the first tensor's
+    for (const MappedFile& part : parts_)
+        heads.push_back(part.bytes().size());
+    for (const GgufTensor& tensor : tensors_) {
+        const auto part = std::size_t(tensor.file);
+        if (!tensor.bytes.empty())
+            heads[part] = std::min(heads[part], std::size_t(tensor.bytes.data() - parts_[part].bytes().data()));
+    }
+    for (std::size_t part = 0; part < heads.size(); ++part) {
+        const auto bytes = parts_[part].bytes();
+        sum = checksum(bytes.first(heads[part]), sum ^ bytes.size());
     }
     for (const GgufTensor& tensor : tensors_) {
         const std::size_t sample = std::min(kSample, tensor.bytes.size());

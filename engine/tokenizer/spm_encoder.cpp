@@ -105,7 +105,7 @@ private:
 
 }  // namespace
 
-/// True where no token has a "â" behind anything else: then nothing is ever joined across the beginning of a word.
+/// True where no token has a "▁" behind anything else: then nothing is ever joined across the beginning of a word.
 static bool words_stand_apart(const Vocabulary& vocabulary)
 {
     for (const std::string& token : vocabulary.tokens)
