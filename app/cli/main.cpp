@@ -22,6 +22,15 @@ std::vector<std::string> with_two_dashes(std::vector<std::string> arguments)
     return arguments;
 }
 
+/// The exit code, which is another one where what was printed did not all arrive, as on a disk that is full.
+int ended_with(int exit_code)
+{
+    const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (exit_code != cli::kDone || arrived)
+        return exit_code;
+    return cli::report({engine::Error::Code::CannotWrite, "not all of the output could be written"});
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -46,9 +55,9 @@ int main(int argc, char** argv)
     try {
         app.parse(with_two_dashes(cli::arguments(argc, argv)));
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
+        return ended_with(app.exit(error) == 0 ? cli::kDone : cli::kUsage);
     } catch (...) {
         return cli::report(engine::caught("for so much").value());
     }
-    return exit_code;
+    return ended_with(exit_code);
 }

@@ -370,6 +370,26 @@ private Q_SLOTS:
         QVERIFY2(outcome.err.contains("error: "), outcome.err.constData());
     }
 
+    void whatCannotBePrintedIsAFailure_data()
+    {
+        QTest::addColumn<QString>("arguments");
+        for (const char* const arguments : {"devices", "devices --json", "--help"})
+            QTest::newRow(arguments) << arguments;
+    }
+    void whatCannotBePrintedIsAFailure()
+    {
+#ifdef Q_OS_LINUX
+        QFETCH(QString, arguments);
+        QProcess process;
+        process.start("sh", {"-c", "exec \"$0\" " + arguments + " >/dev/full", SPILLWAY_CLI});
+        QVERIFY(process.waitForFinished(120'000));
+        QCOMPARE(process.exitCode(), 1);
+        QCOMPARE(process.readAllStandardError(), QByteArray("error: not all of the output could be written\n"));
+#else
+        QSKIP("there is no /dev/full");
+#endif
+    }
+
     void wrongUsageIsTwo()
     {
         QCOMPARE(run_cli({}).code, 2);
