@@ -1,14 +1,16 @@
 #!/bin/sh
 # install.sh [FOLDER]: puts Spillway into FOLDER, for this user and without root, with an entry in the menu, the commands
 # `spillway` and `spillway-cli`, and the server's units for the user's systemd, which are off until they are switched on.
-# An older version in FOLDER is replaced. uninstall.sh in FOLDER undoes it.
+# An older version in FOLDER is replaced, and one in another folder moves. uninstall.sh in FOLDER undoes it.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")" && pwd -P)
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 commands=$HOME/.local/bin
 folder=${1:-$HOME/.local/opt/spillway}
 
 fail() { echo "install: $*" >&2 && exit 1; }
+# remove FOLDER: the version there; what was switched on stays so.
+remove() { replaced=yes sh "$1/uninstall.sh" >/dev/null; }
 
 case $folder in
 -h | --help) echo "usage: install.sh [FOLDER], else $HOME/.local/opt/spillway" && exit ;;
@@ -23,19 +25,38 @@ esac
 "$here/bin/spillway-cli" --version >/dev/null ||
     fail "the programs do not start: they need Linux on x86-64 with glibc 2.36 (Debian 12, Ubuntu 24.04, Fedora 37) or later"
 mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder"
-folder=$(cd "$folder" && pwd)
+folder=$(cd "$folder" && pwd -P)
 
+new=$folder
 if [ "$folder" != "$here" ]; then
-    if [ -e "$folder/installed" ]; then
-        replaced=yes sh "$folder/uninstall.sh" >/dev/null # what was switched on stays so
-    elif [ -n "$(ls -A "$folder")" ]; then
+    new=$folder/.spillway-being-installed
+    rm -rf "$new" # of a try that was broken off
+    if [ ! -e "$folder/installed" ] && [ -n "$(ls -A "$folder")" ]; then
         fail "$folder holds something else; choose a new folder or an empty one"
     fi
-    mkdir -p "$folder"
-    cp -R "$here/." "$folder/" || fail "cannot write to $folder, or it has no room"
+    # An older version goes only once the new one has found room.
+    if ! mkdir "$new" || ! cp -R "$here/." "$new/"; then
+        rm -rf "$new"
+        fail "cannot write to $folder, or it has no room"
+    fi
+    [ ! -e "$folder/installed" ] || remove "$folder"
 fi
-cd "$folder"
-find . ! -type d ! -path ./installed >installed
+# Two copies would share the entry in the menu, the commands and the units, and each would take them along when it goes.
+entry=$data/applications/spillway.desktop
+other=$(sed -n 's|^Exec="\(.*\)/bin/spillway" %f$|\1|p' "$entry" 2>/dev/null || true)
+if [ -n "$other" ] && [ -e "$other/installed" ] && [ "$(cd "$other" && pwd -P)" != "$folder" ]; then
+    remove "$other"
+    echo "Spillway moves here from $other."
+fi
+cd "$new"
+find . ! -type d ! -path ./installed >"$folder/installed"
+if [ "$new" != "$folder" ]; then
+    while read -r file; do
+        mkdir -p "$folder/${file%/*}"
+        mv -f "$file" "$folder/$file"
+    done <"$folder/installed"
+    cd "$folder" && rm -rf "$new"
+fi
 
 # place FILE: makes it of standard input, and writes down for uninstall.sh what lies outside the folder.
 place() {
@@ -47,7 +68,7 @@ find share/icons share/mime share/man share/metainfo -type f | while read -r fil
     place "$data/${file#share/}" <"$file"
 done
 { grep -v '^Exec=' share/applications/spillway.desktop && echo "Exec=\"$folder/bin/spillway\" %f"; } |
-    place "$data/applications/spillway.desktop"
+    place "$entry"
 # systemd looks for programs in folders of the system only.
 units=$data/systemd/user
 place "$units/spillway-server.socket" <lib/systemd/user/spillway-server.socket
