@@ -45,8 +45,9 @@ void CommonOptions::add_placement_to(CLI::App& command)
                        "context in tokens; 0: the model's own, or what memory allows");
     command.add_option("-t,--threads", load.threads, "threads; 0: one per physical core");
     command.add_flag("--pin-threads", load.pin_threads, "each thread but the first stays on a core of its own");
-    command.add_option("-b,--batch-size,--ubatch-size,--ub", load.prefill_chunk_tokens,
+    command.add_option("-b,--batch-size", load.prefill_chunk_tokens,
                        "tokens of a prefill step; 0: 512, or as many as keep a GPU busy");
+    command.add_option("--ub,--ubatch-size", ubatch_tokens, "the same, and goes before -b");
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
     command.add_option(
         "--cache-type-v,--ctv", v_type,
@@ -108,6 +109,7 @@ engine::Status CommonOptions::make_shape()
 engine::Result<engine::LoadRequest> CommonOptions::request()
 {
     engine::LoadRequest request = load;
+    request.prefill_chunk_tokens = ubatch_tokens.value_or(load.prefill_chunk_tokens);
     const auto k = kv_type(k_type), v = kv_type(v_type);
     if (!k || !v)
         return tl::unexpected(!k ? k.error() : v.error());

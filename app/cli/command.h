@@ -20,6 +20,7 @@ constexpr int kUsage = 2;
 struct CommonOptions {
     engine::LoadRequest load;
     engine::PlacementText placement;
+    std::optional<int> ubatch_tokens;  // in place of load.prefill_chunk_tokens
     std::string k_type = "f16", v_type = "f16";
     std::string model;
     std::string shape;  // in place of a file

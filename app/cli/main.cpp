@@ -40,6 +40,8 @@ int main(int argc, char** argv)
     app.set_version_flag("--version", std::string("spillway-cli ") + SPILLWAY_VERSION);
     app.require_subcommand(1);
     app.allow_windows_style_options(false);  // a prompt or a path may begin with a slash
+    // As in llama.cpp: what a script or a service adds goes before what it began with.
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     int exit_code = cli::kDone;
     cli::add_run(app, exit_code);
     cli::add_pull(app, exit_code);

@@ -79,7 +79,7 @@ void add_run(CLI::App& app, int& exit_code)
     command->add_option("-p,--prompt", r->prompt, "the prompt; without one the terminal is a chat");
     command->add_option("-f,--file", r->file, "a file with the prompt; - is standard input");
     command->add_option("--system", r->system, "system prompt");
-    command->add_option("-n,--predict", r->max_tokens, "tokens of the answer at most; -1: until it ends");
+    command->add_option("-n,--predict,--n-predict", r->max_tokens, "tokens of the answer at most; -1: until it ends");
     r->draft.add_to(*command);
     command->add_option("--stop", r->stop, "a text that ends the answer; may be given several times");
     auto* rules = command->add_option_group("rules", "What the answer is held to, behind its thoughts");

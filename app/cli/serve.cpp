@@ -169,7 +169,7 @@ void add_serve(CLI::App& app, int& exit_code)
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     add_sampling(*command, s->server.desk.unsaid.sampling);
-    command->add_option("-n,--predict", s->server.desk.unsaid.max_tokens,
+    command->add_option("-n,--predict,--n-predict", s->server.desk.unsaid.max_tokens,
                         "tokens of an answer at most, where a request does not say; -1: until it ends");
     s->draft.add_to(*command);
     command->callback([s, &exit_code] { exit_code = serve(*s); });

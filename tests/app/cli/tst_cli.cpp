@@ -370,6 +370,30 @@ private Q_SLOTS:
         QVERIFY2(outcome.err.contains("error: "), outcome.err.constData());
     }
 
+    void anOptionThatIsGivenTwiceCountsAsItsLast()
+    {
+        const QStringList ask = {"run", "-m", model("llama"), "-p", "hello", "--temp", "0", "--json"};
+        QCOMPARE(run_cli(ask + QStringList{"-n", "3", "-c", "64", "-n", "5", "-c", "128"})
+                     .json()["generated_tokens"]
+                     .toInt(),
+                 5);
+        QCOMPARE(run_cli(ask + QStringList{"-n", "3", "--n-predict", "4"}).json()["generated_tokens"].toInt(), 4);
+        QCOMPARE(run_cli(ask + QStringList{"-n", "1", "--no-draft", "--no-draft", "-b", "64", "-ub", "32"}).code, 0);
+        const QTemporaryDir folder;
+        const QStringList rows = {"logits", "-m", model("llama"), "--out", folder.filePath("logits.f32"), "--json"};
+        QCOMPARE(run_cli(rows + QStringList{"--tokens", "1,5", "--tokens", "9"}).json()["rows"].toInt(), 3);
+    }
+
+    /// No step has -1 tokens: so it shows which of the two counts.
+    void ubatchGoesBeforeBatch()
+    {
+        const QStringList ask = {"run", "-m", model("llama"), "-p", "hello", "-n", "1"};
+        for (const QStringList& sizes :
+             {QStringList{"-ub", "8", "-b", "-1"}, QStringList{"-b", "-1", "--ubatch-size", "8"}})
+            QCOMPARE(run_cli(ask + sizes).code, 0);
+        QCOMPARE(run_cli(ask + QStringList{"-b", "8", "-ub", "-1"}).code, 1);
+    }
+
     void whatCannotBePrintedIsAFailure_data()
     {
         QTest::addColumn<QString>("arguments");

@@ -101,6 +101,13 @@ private Q_SLOTS:
         QVERIFY(refused.process.readAllStandardError().contains("--api-key"));
     }
 
+    /// As SPILLWAY_SERVE of the service does with what its unit says.
+    void whatIsSaidLastCounts()
+    {
+        const Serving serving({"--idle-unload", "15", "--idle-unload", "0"});
+        QVERIFY2(serving.out.startsWith("listening on "), serving.out.constData());
+    }
+
     void keysComeFromAFile()
     {
         QTemporaryFile file;
