@@ -123,6 +123,27 @@ private Q_SLOTS:
             QVERIFY2(named.contains(option), qPrintable(option));
     }
 
+    void anOptionIsExplainedWhereItsVerbIs_data()
+    {
+        QTest::addColumn<QString>("section");
+        QTest::addColumn<QString>("verb");
+        QTest::newRow("common") << "VERBS THAT LOAD A MODEL"
+                                << "inspect";
+        for (const char* const verb : {"run", "serve", "bench"})
+            QTest::newRow(verb) << QString(verb).toUpper() << QString(verb);
+    }
+    void anOptionIsExplainedWhereItsVerbIs()
+    {
+        QFETCH(QString, section);
+        QFETCH(QString, verb);
+        const QString manual = textOf(kFolder + "spillway-cli.1").replace("\\-", "-");
+        const QString text = manual.section(".SH OPTIONS OF " + section + '\n', 1, 1).section(".SH ", 0, 0);
+        const QSet<QString> explained = optionsIn(text), known = optionsIn(said(SPILLWAY_CLI, {verb, "--help"}));
+        QVERIFY(explained.size() > 4);
+        for (const QString& option : explained)
+            QVERIFY2(known.contains(option), qPrintable(option));
+    }
+
     void theManualNamesEveryVerb()
     {
         const QString manual = textOf(kFolder + "spillway-cli.1");
