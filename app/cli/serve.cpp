@@ -108,12 +108,8 @@ int serve(ServeOptions& options)
     options.server.desk.drafters = options.draft.drafters();
 
     server::Server server(engine::make_engine(), options.server);
-    if (const engine::Status open = server.open(); !open) {
-        report(open.error());
-        if (options.server.door.keys.empty())
-            std::fprintf(stderr, "note: other machines may reach it only with a key: --api-key or --api-key-file\n");
-        return kFailed;
-    }
+    if (const engine::Status open = server.open(); !open)
+        return report(open.error());
     if (names_a_model(options))
         if (const engine::Status loaded = server.load(*request, name_of(options), progress_on_stderr()); !loaded)
             return report(loaded.error());

@@ -78,6 +78,10 @@ public:
     bool reached_from_elsewhere() const { return reached_from_elsewhere_; }
 
 private:
+    /// How a refusal for From::ThisMachine ends. It names options of `spillway-cli serve`, since the window asks for no
+    /// other address.
+    static constexpr const char* kNeedsKey = ", which needs a key: --api-key or --api-key-file";
+
     Socket socket_;
     int port_ = 0;
     std::string address_;

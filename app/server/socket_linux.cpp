@@ -129,7 +129,7 @@ engine::Result<Listener> Listener::open(const std::string& host, int port, From 
     Listener listener;
     listener.reached_from_elsewhere_ = !is_loopback(found->ai_addr);
     if (from == From::ThisMachine && listener.reached_from_elsewhere_)
-        return refuse("other machines could reach it");
+        return refuse(std::string("other machines could reach it") + kNeedsKey);
     listener.socket_ = Socket(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int handle = int(listener.socket_.handle_), yes = 1;
     if (handle < 0)
@@ -167,7 +167,7 @@ engine::Result<std::optional<Listener>> Listener::inherited(From from)
     listener.socket_ = Socket(kFirst);
     listener.reached_from_elsewhere_ = !is_loopback(reinterpret_cast<const sockaddr*>(&address));
     if (from == From::ThisMachine && listener.reached_from_elsewhere_)
-        return refuse("could be reached by other machines");
+        return refuse(std::string("could be reached by other machines") + kNeedsKey);
     ::fcntl(kFirst, F_SETFD, FD_CLOEXEC);
     ::fcntl(kFirst, F_SETFL, ::fcntl(kFirst, F_GETFL) | O_NONBLOCK);
     listener.port_ = port_of(kFirst);

@@ -147,7 +147,7 @@ engine::Result<Listener> Listener::open(const std::string& host, int port, From 
     Listener listener;
     listener.reached_from_elsewhere_ = !is_loopback(found->ai_addr);
     if (from == From::ThisMachine && listener.reached_from_elsewhere_)
-        return refuse("other machines could reach it");
+        return refuse(std::string("other machines could reach it") + kNeedsKey);
     const SOCKET handle = ::socket(found->ai_family, SOCK_STREAM, IPPROTO_TCP);
     if (handle == INVALID_SOCKET)
         return refuse(last_error());

@@ -101,6 +101,18 @@ private Q_SLOTS:
         QVERIFY(refused.process.readAllStandardError().contains("--api-key"));
     }
 
+    void aKeyIsNotAskedForWhereThePortIsTaken()
+    {
+        QTcpServer other;
+        QVERIFY(other.listen(QHostAddress::LocalHost));
+        Serving refused({"--port", QString::number(other.serverPort())});
+        QVERIFY(refused.out.isEmpty());
+        QVERIFY(refused.process.state() == QProcess::NotRunning || refused.process.waitForFinished());
+        QCOMPARE(refused.process.exitCode(), 1);
+        const QByteArray said = refused.process.readAllStandardError();
+        QVERIFY2(said.contains("another program listens there") && !said.contains("--api-key"), said.constData());
+    }
+
     /// As SPILLWAY_SERVE of the service does with what its unit says.
     void whatIsSaidLastCounts()
     {
