@@ -178,7 +178,9 @@ engine::Result<std::string> read_text(const std::string& path)
         return std::string(std::istreambuf_iterator<char>(std::cin), {});
     std::ifstream file(engine::utf8_path(path), std::ios::binary);
     std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
+    if (file.peek() != std::ifstream::traits_type::eof())  // of an empty file the next line would say that it failed
+        text << file.rdbuf();
+    if (!file.is_open() || file.bad() || !text)
         return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);
     return text.str();
 }

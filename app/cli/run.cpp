@@ -42,6 +42,9 @@ int run(RunOptions& options)
         const auto text = read_text(options.file);
         if (!text)
             return report(text.error());
+        if (text->empty())  // with no prompt it would be a chat
+            return report({engine::Error::Code::BadRequest,
+                           (options.file == "-" ? "standard input" : options.file) + " is empty"});
         prompt = *text;
     }
     if (names_a_model_elsewhere(options.common.model)) {

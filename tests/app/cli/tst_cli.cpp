@@ -11,6 +11,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QTemporaryDir>
+#include <QTemporaryFile>
 
 using test_support::model;
 using test_support::Outcome;
@@ -392,6 +393,39 @@ private Q_SLOTS:
              {QStringList{"-ub", "8", "-b", "-1"}, QStringList{"-b", "-1", "--ubatch-size", "8"}})
             QCOMPARE(run_cli(ask + sizes).code, 0);
         QCOMPARE(run_cli(ask + QStringList{"-b", "8", "-ub", "-1"}).code, 1);
+    }
+
+    void anEmptyFileIsSaidToBeEmpty_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("sentence");
+        const QStringList run = {"run", "-m", model("llama"), "-p", "x"};
+        QTest::newRow("prompt") << QStringList{"run", "-m", model("llama"), "-f"} << "FILE is empty";
+        QTest::newRow("grammar") << (run + QStringList{"--grammar-file"}) << "FILE is empty";
+        QTest::newRow("schema") << (run + QStringList{"--json-schema-file"}) << "FILE is empty";
+        QTest::newRow("ids") << QStringList{"logits", "-m", model("llama"), "--out", "/nowhere/x", "--batch"}
+                             << "FILE holds no token ids";
+        QTest::newRow("text") << QStringList{"perplexity", "-m", model("llama"), "-f"} << "the text is too short";
+    }
+    void anEmptyFileIsSaidToBeEmpty()
+    {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, sentence);
+        QTemporaryFile empty;
+        QVERIFY(empty.open());
+        const Outcome outcome = run_cli(arguments + QStringList{empty.fileName()});
+        QCOMPARE(outcome.code, 1);
+        const QByteArray expected = sentence.replace("FILE", empty.fileName()).toUtf8();
+        QVERIFY2(outcome.err.contains(expected), outcome.err.constData());
+        const Outcome folder = run_cli(arguments + QStringList{QDir::tempPath()});
+        QVERIFY2(folder.err.contains("cannot read"), folder.err.constData());
+    }
+
+    void noPromptComesFromAnEmptyInput()
+    {
+        const Outcome run = run_cli({"run", "-m", model("llama"), "-f", "-"});
+        QCOMPARE(run.code, 1);
+        QVERIFY2(run.err.contains("standard input is empty"), run.err.constData());
     }
 
     void whatCannotBePrintedIsAFailure_data()

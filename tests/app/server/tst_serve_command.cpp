@@ -120,6 +120,16 @@ private Q_SLOTS:
         QVERIFY2(serving.out.startsWith("listening on "), serving.out.constData());
     }
 
+    void aFileWithoutAKeyIsRefused()
+    {
+        QTemporaryFile file;
+        QVERIFY(file.open());
+        Serving refused({"--api-key-file", file.fileName()});
+        QVERIFY(refused.process.state() == QProcess::NotRunning || refused.process.waitForFinished());
+        QCOMPARE(refused.process.exitCode(), 1);
+        QVERIFY(refused.process.readAllStandardError().contains("there is no key in " + file.fileName().toUtf8()));
+    }
+
     void keysComeFromAFile()
     {
         QTemporaryFile file;
