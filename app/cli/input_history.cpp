@@ -2,6 +2,7 @@
 
 #include "engine/private_folder.h"
 
+#include <algorithm>
 #include <fstream>
 #include <system_error>
 
@@ -47,17 +48,25 @@ InputHistory::InputHistory(fs::path file)
     : file_(std::move(file))
 {
     std::error_code error;
-    if (file_.empty() || !fs::is_regular_file(file_, error) || fs::file_size(file_, error) > kLargestFile)
+    if (file_.empty() || !fs::is_regular_file(file_, error))
+        return;
+    const std::uintmax_t bytes = fs::file_size(file_, error);
+    if (error)
         return;
     std::ifstream in(file_, std::ios::binary);
-    for (std::string line; std::getline(in, line);)
+    std::string line;
+    if (bytes > kLargestFile) {
+        in.seekg(std::streamoff(bytes - kLargestFile));
+        std::getline(in, line);  // the end of one
+    }
+    while (std::getline(in, line))
         if (!line.empty())
             lines_.push_back(unescaped(line));
-    if (lines_.size() > kMostLines) {
-        lines_.erase(lines_.begin(), lines_.end() - kMostLines);
-        in.close();
-        rewrite();
-    }
+    if (bytes <= kLargestFile && lines_.size() <= kMostLines)
+        return;
+    lines_.erase(lines_.begin(), lines_.end() - std::ptrdiff_t(std::min(lines_.size(), kMostLines)));
+    in.close();
+    rewrite();
 }
 
 void InputHistory::add(const std::string& line)
