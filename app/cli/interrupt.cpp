@@ -60,6 +60,8 @@ StopOnInterrupt::StopOnInterrupt()
             stop.request_stop();
     })
 {
+    if (interrupted())
+        stop_.request_stop();
 }
 
 }  // namespace cli

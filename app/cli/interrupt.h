@@ -13,9 +13,10 @@ void catch_termination();
 bool interrupted();
 void clear_interrupts();
 
-/// While an object lives, Ctrl+C requests a stop from whatever holds its token, within some hundredths of a second.
-/// That works where no progress is reported, too, as while a chat template is rendered. A thread of its own looks for
-/// the signal, since a signal's handler may do next to nothing.
+/// While an object lives, Ctrl+C requests a stop from whatever holds its token, within some hundredths of a second, and
+/// from the beginning where it came before and nobody has cleared it. That works where no progress is reported, too, as
+/// while a chat template is rendered. A thread of its own looks for the signal, since a signal's handler may do next to
+/// nothing.
 class StopOnInterrupt
 {
 public:

@@ -68,7 +68,8 @@ int Session::open()
         engine_ = std::move(there->engine);
         request->model = std::move(there->model);
     }
-    const auto info = engine_->load(*request, progress_on_stderr(), {});
+    const StopOnInterrupt stop;
+    const auto info = engine_->load(*request, progress_on_stderr(), stop.token());
     if (!info)
         return report(info.error());
     // A base model knows no turns: it continues the text, in the window as here.
@@ -166,8 +167,7 @@ int Session::ask()
 
 int Session::print_answer(const engine::Request& request)
 {
-    clear_interrupts();
-    const StopOnInterrupt stop;
+    const StopOnInterrupt stop;  // also where Ctrl+C came while the model was loaded
     std::map<std::string, int> events;
     engine::Listener listener;
     PrintedMarks marks;

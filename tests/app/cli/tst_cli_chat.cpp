@@ -4,6 +4,7 @@
 
 #include <QElapsedTimer>
 #include <QFile>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -266,6 +267,23 @@ private Q_SLOTS:
         QVERIFY(terminal.asks());
         terminal.type("\x03");
         QCOMPARE(terminal.ends(), 0);
+    }
+
+    /// Where it reads a prompt that is larger than a pipe, Ctrl+C is caught, and no model is there yet.
+    void anInterruptBeforeTheModelIsThereEndsIt()
+    {
+        QProcess process;
+        process.start(SPILLWAY_CLI, {"run", "-m", test_support::own_models_folder() + "/llama.gguf", "-f", "-"});
+        process.write(QByteArray(1 << 20, 'x'));
+        while (process.bytesToWrite() > 0)
+            QVERIFY(process.waitForBytesWritten());
+        QCOMPARE(kill(pid_t(process.processId()), SIGINT), 0);
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished());
+        QCOMPARE(process.exitCode(), 1);
+        QVERIFY(process.readAllStandardOutput().isEmpty());
+        const QByteArray said = process.readAllStandardError();
+        QVERIFY2(said.contains("loading was cancelled") || said.contains("was stopped"), said.constData());
     }
 
     void nothingIsKeptWhenAskedSo()

@@ -29,6 +29,15 @@ private Q_SLOTS:
         QVERIFY(!next.token().stop_requested());  // it was for the one before
     }
 
+    void countsThoughItCameBefore()
+    {
+        cli::catch_interrupts();
+        std::raise(SIGINT);
+        const cli::StopOnInterrupt stop;
+        QVERIFY(stop.token().stop_requested());
+        cli::clear_interrupts();
+    }
+
     void nobodyWaitsForItsEnd()
     {
         cli::catch_interrupts();
