@@ -128,7 +128,7 @@ int drafts(engine::LoadRequest load, const BenchOptions& options)
     if (const engine::Status ok = options.draft.add_to(load); !ok)
         return report(ok.error());
     if (options.text_file.empty())
-        return report({engine::Error::Code::BadRequest, "--draft needs a text to go on with: -f FILE"});
+        return report({engine::Error::Code::BadRequest, "drafts need a text to go on with: -f FILE"});
     auto text = read_text(options.text_file);
     if (!text)
         return report(text.error());
@@ -201,8 +201,8 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_flag("--draft-fixed", b->fixed_depth,
                       "with --draft: as many as --draft-max says in each step, whether it pays or not");
     command->add_option("-f,--file", b->text_file,
-                        "with --draft: a text that is gone on with, with drafts and without in turns, - is standard "
-                        "input; what drafts bring is printed");
+                        "a text that is gone on with, with drafts and without in turns, - is standard input; what "
+                        "drafts bring is printed. Like -md it means --draft auto where nothing else is said");
     command->add_option("--temp", b->temperature, "with --draft: temperature of the answers; 0: greedy");
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
     command->add_flag("--within-context", b->bench.within_context,
@@ -213,7 +213,13 @@ void add_bench(CLI::App& app, int& exit_code)
                       "predict --pressure from the rates that calibrate kept, and measure none");
     command->add_option("--every", b->every_tokens, "tokens from row to row of --pressure");
     command->add_option("-o,--output", b->form, "md, json or csv")->check(CLI::IsMember({"md", "json", "csv"}));
-    command->callback([b, &exit_code] { exit_code = run(*b); });
+    command->callback([b, command, &exit_code] {
+        // A draft model, or a text to go on with, is for nothing else.
+        if (command->count("--draft") + command->count("--no-draft") == 0 &&
+            !(b->draft.model.empty() && b->text_file.empty()))
+            b->draft.mode = "auto";
+        exit_code = run(*b);
+    });
 }
 
 }  // namespace cli

@@ -116,6 +116,28 @@ private Q_SLOTS:
         QCOMPARE(run_cli({"bench", "-m", model("llama"), "--draft", "magic", "-f", text.fileName()}).code, 2);
     }
 
+    void aTextOrADraftModelMeansDrafts()
+    {
+        QTemporaryFile text;
+        QVERIFY(text.open());
+        text.write("how are the weights kept?");
+        text.close();
+        const auto bench = [](const QStringList& more) {
+            return run_cli(
+                QStringList{"bench", "-m", model("llama"), "-p", "0", "-n", "8", "-r", "1", "-t", "1", "-o", "csv"} +
+                more);
+        };
+        const QByteArray with_drafts = "tokens,tok_s_with,tok_s_without,";
+        QVERIFY(bench({"-f", text.fileName()}).out.startsWith(with_drafts));
+        const Outcome both = bench({"-md", model("llama"), "-f", text.fileName()});
+        QVERIFY2(both.out.startsWith(with_drafts), both.err.constData());
+        const Outcome without_text = bench({"-md", model("llama")});
+        QCOMPARE(without_text.code, 1);
+        QVERIFY2(without_text.err.contains("-f FILE"), without_text.err.constData());
+        for (const QStringList& off : {QStringList{"--no-draft"}, QStringList{"--draft", "off"}})
+            QVERIFY(bench(QStringList{"-f", text.fileName()} + off).out.startsWith("test,tokens,depth,"));
+    }
+
     void draftsAreChosenByName()
     {
         const auto drafted = [](const QStringList& more) {
