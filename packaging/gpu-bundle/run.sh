@@ -131,7 +131,7 @@ do_guide() {
 do_kernels() {
     command -v ncu >/dev/null || { echo "skipped: there is no ncu here" && return; }
     metrics=gpu__time_duration.sum,dram__bytes_read.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active
-    kernels='regex:^(matvec|gated_matvec|attend_[0-9]|attend_part|merge|qkv|rank|rms|norm|quantize|rope|store)'
+    kernels='regex:^(add|attend_[0-9]|embed|gated_matvec|matvec|merge|norm|prepare|quantize|rank|rms|rope|scale|soft_cap|store)'
     # shellcheck disable=SC2086 # words
     ncu --clock-control none --graph-profiling node --csv --metrics $metrics -k "$kernels" --launch-skip 1000 --launch-count 500 \
         "$cli" bench $shape -p 0 -n 8 -d 1024 -r 1

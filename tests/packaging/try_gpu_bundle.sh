@@ -18,6 +18,15 @@ if command -v shellcheck >/dev/null; then
     shellcheck "$bundle/run.sh" "$bundle/make.sh"
 fi
 
+# ncu looks at the kernels that are there, and leaves out none of a dense layer's.
+kernels=$(sed -n "s/^ *kernels='regex:\(.*\)'$/\1/p" "$bundle/run.sh")
+for word in $(echo "$kernels" | sed 's/^^(//; s/)$//' | tr '|' ' '); do
+    grep -qE "[ ,]$word" "$bundle/../../kernels/cuda/kernel_names.h" || fail "no kernel's name begins with $word"
+done
+for kernel in rms_norm matvec_q4_k matvec_q4_k_q6_k prepare_heads attend_4_128 merge_partials gated_matvec_q4_k quantize_q8; do
+    echo "$kernel" | grep -qE "$kernels" || fail "ncu leaves out $kernel"
+done
+
 cp "$bundle/run.sh" "$bundle/README.md" .
 printf 'card\tdecode_0\tdecode_4096\tprefill_own\tprefill_blas\tcopy_gb_s\nRTX 9999\t200\t100\t8000\t10000\t500\n' >expected.tsv
 cat >spillway-cli <<'CLI'
