@@ -117,6 +117,7 @@ Section "$(PROGRAM_SECTION)" PROGRAM_ID
     ; What an older version left out or put elsewhere must not stay.
     ${If} ${FileExists} "$INSTDIR\Uninstall.exe"
         ${IfNot} ${FileExists} "$INSTDIR\bin\spillway-cli.exe"
+        ${AndIf} $3 != $INSTDIR ; else an installation of ours was broken off
             !insertmacro REFUSE $(ANOTHERS_FOLDER)
         ${EndIf}
         !insertmacro REMOVE_VERSION_IN $INSTDIR

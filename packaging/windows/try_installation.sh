@@ -66,6 +66,9 @@ quietly wine reg add "$uninstall_key" /v DisplayVersion /d 999.0 /f
 check "a newer version is not replaced" exits_with 2 wine "$installer" /S
 quietly wine reg add "$uninstall_key" /v DisplayVersion /d 0.0.1 /f
 check "an older one is" exits_with 0 wine "$installer" /S
+rm "$folder/bin/spillway-cli.exe"
+check "an installation that was broken off is no other program's" exits_with 0 wine "$installer" /S
+check "and is whole again" diff -r -x Uninstall.exe "$package/program" "$folder"
 
 mkdir "$WINEPREFIX/drive_c/another" && echo kept >"$WINEPREFIX/drive_c/another/Uninstall.exe"
 check "a folder with another program's uninstaller is refused" exits_with 2 wine "$installer" /S '/D=C:\another'
