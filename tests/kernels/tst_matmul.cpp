@@ -3,6 +3,7 @@
 #include "kernels/cpu/read_ahead.h"
 #include "kernels/cuda/checks/random_rows.h"
 #include "tests/kernels/tested_tables.h"
+#include "tests/support/part_of_all.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -115,9 +116,11 @@ class TestMatMul : public QObject
     {
         QTest::addColumn<const CpuKernels*>("table");
         QTest::addColumn<TensorType>("type");
+        test_support::PartOfAll part(2);
         for (const CpuKernels& table : tablesToTest())
             for (const kernels::TypeTraits& traits : kernels::all_tensor_types())
-                QTest::addRow("%s %s", table.name, traits.name) << &table << traits.type;
+                if (part.takes_next())
+                    QTest::addRow("%s %s", table.name, traits.name) << &table << traits.type;
     }
 
     /// The shortest with whole groups of blocks and a rest: all that the emulated processor has the time for.

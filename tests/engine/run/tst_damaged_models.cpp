@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/models.h"
+#include "tests/support/part_of_all.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -211,10 +212,12 @@ private Q_SLOTS:
     void everyKeyAtItsBounds_data()
     {
         QTest::addColumn<QString>("model");
+        test_support::PartOfAll part(2);
         for (const char* name : {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope", "mistral3", "glm4moe",
                                  "llama4", "muse-glimmer", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n",
                                  "qwen4exp", "deepseek2", "deepseek2-kv_b", "qwen35", "falcon-h1", "lfm2"})
-            QTest::newRow(name) << QString("%1/%2.gguf").arg(test_support::own_models_folder(), name);
+            if (part.takes_next())
+                QTest::newRow(name) << QString("%1/%2.gguf").arg(test_support::own_models_folder(), name);
     }
 
     void everyKeyAtItsBounds()
