@@ -3,6 +3,7 @@
 #include "app/text/lines.h"
 #include "app/text/markdown.h"
 #include "app/text/maths.h"
+#include "app/text/shown_formula.h"
 
 #include <QCoreApplication>
 

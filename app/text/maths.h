@@ -1,4 +1,4 @@
-// Finds LaTeX in running text, and what of it characters can say.
+// Finds LaTeX in running text.
 #pragma once
 
 #include <QString>
@@ -20,6 +20,3 @@ std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at);
 
 /// What ends the formula on lines of its own that begins here; empty: none begins.
 QString displayEnd(QStringView text);
-
-/// The formula in Unicode where that says exactly the same; else as typed.
-QString shownFormula(QStringView formula);

@@ -1,6 +1,7 @@
 #include "app/text/prepared_text.h"
 
 #include "app/text/maths.h"
+#include "app/text/shown_formula.h"
 
 namespace {
 

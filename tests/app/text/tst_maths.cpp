@@ -1,5 +1,6 @@
 // LaTeX in running text: where a formula is, and what of it characters can say exactly.
 #include "app/text/maths.h"
+#include "app/text/shown_formula.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
