@@ -305,8 +305,9 @@ void BlockMaker::put(const QString& text, int looks, const QString& formula)
         append(rest, looks, link, formula);
 }
 
-void BlockMaker::append(const QString& text, int looks, const QString& link, const QString& formula)
+void BlockMaker::append(QString text, int looks, const QString& link, const QString& formula)
 {
+    text.replace(u'\n', QChar::LineSeparator);  // of entities and of formulas as typed
     Spans& to = spans();
     const bool goesOn = to.size() > qMax(qsizetype(0), m_hiddenFrom);
     if (formula.isEmpty() && goesOn && to.last().looks == looks && to.last().link == link)

@@ -66,7 +66,7 @@ private:
     };
 
     Spans& spans() { return m_inCell ? m_cell : m_paragraph->spans; }
-    void append(const QString& text, int looks, const QString& link, const QString& formula);
+    void append(QString text, int looks, const QString& link, const QString& formula);
     void addText(Paragraph paragraph);
     Block& append(Block::Kind kind);
     void leaveTaken();

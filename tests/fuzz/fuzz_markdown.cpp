@@ -28,8 +28,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ReasoningMarks marks;
     (void)marks.add(text);
     (void)marks.end();
-    for (const Block& block : whole.blocks())
+    for (const Block& block : whole.blocks()) {
         if (block.kind == Block::Kind::Code)
             (void)stateAfter(block.language, block.text, block.state);
+        for (const Paragraph& paragraph : block.paragraphs)
+            for (const Span& span : paragraph.spans)
+                if (span.text.contains(u'\n'))
+                    std::abort();
+    }
     return 0;
 }

@@ -62,6 +62,7 @@ private:
                                            "<b>",
                                            "&amp;",
                                            "&#x202e;",
+                                           "&#10;",
                                            "\t",
                                            "- [x] ",
                                            "~~",
@@ -166,10 +167,14 @@ private Q_SLOTS:
                                     << "[a]: https://b.c<https://b.c>";
         QTest::newRow("line break") << "a  \nb"
                                     << "a/b";
+        QTest::newRow("line breaks in entities") << "a&#10;b&#x2028;c&#8233;d"
+                                                 << "a/b/c/d";
         QTest::newRow("entity") << "&lt;a&gt; &eacute; &#65;"
                                 << "<a> é A";
         QTest::newRow("formula") << "so $x^2$ and \\(\\alpha\\)"
                                  << "so m(x²) and m(α)";
+        QTest::newRow("formula over several lines") << "so \\[\na\nb\\label{e}\n\\] on"
+                                                    << "so m(a/b\\label{e}) on";
         QTest::newRow("money") << "from $5 to $10, or US$3"
                                << "from $5 to $10, or US$3";
         QTest::newRow("no formula in code") << "`$x^2$`\n\n```\n$y_1$\n```"
@@ -271,6 +276,10 @@ private Q_SLOTS:
                 qWarning().noquote() << "text:" << text;
             QCOMPARE(described(builder.blocks()), described(whole));
             QCOMPARE(builder.blocks(), whole);
+            for (const Block& block : whole)
+                for (const Paragraph& paragraph : block.paragraphs)
+                    for (const Span& span : paragraph.spans)
+                        QVERIFY2(!span.text.contains('\n'), qPrintable(text));  // would be a paragraph of its own
         }
     }
 
