@@ -292,12 +292,12 @@ private:
             const Formula* formula = m_prepared.at(text, i);
             if (!formula)
                 continue;
-            m_maker.put(text.mid(done, start - done));
+            m_maker.put(m_prepared.restored(text.mid(done, start - done)));
             done = i + 1;
             const bool display = formula->display && !m_maker.inCell();
             m_maker.put(formula->shown, Span::Maths | (display ? BlockMaker::kDisplay : 0), formula->latex);
         }
-        m_maker.put(text.mid(done));
+        m_maker.put(m_prepared.restored(text.mid(done)));
     }
 
     static Table::Align align(MD_ALIGN align)

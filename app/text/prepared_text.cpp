@@ -3,14 +3,23 @@
 #include "app/text/maths.h"
 #include "app/text/shown_formula.h"
 
+#include <algorithm>
+
 namespace {
 
 // Formulas are taken out before md4c looks at the text, which would read their backslashes and underscores as its own.
-// Each leaves these characters around its number; both are no characters of any text.
+// Each leaves the first two of these characters around its number. All are characters of no text.
 constexpr QChar kFormulaBegin(u'\uFDD0');
 constexpr QChar kFormulaEnd(u'\uFDD1');
+constexpr QChar kBracket(u'\uFDD2');    // in place of the [ of a definition
+constexpr QChar kEmptyCell(u'\uFDD3');  // between two bars, where md4c would see no cell
 
-constexpr qsizetype kLongestLabel = 1000;  // by the rules of Markdown
+constexpr qsizetype kLongestLabel = 1000;  // by the rules of Markdown; with characters that take two places
+
+bool isOurs(QChar c)
+{
+    return c >= kFormulaBegin && c <= kEmptyCell;
+}
 
 qsizetype runOf(QStringView text, qsizetype at)
 {
@@ -35,28 +44,83 @@ qsizetype codeEnd(QStringView text, qsizetype at)
     return at + ticks;
 }
 
-// "[label]: address" would vanish from sight; it is text, and its address a link like any other. Where other links lead
-// to it is not md4c's business, which sees one piece of a text at a time.
-bool isDefinition(QStringView text, qsizetype bracket)
+/// Where a line's own text begins, after the marks of quotes and items, and their boxes.
+qsizetype textStart(QStringView text, qsizetype at)
 {
-    for (qsizetype i = bracket - 1; i >= 0 && text[i] != u'\n'; --i)
-        if (!text[i].isSpace() && text[i] != u'>')
-            return false;
-    const qsizetype close = text.sliced(bracket, qMin(kLongestLabel, text.size() - bracket)).indexOf(u']');
-    return close > 1 && bracket + close + 1 < text.size() && text[bracket + close + 1] == u':';
+    const auto isBox = [](QStringView rest) {
+        return rest.size() > 3 && rest[0] == u'[' && QStringView(u" xX").contains(rest[1]) && rest[2] == u']' &&
+               rest[3].isSpace();
+    };
+    for (; at < text.size() && text[at] != u'\n'; ++at) {
+        if (isBox(text.sliced(at)))
+            at += 2;
+        else if (!text[at].isSpace() && !QStringView(u">-+*.)0123456789").contains(text[at]))
+            break;
+    }
+    return at;
 }
+
+/// Copies a text for md4c.
+class Copier
+{
+public:
+    Copier(QStringView text, QString& to)
+        : m_text(text)
+        , m_to(to)
+        , m_textStart(textStart(text, 0))
+    {
+    }
+
+    void copy(qsizetype from, qsizetype end)
+    {
+        for (qsizetype i = from; i < end; ++i)
+            copy(i);
+    }
+
+private:
+    void copy(qsizetype at)
+    {
+        const QChar c = m_text[at];
+        if (c == u'\n')
+            m_textStart = textStart(m_text, at + 1);
+        if (c == u'|' && at > 0 && m_text[at - 1] == u'|')
+            m_to += kEmptyCell;
+        if (c == u'[' && at == m_textStart && isDefinition(at))
+            m_to += kBracket;
+        else
+            m_to += isOurs(c) ? QChar(QChar::ReplacementCharacter) : c;
+    }
+
+    // "[label]: address" would vanish from sight; it is text, and its address a link like any other. Where other links
+    // lead to it is not md4c's business, which sees one piece of a text at a time.
+    bool isDefinition(qsizetype bracket)
+    {
+        if (m_closing <= bracket)
+            for (m_closing = bracket + 1; m_closing < m_text.size() && m_text[m_closing] != u']'; ++m_closing)
+                m_closing += m_text[m_closing] == u'\\' ? 1 : 0;
+        return m_closing > bracket + 1 && m_closing <= bracket + 2 * kLongestLabel && m_closing + 1 < m_text.size() &&
+               m_text[m_closing + 1] == u':';
+    }
+
+    const QStringView m_text;
+    QString& m_to;
+    qsizetype m_textStart;    // of the line
+    qsizetype m_closing = 0;  // the next bracket, or the text's end
+};
 
 }  // namespace
 
 QString PreparedText::restored(const QString& part) const
 {
-    if (!part.contains(kFormulaBegin))
+    if (std::none_of(part.begin(), part.end(), isOurs))
         return part;
     QString out;
     for (qsizetype i = 0; i < part.size(); ++i) {
         if (const Formula* formula = at(part, i))
             out += formula->source;
-        else
+        else if (part[i] == kBracket)
+            out += u'[';
+        else if (part[i] != kEmptyCell)
             out += part[i];
     }
     return out;
@@ -78,12 +142,13 @@ PreparedText prepareMarkdown(QStringView text, const QString& references)
 {
     PreparedText out;
     out.text.reserve(text.size());
+    Copier copier(text, out.text);
     qsizetype hopeless = 0;  // up to here \\(, \\[ and \\begin have been looked at and do not close
     for (qsizetype i = 0; i < text.size(); ++i) {
         const QChar c = text[i];
         if (c == u'`') {
             const qsizetype end = codeEnd(text, i);
-            out.text += text.sliced(i, end - i);
+            copier.copy(i, end);
             i = end - 1;
         } else if (const auto found = c == u'$' || (c == u'\\' && i >= hopeless) ? mathsAt(text, i) : std::nullopt) {
             out.text += kFormulaBegin + QString::number(out.formulas.size()) + kFormulaEnd;
@@ -93,12 +158,10 @@ PreparedText prepareMarkdown(QStringView text, const QString& references)
         } else if (c == u'\\' && i + 1 < text.size()) {
             if (text[i + 1] == u'(' || text[i + 1] == u'[' || !displayEnd(text.sliced(i)).isEmpty())
                 hopeless = i + 500;
-            out.text += text.sliced(i, 2);
+            copier.copy(i, i + 2);
             ++i;
-        } else if (c == u'[' && isDefinition(text, i)) {
-            out.text += QLatin1String("\\[");
         } else {
-            out.text += c == kFormulaBegin || c == kFormulaEnd ? QChar(QChar::ReplacementCharacter) : c;
+            copier.copy(i, i + 1);
         }
     }
     if (!references.isEmpty())

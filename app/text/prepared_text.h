@@ -1,4 +1,4 @@
-// Makes a piece of Markdown ready for md4c: without its formulas.
+// Makes a piece of Markdown ready for md4c: without its formulas and definitions, and with its empty cells.
 #pragma once
 
 #include <QString>
@@ -13,7 +13,7 @@ struct Formula {
     bool display;
 };
 
-/// A piece of text whose formulas have been taken out.
+/// A piece of text as md4c gets it, and the formulas that have been taken out.
 struct PreparedText {
     QString text;
     std::vector<Formula> formulas;

@@ -294,7 +294,11 @@ private Q_SLOTS:
                                     "\n|-|-|\n",
                                     "$",
                                     "\\",
-                                    " ~~ "};
+                                    " ~~ ",
+                                    "[",
+                                    "]: ",
+                                    "[x] ",
+                                    "||"};
         for (int round = 0; round < 3000; ++round) {
             QString text;
             int words = 0;

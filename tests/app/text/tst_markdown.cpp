@@ -145,6 +145,13 @@ private Q_SLOTS:
                                           << "see\nrow a | b\nrow 1 | 2\nc";
         QTest::newRow("no table") << "a | b\n--- | --- | ---"
                                   << "a | b/--- | --- | ---";
+        QTest::newRow("empty cells") << "|a||c|\n|-|-|-|\n|1||3|\n||2||"
+                                     << "row a |  | c\nrow 1 |  | 3\nrow  | 2";
+        QTest::newRow("empty cells in a quote and a list")
+            << "> |a|b|c|\n> |---|---|---|\n> |1||3|\n\n- |a|b|\n  |---|---|\n  ||2|"
+            << "| row a | b | c\n| row 1 |  | 3\n1 [•] \n1> row a | b\n1> row  | 2";
+        QTest::newRow("two bars") << "a || b `c||d` [e](f||g)"
+                                  << "a || b c(c||d) e (f||g)";
         QTest::newRow("link") << "[a *b*](https://c.d/e \"t\")"
                               << "a <https://c.d/e>i(b)<https://c.d/e>";
         QTest::newRow("bare link") << "see https://a.b/c, me@d.e"
@@ -165,6 +172,19 @@ private Q_SLOTS:
                                                          << "so/[a]: https://b.c<https://b.c>\n[a]";
         QTest::newRow("definition") << "[a]: https://b.c"
                                     << "[a]: https://b.c<https://b.c>";
+        QTest::newRow("definitions in items and quotes")
+            << "- [a]: b\n- [x]: done\n  1. [^1]: c\n> - [Step 1]:\n>   Do it"
+            << "1 [•] [a]: b\n1 [•] [x]: done\n2 [1.] [^1]: c\n| 1 [•] [Step 1]:/Do it";
+        QTest::newRow("definitions after boxes") << "- [ ] [a]: b\n- [x] [c]: d"
+                                                 << "1 [☐] [a]: b\n1 [☑] [c]: d";
+        QTest::newRow("definitions with brackets in their names") << "[a\\]b]: c\n[d[e]: f"
+                                                                  << "[a]b]: c/[d[e]: f";
+        QTest::newRow("definitions in definitions") << "- [\n  [a]: b\n\n> [c\n> [d]: e"
+                                                    << "1 [•] [/[a]: b\n| [c/[d]: e";
+        QTest::newRow("definitions that code seems to hold") << "- `a\n  - [b]: c`"
+                                                             << "1 [•] `a\n2 [◦] [b]: c`";
+        QTest::newRow("no definition in code") << "- ~~~\n  [a]: b\n  ~~~\n  `[c]: d`"
+                                               << "1 [•] \n1> code : [a]: b\n1 c([c]: d)";
         QTest::newRow("line break") << "a  \nb"
                                     << "a/b";
         QTest::newRow("line breaks in entities") << "a&#10;b&#x2028;c&#8233;d"
