@@ -2,7 +2,6 @@
 
 #include "app/text/lines.h"
 #include "app/text/markdown.h"
-#include "app/text/maths.h"
 #include "app/text/shown_formula.h"
 
 #include <QCoreApplication>
@@ -18,6 +17,31 @@ constexpr qsizetype kMostColumns = 64;
 }  // namespace
 
 void BlockLines::add(const QString& text, Line kind)
+{
+    const bool rest = std::exchange(m_state.cut, kind == Line::Cut);
+    addLine(rest || isBlank(text) ? text : withoutLongItems(text), kind);
+}
+
+/// The line as it stands in the innermost item that it goes on with; those further in have ended.
+QString BlockLines::withoutLongItems(const QString& text)
+{
+    const QList<LongItem>& items = m_state.longItems;
+    QStringView inner = text;
+    qsizetype in = 0;
+    for (; in < items.size() && indentOf(inner) >= items[in].textAt; ++in)
+        inner = withoutIndent(inner, items[in].textAt);
+    if (in < items.size()) {
+        const bool afterBlank = m_state.afterBlank;
+        closePiece();
+        m_state.afterBlank = afterBlank;
+        m_state.listMark = items[in].listMark;
+        m_state.number = items[in].number;
+        m_state.longItems.resize(in);
+    }
+    return inner.toString();
+}
+
+void BlockLines::addLine(const QString& text, Line kind)
 {
     switch (m_state.mode) {
     case Mode::None:
@@ -63,7 +87,7 @@ void BlockLines::startLine(const QString& text, Line kind)
     m_state.listMark = {};
     if (code) {
         m_state.mode = Mode::Indented;
-        m_blocks.startCode({}, 0, 0);
+        m_blocks.startCode({}, lists(), 0);
         lineOfIndented(text, kind);
         return;
     }
@@ -78,22 +102,21 @@ bool BlockLines::startBlock(const QString& text)
 {
     if (const auto fence = fenceLine(text)) {
         closePiece();
-        m_blocks.startCode(languageOf(fence->info), 0, 0);
+        m_blocks.startCode(languageOf(fence->info), lists(), 0);
         m_state.mode = Mode::Fenced;
-        m_state.fence = fence->marks;
-        m_state.fenceIndent = fence->indent;
+        m_state.fence = OpenFence(*fence);
         m_state.listMark = {};
         return true;
     }
     if (isHeading(text)) {
         closePiece();
-        m_blocks.add(parseMarkdown(text, {.references = m_state.references.usedBy(text)}));
+        m_blocks.add(parseMarkdown(text, {.lists = lists(), .references = m_state.references.usedBy(text)}));
         m_state.listMark = {};
         return true;
     }
     if (isRule(text)) {
         closePiece();
-        m_blocks.add({.kind = Block::Kind::Rule});
+        m_blocks.add({.kind = Block::Kind::Rule, .indent = lists()});
         m_state.listMark = {};
         return true;
     }
@@ -121,8 +144,7 @@ bool BlockLines::startMaths(const QString& text)
         if (whole->size != trimmed.size())
             return false;
         closePiece();
-        m_blocks.add(
-            {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
+        addMaths(*whole);
     } else {
         if (close.size() == 2 && QStringView(trimmed).sliced(2).contains(close))
             return false;
@@ -132,6 +154,14 @@ bool BlockLines::startMaths(const QString& text)
     }
     m_state.listMark = {};
     return true;
+}
+
+void BlockLines::addMaths(const MathsSpan& maths)
+{
+    m_blocks.add({.kind = Block::Kind::Maths,
+                  .indent = lists(),
+                  .text = shownFormula(maths.formula),
+                  .formula = maths.formula.toString()});
 }
 
 void BlockLines::startItem(const QString& text)
@@ -185,7 +215,7 @@ bool BlockLines::startTable(const QString& text)
     closePiece();
     m_state.mode = Mode::Table;
     m_state.columns = parseTableColumns(text);
-    m_blocks.addTable(m_state.columns, cellsOf(head));
+    m_blocks.addTable(m_state.columns, cellsOf(head), lists());
     return true;
 }
 
@@ -204,54 +234,55 @@ void BlockLines::lineOfItem(const QString& text, Line kind)
     }
     if (indentOf(text) >= m_state.textAt) {
         m_state.afterBlank = false;
-        lineInside(text);
-        if (kind == Line::Cut && m_state.nestedFence.isEmpty())
-            closePiece();
+        lineInside(text, kind);
         return;
     }
-    if (m_state.afterBlank || beginsBlock(text) || !m_state.nestedFence.isEmpty()) {
+    if (m_state.afterBlank || beginsBlock(text) || m_state.fence.isOpen()) {
         const bool afterBlank = m_state.afterBlank;
         closePiece();
         m_state.afterBlank = afterBlank;
         startLine(text, kind);
         return;
     }
-    lineInside(text);  // goes on with the paragraph though nothing says so
-    if (kind == Line::Cut)
-        closePiece();
+    lineInside(text, kind);  // goes on with the paragraph though nothing says so
 }
 
 void BlockLines::lineOfQuote(const QString& text, Line kind)
 {
     const bool marked = isQuote(text);
-    if (isBlank(text) || (!marked && (beginsBlock(text) || !m_state.nestedFence.isEmpty()))) {
+    if (isBlank(text) || (!marked && (beginsBlock(text) || m_state.fence.isOpen()))) {
         closePiece();
         startLine(text, kind);
         return;
     }
-    lineInside(text);
-    if (kind == Line::Cut)
-        closePiece();
+    lineInside(text, kind);
 }
 
-void BlockLines::lineInside(const QString& text)
+void BlockLines::lineInside(const QString& text, Line kind)
 {
     if (!m_state.open.isEmpty())
         m_state.open += u'\n';
     m_state.open += text;
-    // Only whether code is open matters, so any depth will do.
-    QStringView inner = QStringView(text).trimmed();
-    while (inner.startsWith(u'>'))
-        inner = inner.sliced(1).trimmed();
-    if (const auto item = itemLine(inner); item && !isRule(inner))
-        inner = inner.sliced(qMin(item->textAt, inner.size())).trimmed();
-    const auto fence = fenceLine(inner);
-    if (m_state.nestedFence.isEmpty() && fence)
-        m_state.nestedFence = fence->marks;
-    else if (!m_state.nestedFence.isEmpty() && closesFence(inner, m_state.nestedFence))
-        m_state.nestedFence.clear();
-    if (m_state.open.size() > (m_state.nestedFence.isEmpty() ? kLongestParagraph : kLongestContainer))
-        closePiece();
+    m_state.fence.take(text, m_state.mode == Mode::Item ? m_state.textAt : 0);
+    const qsizetype longest = m_state.fence.isOpen() ? kLongestContainer : kLongestParagraph;
+    if (m_state.open.size() > longest || kind == Line::Cut)
+        splitPiece(kind);
+}
+
+/// The piece ends here, though the item or quote may not. Code that is open goes on line by line.
+void BlockLines::splitPiece(Line kind)
+{
+    const Mode mode = m_state.mode;
+    const OpenFence fence = m_state.fence;
+    closePiece();
+    if (mode == Mode::Item) {
+        m_state.longItems.append({m_state.textAt, m_state.listMark, m_state.number});
+        m_state.listMark = {};
+    }
+    if (fence.isOpen() && m_blocks.goOnWithCode(kind)) {
+        m_state.mode = Mode::Fenced;
+        m_state.fence = fence;
+    }
 }
 
 void BlockLines::lineOfIndented(const QString& text, Line kind)
@@ -273,11 +304,17 @@ void BlockLines::lineOfIndented(const QString& text, Line kind)
 
 void BlockLines::lineOfFenced(const QString& text, Line kind)
 {
-    if (closesFence(text, m_state.fence) && m_blocks.lastLine() == Line::Whole)
+    if (m_blocks.lastLine() == Line::Cut)
+        return m_blocks.addCodeLine(text, kind);
+    const auto code = m_state.fence.codeOf(text);
+    if (!code) {
         closePiece();
-    else
-        m_blocks.addCodeLine(
-            m_blocks.lastLine() == Line::Cut ? QStringView(text) : withoutIndent(text, m_state.fenceIndent), kind);
+        startLine(text, kind);
+    } else if (m_state.fence.isClosedBy(*code)) {
+        closePiece();
+    } else {
+        m_blocks.addCodeLine(m_state.fence.withoutItsIndent(*code), kind);
+    }
 }
 
 void BlockLines::lineOfMaths(const QString& text)
@@ -296,8 +333,7 @@ void BlockLines::lineOfMaths(const QString& text)
     if ((!text.contains(close) || innerEnds) && m_state.open.size() < kLongestParagraph)
         return;
     if (whole && whole->size == all.size()) {
-        m_blocks.add(
-            {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
+        addMaths(*whole);
         m_state.open.clear();
     }
     m_state.mode = Mode::Paragraph;
@@ -325,8 +361,8 @@ void BlockLines::beginRestOfTable()
 {
     const QString note = QCoreApplication::translate(
         "BlockBuilder", "This table is too large to be drawn whole. Its other rows follow as they were written.");
-    m_blocks.addParagraph({.spans = {{.text = note, .looks = Span::Italic}}}, 0, 0);
-    m_blocks.startCode({}, 0, 0);
+    m_blocks.addParagraph({.spans = {{.text = note, .looks = Span::Italic}}, .depth = lists()}, 0, 0);
+    m_blocks.startCode({}, lists(), 0);
     m_state.mode = Mode::RestOfTable;
 }
 
@@ -340,7 +376,7 @@ QList<Spans> BlockLines::cellsOf(QStringView line) const
 void BlockLines::closePiece()
 {
     const Mode mode = std::exchange(m_state.mode, Mode::None);
-    m_state.nestedFence.clear();
+    m_state.fence = {};
     m_state.afterBlank = false;
     m_state.blankLines = 0;
     const QString piece = std::exchange(m_state.open, {});
@@ -350,6 +386,7 @@ void BlockLines::closePiece()
         m_state.references.take(piece);
     QList<Block> blocks =
         parseMarkdown(piece, {.listNumber = mode == Mode::Item ? std::optional(m_state.number) : std::nullopt,
+                              .lists = lists(),
                               .tables = mode != Mode::Paragraph,  // of those outside, each row is read by itself
                               .cells = qMin(MarkdownPlace().cells, kMostCells - m_blocks.cells()),
                               .references = m_state.references.usedBy(piece)});
@@ -370,10 +407,11 @@ void BlockLines::showOpen(const QString& line)
         m_state.open.clear();  // the head of a table, in all likelihood
     if (m_state.mode == Mode::Maths) {
         const QString typed = m_state.open.trimmed();
-        m_blocks.add(
-            {.kind = Block::Kind::Maths, .text = displayEnd(typed).size() == 2 ? typed.mid(2).trimmed() : typed});
+        m_blocks.add({.kind = Block::Kind::Maths,
+                      .indent = lists(),
+                      .text = displayEnd(typed).size() == 2 ? typed.mid(2).trimmed() : typed});
         m_state.open.clear();
-    } else if (m_state.nestedFence.isEmpty()) {
+    } else if (!m_state.fence.isOpen()) {
         m_state.open = withClosedMarks(m_state.open);
     }
     closePiece();
@@ -386,7 +424,7 @@ bool BlockLines::worthShowing(const QString& text) const
 {
     const QStringView trimmed = QStringView(text).trimmed();
     if (m_state.mode == Mode::Fenced)
-        return trimmed.isEmpty() || trimmed.count(m_state.fence[0]) < trimmed.size();
+        return trimmed.isEmpty() || trimmed.count(m_state.fence.mark()) < trimmed.size();
     if (m_state.mode == Mode::Indented || trimmed.size() > 20)
         return true;
     if (m_state.mode == Mode::Table)

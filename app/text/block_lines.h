@@ -2,6 +2,8 @@
 #pragma once
 
 #include "app/text/block_list.h"
+#include "app/text/maths.h"
+#include "app/text/open_fence.h"
 #include "app/text/references.h"
 
 /// Says what each line means by what is open. Lines are joined to pieces that begin and end at borders of blocks; only
@@ -30,21 +32,28 @@ public:
 private:
     enum class Mode { None, Paragraph, Item, Quote, Indented, Fenced, Maths, Table, RestOfTable };
 
+    /// An item of which more lines may come than a piece holds.
+    struct LongItem {
+        qsizetype textAt;  // in the one around
+        QChar listMark;
+        int number;
+    };
+
     /// All that decides what the next line means.
     struct State {
         Mode mode = Mode::None;
         QString open;            // the lines of the open piece
         bool afterBlank = true;  // the line before was blank
+        bool cut = false;        // what comes next is the rest of a line
 
-        QString fence;  // Fenced: what closes it
-        qsizetype fenceIndent = 0;
+        OpenFence fence;  // Fenced, Item, Quote
 
         QChar listMark;  // Item, or just after one: what its list is marked with
         qsizetype textAt = 0;
         int number = 0;
-        bool goesOn = false;       // it is not the first of its list
-        bool closeToLast = false;  // nor does a blank line part it from the one before
-        QString nestedFence;       // Item, Quote: code is open inside
+        bool goesOn = false;        // it is not the first of its list
+        bool closeToLast = false;   // nor does a blank line part it from the one before
+        QList<LongItem> longItems;  // each in the one before; what goes on with the last is read without its indent
 
         int blankLines = 0;  // Indented: seen, and code only if more follows
 
@@ -53,10 +62,13 @@ private:
         References references;  // named so far
     };
 
+    QString withoutLongItems(const QString& text);
+    void addLine(const QString& text, Line kind);
     void startLine(const QString& text, Line kind);
     bool startBlock(const QString& text);
     bool startMaths(const QString& text);
     bool startTable(const QString& text);
+    void addMaths(const MathsSpan& maths);
     void startItem(const QString& text);
     void lineOfParagraph(const QString& text, Line kind);
     void lineOfItem(const QString& text, Line kind);
@@ -66,7 +78,9 @@ private:
     void lineOfMaths(const QString& text);
     void lineOfTable(const QString& text, Line kind);
     void beginRestOfTable();
-    void lineInside(const QString& text);  // of the item or quote that is open
+    void lineInside(const QString& text, Line kind = Line::Whole);  // of the item or quote that is open
+    void splitPiece(Line kind);
+    int lists() const { return int(m_state.longItems.size()); }  // in which a piece stands
     bool beginsBlock(const QString& text) const;
     QList<Spans> cellsOf(QStringView line) const;
     bool worthShowing(const QString& text) const;

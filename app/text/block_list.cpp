@@ -127,10 +127,20 @@ void BlockList::addCodeLine(QStringView text, Line kind)
     m_counts.lastLine = kind;
 }
 
-void BlockList::addTable(const QList<Table::Align>& columns, const QList<Spans>& head)
+bool BlockList::goOnWithCode(Line last)
+{
+    if (m_blocks.isEmpty() || m_blocks.last().kind != Block::Kind::Code)
+        return false;
+    if (m_blocks.last().text.isEmpty())
+        m_counts.codeLines = 0;
+    m_counts.lastLine = last;
+    return true;
+}
+
+void BlockList::addTable(const QList<Table::Align>& columns, const QList<Spans>& head, int indent)
 {
     m_counts.cells += columns.size();
-    add({.kind = Block::Kind::Table, .table = {columns, {head}}});
+    add({.kind = Block::Kind::Table, .indent = indent, .table = {columns, {head}}});
 }
 
 void BlockList::addRow(const QList<Spans>& cells)
@@ -138,6 +148,7 @@ void BlockList::addRow(const QList<Spans>& cells)
     const Table& full = m_blocks.last().table;
     if (full.rows.size() > 1 && full.rows.size() * full.columns.size() >= kManyCells)
         add({.kind = Block::Kind::Table,
+             .indent = m_blocks.last().indent,
              .continues = true,
              .table = {full.columns, {full.rows.first()}, full.direction}});
     Table& table = last().table;

@@ -26,7 +26,9 @@ public:
     /// Code goes to a block at once, line by line.
     void startCode(const QString& language, int indent, int quotes);
     void addCodeLine(QStringView text, Line kind);
-    void addTable(const QList<Table::Align>& columns, const QList<Spans>& head);
+    /// The code that was added last goes on after all; `last` is how its last line ended. False: there is no code.
+    bool goOnWithCode(Line last);
+    void addTable(const QList<Table::Align>& columns, const QList<Spans>& head, int indent = 0);
     void addRow(const QList<Spans>& cells);
 
     /// What is added from here on shows the open piece.

@@ -17,8 +17,9 @@ public:
     static constexpr int kDisplay = 0x100;  // a look of its own: a formula that wants lines of its own
 
     /// Html: there may be HTML in it, whose empty paragraphs are none.
-    explicit BlockMaker(From from)
+    explicit BlockMaker(From from, int lists = 0)  // in how many the piece stands
         : m_from(from)
+        , m_depth(lists)
     {
     }
 
@@ -80,7 +81,7 @@ private:
     QString m_marker;  // of an item whose text has not come yet
     int m_quotes = 0;
     int m_quoteIndent = 0;
-    int m_depth = 0;
+    int m_depth;
     bool m_closeItem = false;
     std::array<int, 5> m_looks = {};  // by the place of their bit
     QString m_link, m_outerLink;

@@ -7,18 +7,20 @@ bool isBlank(QStringView line)
     return line.trimmed().isEmpty();
 }
 
-qsizetype indentOf(QStringView line)
+qsizetype columnsOf(QStringView text)
 {
     qsizetype columns = 0;
-    for (const QChar c : line) {
-        if (c == u' ')
-            ++columns;
-        else if (c == u'\t')
-            columns += 4 - columns % 4;
-        else
-            break;
-    }
+    for (const QChar c : text)
+        columns += c == u'\t' ? 4 - columns % 4 : 1;
     return columns;
+}
+
+qsizetype indentOf(QStringView line)
+{
+    qsizetype end = 0;
+    while (end < line.size() && (line[end] == u' ' || line[end] == u'\t'))
+        ++end;
+    return columnsOf(line.first(end));
 }
 
 QStringView withoutIndent(QStringView line, qsizetype most)

@@ -21,7 +21,8 @@ struct ItemLine {
 };
 
 bool isBlank(QStringView line);
-qsizetype indentOf(QStringView line);                         // in columns; tabs stop at every fourth
+qsizetype columnsOf(QStringView text);                        // tabs stop at every fourth
+qsizetype indentOf(QStringView line);                         // in columns
 QStringView withoutIndent(QStringView line, qsizetype most);  // at most so many columns
 
 std::optional<FenceLine> fenceLine(QStringView line);

@@ -13,7 +13,7 @@ QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place)
     QString all = text.toString();
     while (all.endsWith(u'\n'))
         all.chop(1);
-    plain.paragraphs.append({.spans = {{all.replace(u'\n', QChar::LineSeparator)}}});
+    plain.paragraphs.append({.spans = {{all.replace(u'\n', QChar::LineSeparator)}}, .depth = place.lists});
     return {plain};
 }
 

@@ -10,6 +10,7 @@
 /// Where a piece stands in the text around it.
 struct MarkdownPlace {
     std::optional<int> listNumber = {};  // of the piece's first list item, when it goes on with a list
+    int lists = 0;                       // in how many it stands
     bool tables = true;                  // whether there may be any
     qsizetype cells = 4000;              // that its tables may have, with those that rows lack
     QString references = {};             // what the text around it names for its links, as lines of Markdown

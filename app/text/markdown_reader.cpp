@@ -26,7 +26,7 @@ public:
     Reader(const PreparedText& prepared, const MarkdownPlace& place)
         : m_prepared(prepared)
         , m_place(place)
-        , m_maker(place.html ? BlockMaker::From::Html : BlockMaker::From::Markdown)
+        , m_maker(place.html ? BlockMaker::From::Html : BlockMaker::From::Markdown, place.lists)
         , m_html(m_maker)
     {
     }

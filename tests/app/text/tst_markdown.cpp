@@ -21,6 +21,15 @@ private:
         return builder.blocks();
     }
 
+    static QList<Block> blocksOfPieces(const QString& text, qsizetype size)
+    {
+        BlockBuilder builder;
+        for (qsizetype at = 0; at < text.size(); at += size)
+            builder.append(QStringView(text).sliced(at, qMin(size, text.size() - at)));
+        builder.finish();
+        return builder.blocks();
+    }
+
     static QString randomText(QRandomGenerator& random)
     {
         static const QStringList pieces = {"word ",
@@ -439,6 +448,63 @@ private Q_SLOTS:
         QCOMPARE(joined, code);
         QVERIFY(builder.blocks().size() > 20);
         QVERIFY(builder.blocks().last().state != 0);  // the comment is open still
+    }
+
+    void aLongLineOfCodeInAListOrQuoteStaysInIt_data()
+    {
+        QTest::addColumn<QString>("text");  // %1: the line
+        QTest::addColumn<QString>("blocks");
+        QTest::newRow("list") << "1. Run:\n   ```sh\n   %1\n     b\n   ```\n   So\n2. Next"
+                              << "1 [1.] Run:\n1> code sh: %1/  b\n1 So\n1 [2.] Next";
+        QTest::newRow("list in a list") << "- a\n  1. ```\n     %1\n     ```\n  2. b\n- c"
+                                        << "1 [•] a\n2 [1.] \n2> code : %1\n2 [2.] b\n1 [•] c";
+        QTest::newRow("not closed") << "- ```\n  %1\n- b"
+                                    << "1 [•] \n1> code : %1\n1 [•] b";
+        QTest::newRow("quote") << "> ```sh\n> %1\n>   b\n>\n> ```\n> 2. Next"
+                               << "| code sh: %1/  b/\n| 1 [2.] Next";
+        QTest::newRow("quote that ends") << "> ```\n> %1\nb"
+                                         << "| code : %1\nb";
+        QTest::newRow("quote in a list") << "- > ```\n  > %1\n  > b\n  > ```\n- c"
+                                         << "1> | [•] \n1> | code : %1/b\n1 [•] c";
+    }
+    void aLongLineOfCodeInAListOrQuoteStaysInIt()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, blocks);
+        for (const int size : {10, 5000}) {
+            const QString line = QStringLiteral("curl ") + QString(size, u'x');
+            QCOMPARE(described(blocksOf(text.arg(line))), blocks.arg(line));
+            QCOMPARE(blocksOfPieces(text.arg(line), 77), blocksOf(text.arg(line)));
+        }
+    }
+
+    void muchCodeInAListStaysInIt()
+    {
+        const QString code = QStringLiteral("int a;\n").repeated(12'000);
+        const QList<Block> blocks =
+            blocksOf("1. Run:\n   ```c\n   " + QString(code).replace("\n", "\n   ") + "```\n2. Next");
+        QString joined;
+        for (const Block& block : blocks.sliced(1).first(blocks.size() - 2)) {
+            QCOMPARE(block.kind, Block::Kind::Code);
+            joined += block.text + '\n';
+        }
+        QCOMPARE(joined, code);
+        QCOMPARE(described(blocks.last()).join('\n'), "1 [2.] Next");
+    }
+
+    void aLongItemGoesOnAsOne()
+    {
+        const QString inner = QStringLiteral("    - word word word\n").repeated(500) + "      1. c\n";
+        const QString text = "1. a\n" + inner + "\n    ~~~\n    d\n    ~~~\n    e\n1. b\n\n    f\n\ng\n\n    h";
+        QCOMPARE(blocksOfPieces(text, 333), blocksOf(text));
+        const QStringList lines = described(blocksOf(text)).split('\n');
+        QStringList expected{"1 [1.] a"};
+        for (int i = 0; i < 500; ++i)
+            expected += "2 [◦] word word word";
+        expected += {"3 [1.] c", "1> code : d", "1 e", "1 [2.] b", "1 f", "g", "code : h"};
+        for (qsizetype i = 0; i < expected.size(); ++i)
+            QCOMPARE(lines.value(i).remove('+'), expected[i]);
+        QCOMPARE(lines.size(), expected.size());
     }
 
     void aPieceChangesOnlyTheEnd()
