@@ -194,8 +194,10 @@ void BlockLines::lineOfParagraph(const QString& text, Line kind)
     }
     const auto item = itemLine(text);
     const bool bullet = item && QStringView(u"-+*").contains(item->mark);
+    const bool closesMaths =  // that began within the paragraph
+        text.trimmed().startsWith(QLatin1String("$$")) && m_state.open.count(QLatin1String("$$")) % 2 == 1;
     const bool interrupts = !item || isRule(text) || (!item->empty && (bullet || item->number == 1));
-    if (interrupts && indentOf(text) < 4 && startBlock(text))
+    if (!closesMaths && interrupts && indentOf(text) < 4 && startBlock(text))
         return;
     m_state.open += u'\n' + text;
     if (m_state.open.size() > kLongestParagraph || kind == Line::Cut)

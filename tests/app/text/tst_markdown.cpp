@@ -210,6 +210,8 @@ private Q_SLOTS:
                                             << "c($x^2$)\ncode : $y_1$";
         QTest::newRow("display formula") << "a\n$$\nx_1\n$$\nb"
                                          << "a\nmaths x₁\nb";
+        QTest::newRow("display formula that begins in a line") << "a $$\nx_1\n$$ b\nc\n\nd"
+                                                               << "a m(x₁) b/c\nd";
         QTest::newRow("display in brackets") << "\\[ x \\neq y \\]"
                                              << "maths x ≠ y";
         QTest::newRow("display in a list") << "- a\n\n  $$x^2$$"
