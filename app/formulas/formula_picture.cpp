@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kEdge = 1;       // pixels around, for what leans out of its box
 constexpr int kLargest = 16'000;  // pixels of the screen, each way
+constexpr qint64 kMostPixels = 8 << 20;
 
 /// The same shape in the formula's unit: a thinner line than a pixel would vanish.
 QRectF visible(QRectF rect, double pixel)
@@ -68,7 +69,8 @@ FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const Fo
     const double height = std::ceil(layout.height * pixels) + kEdge;
     picture.size = QSize(int(std::ceil(layout.width * pixels + 2 * kEdge)), int(height + picture.depth));
     const QSize screen = (QSizeF(picture.size) * scale).toSize();
-    if (screen.isEmpty() || screen.width() > kLargest || screen.height() > kLargest)
+    if (screen.isEmpty() || screen.width() > kLargest || screen.height() > kLargest ||
+        qint64(screen.width()) * screen.height() > kMostPixels)
         return {};
     picture.image = QImage(screen, QImage::Format_ARGB32_Premultiplied);
     picture.image.fill(Qt::transparent);

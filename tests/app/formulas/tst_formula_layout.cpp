@@ -92,6 +92,13 @@ private Q_SLOTS:
         }
     }
 
+    void aPictureIsNeverOfManyPixels()
+    {
+        const FormulaInk ink{Qt::black, Qt::red};
+        QVERIFY(paintFormula({.width = 900, .height = 450, .depth = 450}, 17, ink, 1).image.isNull());
+        QVERIFY(!paintFormula({.width = 900, .height = 1, .depth = 1}, 17, ink, 1).image.isNull());
+    }
+
     void aFractionHasItsPartsAboveAndBelowItsLine()
     {
         const auto layout = laidOut(QStringLiteral("\\frac{a}{b+c}"));
