@@ -1,7 +1,5 @@
 #include "app/blocks/block_document.h"
 
-#include <algorithm>
-
 // KaTeX's digits are 0.644 of its font's size high, Inter's 0.727: a formula this much larger looks as large as the
 // text.
 static constexpr double kFormulaSize = 0.727 / 0.644;
@@ -52,18 +50,24 @@ void BlockDocument::rewrite()
     write();
 }
 
-/// Shows the formulas that were shown in characters until now.
+/// Shows the formulas that were shown in characters until now. None is asked for again: with more than are kept, that
+/// would go on for ever.
 void BlockDocument::takeSettled()
 {
-    const bool some = std::ranges::any_of(
-        m_awaited, [this](const auto& formula) { return m_formulas->settled(formula.first, formula.second); });
-    if (some)
-        rewrite();
+    const auto settled = [this](const auto& formula) { return m_formulas->settled(formula.first, formula.second); };
+    if (!ready() || m_awaited.removeIf(settled) == 0)
+        return;
+    m_taking = true;
+    forget();
+    write();
+    m_taking = false;
 }
 
 bool BlockDocument::insertFormula(QTextCursor& cursor, const QString& latex, bool display, const QTextCharFormat& base)
 {
     if (!m_formulas || latex.isEmpty())
+        return false;
+    if (m_taking && !m_formulas->settled(latex, display))
         return false;
     const int pixels = base.intProperty(QTextFormat::FontPixelSize);
     const double size = pixels > 0 ? pixels : m_bodySize;
@@ -73,7 +77,7 @@ bool BlockDocument::insertFormula(QTextCursor& cursor, const QString& latex, boo
         return true;
     }
     if (!m_formulas->settled(latex, display))
-        m_awaited.append({latex, display});
+        m_awaited.insert({latex, display});
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include <QPointer>
 #include <QQmlParserStatus>
 #include <QQuickTextDocument>
+#include <QSet>
 #include <QTextCharFormat>
 #include <QTextCursor>
 #include <QTextDocument>
@@ -74,7 +75,8 @@ private:
     QColor m_formulaColor = Qt::black;
     QColor m_errorColor = Qt::red;
     qreal m_pixelRatio = 1;
-    QList<std::pair<QString, bool>> m_awaited;  // LaTeX, and whether on lines of its own
+    QSet<std::pair<QString, bool>> m_awaited;  // LaTeX, and whether on lines of its own
+    bool m_taking = false;                     // what came of them
     QPointer<QQuickTextDocument> m_document;
     bool m_complete = false;
 };

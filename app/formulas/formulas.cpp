@@ -2,6 +2,8 @@
 
 #include "app/formulas/katex.h"
 
+#include <QElapsedTimer>
+
 /// KaTeX on its thread.
 class FormulaSetter : public QObject
 {
@@ -12,22 +14,22 @@ public:
 namespace {
 
 constexpr int kDeadlineMs = 2000;
-constexpr int kTellMs = 30;          // formulas that come together are shown together
-constexpr qsizetype kMostSet = 600;  // formulas that are kept
+constexpr int kTellMs = 30;  // formulas that come together are shown together
+constexpr int kMostTellMs = 2000;
 constexpr uint kStackBytes = 16u << 20;
 
 }  // namespace
 
-Formulas::Formulas(QObject* parent)
+Formulas::Formulas(QObject* parent, qsizetype kept)
     : QObject(parent)
-    , m_set(kMostSet)
+    , m_set(kept)
 {
     m_deadline.setSingleShot(true);
     m_deadline.setInterval(kDeadlineMs);
     connect(&m_deadline, &QTimer::timeout, this, [this] { m_setter->katex.interrupt(); });
     m_tell.setSingleShot(true);
     m_tell.setInterval(kTellMs);
-    connect(&m_tell, &QTimer::timeout, this, &Formulas::someSettled);
+    connect(&m_tell, &QTimer::timeout, this, &Formulas::tell);
 }
 
 Formulas::~Formulas()
@@ -99,5 +101,15 @@ void Formulas::take(const QString& latex, bool display, const QByteArray& boxes)
     if (const auto root = readFormulaBoxes(boxes))
         *layout = layOut(*root, m_fonts);
     m_set.insert(key, layout);
-    m_tell.start();
+    if (!m_tell.isActive())
+        m_tell.start();
+}
+
+/// Whoever shows some writes all of its text again. While many are set, that takes no more than a quarter of the time.
+void Formulas::tell()
+{
+    QElapsedTimer timer;
+    timer.start();
+    Q_EMIT someSettled();
+    m_tell.setInterval(int(qBound(qint64(kTellMs), 3 * timer.elapsed(), qint64(kMostTellMs))));
 }

@@ -32,8 +32,10 @@ public:
         double scale;  // pixels of the screen to one of the page
     };
 
-    explicit Formulas(QObject* parent = nullptr);
+    explicit Formulas(QObject* parent = nullptr, qsizetype kept = kMostKept);
     ~Formulas() override;
+
+    static constexpr qsizetype kMostKept = 2000;  // formulas
 
     static bool available();
 
@@ -53,6 +55,7 @@ private:
 
     void take(const QString& latex, bool display, const QByteArray& boxes);
     void startThread();
+    void tell();
 
     QCache<Key, std::optional<FormulaLayout>> m_set;
     QSet<Key> m_waiting;

@@ -1,8 +1,11 @@
 // Formulas of messages: asked for, set on a thread, shown in the documents, copied as LaTeX.
 #include "app/blocks/formula_character.h"
+#include "app/blocks/paragraph_document.h"
 #include "app/formulas/formulas.h"
 #include "app/formulas/katex.h"
 
+#include <QQmlComponent>
+#include <QQmlEngine>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextBlock>
@@ -10,6 +13,7 @@
 #include <QTextLayout>
 
 #include <cmath>
+#include <memory>
 
 class TestFormulas : public QObject
 {
@@ -47,6 +51,49 @@ private Q_SLOTS:
         QVERIFY(settled.wait(60'000));
         QVERIFY(formulas.settled(QStringLiteral("\\frac{"), false));
         QVERIFY(!formulas.picture(QStringLiteral("\\frac{"), false, m_look));
+    }
+
+    void someAreToldOfWhileOthersAreSet()
+    {
+        Formulas formulas;
+        QSignalSpy settled(&formulas, &Formulas::someSettled);
+        formulas.picture(QStringLiteral("x"), false, m_look);
+        QVERIFY(settled.wait(60'000));
+        settled.clear();
+        for (int i = 0; i < 3000 && settled.isEmpty(); ++i) {
+            formulas.picture(QStringLiteral("x_{%1}").arg(i), false, m_look);
+            QTest::qWait(1);
+        }
+        QVERIFY(!settled.isEmpty());
+    }
+
+    void aDocumentOfMoreThanAreKeptAsksForEachOnce()
+    {
+        QQmlEngine engine;
+        QQmlComponent component(&engine);
+        component.setData("import QtQuick\nTextEdit {}", {});
+        const std::unique_ptr<QObject> edit(component.create());
+        QVERIFY2(edit, qPrintable(component.errorString()));
+        constexpr int kKept = 5, kAll = 12;
+        Formulas formulas(nullptr, kKept);
+        const QSignalSpy wanted(&formulas, &Formulas::wanted);
+        ParagraphDocument document;
+        document.setFormulas(&formulas);
+        document.setDocument(edit->property("textDocument").value<QQuickTextDocument*>());
+        document.componentComplete();
+        Paragraph paragraph;
+        for (int i = 0; i < kAll; ++i)
+            paragraph.spans.append({"x", Span::Maths, {}, QStringLiteral("x_{%1}").arg(i)});
+        document.setParagraphs(QVariant::fromValue(QList<Paragraph>{paragraph}));
+        QCOMPARE(wanted.size(), kAll);
+        for (const auto& last : {QStringLiteral("y"), QStringLiteral("z")}) {  // set after all that were asked for
+            bool told = false;
+            const QObject context;
+            connect(&formulas, &Formulas::someSettled, &context, [&] { told = told || formulas.settled(last, false); });
+            formulas.picture(last, false, m_look);
+            QTRY_VERIFY_WITH_TIMEOUT(told, 60'000);
+        }
+        QCOMPARE(wanted.size(), kAll + 2);
     }
 
     void itEndsWhileFormulasAreWaiting()
