@@ -9,8 +9,11 @@
 QString decodedEntity(const QString& entity)
 {
     static const QHash<QString, QChar> common = {
-        {QStringLiteral("&lt;"), u'<'},   {QStringLiteral("&gt;"), u'>'},    {QStringLiteral("&amp;"), u'&'},
-        {QStringLiteral("&quot;"), u'"'}, {QStringLiteral("&apos;"), u'\''}, {QStringLiteral("&nbsp;"), QChar::Nbsp}};
+        {QStringLiteral("&lt;"), u'<'},         {QStringLiteral("&gt;"), u'>'},
+        {QStringLiteral("&amp;"), u'&'},        {QStringLiteral("&quot;"), u'"'},
+        {QStringLiteral("&apos;"), u'\''},      {QStringLiteral("&nbsp;"), QChar::Nbsp},
+        {QStringLiteral("&ensp;"), u'\u2002'},  {QStringLiteral("&emsp;"), u'\u2003'},  // Qt drops spaces
+        {QStringLiteral("&thinsp;"), u'\u2009'}};
     if (const auto found = common.find(entity); found != common.end())
         return *found;
     QString character;

@@ -196,6 +196,8 @@ private Q_SLOTS:
                                                << "1 [•] \n1> code : [a]: b\n1 c([c]: d)";
         QTest::newRow("line break") << "a  \nb"
                                     << "a/b";
+        QTest::newRow("spaces in entities") << "a&emsp;b&ensp;c&thinsp;d&nbsp;e"
+                                            << "a\u2003b\u2002c\u2009d\u00A0e";
         QTest::newRow("line breaks in entities") << "a&#10;b&#x2028;c&#8233;d"
                                                  << "a/b/c/d";
         QTest::newRow("entity") << "&lt;a&gt; &eacute; &#65;"
