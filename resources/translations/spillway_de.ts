@@ -4318,6 +4318,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>formulas in answers, and their fonts</source>
         <translation>Formeln in Antworten und ihre Schriften</translation>
     </message>
+    <message>
+        <source>the charts</source>
+        <translation>die Diagramme</translation>
+    </message>
+    <message>
+        <source>fetching models, asking servers</source>
+        <translation>Holen von Modellen, Anfragen an Server</translation>
+    </message>
+    <message>
+        <source>checksums of fetched files</source>
+        <translation>Prüfsummen geholter Dateien</translation>
+    </message>
 </context>
 <context>
     <name>LicenceRow</name>
