@@ -42,9 +42,11 @@ QString numberText(const QRegularExpressionMatch& number)
 
 QString engineWords(QStringView words)
 {
-    // A number stands by itself: what has letters, dots, slashes or colons at it is a part of a name.
+    // A number stands by itself: what has letters, dots, slashes or colons at it is a part of a name, as is all between
+    // quotes, which are found as well so that nothing within is. An error's number is its name.
     static const QRegularExpression numbers(QStringLiteral(
-        R"((?<![^\s(])(?:(?<size>\d{1,9}) (?<unit>[KMG]iB)|(?<gigabytes>\d{1,9}\.\d{2}) GB|(?<count>\d{4,15})(?<bytes> bytes\b)?))"
+        R"((?<![^\s(])'[^\n]{1,400}?'(?=[\s,;:.)]|$)|)"
+        R"((?<![^\s(])(?<!error )(?:(?<size>\d{1,9}) (?<unit>[KMG]iB)|(?<gigabytes>\d{1,9}\.\d{2}) GB|(?<count>\d{4,15})(?<bytes> bytes\b)?))"
         R"((?=[\s,;:)]|\.(?:\s|$)|$))"));
     static const QRegularExpression path(QStringLiteral(R"(^(?:/|[A-Za-z]:\\).*?: )"));
     const QString visible = VisibleText::of(words);
@@ -53,7 +55,7 @@ QString engineWords(QStringView words)
     for (auto found = numbers.globalMatch(visible, done); found.hasNext();) {
         const QRegularExpressionMatch number = found.next();
         shown += QStringView(visible).mid(done, number.capturedStart() - done);
-        shown += numberText(number);
+        shown += number.capturedView().startsWith(u'\'') ? number.captured() : numberText(number);
         done = number.capturedEnd();
     }
     return shown.append(QStringView(visible).mid(done));
@@ -61,7 +63,12 @@ QString engineWords(QStringView words)
 
 QString asSentence(const QString& words)
 {
-    QString sentence = engineWords(words).trimmed();
+    return sentenceOf(engineWords(words));
+}
+
+QString sentenceOf(const QString& words)
+{
+    QString sentence = words.trimmed();
     if (sentence.isEmpty())
         return sentence;
     sentence[0] = sentence[0].toUpper();

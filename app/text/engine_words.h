@@ -7,9 +7,12 @@
 
 /// The engine and the network write plain digits, and a memory in bytes, MiB or GB, wherever they say a number ("needs
 /// 131072 tokens, and 2048 MiB are free"). Here they get the locale's groups and the units of the window ("131,072
-/// tokens", "2.15 GB"). What belongs to a name, a version, an address or the path in front of the sentence stays as it
-/// is.
+/// tokens", "2.15 GB"). What belongs to a name between quotes, a version, an address, an error or the path in front of
+/// the sentence stays as it is.
 QString engineWords(QStringView words);
 
 /// An engine's error ("the file ends early") as a sentence for people ("The file ends early.").
 QString asSentence(const QString& words);
+
+/// The same of words that are fit to be shown already.
+QString sentenceOf(const QString& words);

@@ -1,6 +1,7 @@
 #include "app/text/known_sentence.h"
 
 #include "app/text/engine_words.h"
+#include "app/text/visible_text.h"
 
 #include <QCoreApplication>
 #include <QRegularExpression>
@@ -209,6 +210,15 @@ QString filled(const QString& translation, const QStringList& parts)
     }
 }
 
+/// A part of such a sentence: a number gets the form that the user's language has for it.
+QString partText(const QString& part, QStringView before)
+{
+    static const QRegularExpression number(
+        QRegularExpression::anchoredPattern(QStringLiteral("\\d+(?:\\.\\d+ GB| [KMG]iB| bytes)?")));
+    const bool isCode = before.endsWith(QLatin1String("error "));
+    return !isCode && number.match(part).hasMatch() ? engineWords(part) : VisibleText::of(part);
+}
+
 /// A part of such a sentence may be one. Empty: it is none.
 QString inUsersLanguage(const QString& words)
 {
@@ -225,7 +235,9 @@ QString inUsersLanguage(const QString& words)
             const QString known = inUsersLanguage(match.captured(part));
             if (known.isEmpty() && part == 1 && pattern.around)
                 return {};
-            parts.append(known.isEmpty() ? match.captured(part) : known);
+            parts.append(!known.isEmpty()
+                             ? known
+                             : partText(match.captured(part), QStringView(words).first(match.capturedStart(part))));
         }
         return filled(translated, parts);
     }
@@ -237,7 +249,7 @@ QString inUsersLanguage(const QString& words)
 QString knownSentence(const QString& what)
 {
     const QString words = inUsersLanguage(what);
-    QString sentence = asSentence(words);
+    QString sentence = sentenceOf(words);
     if (!sentence.isEmpty() && words.section(u' ', 0, 0) == what.section(u' ', 0, 0))
         sentence[0] = words[0];  // it begins with a name, which stays as it is
     return sentence;

@@ -36,6 +36,12 @@ private Q_SLOTS:
         row("a path", "/home/me/My 2024 models/a 4096: rows of 4096, which",
             "/home/me/My 2024 models/a 4096: rows of 4,096, which");
         row("a path of Windows", "C:\\My 2024 models\\a.gguf: 4096 rows", "C:\\My 2024 models\\a.gguf: 4,096 rows");
+        row("between quotes", "'/media/me/My 2000 GB disk/2048 MiB' cannot be written: 4096 bytes ('4096' of 4096)",
+            "'/media/me/My 2000 GB disk/2048 MiB' cannot be written: 4,096 bytes ('4096' of 4,096)");
+        row("an apostrophe between quotes", "the model's 'o'brien 2024 b', of 4096 rows",
+            "the model's 'o'brien 2024 b', of 4,096 rows");
+        row("an error", "Windows' Credential Manager refuses it, error 1312",
+            "Windows' Credential Manager refuses it, error 1312");
         row("more digits than a number has", "12345678901234567890 tokens", "12345678901234567890 tokens");
         row("hidden characters",
             "\xe2\x80\xae"

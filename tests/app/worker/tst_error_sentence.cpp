@@ -59,6 +59,11 @@ private Q_SLOTS:
         row("none of the 2 servers named 'a b' can answer now; the last of them: the key for h is missing: x",
             "Keiner der 2 Server namens „a b“ kann gerade antworten; beim letzten: der Schlüssel für h fehlt: x.");
         row("'/a %2/b' cannot be written: No space left", "„/a %2/b“ lässt sich nicht schreiben: No space left.");
+        row("'/My 2000 GB/a' cannot be written", "„/My 2000 GB/a“ lässt sich nicht schreiben.");
+        row("Windows' Credential Manager refuses it, error 1312",
+            "Die Anmeldeinformationsverwaltung von Windows lehnt es ab, Fehler 1312.");
+        row("the prompt needs 131072 tokens and the context holds 4096",
+            "Die Nachricht braucht 131.072 Token, und der Kontext fasst 4.096.");
         row("'/a' cannot be written", "„/a“ lässt sich nicht schreiben.");
         row("the folder '/a' cannot be made", "Der Ordner '/a' lässt sich nicht anlegen.");
         row("the disk is full", "Der Datenträger ist voll.");
