@@ -134,7 +134,8 @@ QString NumberWords::tokensPerSecond(double value, const QString& language)
 
 QString NumberWords::percent(double part, double whole, const QString& language)
 {
-    return unbroken(Format::tr("%1 %").arg(count(std::floor(100 * part / whole), language)));
+    constexpr double kRounding = 1 + 1e-13;  // no share is 0.29, but one is just below
+    return unbroken(Format::tr("%1 %").arg(count(std::floor(100 * part / whole * kRounding), language)));
 }
 
 QString NumberWords::ratio(double value, const QString& language)

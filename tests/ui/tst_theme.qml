@@ -87,6 +87,8 @@ TestCase {
             { tag: "speed", got: Format.tokensPerSecond(9.5), expected: "9.5\u00a0tok/s" },
             { tag: "zero is not unknown", got: Format.tokensPerSecond(0), expected: "0\u00a0tok/s" },
             { tag: "share", got: Format.percent(39, 100), expected: "39\u00a0%" },
+            { tag: "share of 1", got: Format.percent(0.29, 1), expected: "29\u00a0%" },
+            { tag: "not all yet", got: Format.percent(1e12 - 1, 1e12), expected: "99\u00a0%" },
             { tag: "a while", got: Format.duration(185000), expected: "3\u00a0min\u00a05\u00a0s" },
             { tag: "hours", got: Format.duration(7650000), expected: "2\u00a0h\u00a08\u00a0min" },
             { tag: "range", got: Format.unbroken("tokens 0–47"), expected: "tokens\u00a00\u2060–\u206047" }
