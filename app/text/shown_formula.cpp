@@ -1,6 +1,7 @@
 #include "app/text/shown_formula.h"
 
 #include <QHash>
+#include <QList>
 #include <QStringList>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 namespace {
 
-constexpr int kDeepestBraces = 24;
+constexpr int kDeepestFormula = 48;  // braces and arguments
 
 const QHash<QString, QString>& symbols()
 {
@@ -61,6 +62,40 @@ QString lowered(const QString& text)
     return mapped(text, u"0123456789+-−=()aehijklmnoprstuvxβγρφχ ", u"₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ ");
 }
 
+/// What has been written, and the fractions and roots in it, which need brackets beside what would read as a part of
+/// them: "1/2x" is not half of x.
+struct Written {
+    struct Part {
+        qsizetype start, end;
+        bool fraction;
+    };
+
+    QString text;
+    QList<Part> parts;
+
+    QString withBrackets() const
+    {
+        QString out = text;
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+            if (!touches(*part))
+                continue;
+            out.insert(part->end, u')');
+            out.insert(part->start, u'(');
+        }
+        return out;
+    }
+
+private:
+    bool touches(const Part& part) const
+    {
+        const QStringView before = part.fraction ? QStringView(text).first(part.start).trimmed() : QStringView();
+        const QStringView after = QStringView(text).sliced(part.end).trimmed();
+        const auto isOne = [](QChar c, QStringView others) { return c.isLetterOrNumber() || others.contains(c); };
+        return (!before.isEmpty() && isOne(before.back(), u")/!′√")) ||
+               (!after.isEmpty() && isOne(after.front(), u"(√^_!′°⁺⁻⁼⁽₊₋₌₍"));
+    }
+};
+
 /// Reads a formula and writes Unicode; gives up on the first thing that characters cannot say exactly.
 class Writer
 {
@@ -72,22 +107,23 @@ public:
 
     std::optional<QString> all()
     {
-        QString out;
+        Written out;
         while (m_at < m_text.size()) {
             if (m_text[m_at] == u'}')
                 return {};
             if (!item(out))
                 return {};
         }
-        return out;
+        return out.withBrackets();
     }
 
 private:
-    bool item(QString& out)
+    bool item(Written& written)
     {
+        QString& out = written.text;
         const QChar c = m_text[m_at];
         if (c == u'\\')
-            return command(out);
+            return command(written);
         if (c == u'^' || c == u'_') {
             ++m_at;
             const auto inner = argument();
@@ -97,11 +133,8 @@ private:
             out += moved.isEmpty() ? c + grouped(*inner) : moved;
             return !inner->isEmpty();
         }
-        if (c == u'{') {
-            const auto inner = argument();
-            out += inner.value_or(QString());
-            return inner.has_value();
-        }
+        if (c == u'{')
+            return braces(written);
         if (c == u'&' || c == u'#' || c == u'%' || c == u'~')
             return false;
         out += c == u'-' ? QChar(u'−') : c == u'\'' ? QChar(u'′') : c;
@@ -109,29 +142,39 @@ private:
         return true;
     }
 
-    std::optional<QString> argument()
+    void skipSpaces()
     {
         while (m_at < m_text.size() && m_text[m_at] == u' ')
             ++m_at;
+    }
+
+    std::optional<QString> argument()
+    {
+        skipSpaces();
         if (m_at >= m_text.size() || m_text[m_at] == u'}')
             return {};
-        if (++m_depth > kDeepestBraces)
+        if (++m_depth > kDeepestFormula)
             return {};
-        QString out;
-        const bool braces = m_text[m_at] == u'{';
-        if (!braces && !item(out))
+        Written out;
+        if (!item(out))
             return {};
-        if (braces) {
-            ++m_at;
-            while (m_at < m_text.size() && m_text[m_at] != u'}')
-                if (!item(out))
-                    return {};
-            if (m_at >= m_text.size())
-                return {};
-            ++m_at;
-        }
         --m_depth;
-        return out;
+        return out.withBrackets();
+    }
+
+    bool braces(Written& out)
+    {
+        if (++m_depth > kDeepestFormula)
+            return false;
+        ++m_at;
+        while (m_at < m_text.size() && m_text[m_at] != u'}')
+            if (!item(out))
+                return false;
+        if (m_at >= m_text.size())
+            return false;
+        ++m_at;
+        --m_depth;
+        return true;
     }
 
     std::optional<QString> words()  // of \text: as they stand
@@ -148,8 +191,9 @@ private:
         return inner;
     }
 
-    bool command(QString& out)
+    bool command(Written& written)
     {
+        QString& out = written.text;
         qsizetype end = ++m_at;
         while (end < m_text.size() && m_text[end].unicode() < 128 && m_text[end].isLetter())
             ++end;
@@ -165,9 +209,9 @@ private:
             return true;
         }
         if (name == QLatin1String("frac") || name == QLatin1String("dfrac") || name == QLatin1String("tfrac"))
-            return fraction(out);
+            return fraction(written);
         if (name == QLatin1String("sqrt"))
-            return root(out);
+            return root(written);
         if (name == QLatin1String("text") || name == QLatin1String("mathrm") || name == QLatin1String("operatorname") ||
             name == QLatin1String("textbf") || name == QLatin1String("textit")) {
             const auto inner = words();
@@ -185,7 +229,12 @@ private:
             out += QLatin1String("  ");
             return true;
         }
-        return name == QLatin1String("left") || name == QLatin1String("right") || name == QLatin1String("displaystyle");
+        if (name == QLatin1String("left") || name == QLatin1String("right")) {
+            skipSpaces();
+            m_at += m_at < m_text.size() && m_text[m_at] == u'.' ? 1 : 0;  // no bracket on this side
+            return true;
+        }
+        return name == QLatin1String("displaystyle");
     }
 
     bool symbol(QString& out)
@@ -204,25 +253,31 @@ private:
         return true;
     }
 
-    bool fraction(QString& out)
+    bool fraction(Written& out)
     {
         const auto above = argument();
         const auto below = above ? argument() : std::nullopt;
         if (!below || above->isEmpty() || below->isEmpty())
             return false;
-        out += grouped(*above) + u'/' + grouped(*below);
+        append(out, grouped(*above) + u'/' + grouped(*below), true);
         return true;
     }
 
-    bool root(QString& out)
+    bool root(Written& out)
     {
         if (m_at < m_text.size() && m_text[m_at] == u'[')
             return false;
         const auto inner = argument();
         if (!inner || inner->isEmpty())
             return false;
-        out += u'√' + grouped(*inner);
+        append(out, u'√' + grouped(*inner), false);
         return true;
+    }
+
+    static void append(Written& out, const QString& part, bool fraction)
+    {
+        out.parts.append({out.text.size(), out.text.size() + part.size(), fraction});
+        out.text += part;
     }
 
     bool doubleStruck(QString& out)
@@ -247,6 +302,19 @@ private:
     int m_depth = 0;
 };
 
+QString withoutTabs(const QString& rows)
+{
+    QString out;
+    for (qsizetype i = 0; i < rows.size(); ++i) {
+        if (rows[i] == u'\\')
+            out += rows[i++];
+        else if (rows[i] == u'&')
+            continue;
+        out += rows.mid(i, 1);
+    }
+    return out;
+}
+
 /// Environments that only set lines under each other.
 QString withoutAlignment(QString formula)
 {
@@ -254,7 +322,7 @@ QString withoutAlignment(QString formula)
         const QString begin = QStringLiteral("\\begin{%1}").arg(QLatin1String(name));
         const QString end = QStringLiteral("\\end{%1}").arg(QLatin1String(name));
         if (formula.startsWith(begin) && formula.endsWith(end))
-            return formula.mid(begin.size(), formula.size() - begin.size() - end.size()).remove(u'&').trimmed();
+            return withoutTabs(formula.mid(begin.size(), formula.size() - begin.size() - end.size())).trimmed();
     }
     return formula;
 }
@@ -268,7 +336,8 @@ QString shownFormula(QStringView formula)
     const QStringList rows = withoutAlignment(typed).split(QLatin1String("\\\\"));
     for (const QString& row : rows) {
         const QString line = row.simplified();
-        const auto shown = Writer(line).all();
+        const bool moved = &row != &rows.first() && line.startsWith(u'[');  // \\[4pt]
+        const auto shown = moved ? std::nullopt : Writer(line).all();
         if (!shown)
             return typed;
         lines += shown->simplified();

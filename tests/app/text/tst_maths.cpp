@@ -79,6 +79,16 @@ private Q_SLOTS:
         row("x_q", "x_q");
         row("5\\%", "5%");
         row("f'(x)", "f′(x)");
+        row("\\left. x \\right|", "x |");
+        row("\\left.\\right(1.5", "(1.5");
+        row("\\begin{aligned} a &= b \\& c \\\\& d \\end{aligned}", "a = b & c\u2028d");
+        row("\\frac{1}{2}x", "(1/2)x");
+        row("\\frac{1}{2} \\pi + {\\frac{a}{b}}c", "(1/2) π + (a/b)c");
+        row("2\\frac{1}{2}", "2(1/2)");
+        row("\\frac{1}{2}^2 = \\frac{1}{4}", "(1/2)² = 1/4");
+        row("3/\\frac{1}{2} - \\frac{x}{2}", "3/(1/2) − x/2");
+        row("\\sqrt{2}x", "(√2)x");
+        row("2\\sqrt{2} + \\sqrt{\\frac{1}{2}y}", "2√2 + √((1/2)y)");
         // not exact: as typed
         row("x^{}", "x^{}");
         row("\\mathcal{L}", "\\mathcal{L}");
@@ -87,6 +97,7 @@ private Q_SLOTS:
         row("x}", "x}");
         row("^2", "^2");
         row("\\frac{1}", "\\frac{1}");
+        row("a \\\\[4pt] b", "a \\\\[4pt] b");
         row("\\begin{pmatrix} a & b \\end{pmatrix}", "\\begin{pmatrix} a & b \\end{pmatrix}");
     }
 
