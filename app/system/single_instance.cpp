@@ -144,6 +144,7 @@ void SingleInstance::onMessage(const QByteArray& message)
 {
     const QJsonObject wish = QJsonDocument::fromJson(message).object();
     const QString file = wish.value(QLatin1String("open")).toString();
-    const bool good = !file.contains(QChar::Null) && QDir::isAbsolutePath(file) && QFileInfo(file).isFile();
+    const QFileInfo info(file);
+    const bool good = !file.contains(QChar::Null) && QDir::isAbsolutePath(file) && (info.isFile() || !info.exists());
     Q_EMIT startedAgain(good ? file : QString());
 }

@@ -33,7 +33,7 @@ public:
     const QString& socketPath() const { return m_socketPath; }
 
 Q_SIGNALS:
-    /// Somebody started the program once more. `file` is one that is there, or empty.
+    /// Somebody started the program once more, with a file, which may not be there, or with none.
     void startedAgain(const QString& file);
 
 private:
