@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QSaveFile>
 
+#include <algorithm>
 #include <utility>
 
 namespace {
@@ -120,7 +121,9 @@ engine::Status HubToken::putIn(const std::string& token, MayAsk may, const std::
     const secrets::Secret secret{secrets::new_id(), "Spillway: token for Hugging Face", token};
     const secrets::Kept inStore = token.empty() ? secrets::Kept::No : putInStore(secret, may, stop);
     net::KeptToken next = kept();
-    if (inStore != secrets::Kept::Perhaps)
+    if (inStore == secrets::Kept::Perhaps)
+        m_perhaps.push_back(secret.id);
+    else
         std::erase(next.unneeded, secret.id);
     if (!next.id.empty())
         next.unneeded.push_back(std::exchange(next.id, {}));
@@ -147,9 +150,10 @@ secrets::Kept HubToken::putInStore(const secrets::Secret& secret, MayAsk may, co
 void HubToken::forgetUnneeded(const std::stop_token& stop)
 {
     net::KeptToken next = kept();
-    const auto forgotten = std::erase_if(
-        next.unneeded, [&](const std::string& id) { return m_store && m_store->forget(id, stop).has_value(); });
-    if (forgotten > 0)
+    const auto isForgotten = [&](const std::string& id) {
+        return m_store && std::ranges::find(m_perhaps, id) == m_perhaps.end() && m_store->forget(id, stop);
+    };
+    if (std::erase_if(next.unneeded, isForgotten) > 0)
         static_cast<void>(change(next));  // else the next start asks for what is not there, and forgets it then
 }
 

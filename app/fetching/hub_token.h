@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// A token, or why it is not given now.
 struct GivenToken {
@@ -63,6 +64,7 @@ private:
     std::condition_variable_any m_rested;
     bool m_asking = false;
     net::KeptToken m_kept;
+    std::vector<std::string> m_perhaps;                    // ids that the store may take yet: for the next start
     std::string m_known;                                   // of the store's
     std::chrono::steady_clock::time_point m_quietUntil{};  // of the one whose turn it is
 };

@@ -14,8 +14,8 @@ constexpr char kHexadecimal[] = "0123456789abcdef";
 
 Kept keep_in(SecretStore& store, const Secret& secret, MayAsk may, const std::stop_token& stop)
 {
-    if (!store.keep(secret, may, stop))
-        return Kept::No;
+    if (const auto given = store.keep(secret, may, stop); !given)
+        return given.error().code == engine::Error::Code::Cancelled ? Kept::Perhaps : Kept::No;
     const auto back = store.find(secret.id, MayAsk::No, stop);
     if (back && *back == secret.text && !stop.stop_requested())
         return Kept::Yes;

@@ -36,7 +36,8 @@ public:
     virtual Access access(const std::stop_token& stop) = 0;
     /// NotFound: the store has none of this id. CannotRead: it does not give it now.
     virtual engine::Result<std::string> find(const std::string& id, MayAsk may, const std::stop_token& stop) = 0;
-    /// Takes the place of one of the same id. CannotWrite.
+    /// Takes the place of one of the same id. CannotWrite. Cancelled: it was not waited for any longer, and may be kept
+    /// yet.
     virtual engine::Status keep(const Secret& secret, MayAsk may, const std::stop_token& stop) = 0;
     /// There is none of this id any more; nobody is asked. CannotWrite: it is locked, or does not answer.
     virtual engine::Status forget(const std::string& id, const std::stop_token& stop) = 0;
@@ -50,7 +51,7 @@ std::shared_ptr<SecretStore> system_secret_store();
 enum class Kept {
     No,  // it is not there, and has to be kept elsewhere
     Yes,
-    Perhaps,  // the store does not give it back, and cannot be told to forget it now
+    Perhaps,  // the store does not give it back, and cannot be told to forget it now; or it has not answered
 };
 
 /// Gives a secret to a store, and asks whether it is there. Its id has to be written down before, as one that nobody

@@ -61,6 +61,7 @@ const SecretSchema kSchema{"org.spillway.Spillway.Secret", kNoFlags, {{"id", kSt
 struct Libsecret {
     GObject* (*g_cancellable_new)();
     void (*g_cancellable_cancel)(GObject*);
+    int (*g_cancellable_is_cancelled)(GObject*);
     void (*g_object_unref)(void*);
     void (*g_error_free)(GError*);
     void (*g_list_free)(GList*);
@@ -99,9 +100,11 @@ std::optional<Libsecret> open_libsecret()
     Libsecret found{};
     const auto has = [&](auto& function, const char* name) { return find_function(library, function, name); };
     if (!library || !has(found.g_cancellable_new, "g_cancellable_new") ||
-        !has(found.g_cancellable_cancel, "g_cancellable_cancel") || !has(found.g_object_unref, "g_object_unref") ||
-        !has(found.g_error_free, "g_error_free") || !has(found.g_list_free, "g_list_free") ||
-        !has(found.g_hash_table_unref, "g_hash_table_unref") || !has(found.g_bus_get_sync, "g_bus_get_sync") ||
+        !has(found.g_cancellable_cancel, "g_cancellable_cancel") ||
+        !has(found.g_cancellable_is_cancelled, "g_cancellable_is_cancelled") ||
+        !has(found.g_object_unref, "g_object_unref") || !has(found.g_error_free, "g_error_free") ||
+        !has(found.g_list_free, "g_list_free") || !has(found.g_hash_table_unref, "g_hash_table_unref") ||
+        !has(found.g_bus_get_sync, "g_bus_get_sync") ||
         !has(found.g_dbus_connection_set_exit_on_close, "g_dbus_connection_set_exit_on_close") ||
         !has(found.g_dbus_connection_is_closed, "g_dbus_connection_is_closed") ||
         !has(found.secret_service_get_sync, "secret_service_get_sync") ||
@@ -247,12 +250,13 @@ struct Call {
         return open;
     }
 
+    /// False: the store refused it. Empty: nobody waits for it any more, and the store may still take it.
     std::optional<bool> store(const Secret& secret)
     {
         const bool stored =
             library.secret_password_store_sync(&kSchema, kDefaultCollection, secret.label.c_str(), secret.text.c_str(),
                                                cancellable, &error, "id", secret.id.c_str(), nullptr) != 0;
-        return stored ? std::optional(true) : std::nullopt;
+        return stored || library.g_cancellable_is_cancelled(cancellable) == 0 ? std::optional(stored) : std::nullopt;
     }
 
     std::optional<bool> clear(const std::string& id)
@@ -306,11 +310,11 @@ public:
     try {
         const Access now = access(stop);
         const bool locked = now == Access::Locked;
-        std::optional<bool> kept;
-        if (now == Access::Open || (locked && may == MayAsk::Yes))
-            kept = run<bool>([secret](Call& call) { return call.store(secret); }, patience_with(locked), stop);
-        if (!kept)
+        if (now == Access::None || (locked && may == MayAsk::No))
             return engine::fail(Code::CannotWrite, locked ? kLocked : kSilent);
+        const auto kept = run<bool>([secret](Call& call) { return call.store(secret); }, patience_with(locked), stop);
+        if (!kept.value_or(false))
+            return engine::fail(kept ? Code::CannotWrite : Code::Cancelled, locked ? kLocked : kSilent);
         return {};
     } catch (...) {
         return engine::caught("for this secret");

@@ -46,9 +46,10 @@ bool ServerList::announce(const QStringList& ids)
 
 void ServerList::withdraw(const QString& id, secrets::Kept kept)
 {
+    if (kept == secrets::Kept::Perhaps)
+        return;  // the store may take it yet: the next start has it forgotten
     m_announced.removeAll(id);
-    if (kept != secrets::Kept::Perhaps)
-        m_content.unneededKeys.removeAll(id);
+    m_content.unneededKeys.removeAll(id);
 }
 
 bool ServerList::put(const KnownServer& server, const std::string& keyId)
@@ -116,9 +117,10 @@ bool ServerList::take(const KeyMover::Outcome& outcome)
             known->server.key.clear();
             known->server.key_id = moved.id;
             withdraw(QString::fromStdString(moved.id), moved.kept);
-        } else {  // the store did not take it; or the server was taken out meanwhile, or has another key
-            withdraw(QString::fromStdString(moved.id),
-                     moved.kept == secrets::Kept::No ? moved.kept : secrets::Kept::Perhaps);
+        } else if (moved.kept == secrets::Kept::Yes) {  // the server was taken out meanwhile, or has another key
+            m_announced.removeAll(QString::fromStdString(moved.id));
+        } else {
+            withdraw(QString::fromStdString(moved.id), moved.kept);
         }
     }
     if (write())

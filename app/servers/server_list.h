@@ -44,8 +44,9 @@ public:
     /// Those whose key is in the file. None where that cannot be written: nobody would know at the next start that the
     /// password store has them.
     QList<KnownServer> withKeysToMove() const;
-    /// Keys that the password store may still have, by their ids. None that it is just getting, and none that the file
-    /// names: where a change could not be written, the next start needs what was before it.
+    /// Keys that the password store may still have, by their ids. None that it is just getting or has not answered
+    /// about, and none that the file names: where a change could not be written, the next start needs what was before
+    /// it.
     QStringList unneededKeys() const;
     bool take(const KeyMover::Outcome& outcome);
 
@@ -60,5 +61,5 @@ private:
     ServersFile::Content m_content;
     bool m_written = true;    // the newest change
     QStringList m_idsOnDisk;  // of the keys of its servers
-    QStringList m_announced;  // of those that the store is just getting
+    QStringList m_announced;  // of those that the store is just getting, or may have taken after all
 };

@@ -36,6 +36,12 @@ public:
         const std::lock_guard lock(mutex_);
         garbles_ = true;
     }
+    /// It takes a secret after nobody waits for its answer any more.
+    void answersLate(bool late)
+    {
+        const std::lock_guard lock(mutex_);
+        late_ = late;
+    }
     /// Who looks for something next waits until it is told to stop, as for a user who does not answer.
     void holdsUntilStopped()
     {
@@ -99,6 +105,8 @@ public:
         if (told_)
             told_();
         secrets_[secret.id] = secret;
+        if (late_)
+            return engine::fail(Code::Cancelled, "the system's password store does not answer");
         return {};
     }
     engine::Status forget(const std::string& id, const std::stop_token&) override
@@ -124,7 +132,7 @@ private:
 
     mutable std::mutex mutex_;
     Access access_ = Access::Open;
-    bool unlocks_ = false, garbles_ = false, holds_ = false;
+    bool unlocks_ = false, garbles_ = false, late_ = false, holds_ = false;
     int asked_ = 0, calls_ = 0, held_ = 0;
     std::function<void()> told_;
     std::map<std::string, secrets::Secret> secrets_;

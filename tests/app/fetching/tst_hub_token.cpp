@@ -166,6 +166,23 @@ private Q_SLOTS:
         QTRY_VERIFY(!fetching().tokenNote().contains("still in this system"));
     }
 
+    void whatAStoreTakesLateIsForgottenAtTheNextStart()
+    {
+        m_case->store = std::make_shared<support::FakeSecretStore>();
+        m_case->startAllowed();
+        m_case->store->answersLate(true);
+        keep("hf_word");
+        QVERIFY(test_support::bytesOf(file()).contains("hf_word"));
+        QCOMPARE(m_case->store->all().size(), std::size_t(1));
+        const std::string late = m_case->store->all().begin()->first;
+        QVERIFY(test_support::bytesOf(file()).contains(late.c_str()));
+        m_case->store->answersLate(false);
+        m_case->start();
+        QTRY_VERIFY(!m_case->store->all().contains(late));
+        QTRY_VERIFY(!test_support::bytesOf(file()).contains("hf_word"));
+        QCOMPARE(m_case->store->all().size(), std::size_t(1));
+    }
+
     void theProgramDiesWhileItIsKept()
     {
         m_case->store = std::make_shared<support::FakeSecretStore>();

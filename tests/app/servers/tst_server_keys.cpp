@@ -242,6 +242,22 @@ private Q_SLOTS:
         QVERIFY(profile.entry().keyInFile && profile.written().contains("word"));
     }
 
+    void whatAStoreTakesLateIsForgottenAtTheNextStart()
+    {
+        Profile profile;
+        profile.store->answersLate(true);
+        profile.add("word");
+        QVERIFY(profile.entry().keyInFile);
+        QTRY_COMPARE(profile.store->all().size(), std::size_t(2));  // it was given once more
+        const auto late = profile.store->all();
+        profile.store->answersLate(false);
+        profile.start();
+        QTRY_VERIFY(!profile.entry().keyInFile);
+        QTRY_COMPARE(profile.store->all().size(), std::size_t(1));
+        QVERIFY(!late.contains(profile.store->all().begin()->first));
+        QVERIFY(profile.inspect());
+    }
+
     void aStoreThatIsGoneIsNamed()
     {
         Profile profile;
