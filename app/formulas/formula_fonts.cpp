@@ -30,6 +30,15 @@ QString nearestFile(const FormulaFace& face)
 
 }  // namespace
 
+const QString& FormulaFonts::file(const FormulaFace& face)
+{
+    const std::pair key(face.family, (face.bold ? 2 : 0) + (face.italic ? 1 : 0));
+    auto at = m_files.find(key);
+    if (at == m_files.end())
+        at = m_files.insert(key, nearestFile(face));
+    return *at;
+}
+
 const QRawFont& FormulaFonts::font(const QString& file)
 {
     auto at = m_fonts.find(file);
@@ -42,11 +51,10 @@ const FormulaFonts::Shape& FormulaFonts::shape(const FormulaFace& face, const QS
 {
     if (m_made.size() > kMostShapes)
         m_made.clear();
-    const QString file = nearestFile(face);
-    const std::pair key(file, text);
+    const std::pair key(file(face), text);
     auto at = m_made.find(key);
     if (at == m_made.end())
-        at = m_made.insert(key, made(font(file), text));
+        at = m_made.insert(key, made(font(key.first), text));
     return *at;
 }
 

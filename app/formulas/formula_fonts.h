@@ -27,9 +27,11 @@ public:
     const Shape& shape(const FormulaFace& face, const QString& text);
 
 private:
+    const QString& file(const FormulaFace& face);
     const QRawFont& font(const QString& file);
     Shape made(const QRawFont& font, const QString& text) const;
 
+    QHash<std::pair<QString, int>, QString> m_files;   // by family and look
     QHash<QString, QRawFont> m_fonts;                  // by file
     QHash<std::pair<QString, QString>, Shape> m_made;  // by file and text
 };

@@ -1,5 +1,7 @@
 #include "app/formulas/formula_layout.h"
 
+#include <QHash>
+
 #include <algorithm>
 #include <array>
 
@@ -181,6 +183,7 @@ public:
 private:
     double width(const FormulaBox& box, const Style& around);
     double contentWidth(const FormulaBox& box, const Style& style);
+    double newWidth(const FormulaBox& box, const Style& style);
     double listWidth(const FormulaBox& list, const Style& style);
 
     void place(const FormulaBox& box, const Style& around, double x, double y, double room);
@@ -196,6 +199,7 @@ private:
     FormulaFonts& m_fonts;
     FormulaLayout m_out;
     QList<QList<const FormulaBox*>> m_lines;
+    QHash<const FormulaBox*, double> m_widths;  // of contents: on the way down each is asked for at every level
 };
 
 // ---- widths ----
@@ -207,6 +211,15 @@ double Layouter::width(const FormulaBox& box, const Style& around)
 }
 
 double Layouter::contentWidth(const FormulaBox& box, const Style& style)
+{
+    if (const auto known = m_widths.constFind(&box); known != m_widths.constEnd())
+        return *known;
+    const double width = newWidth(box, style);
+    m_widths.insert(&box, width);
+    return width;
+}
+
+double Layouter::newWidth(const FormulaBox& box, const Style& style)
 {
     if (takesNoRoom(box))
         return 0;
