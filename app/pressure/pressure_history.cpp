@@ -156,7 +156,8 @@ PressureHistory PressureHistory::thinned() const
 
 double PressureHistory::secondsOf(std::int64_t timeUs) const
 {
-    return m_startSeconds + double(timeUs - m_startUs.value_or(timeUs)) / 1e6;
+    // An event may have begun before the first frame, while another conversation was answered.
+    return m_startSeconds + double(std::max<std::int64_t>(0, timeUs - m_startUs.value_or(timeUs))) / 1e6;
 }
 
 PressureHistory::Sample PressureHistory::sampleOf(const engine::Telemetry& frame) const
@@ -255,7 +256,7 @@ void PressureHistory::addGuesses(const engine::Telemetry& frame, int least)
     if (drafted < least)
         return;
     std::vector<GuessPoint>& guesses = m_runs.back().guesses;
-    guesses.push_back({frame.context_tokens, drafted, frame.accepted_tokens - m_guessesAccepted});
+    guesses.push_back({frame.context_tokens, drafted, std::min(frame.accepted_tokens - m_guessesAccepted, drafted)});
     if (guesses.size() > kMostPoints)
         thin(guesses);
     m_guessesDrafted = frame.drafted_tokens;

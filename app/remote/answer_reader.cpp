@@ -10,6 +10,8 @@ namespace remote {
 
 namespace {
 
+constexpr double kMostTokensPerS = 1e9;  // more is no measurement
+
 void take(std::optional<int> from, std::optional<int>& to)
 {
     if (from)
@@ -68,7 +70,7 @@ void AnswerReader::take_numbers(const Json& chunk)
     if (const auto computed = count_of(*timings, "prompt_n"); computed && !usage_.prompt_tokens)
         usage_.prompt_tokens = *computed + usage_.cached_tokens.value_or(0);
     if (const Json* const rate = field_of(*timings, "prompt_per_second"); rate && rate->is_number())
-        if (const double value = rate->get<double>(); value > 0)
+        if (const double value = rate->get<double>(); value > 0 && value < kMostTokensPerS)
             usage_.prompt_tokens_per_s = value;
 }
 

@@ -309,6 +309,37 @@ private Q_SLOTS:
         QCOMPARE(drafted, 320'000);  // thinned, and none is lost
     }
 
+    /// A server may count what stood before what was drafted.
+    void noMoreGuessesStandThanWereMade()
+    {
+        PressureHistory history;
+        engine::Telemetry frame = historyFrame(1, 40, 40);
+        frame.drafted_tokens = 35;
+        frame.accepted_tokens = 28;
+        history.add(1, frame);
+        frame.drafted_tokens = frame.accepted_tokens = 38;
+        history.finish(1, frame);
+        const auto& guesses = history.runs().back().guesses;
+        QCOMPARE(guesses.size(), size_t(2));
+        QCOMPARE(guesses[1].drafted, 3);
+        QCOMPARE(guesses[1].accepted, 3);
+    }
+
+    /// As one that was sent while another program was answered, and is told later.
+    void anEventFromBeforeTheFirstFrameIsAtItsTime()
+    {
+        const engine::Event offload{.kind = engine::Event::Kind::Offload, .time_us = 1'000'000, .sentence = {}};
+        PressureHistory history;
+        history.add(1, historyFrame(2, 40, 40));
+        history.add(offload);
+        QCOMPARE(history.marks().last().seconds, 0.0);
+        history.add(1, historyFrame(5, 41, 41));
+        history.pickUp();
+        history.add(2, historyFrame(2, 41, 1));
+        history.add(offload);
+        QCOMPARE(history.marks().last().seconds, history.samples().last().seconds);
+    }
+
     void aShortAnswerHasOnePoint()
     {
         PressureHistory history;

@@ -200,6 +200,8 @@ private Q_SLOTS:
         QVERIFY(odd.add("{\"choices\":[],\"usage\":{\"prompt_tokens\":-4,\"completion_tokens\":1e300,"
                         "\"prompt_tokens_details\":[]},\"timings\":{\"predicted_n\":\"x\",\"prompt_per_second\":-1}}"));
         QVERIFY(!odd.usage().prompt_tokens && !odd.usage().answer_tokens && !odd.usage().prompt_tokens_per_s);
+        QVERIFY(odd.add("{\"choices\":[],\"timings\":{\"prompt_per_second\":1e300}}"));
+        QVERIFY(!odd.usage().prompt_tokens_per_s);
     }
 
     void piecesThatMakeNoSense_data()
