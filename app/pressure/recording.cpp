@@ -22,6 +22,7 @@ constexpr qsizetype kLongestName = 1000;
 constexpr qsizetype kLongestKeptSentence = 200;
 constexpr qsizetype kMostKeptMoves = 512;
 constexpr double kMost = 1e18;  // of any number
+constexpr auto kLastKind = engine::Event::Kind::Adapted;
 
 // ---- the rows: each names its fields once, for writing and for reading ----
 
@@ -74,7 +75,7 @@ void markFields(Row& row, Mark& mark)
 {
     row.field(mark.seconds);
     row.field(mark.contextTokens);
-    row.choice(mark.kind, engine::Event::Kind::Warning);
+    row.choice(mark.kind, kLastKind);
 }
 
 template <class Row, class Answer>
@@ -93,7 +94,7 @@ template <class Row, class Move>
 void moveFields(Row& row, Move& move)
 {
     row.field(move.ms);
-    row.choice(move.event.kind, engine::Event::Kind::Adapted);
+    row.choice(move.event.kind, kLastKind);
     row.choice(move.event.cause, engine::Event::Cause::None);
     row.orNone(move.event.layer);
     row.field(move.event.tokens.first);
@@ -224,6 +225,24 @@ bool readRows(const QJsonValue& rows, qsizetype most, const Take& take)
            });
 }
 
+/// Takes the rows that can be read: one that is wrong, or of a kind that only later versions know, is left out. False:
+/// there are more than there may be.
+template <class Entry, class Fields, class Keep>
+bool keepGoodRows(const QJsonValue& rows, qsizetype most, const Fields& fields, const Keep& keep)
+{
+    const QJsonArray array = rows.toArray();
+    if (array.size() > most)
+        return false;
+    for (const auto& value : array) {
+        RowReader row{QJsonValue(value)};
+        Entry entry;
+        fields(row, entry);
+        if (row.good())
+            keep(entry);
+    }
+    return true;
+}
+
 /// `experts`, `guesses`: of each of these runs; empty: they had none.
 bool takeRuns(const QJsonArray& runs, const QJsonArray& experts, const QJsonArray& guesses, PressureHistory& history)
 {
@@ -239,10 +258,10 @@ bool takeRuns(const QJsonArray& runs, const QJsonArray& experts, const QJsonArra
                                    [&](RowReader& row) { expertFields(row, run.experts.emplace_back()); }) &&
                           readRows(guesses.at(qsizetype(turn) - 1), PressureHistory::kMostPoints,
                                    [&](RowReader& row) { guessFields(row, run.guesses.emplace_back()); });
+        for (PressureHistory::GuessPoint& point : run.guesses)  // as versions before counted them
+            point.accepted = std::min(point.accepted, point.drafted);
         history.restore(run);
-        return good && std::ranges::all_of(run.guesses, [](const PressureHistory::GuessPoint& point) {
-                   return point.accepted <= point.drafted;
-               });
+        return good;
     });
 }
 
@@ -256,20 +275,20 @@ bool takeHistory(const QJsonObject& object, PressureHistory& history)
                     }) &&
            takeRuns(object.value(QLatin1String("runs")).toArray(), object.value(QLatin1String("experts")).toArray(),
                     object.value(QLatin1String("guesses")).toArray(), history) &&
-           readRows(object.value(QLatin1String("marks")), PressureHistory::kMostMarks, [&](RowReader& row) {
-               PressureHistory::Mark mark;
-               markFields(row, mark);
-               history.restore(mark);
-           });
+           keepGoodRows<PressureHistory::Mark>(
+               object.value(QLatin1String("marks")), PressureHistory::kMostMarks,
+               [](RowReader& row, PressureHistory::Mark& mark) { markFields(row, mark); },
+               [&](const PressureHistory::Mark& mark) { history.restore(mark); });
 }
 
 bool takeMoves(const QJsonValue& rows, QList<PlacementMove>& moves)
 {
-    return readRows(rows, Recording::kMostMoves,
-                    [&](RowReader& row) { moveFields(row, moves.emplaceBack(PlacementMove())); }) &&
-           std::all_of(moves.begin(), moves.end(), [](const PlacementMove& move) {
-               return PlacementEventModel::kindOf(move.event.kind) && move.event.tokens.count() >= 0;
-           });
+    return keepGoodRows<PlacementMove>(
+        rows, Recording::kMostMoves, [](RowReader& row, PlacementMove& move) { moveFields(row, move); },
+        [&](const PlacementMove& move) {
+            if (PlacementEventModel::kindOf(move.event.kind) && move.event.tokens.count() >= 0)
+                moves.append(move);
+        });
 }
 
 template <class Rows, class Fields>
@@ -390,8 +409,10 @@ std::optional<Recording> Recording::parse(const QByteArray& json)
     if (const int tokens = object.value(QLatin1String("spill_tokens")).toInt(-1); tokens >= 0)
         recording.spillTokens = tokens;
     const bool good = takeHistory(object, recording.history) &&
-                      readRows(object.value(QLatin1String("answers")), kMostAnswers,
-                               [&](RowReader& row) { answerFields(row, recording.answers.emplaceBack(Answer())); }) &&
+                      keepGoodRows<Answer>(
+                          object.value(QLatin1String("answers")), kMostAnswers,
+                          [](RowReader& row, Answer& answer) { answerFields(row, answer); },
+                          [&](const Answer& answer) { recording.answers.append(answer); }) &&
                       takeMoves(object.value(QLatin1String("moves")), recording.moves);
     recording.history.restoreModel(std::size_t(std::max(0, object.value(QLatin1String("model_first_run")).toInt())),
                                    std::max(0.0, object.value(QLatin1String("model_since")).toDouble()));

@@ -42,6 +42,7 @@ struct Recording {
     Recording kept() const;
 
     QByteArray toJson() const;
-    /// Empty: it is no recording; a file from elsewhere is taken within the recorder's own bounds.
+    /// Empty: it is no recording; a file from elsewhere is taken within the recorder's own bounds. A mark, move or
+    /// answer that makes no sense is left out.
     static std::optional<Recording> parse(const QByteArray& json);
 };
