@@ -142,7 +142,7 @@ struct Telemetry {
     int restored_tokens = 0;   // of those, read back from the disk in this turn
     int prefilled_tokens = 0;  // of them, computed so far
     int generated_tokens = 0;
-    int drafted_tokens = 0;   // computed ahead of the answer, so far
+    int drafted_tokens = 0;   // computed ahead of the answer, and judged so far
     int accepted_tokens = 0;  // of them, part of the answer
     PlainSteps plain_steps;
 

@@ -68,16 +68,10 @@ std::span<const int> DraftedStep::leave_out_drafts()
     return tokens_;
 }
 
-void DraftedStep::computed()
-{
-    row_ = 0;
-    if (drafted_by_)
-        drafted_by_->counts.drafted += int(tokens_.size()) - 1;
-}
-
 void DraftedStep::accept()
 {
     ++row_;
+    ++drafted_by_->counts.drafted;
     ++drafted_by_->counts.accepted;
 }
 
@@ -86,6 +80,8 @@ void DraftedStep::end(std::optional<std::int64_t> duration_us)
     if (duration_us)
         *duration_us = std::max<std::int64_t>(0, *duration_us - aside_us_);
     const int drafted = int(tokens_.size()) - 1;
+    if (drafted_by_)
+        drafted_by_->counts.drafted += unjudged();
     for (Source& source : sources_) {
         if (&source == drafted_by_)
             source.length.note(drafted, row_, duration_us);

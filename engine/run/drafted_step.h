@@ -49,8 +49,8 @@ public:
     bool is_plain() const { return !has_drafts() && aside_us_ == 0; }
     /// It is not computed.
     void forget() { tokens_.clear(); }
-    /// It was computed.
-    void computed();
+    /// It was computed: none of it is judged yet.
+    void computed() { row_ = 0; }
 
     /// The row of the step whose logits come next; of a prompt's, whoever computed it says which.
     int row() const { return row_; }
@@ -69,7 +69,8 @@ public:
     };
     /// Of the drafters that were allowed, each under its kind.
     void keep_records(DraftRecords& records) const;
-    /// Of the turn: all, or those of one kind of drafter.
+    /// Of the turn, as far as they are judged, so that between any two moments no more were accepted than drafted: all,
+    /// or those of one kind of drafter.
     Counts counts() const;
     Counts counts(DraftedBy kind) const;
 

@@ -1,5 +1,6 @@
 // Drafted tokens change how an answer is computed, and nothing of it: rows of a step have the bits of rows computed one
 // after another, and turns with and without drafts say the same and leave the same keys and values.
+#include "engine/run/drafted_step.h"
 #include "tests/engine/run/one_turn.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/part_of_all.h"
@@ -77,6 +78,17 @@ SamplingOptions sampling(const QString& how)
     }
     return options;
 }
+
+/// Guesses the same three tokens whenever it is asked.
+class SameGuess : public Drafter
+{
+public:
+    DraftedBy kind() const override { return DraftedBy::Repetition; }
+    std::span<const int> next(std::span<const int>, int) override { return kGuess; }
+
+private:
+    static constexpr std::array<int, 3> kGuess = {7, 8, 9};
+};
 
 LoadRequest placed(const QString& model, const QString& where)
 {
@@ -257,6 +269,27 @@ private Q_SLOTS:
             tokens += int(std::ranges::count_if(ends, [&](int end) { return end > range.first && end <= range.last; }));
         }
         QCOMPARE(tokens, said.accepted);
+    }
+
+    /// A frame in mid-step says nothing of those whose worth the next frame says.
+    void guessesCountWhenTheyAreJudged()
+    {
+        DraftedStep step(3, DraftDepth::Fixed);
+        step.allow(std::make_unique<SameGuess>());
+        const int token = 1;
+        QCOMPARE(step.begin(std::span(&token, 1), 3, Company::None).size(), std::size_t(4));
+        step.computed();
+        QVERIFY(step.has_row_of(7));
+        QCOMPARE(step.counts().drafted, 0);
+        step.accept();
+        QCOMPARE(step.counts().drafted, 1);
+        QCOMPARE(step.counts().accepted, 1);
+        step.end(std::nullopt);
+        QCOMPARE(step.counts().drafted, 3);
+        QCOMPARE(step.counts().accepted, 1);
+        (void)step.begin(std::span(&token, 1), 3, Company::None);
+        step.forget();  // it was not computed
+        QCOMPARE(step.counts(DraftedBy::Repetition).drafted, 3);
     }
 
     void anAnswerBeginsWithWhatTheOneBeforeHasLearned()
