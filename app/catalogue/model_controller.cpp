@@ -233,6 +233,8 @@ void ModelController::onModelLost()
     setError(tr("“%1” had to be closed.").arg(m_current.name));
     m_current = {};
     Q_EMIT currentChanged();
+    Q_EMIT reloadNeededChanged();
+    Q_EMIT modelGone();
 }
 
 void ModelController::inspect(const QString& path, AfterInspection after, const QString& name)

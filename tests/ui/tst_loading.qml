@@ -220,6 +220,7 @@ Item {
             const notice = part("modelError");
             tryCompare(notice, "visible", true);
             verify(!Bench.models.current.known);
+            tryVerify(() => !Bench.pressure.monitor.hasModel && Bench.pressure.placement.layers === 0);
             Bench.script({ error: "" });
             click(findChild(notice, "noticeAction"));
             tryVerify(() => findChild(part("dockedModelCard"), "load").activeFocus);

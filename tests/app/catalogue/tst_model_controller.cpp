@@ -174,6 +174,18 @@ private Q_SLOTS:
         QTRY_VERIFY(models->current().known());
     }
 
+    void aModelThatTheEngineClosedIsGone()
+    {
+        QSignalSpy gone(models.get(), &ModelController::modelGone);
+        models->onModelLost();
+        QCOMPARE(gone.size(), 0);  // there was none
+        models->openAndLoad("/models/a.gguf");
+        QTRY_VERIFY(models->current().known());
+        models->onModelLost();
+        QCOMPARE(gone.size(), 1);
+        QVERIFY(!models->current().known() && !models->error().isEmpty());
+    }
+
     void aModelElsewhereIsOpenedWhenItIsTriedAgain()
     {
         script->change([](auto& settings) {
