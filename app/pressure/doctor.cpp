@@ -118,13 +118,25 @@ private:
         return *found->tokensPerSecond > *m_facts.predicted * kNoticed ? found->action : DoctorAction();
     }
 
+    /// The emulated device's memory is RAM.
+    bool emulated() const { return last().device && last().device->id == "emulated"; }
+
+    /// Weights that a device has in memory of its own; of experts that are copied there RAM keeps the original.
+    double weightsBeside() const
+    {
+        return last().device && !emulated() ? double(last().device->weight_bytes - last().device->expert_cache_bytes)
+                                            : 0;
+    }
+    double weightsInRam() const { return std::max(0.0, double(m_facts.weightBytes) - weightsBeside()); }
+
     /// Tokens whose KV finds room in RAM beside the weights; all KV has its mirror there.
     std::optional<int> tokensInRam() const
     {
         if (!last().ram_total_bytes || m_facts.kvBytesPerToken <= 0)
             return {};
-        const double left = double(*last().ram_total_bytes - engine::kMemoryMarginBytes - m_facts.weightBytes -
-                                   m_facts.stateBytes - last().scratch_bytes);
+        const double left =
+            double(*last().ram_total_bytes - engine::kMemoryMarginBytes - m_facts.stateBytes - last().scratch_bytes) -
+            weightsInRam();
         return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
     }
 
@@ -142,7 +154,7 @@ private:
             return {Action::ReloadWithContext, tokens};
         const qint64 weights = last().ram_total_bytes.value_or(0) - engine::kMemoryMarginBytes -
                                qint64(engine::kShortestContext * m_facts.kvBytesPerToken) - m_facts.stateBytes -
-                               last().scratch_bytes;
+                               last().scratch_bytes + qint64(weightsBeside());
         return {Action::SmallerQuantisation, std::max<qint64>(0, weights)};
     }
 
@@ -167,9 +179,7 @@ private:
     /// large enough, a file that is read for the first time is no cause that lasts.
     std::optional<Diagnosis> readFromDisk() const
     {
-        const double onDevice =
-            last().device ? double(last().device->weight_bytes - last().device->expert_cache_bytes) : 0;
-        const double onHost = std::max(0.0, double(m_facts.weightBytes) - onDevice);
+        const double onHost = weightsInRam();
         const double room = double(last().ram_total_bytes.value_or(0) - engine::kMemoryMarginBytes);
         const double ofToken = m_facts.diskBytes.value_or(0) / last().shares->steps;
         if (!last().ram_total_bytes || onHost <= room || ofToken <= kSwappedShare * weightsOfToken(onHost))
@@ -239,9 +249,8 @@ private:
     std::optional<Diagnosis> threads() const
     {
         const int threads = last().threads, cores = last().cores;
-        const bool emulated = last().device && last().device->id == "emulated";  // computes on them, too
-        if (threads == cores || cores == 0 ||
-            m_shares.host + m_shares.hostAttention + m_shares.cores + (emulated ? m_shares.device : 0) < kHalf)
+        const double device = emulated() ? m_shares.device : 0;  // computes on them, too
+        if (threads == cores || cores == 0 || m_shares.host + m_shares.hostAttention + m_shares.cores + device < kHalf)
             return {};
         Diagnosis d{threads > cores ? Kind::TooManyThreads : Kind::TooFewThreads};
         d.count = threads;

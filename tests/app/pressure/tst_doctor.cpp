@@ -266,9 +266,17 @@ private Q_SLOTS:
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.last.ram_total_bytes.reset(); })));
         QCOMPARE(changed([](DoctorFacts& f) { f.last.ram_total_bytes = 137'438'953'472; }).kind, Kind::AllWell);
         // Or a device has what RAM has no room for.
-        QVERIFY(isOther(changed([](DoctorFacts& f) {
-            f.last.device = engine::DeviceTelemetry{.id = "cuda:0", .layers = 20, .weight_bytes = 40'000'000'000};
-        })));
+        const auto placed = [&](const char* id, qint64 bytes) {
+            return changed([&](DoctorFacts& f) {
+                f.last.device = engine::DeviceTelemetry{.id = id, .layers = 20, .weight_bytes = bytes};
+            });
+        };
+        const Diagnosis there = placed("cuda:0", 40'000'000'000);
+        QVERIFY(isOther(there) && there.kind != Kind::ContextTooLarge);
+        QCOMPARE(placed("emulated", 40'000'000'000).kind, Kind::ReadFromDisk);  // its memory is RAM
+        // What it has comes on top of what RAM can hold.
+        QCOMPARE(placed("cuda:0", 10'000'000'000).kind, Kind::ReadFromDisk);
+        QCOMPARE(placed("cuda:0", 10'000'000'000).action.value, d.action.value + 10'000'000'000);
     }
 
     /// Where KV is in the way, no other placement helps, and half of its bytes would be as good.
