@@ -100,6 +100,7 @@ void DoctorController::apply()
     const DoctorAction action = m_diagnosis.action;
     const bool guesses = action.kind == DoctorAction::Kind::SetDraftModel;
     m_change = Change{m_model->path, action, opposite(action), guesses ? m_answered : m_diagnosis.tokensPerSecond};
+    m_begunBefore = m_turns.keys();
     withdrawSuggestion();  // what was asked for is judged by the next answer
     ask(action, m_model->path);
     Q_EMIT changed();
@@ -110,6 +111,7 @@ void DoctorController::undo()
     if (!canUndo())
         return;
     const Change change = *std::exchange(m_change, std::nullopt);
+    m_begunBefore = m_turns.keys();
     ask(change.undo, change.model);
     Q_EMIT changed();
 }
@@ -208,6 +210,7 @@ void DoctorController::onModelGone()
 {
     m_model.reset();
     m_turns.clear();
+    m_begunBefore.clear();
     // What was asked for may be this very load.
     using Action = DoctorAction::Kind;
     if (m_change && m_change->action.kind != Action::ReloadWithContext &&
@@ -302,6 +305,7 @@ void DoctorController::judgeChange(const engine::Telemetry& last)
 void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, const Waited& waited, bool alone)
 {
     const QString conversation = m_turns.take(turn);
+    const bool begunBefore = m_begunBefore.removeOne(turn);
     DoctorFacts reads;
     countReads(last, reads);
     if (!m_model || !last.shares || conversation != m_shown)
@@ -310,6 +314,8 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
         show({});
         return;
     }
+    if (begunBefore)
+        return;                   // part of it was made with what was before, part with what is now
     if (last.reused_tokens == 0)  // it was begun anew
         m_earlier.clear();
     const Present present = m_present();

@@ -6,6 +6,7 @@
 #include "app/worker/engine_thread.h"
 
 #include <QHash>
+#include <QList>
 #include <QObject>
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
@@ -15,8 +16,8 @@
 #include <memory>
 
 /// Looks at each answer of the conversation that is shown when it has ended, on a pool thread, and says what holds it
-/// back; after a change it asked for, what that brought. One that was made beside others says nothing of that. Lives on
-/// the UI thread; owned by Program.
+/// back; after a change it asked for, what that brought. One that was made beside others says nothing of that, nor one
+/// that had begun before. Lives on the UI thread; owned by Program.
 class DoctorController : public QObject
 {
     Q_OBJECT
@@ -127,6 +128,7 @@ private:
     std::filesystem::path m_draftsFailed;  // the model for which guesses cost more here than they brought
     std::optional<double> m_answered;      // tokens/s of the last answer, with what drafts brought
     QHash<quint64, QString> m_turns;       // whose they are, until they end
+    QList<quint64> m_begunBefore;          // of them, before something was asked for
     std::optional<int> m_threads;          // as the Doctor chose them
     std::optional<Change> m_change;
     quint64 m_job = 0;

@@ -252,6 +252,30 @@ private Q_SLOTS:
         QVERIFY(doctor.result().isEmpty() && !doctor.canUndo());
     }
 
+    void anAnswerThatHadBegunBeforeAChangeSaysNothingOfIt()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        doctor.onConversation("a");
+        const Heard finished(thread->worker(), &EngineWorker::finished);
+        const auto begin = [&](quint64 turn) {
+            doctor.onTurn(turn, "a");
+            thread->generate(turn, "a", {}, {});
+        };
+        begin(1);
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        begin(2);
+        doctor.apply();
+        const QString asked = doctor.result();
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), std::size_t(2), 5000);
+        QCoreApplication::processEvents();
+        QCOMPARE(doctor.result(), asked);
+        QVERIFY(!doctor.canApply());
+        begin(3);
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.result() != asked, 5000);
+    }
+
     void whatWasShrunkCanGrowBack()
     {
         waitsForTheLink();
