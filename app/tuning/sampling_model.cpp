@@ -172,6 +172,8 @@ QString SamplingModel::setText(int row, const QString& text)
         reset(row);
         return {};
     }
+    if (text.trimmed() == data(index(row), TextRole).toString())
+        return {};  // a field that was only visited; what it shows may be rounded
     const SamplingControl& control = samplingControls()[size_t(row)];
     const auto number = parsed(text.trimmed(), control.decimals);
     if (number) {

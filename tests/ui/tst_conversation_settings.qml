@@ -145,11 +145,13 @@ Item {
             makeWindow({ arguments: ["enable_thinking", "own_thing"] });
             openModel();
             open();
+            click(part("preset0"));
             const seen = [];
             for (let i = 0; i < 60; ++i) {
                 seen.push(Bench.focusName(shell));
                 keyClick(Qt.Key_Tab);
             }
+            verify(!Bench.conversationSettings.presetChanged);
             for (const name of ["closeSettings", "preset0", "savePreset", "systemPrompt", "enable_thinkingChoice",
                                 "own_thingField", "temperatureField", "temperatureSlider", "seedField"])
                 verify(seen.includes(name), name + " is not reached: " + seen.join(" "));

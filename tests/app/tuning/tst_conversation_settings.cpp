@@ -91,6 +91,21 @@ private Q_SLOTS:
         QVERIFY(room.chat.settings().sampling.isEmpty());
     }
 
+    /// The field shows fewer decimals than a number may have.
+    void aFieldThatWasOnlyVisitedChangesNothing()
+    {
+        Room room;
+        const int row = room.row("temperature");
+        QCOMPARE(room.settings.sampling()->setText(row, "0.8"), "");
+        QVERIFY(room.chat.settings().sampling.isEmpty());
+        ConversationSettings settings;
+        settings.sampling = {{"temperature", 0.333}};
+        room.chat.setSettings(settings);
+        QCOMPARE(room.sampling(row, SamplingModel::TextRole), "0.33");
+        QCOMPARE(room.settings.sampling()->setText(row, " 0.33"), "");
+        QCOMPARE(room.chat.settings().sampling.value("temperature"), 0.333);
+    }
+
     void refusesNumbers_data()
     {
         QTest::addColumn<QByteArray>("key");
