@@ -141,6 +141,17 @@ Item {
             tryCompare(Bench.conversationSettings.presets, "count", 3);
         }
 
+        function test_a_text_that_was_reset_follows_again() {
+            makeWindow({ arguments: ["own_thing"] });
+            openModel();
+            open();
+            write("own_thingField", "a");
+            click(findChild(part("own_thingField").parent, "resetButton"));
+            compare(part("own_thingField").text, "");
+            Bench.conversationSettings.templateArguments.setText(0, "b"); // as a preset does
+            tryCompare(part("own_thingField"), "text", "b");
+        }
+
         function test_every_control_has_a_name_and_is_reached_by_tab() {
             makeWindow({ arguments: ["enable_thinking", "own_thing"] });
             openModel();

@@ -29,7 +29,7 @@ ColumnLayout {
         changed: root.changed
         onResetRequested: {
             root.templateArguments.setText(root.index, "");
-            field.text = "";
+            field.text = Qt.binding(() => root.text);
         }
     }
     ChoiceBar {
