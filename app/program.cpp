@@ -227,7 +227,7 @@ void Program::connectModels()
     QObject::connect(m_settings.threads(), &Setting::changed, &m_pressure, predict);
     predict();
     QObject::connect(m_pressure.doctor(), &DoctorController::threadsRequested, &m_settings,
-                     [this](int threads) { m_settings.threads()->setValue(threads); });
+                     [this](int threads) { m_settings.threads()->follow(threads); });
 
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program, [this] {
         if (!isElsewhere(m_models.path()))  // of a server no program dies
@@ -282,7 +282,7 @@ void Program::onKvTypeChanged()
     const engine::LoadRequest request = presentRequest();
     m_models.onKvTypes(request.k_type, request.v_type);
     if (m_pressure.placement()->kvType() >= 0)
-        m_settings.kvType()->setValue(m_pressure.placement()->kvType());
+        m_settings.kvType()->follow(m_pressure.placement()->kvType());
     m_speed.onModelReady(request);
 }
 

@@ -28,8 +28,25 @@ void Setting::setValue(int value)
     value = bounded(value);
     if (value == m_value && !m_override)
         return;
+    if (m_override)
+        m_ended = {m_value, *m_override};
     m_value = value;
     m_override.reset();
+    Q_EMIT changed();
+    Q_EMIT chosen();
+}
+
+void Setting::follow(int value)
+{
+    if (value == this->value())
+        return;
+    if (!m_ended || m_ended->override != value) {
+        setValue(value);
+        return;
+    }
+    m_value = m_ended->value;
+    m_override = m_ended->override;
+    m_ended.reset();
     Q_EMIT changed();
     Q_EMIT chosen();
 }

@@ -44,6 +44,9 @@ public:
 
     /// What the user chose, within the bounds. It ends an override.
     void setValue(int value);
+    /// What something else has changed it to. The same, but where the command line said this before the last choice,
+    /// it is once more for this run only.
+    void follow(int value);
     Q_INVOKABLE void reset();
     /// Sets the value for this run only, from the command line.
     void override(int value);
@@ -64,4 +67,8 @@ private:
     int m_initial, m_lowest, m_highest;
     int m_value;
     std::optional<int> m_override;
+    struct Ended {
+        int value, override;
+    };
+    std::optional<Ended> m_ended;  // what there was before a choice ended an override
 };

@@ -178,6 +178,28 @@ private Q_SLOTS:
         QVERIFY(!again.threads()->overridden());
     }
 
+    void whatIsTakenBackIsNoChoice()
+    {
+        const QString ini = file("taken-back.ini");
+        SettingsController settings(ini);
+        Setting& threads = *settings.threads();
+        threads.setValue(2);
+        threads.override(9);
+        threads.follow(9);
+        QVERIFY(threads.overridden());
+        threads.follow(4);
+        threads.follow(6);
+        QCOMPARE(threads.value(), 6);
+        threads.follow(9);
+        QVERIFY(threads.overridden());
+        QCOMPARE(threads.value(), 9);
+        QCOMPARE(SettingsController(ini).threads()->value(), 2);
+        threads.follow(5);
+        QVERIFY(!threads.overridden());
+        threads.setValue(9);  // by somebody who wants it
+        QVERIFY(!threads.overridden());
+    }
+
     void everythingOfAProfileIsUnderItsFolder()
     {
         const ProfileFolders folders = ProfileFolders::of(folder.filePath("profile"));
