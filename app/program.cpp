@@ -211,7 +211,8 @@ void Program::connectModels()
         if (m_models.current().server.isEmpty())
             m_devices.onModelReady(m_models.chosenRequest());
     });
-    for (const auto answered : {&PlacementController::deviceAccepted, &PlacementController::deviceRefused})
+    for (const auto answered : {&PlacementController::deviceAccepted, &PlacementController::deviceRefused,
+                                &PlacementController::deviceTakenBack})
         QObject::connect(m_pressure.placement(), answered, &m_models,
                          [this] { m_models.onPlacement(m_devices.placement()); });
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,

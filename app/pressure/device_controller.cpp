@@ -31,8 +31,8 @@ DeviceController::DeviceController(SettingsController& settings, PlacementContro
     , m_placement(placement)
     , m_commandLine(commandLine)
     , m_choices{settings.device(), settings.emulatedMib(), settings.linkGb(), settings.gpuMib()}
-    , m_askedWith(chosen())
     , m_accepted(chosen())
+    , m_settled(m_accepted)
 {
     m_rest.setSingleShot(true);
     m_rest.setInterval(kRestMs);
@@ -41,7 +41,16 @@ DeviceController::DeviceController(SettingsController& settings, PlacementContro
     for (Setting* number : {settings.emulatedMib(), settings.linkGb(), settings.gpuMib()})
         connect(number, &Setting::changed, &m_rest, [this] { m_rest.start(); });
     connect(settings.deviceOffer(), &Setting::changed, this, &DeviceController::changed);
-    connect(&placement, &PlacementController::deviceRefused, this, &DeviceController::takeBack);
+    connect(&placement, &PlacementController::deviceAccepted, this, &DeviceController::onAccepted);
+    connect(&placement, &PlacementController::deviceRefused, this, &DeviceController::onRefused);
+    connect(&placement, &PlacementController::deviceTakenBack, this, [this] {
+        m_accepted = m_settled;
+        takeBack();
+    });
+    connect(&placement, &PlacementController::changed, this, [this] {
+        if (!m_placement.leaving())
+            m_settled = m_accepted;
+    });
     connect(placement.forecast(), &PlacementForecast::changed, this, &DeviceController::roomChanged);
     findDevices(list);
 }
@@ -204,19 +213,30 @@ void DeviceController::apply()
     if (m_takingBack || m_placement.layers() == 0 || sameDevice(options, m_asked))
         return;
     m_asked = options;
-    m_accepted = std::exchange(m_askedWith, chosen());  // nobody has refused them
     options.device_layers.reset();
-    m_placement.changeDevice(options);
+    if (m_placement.changeDevice(options))
+        m_askedFor.append(chosen());
 }
 
-/// The engine could not, or somebody stopped it half way.
+void DeviceController::onAccepted()
+{
+    m_accepted = m_askedFor.takeFirst();
+}
+
+void DeviceController::onRefused()
+{
+    m_askedFor.removeFirst();
+    takeBack();
+}
+
+/// What was chosen since may still be agreed to.
 void DeviceController::takeBack()
 {
+    if (!m_askedFor.isEmpty())
+        return;
     m_takingBack = true;
-    const std::array<int, 4> before = m_accepted;
-    for (std::size_t i = 0; i < before.size(); ++i)
-        m_choices[i]->setValue(before[i]);
-    m_askedWith = before;
+    for (std::size_t i = 0; i < m_accepted.size(); ++i)
+        m_choices[i]->follow(m_accepted[i]);
     m_takingBack = false;
     m_rest.stop();
     m_asked = placement();
@@ -226,6 +246,7 @@ void DeviceController::takeBack()
 void DeviceController::onModelReady(const engine::LoadRequest& loaded)
 {
     m_asked = loaded.placement;
-    m_accepted = m_askedWith = chosen();
+    m_accepted = m_settled = chosen();
+    m_askedFor.clear();
     apply();  // something else may have been chosen while it was loaded
 }

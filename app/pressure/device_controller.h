@@ -5,6 +5,7 @@
 #include "app/settings/settings_controller.h"
 #include "engine/machine.h"
 
+#include <QList>
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
@@ -73,6 +74,8 @@ private:
     void findDevices(const List& list);
     void choose(const QString& id);
     void apply();
+    void onAccepted();
+    void onRefused();
     void takeBack();
     std::array<int, 4> chosen() const;
     QString id() const;
@@ -83,9 +86,11 @@ private:
     engine::PlacementOptions m_commandLine;
     std::array<Setting*, 4> m_choices;
     std::vector<engine::DeviceInfo> m_gpus;
-    bool m_known = false;                        // what GPUs there are
-    engine::PlacementOptions m_asked;            // of the engine, last
-    std::array<int, 4> m_askedWith, m_accepted;  // the choices then, and those that the engine has agreed to
+    bool m_known = false;                  // what GPUs there are
+    engine::PlacementOptions m_asked;      // of the engine, last
+    QList<std::array<int, 4>> m_askedFor;  // choices that the engine has not answered, the oldest first
+    std::array<int, 4> m_accepted;         // that it has agreed to last
+    std::array<int, 4> m_settled;          // of the device where the model is, until it has left that
     bool m_takingBack = false;
     bool m_tried = false;
     QTimer m_rest;  // numbers are typed and stepped

@@ -45,10 +45,12 @@ void PlacementController::setAutomatic()
     post(engine::SetDeviceLayers{});
 }
 
-void PlacementController::changeDevice(const engine::PlacementOptions& wish)
+bool PlacementController::changeDevice(const engine::PlacementOptions& wish)
 {
-    if (m_layers > 0)
-        m_postedDevices.insert(post(engine::SetDevice{wish}), wish);
+    const quint64 id = m_layers > 0 ? post(engine::SetDevice{wish}) : 0;
+    if (id != 0)
+        m_postedDevices.insert(id, wish);
+    return id != 0;
 }
 
 void PlacementController::onDeviceAnswered(const engine::PlacementOptions& wish, bool done)
@@ -84,7 +86,7 @@ void PlacementController::cancelMove()
 {
     if (m_leaving) {
         takeDevice(*std::exchange(m_leaving, std::nullopt));
-        Q_EMIT deviceRefused();
+        Q_EMIT deviceTakenBack();
     }
     setLayers(deviceLayers());
 }
@@ -209,6 +211,7 @@ void PlacementController::onEvent(const engine::Event& event)
     if (event.kind == engine::Event::Kind::DeviceChanged) {
         m_leaving.reset();
         m_deviceIsNew = true;
+        Q_EMIT changed();
     }
     if (event.kind != engine::Event::Kind::CommandDone || !m_posted.removeOne(event.command))
         return;

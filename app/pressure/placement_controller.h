@@ -54,6 +54,7 @@ public:
     int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
     bool automatic() const { return !m_request.placement.device_layers; }
     bool moving() const { return deviceLayers() != wantedLayers(); }
+    bool leaving() const { return m_leaving.has_value(); }  // its device, for the one that was agreed to last
     double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
     double watermark() const { return m_request.placement.watermark; }  // share of the budget
@@ -69,8 +70,8 @@ public:
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
-    /// Another device for the open model, or none; its layers move there.
-    void changeDevice(const engine::PlacementOptions& wish);
+    /// Another device for the open model, or none; its layers move there. False: there is nobody to ask.
+    bool changeDevice(const engine::PlacementOptions& wish);
     /// The layers stay where they are now; on the device that they were leaving, if they were.
     Q_INVOKABLE void cancelMove();
     Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
@@ -89,8 +90,7 @@ public:
     Q_INVOKABLE void toggleYield();
     Q_INVOKABLE void dismissTrouble();
 
-    /// The request as the model was loaded, with what has been changed since.
-    const engine::LoadRequest& request() const { return m_request; }
+    const engine::LoadRequest& request() const { return m_request; }  // as it was loaded, with what was changed since
     /// `loaded`, with what has been changed since on the same device; what has shrunk for another program grows back.
     engine::PlacementOptions asChanged(engine::PlacementOptions loaded) const;
 
@@ -104,11 +104,11 @@ public:
 Q_SIGNALS:
     void changed();
     void troubleChanged();
-    /// What became of changeDevice(): refused, too, where somebody stopped it half way.
+    /// What became of each changeDevice(), in their order.
     void deviceAccepted();
     void deviceRefused();
-    /// The engine keeps keys and values in other types now.
-    void kvTypeChanged();
+    void deviceTakenBack();  // somebody stopped it half way: it is the one before
+    void kvTypeChanged();    // the engine keeps keys and values in other ones now
 
 private:
     quint64 post(const engine::Command& command);

@@ -162,6 +162,23 @@ private Q_SLOTS:
         QCOMPARE(QSettings(file(), QSettings::IniFormat).value("load/device").toString(), QStringLiteral("emulated"));
     }
 
+    void aRefusalTakesNothingBackThatWasChosenSince()
+    {
+        Window window(file(), one_gpu);
+        QTRY_COMPARE(window.devices().names().size(), 3);
+        window.load();
+        QTRY_VERIFY(window.loaded());
+        window.devices().choose(kGpu);
+        window.devices().choose(kEmulated);  // before the engine has said anything
+        QTRY_COMPARE(window.placement().device(), QStringLiteral("emulated"));
+        if (window.placement().trouble().isEmpty())
+            QSKIP("this machine has a GPU");
+        QCOMPARE(window.devices().current(), kEmulated);
+        QCOMPARE(QSettings(file(), QSettings::IniFormat).value("load/device").toString(), QStringLiteral("emulated"));
+        window.devices().choose(kGpu);
+        QTRY_COMPARE(window.devices().current(), kEmulated);  // where it is
+    }
+
     void aStartWithoutTheChosenGpuGoesOnWithoutIt()
     {
         {
@@ -221,14 +238,14 @@ private Q_SLOTS:
         frame.device = leaving;
         PlacementController& placement = window.placement();
         QSignalSpy accepted(&placement, &PlacementController::deviceAccepted);
-        QSignalSpy refused(&placement, &PlacementController::deviceRefused);
+        QSignalSpy takenBack(&placement, &PlacementController::deviceTakenBack);
         QObject::connect(&placement, &PlacementController::deviceAccepted, &placement, [&] {
             placement.onFrame(frame);  // on its way
             placement.cancelMove();
         });
         window.devices().useCpu();
         QTRY_COMPARE(accepted.count(), 1);
-        QCOMPARE(refused.count(), 1);
+        QCOMPARE(takenBack.count(), 1);
         QCOMPARE(window.devices().current(), kEmulated);  // as before
     }
 
