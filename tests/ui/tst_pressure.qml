@@ -294,6 +294,17 @@ Item {
             }
         }
 
+        function test_a_budget_of_nothing_is_not_all_there_is() {
+            open();
+            const handle = part("budgetRowSlider");
+            reveal(handle);
+            mousePress(handle, handle.width / 2, handle.height / 2);
+            mouseMove(handle, 0, handle.height / 2);
+            compare(handle.value, 0);
+            mouseRelease(handle, 0, handle.height / 2);
+            tryVerify(() => lastCommand() === "budget 1", 5000, lastCommand());
+        }
+
         function test_what_a_gpu_does_not_count_is_not_said() {
             open({ panel: true, text: "zebras graze", expertMap: { layers: 4, experts: 16, gpu: true }, device: withExperts.device });
             const map = part("expertMap");

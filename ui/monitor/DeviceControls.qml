@@ -54,7 +54,7 @@ ColumnLayout {
         to: Math.max(1, root.placement.totalBytes)
         function shown(bytes: real): string { return Format.bytes(bytes); }
         function foretold(bytes: real): string { return yielding.foretold(bytes); }
-        onChosen: bytes => root.placement.setBudget(bytes)
+        onChosen: bytes => root.placement.setBudget(Math.max(1, bytes)) // 0 would be no limit
     }
     SliderRow {
         objectName: "watermarkRow"

@@ -46,7 +46,7 @@ ColumnLayout {
     function chosenBy(bytes: real, budget: var): var {
         const choice = { name: qsTr("Let go to choose %1").arg(Format.bytes(bytes)), value: "",
                          color: budget === undefined ? Theme.watermark : Theme.text };
-        const then = budget === undefined ? { known: false } : root.placement.forecast.previewBudget(budget);
+        const then = budget === undefined ? { known: false } : root.placement.forecast.previewBudget(Math.max(1, budget));
         if (!then.known)
             return [choice];
         const layers = { name: qsTr("Layers on the device"), value: Format.count(then.layers), color: "transparent" };
@@ -91,7 +91,7 @@ ColumnLayout {
             fontPixels: Theme.px(11)
             xText: x => root.axis === OccupancyChart.Time ? Format.seconds(x) : Format.compact(x)
             yText: y => y === 0 ? "0" : Format.bytes(y)
-            onBudgetChosen: bytes => root.placement.setBudget(bytes)
+            onBudgetChosen: bytes => root.placement.setBudget(Math.max(1, bytes)) // 0 would be no limit
             onWatermarkChosen: bytes => root.placement.setWatermark(bytes / Math.max(1, root.now.budget))
         }
     }
