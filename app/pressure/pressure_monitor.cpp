@@ -243,6 +243,8 @@ void PressureMonitor::onFailed(quint64 turn)
 {
     m_beside.remove(turn);
     m_answering = m_answering && m_recorder.followsAnother(turn);
+    if (!m_recorder.followsAnother(turn))
+        m_pipeline.endTurn();
     m_recorder.fail(turn);
     tellSoon();
 }

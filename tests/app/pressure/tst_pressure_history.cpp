@@ -434,6 +434,21 @@ private Q_SLOTS:
         QCOMPARE(PipelineReading::between(now, now, true).phase, int(PipelineReading::Idle));  // no time between them
     }
 
+    void nothingFlowsAfterAnAnswerThatFailed()
+    {
+        PressureMonitor monitor;
+        monitor.onModelReady({});
+        for (const double seconds : {1.0, 1.5}) {
+            engine::Telemetry frame = historyFrame(seconds, int(100 + 20 * seconds), int(20 * seconds));
+            frame.phase = engine::Phase::Decode;
+            frame.shares.emplace().device_layers_s = seconds;
+            monitor.onFrame(1, frame);
+        }
+        QCOMPARE(monitor.pipeline().phase, int(PipelineReading::Decode));
+        monitor.onFailed(1);
+        QCOMPARE(monitor.pipeline().phase, int(PipelineReading::Idle));
+    }
+
     void theMonitorSaysWhatTheEngineSaid()
     {
         PressureMonitor monitor;
