@@ -208,6 +208,10 @@ quint64 PlacementController::post(const engine::Command& command)
 
 void PlacementController::onEvent(const engine::Event& event)
 {
+    if (event.kind == engine::Event::Kind::DeviceLost && !m_leaving) {
+        m_request.placement.device = engine::PlacementOptions::Device::Cpu;
+        m_forecast.replan();
+    }
     if (event.kind == engine::Event::Kind::DeviceChanged) {
         m_leaving.reset();
         m_deviceIsNew = true;
@@ -294,18 +298,17 @@ void PlacementController::onFrame(const engine::Telemetry& frame, bool alone)
                        (m_device->layers != frame.device->layers ||
                         m_device->layers_without_experts != frame.device->layers_without_experts ||
                         m_device->cached_experts != frame.device->cached_experts ||
-                        m_device->expert_skew != frame.device->expert_skew ||
-                        m_device->other_programs_bytes != frame.device->other_programs_bytes);
+                        m_device->expert_skew != frame.device->expert_skew);
     m_device = frame.device;
     m_contextTokens = frame.context_tokens;
     m_deviceIsNew = m_deviceIsNew && !frame.device;
     if (firstOfDevice)
         takeSizes();
-    if (moved)
+    if (moved || gone)
         m_forecast.onMoved();
     if (m_leaving && !moving())
         m_leaving.reset();  // it was the same device
-    if (firstOfDevice || gone || moved)
+    if (firstOfDevice || gone || moved || (m_device && m_forecast.othersDiffer(*m_device)))
         m_forecast.replan();
     if (alone)
         m_forecast.learn(frame);

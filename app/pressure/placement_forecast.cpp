@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 namespace {
@@ -76,7 +77,7 @@ bool PlacementForecast::outran(const engine::Telemetry& last) const
 {
     constexpr double kClearly = 1.3;  // predictions are within a tenth on a machine that is as it was measured
     const auto speed = speedWithoutDrafts(last, kEnoughTokens);
-    if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !speed)
+    if (m_movedMeanwhile || m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !speed)
         return false;
     // Where the answer began, and was fastest.
     return *speed > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
@@ -182,11 +183,18 @@ void PlacementForecast::setRates(std::shared_ptr<const engine::MachineRates> rat
     replan();
 }
 
+bool PlacementForecast::othersDiffer(const engine::DeviceTelemetry& device) const
+{
+    constexpr int kNoticed = 100;  // a hundredth of the device
+    return std::abs(device.other_programs_bytes - m_others) * kNoticed > device.total_bytes;
+}
+
 void PlacementForecast::replan()
 {
     m_predicted.clear();
     m_spillTokens.reset();
     const Present present = m_present();
+    m_others = present.request.placement.other_programs_bytes.value_or(0);
     m_now = preview(present.request);
     if (m_planner && present.contextLimit > 0) {
         QList<int> contexts;

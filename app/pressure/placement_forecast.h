@@ -80,7 +80,8 @@ public:
     QVariant spillTokens() const;                          // where the first block leaves; undefined: none does
     /// Predicted speed by context, from an empty to a full one; empty where it is not known.
     const QList<QPointF>& predicted() const { return m_predicted; }
-    /// Whether this answer was clearly faster than any could be by the rates that predictions are computed from.
+    /// Whether this answer, of which nothing moved, was clearly faster than any could be by the rates that predictions
+    /// are computed from.
     bool outran(const engine::Telemetry& last) const;
 
     /// What so many layers would bring, before anything moves. -1: as many as fit.
@@ -99,6 +100,9 @@ public:
     /// What predictions are computed from; null: they are not known.
     void setRates(std::shared_ptr<const engine::MachineRates> rates);
     void replan();  // what is present has changed
+    /// Whether other programs hold clearly more or less of it than was reckoned with last. On a desktop that changes a
+    /// little with every window; and where the model lies is not moved by it.
+    bool othersDiffer(const engine::DeviceTelemetry& device) const;
     void learn(const engine::Telemetry& frame);
     void onMoved() { m_movedMeanwhile = true; }
 
@@ -120,5 +124,6 @@ private:
     int m_generated = 0;                        // of the present answer
     bool m_movedMeanwhile = false;              // while it was written
     std::optional<int> m_spillTokens;
+    std::int64_t m_others = 0;  // bytes of other programs, as was reckoned last
     PlacementPreview m_now;
 };

@@ -408,6 +408,9 @@ private Q_SLOTS:
         last.generated_tokens = 100;
         last.decode_tokens_per_s = 1e9;
         QVERIFY(!placement.forecast()->outran(last));  // than nothing known
+        engine::Telemetry prompt;
+        prompt.phase = engine::Phase::Prefill;
+        placement.forecast()->learn(prompt);  // an answer begins, of which nothing has moved
         auto planner = engine::Planner::open(kGuideModel);
         QVERIFY(planner);
         placement.forecast()->setRates(
@@ -430,6 +433,65 @@ private Q_SLOTS:
         last.drafted_tokens = last.accepted_tokens = 0;
         last.generated_tokens = 2;
         QVERIFY(!placement.forecast()->outran(last));
+
+        last.generated_tokens = 100;
+        last.decode_tokens_per_s = 1e9;
+        placement.setLayers(2);  // most of the answer was made by six
+        QVERIFY(!placement.forecast()->outran(last));
+        placement.forecast()->learn(prompt);
+        QVERIFY(placement.forecast()->outran(last));
+    }
+
+    /// A desktop takes and leaves graphics memory all the time.
+    void whatOtherProgramsHoldMovesNothing()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        PlacementForecast& forecast = *placement.forecast();
+        auto planner = engine::Planner::open(kGuideModel);
+        QVERIFY(planner);
+        forecast.setRates(std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        const double predicted = forecast.preview(-1).tokensPerSecond.toDouble();
+        engine::Telemetry frame;
+        frame.phase = engine::Phase::Prefill;
+        frame.device.emplace();
+        frame.device->layers = frame.device->layers_wanted = 6;
+        frame.device->total_bytes = 1'000'000'000;
+        placement.onFrame(frame);
+        const QSignalSpy planned(&forecast, &PlacementForecast::changed);
+        frame.phase = engine::Phase::Decode;
+        frame.generated_tokens = 100;
+        frame.decode_tokens_per_s = 2 * predicted;
+        frame.device->other_programs_bytes = 4096;
+        placement.onFrame(frame);
+        QCOMPARE(planned.size(), 0);
+        QVERIFY(forecast.preview(-1).correction.isValid());
+        frame.device->other_programs_bytes = 20'000'000;
+        placement.onFrame(frame);
+        QCOMPARE(planned.size(), 1);
+    }
+
+    void anAnswerWhoseDeviceWasLostTeachesNothing()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        auto planner = engine::Planner::open(kGuideModel);
+        QVERIFY(planner);
+        placement.forecast()->setRates(
+            std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        engine::Telemetry frame;
+        frame.phase = engine::Phase::Prefill;
+        placement.forecast()->learn(frame);
+        placement.onEvent({.kind = engine::Event::Kind::DeviceLost, .sentence = {}});
+        QVERIFY(!placement.emulated());  // what is foretold is the CPU's
+        frame.phase = engine::Phase::Decode;
+        frame.generated_tokens = 100;
+        frame.decode_tokens_per_s = 1000;
+        placement.onFrame(frame);
+        QVERIFY(!placement.available());
+        QVERIFY(!placement.forecast()->preview(-1).correction.isValid());
     }
 
     void choicesReachTheEngine()
