@@ -53,7 +53,12 @@ SingleInstance::Outcome SingleInstance::claim(const QString& file, std::chrono::
 {
     m_lock = std::make_unique<QLockFile>(m_dataFolder + QStringLiteral("/spillway.lock"));
     m_lock->setStaleLockTime(0);  // its owner's death alone makes it stale, not its age
-    if (m_lock->tryLock()) {
+    // One that was started while the disk was full could write no lock, and listens all the same.
+    if (m_lock->tryLock() || m_lock->error() == QLockFile::UnknownError) {
+        if (handOver(file, patience)) {
+            m_lock->unlock();
+            return Outcome::HandedOver;
+        }
         listen();
         return Outcome::First;
     }
@@ -108,7 +113,7 @@ void SingleInstance::listen()
         logWarning(QStringLiteral("a second start will not find this program: no private folder for a socket"));
         return;
     }
-    QLocalServer::removeServer(m_socketPath);  // of one that was killed: we hold the lock, so nobody listens there
+    QLocalServer::removeServer(m_socketPath);  // of one that was killed: nobody listens there
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     if (!m_server.listen(m_socketPath))
         logWarning(QStringLiteral("a second start will not find this program: ") + m_server.errorString());

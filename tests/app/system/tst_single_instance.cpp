@@ -16,6 +16,11 @@
 #include <QTest>
 
 #include <csignal>
+#include <future>
+
+#ifdef Q_OS_LINUX
+#include <sys/resource.h>
+#endif
 
 using namespace std::chrono_literals;
 using Outcome = SingleInstance::Outcome;
@@ -103,6 +108,34 @@ private Q_SLOTS:
         if (QFileInfo(folders().data).isWritable())
             QSKIP("this user may write everywhere");
         QCOMPARE(second.claim({}, 2s), Outcome::First);
+    }
+
+    /// There is no room for a lock then.
+    void aFullDiskLetsNoSecondOneIn()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("limits how long files may become");
+#else
+        rlimit usual = {};
+        getrlimit(RLIMIT_FSIZE, &usual);
+        const auto before = std::signal(SIGXFSZ, SIG_IGN);
+        const auto again = qScopeGuard([&] {
+            setrlimit(RLIMIT_FSIZE, &usual);
+            std::signal(SIGXFSZ, before);
+        });
+        const rlimit full = {0, usual.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &full);
+        SingleInstance first(folders());
+        QCOMPARE(first.claim({}), Outcome::First);
+        QVERIFY(!QFile::exists(folders().data + "/spillway.lock"));
+        for (const rlimit& room : {full, usual}) {
+            setrlimit(RLIMIT_FSIZE, &room);
+            auto second =
+                std::async(std::launch::async, [at = folders()] { return SingleInstance(at).claim({}, 20s); });
+            QTRY_VERIFY_WITH_TIMEOUT(second.wait_for(0s) == std::future_status::ready, 30000);
+            QCOMPARE(second.get(), Outcome::HandedOver);
+        }
+#endif
     }
 
     void aHungOneIsSaid()
