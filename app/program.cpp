@@ -170,9 +170,8 @@ void Program::connectSettings()
     QObject::connect(&m_translation, &Translation::changed, &m_qml, [this](const QString& locale) {
         m_qml.setUiLanguage(locale);
         m_qml.retranslate();
-        m_pressure.doctor()->retranslate();
-        m_devices.retranslate();
-        Q_EMIT m_pressure.monitor()->changed();  // charts and what names the device have words of the language
+        m_pressure.retranslate();
+        m_conversationSettings.retranslate();
         m_conversations.list()->regroup();
     });
     applyLanguage();

@@ -127,6 +127,15 @@ void Pressure::showMoves()
     m_events.reset(shown.moves, messages);
 }
 
+void Pressure::retranslate()
+{
+    m_doctor.retranslate();
+    if (m_devices)
+        m_devices->retranslate();
+    Q_EMIT m_monitor.changed();
+    showMoves();
+}
+
 void Pressure::connectDoctor(ModelController& models)
 {
     connect(&m_doctor, &DoctorController::layersRequested, this, [this](int layers) {

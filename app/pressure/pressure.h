@@ -42,6 +42,8 @@ public:
 
     /// Keeps what is measured of each conversation with it, and shows what is kept of the one that is shown.
     void follow(ChatController& chat, TurnRunner& turns, ConversationStore& store);
+    /// The language has changed: charts, what names the device and what moved have words of it.
+    void retranslate();
     /// What predictions are computed from; null: nothing is predicted.
     void setRates(const std::shared_ptr<const engine::MachineRates>& rates);
 

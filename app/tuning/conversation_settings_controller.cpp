@@ -90,14 +90,20 @@ void ConversationSettingsController::resetAll()
 
 void ConversationSettingsController::onModelReady(const engine::ModelInfo& model)
 {
-    m_arguments.setArguments(::templateArguments(model.template_arguments));
+    m_argumentNames = model.template_arguments;
+    retranslate();
+}
+
+void ConversationSettingsController::retranslate()
+{
+    m_arguments.setArguments(::templateArguments(m_argumentNames));
     Q_EMIT changed();
 }
 
 void ConversationSettingsController::onModelGone()
 {
-    m_arguments.setArguments({});
-    Q_EMIT changed();
+    m_argumentNames.clear();
+    retranslate();
 }
 
 /// One that is built in sets how words are chosen and leaves the rest; the user's own sets everything.

@@ -9,6 +9,9 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
+#include <string>
+#include <vector>
+
 /// Shows the conversation's settings as rows and takes changes back into it, at once; presets are applied and made
 /// here. Lives on the UI thread; owned by Program.
 class ConversationSettingsController : public QObject
@@ -48,6 +51,8 @@ public:
     // What becomes of the model.
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
+    /// The language has changed.
+    void retranslate();
 
 Q_SIGNALS:
     void changed();
@@ -61,5 +66,6 @@ private:
     ConversationSettings m_settings;
     SamplingModel m_sampling;
     TemplateArgumentModel m_arguments;
+    std::vector<std::string> m_argumentNames;  // as the open model's template has them
     PresetModel m_presets;
 };

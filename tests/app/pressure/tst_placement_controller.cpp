@@ -29,6 +29,7 @@ public:
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
     ModelController& models() { return m_models; }
+    Pressure& pressure() { return m_pressure; }
     bool ready()
     {
         return monitor().hasModel() && placement().available() && placement().forecast()->preview(-1).known;
@@ -492,6 +493,14 @@ private Q_SLOTS:
         placement.onFrame(frame);
         QVERIFY(!placement.available());
         QVERIFY(!placement.forecast()->preview(-1).correction.isValid());
+    }
+
+    void anotherLanguageNamesWhatMovedAnew()
+    {
+        Panel panel;
+        const QSignalSpy rows(panel.pressure().events(), &QAbstractItemModel::modelReset);
+        panel.pressure().retranslate();
+        QCOMPARE(rows.size(), 1);
     }
 
     void choicesReachTheEngine()

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTranslator>
 
 namespace {
 
@@ -104,6 +105,26 @@ private Q_SLOTS:
         QCOMPARE(room.sampling(row, SamplingModel::TextRole), "0.33");
         QCOMPARE(room.settings.sampling()->setText(row, " 0.33"), "");
         QCOMPARE(room.chat.settings().sampling.value("temperature"), 0.333);
+    }
+
+    void anotherLanguageNamesTheArgumentsAnew()
+    {
+        class Words : public QTranslator
+        {
+        public:
+            QString translate(const char*, const char* text, const char*, int) const override
+            {
+                return qstrcmp(text, "Thinking") == 0 ? QStringLiteral("Denken") : QString();
+            }
+            bool isEmpty() const override { return false; }
+        };
+        Room room;
+        room.openModelThatTakes({"enable_thinking"});
+        QCOMPARE(room.argument(0, TemplateArgumentModel::LabelRole), "Thinking");
+        Words words;
+        QCoreApplication::installTranslator(&words);
+        room.settings.retranslate();
+        QCOMPARE(room.argument(0, TemplateArgumentModel::LabelRole), "Denken");
     }
 
     void refusesNumbers_data()
