@@ -495,6 +495,13 @@ Item {
             tryVerify(() => row.implicitHeight >= low + detail.height);
             verify(row.Accessible.name.indexOf(row.detail) > 0);
         }
+        function test_only_what_went_wrong_has_the_colour_of_danger() {
+            const wrong = [3, 5]; // a lost device, a warning
+            for (let kind = 0; kind <= 8; ++kind) {
+                const row = createTemporaryObject(eventRow, parent, { kind: kind });
+                compare(Qt.colorEqual(row.ink, Theme.danger), wrong.includes(kind), kind);
+            }
+        }
         Component {
             id: eventRow
 
