@@ -551,6 +551,11 @@ struct ModelPlacement::CarryOut {
         if (command.bytes < 0)
             return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
         to.options_.vram_budget_bytes = command.bytes;
+        if (to.next_) {
+            to.next_->options.vram_budget_bytes = command.bytes;
+            if (to.next_->device)
+                to.next_->device->vram().set_limit(command.bytes);
+        }
         to.experts_.try_copies_again();
         to.on_device_->vram().set_limit(command.bytes);
         to.relieve(Event::Cause::User);

@@ -239,6 +239,31 @@ private Q_SLOTS:
         QCOMPARE(turn->telemetry.device->layers_wanted, 1);
     }
 
+    void aBudgetThatIsChosenOnTheWayIsTheNextDevices()
+    {
+        DeviceEngine loaded(emulated_device(512));
+        const std::int64_t budget = loaded.newest.device->used_bytes() / 2;
+        Listener listener = loaded.listener();
+        std::uint64_t leave = 0, choose = 0;
+        listener.on_event = [&](const Event& event) {
+            loaded.events.push_back(event);
+            if (event.kind == Event::Kind::LayerMove && choose == 0)
+                choose = loaded.engine->post(SetVramBudget{budget});
+        };
+        listener.on_text = [&](std::string_view) {
+            if (leave == 0)
+                leave = loaded.engine->post(SetDevice{emulated_device(400)});
+        };
+        const auto turn = loaded.engine->generate(loaded.sequence, raw(120), listener, {});
+        QVERIFY(turn);
+        QCOMPARE(turn->text, said_by_the_cpu(120));
+        for (const std::uint64_t command : {leave, choose})
+            QVERIFY(loaded.answer_to(command) && loaded.answer_to(command)->ok);
+        QCOMPARE(loaded.count(Event::Kind::DeviceChanged), 1);
+        QCOMPARE(turn->telemetry.device->budget_bytes, budget);
+        QVERIFY(turn->telemetry.device->used_bytes() <= budget);
+    }
+
     void aDeviceWithoutRoomForALayerHoldsNone()
     {
         DeviceEngine loaded({});
