@@ -268,7 +268,7 @@ bool HttpServer::answer_one(Socket& socket, HttpReader& reader)
 Socket::Came HttpServer::read_head(Socket& socket, HttpReader& reader, std::string& unread)
 {
     auto deadline = Clock::now() + options_.idle_time;
-    bool begun = false;
+    bool begun = false, stops = false;
     std::array<char, kReadBytes> bytes;
     for (;;) {
         unread.erase(0, reader.feed(unread));
@@ -278,6 +278,8 @@ Socket::Came HttpServer::read_head(Socket& socket, HttpReader& reader, std::stri
             begun = true;
             deadline = Clock::now() + options_.head_time;
         }
+        if (stopping_ && !std::exchange(stops, true))
+            deadline = std::min(deadline, Clock::now() + kFarewell);
         if (Clock::now() >= deadline || (stopping_ && !begun))
             return Socket::Came::Nothing;
         const Socket::Read read = socket.read(bytes.data(), bytes.size(), kGlance);

@@ -216,6 +216,21 @@ private Q_SLOTS:
         QVERIFY2(timer.elapsed() < 3500, qPrintable(QString::number(timer.elapsed())));
     }
 
+    void clientsThatHesitateInAHeadDoNotHoldUpTheEnd()
+    {
+        HttpOptions options;
+        options.head_time = 60s;
+        auto port = std::make_unique<Port>(options);
+        Client client(port->number());
+        QCOMPARE(client.ask("GET", "/").status, 200);  // it is being listened to
+        client.say("GET / HTTP/1.1\r\nHo");
+        QTest::qWait(300);  // until the server has seen it
+        QElapsedTimer timer;
+        timer.start();
+        port.reset();
+        QVERIFY2(timer.elapsed() < 30000, qPrintable(QString::number(timer.elapsed())));
+    }
+
     void tooManyConnectionsAreTurnedAway()
     {
         HttpOptions options;
