@@ -110,15 +110,17 @@ int serve(ServeOptions& options)
     server::Server server(engine::make_engine(), options.server);
     if (const engine::Status open = server.open(); !open)
         return report(open.error());
-    if (names_a_model(options))
-        if (const engine::Status loaded = server.load(*request, name_of(options), progress_on_stderr()); !loaded)
+    const StopOnInterrupt interrupt;
+    const std::stop_callback stop(interrupt.token(), [&] { server.stop(); });
+    if (names_a_model(options)) {
+        const engine::Status loaded = server.load(*request, name_of(options), progress_on_stderr());
+        if (!loaded && !interrupted())
             return report(loaded.error());
+    }
     if (interrupted())
         return kDone;
     std::printf("listening on %s\n", for_terminal(server.url()).c_str());
     std::fflush(stdout);
-    const StopOnInterrupt interrupt;
-    const std::stop_callback stop(interrupt.token(), [&] { server.stop(); });
     server.run();
     return kDone;
 }

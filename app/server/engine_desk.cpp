@@ -95,7 +95,7 @@ engine::Status EngineDesk::load(const engine::LoadRequest& request, std::string 
 {
     return on_engine_thread(When::BetweenTurns, [&] {
         load_ = request;
-        return load_now(request, std::move(name), listener, {});
+        return load_now(request, std::move(name), listener, closing_.get_token());
     });
 }
 
@@ -104,7 +104,7 @@ engine::Result<std::shared_ptr<const Served>> EngineDesk::need(const ModelFile& 
     if (auto there = served(); there && there->name == file.name)
         return there;
     return on_engine_thread(When::BetweenTurns, [&]() -> engine::Result<std::shared_ptr<const Served>> {
-        if (const engine::Status done = ensure(file, {}); !done)
+        if (const engine::Status done = ensure(file, closing_.get_token()); !done)
             return tl::unexpected(done.error());
         return served();
     });

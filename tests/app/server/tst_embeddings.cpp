@@ -9,10 +9,46 @@
 #include <QTemporaryDir>
 #include <bit>
 #include <cmath>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 using server_test::Answer;
 using server_test::RunningServer;
 using support::ChainModel;
+
+namespace {
+
+/// May load one model at once; the next it loads until that is stopped, and tells `stopped` whether it was.
+class EndlessLoads : public server_test::GateEngine
+{
+public:
+    EndlessLoads(bool loads_one, std::promise<void>& begins, std::promise<bool>& stopped)
+        : loads_one_(loads_one)
+        , begins_(begins)
+        , stopped_(stopped)
+    {
+    }
+    engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                           std::stop_token stop) override
+    {
+        if (std::exchange(loads_one_, false))
+            return GateEngine::load(request, listener, stop);
+        begins_.set_value();
+        std::unique_lock lock(mutex);
+        changed.wait_for(lock, stop, std::chrono::seconds(10), [] { return false; });
+        stopped_.set_value(stop.stop_requested());
+        return engine::fail(engine::Error::Code::Cancelled, "loading was stopped");
+    }
+
+private:
+    bool loads_one_;
+    std::promise<void>& begins_;
+    std::promise<bool>& stopped_;
+};
+
+}  // namespace
 
 class TestEmbeddings : public QObject
 {
@@ -164,6 +200,35 @@ private Q_SLOTS:
             "POST", "/v1/embeddings", QJsonDocument(QJsonObject{{"input", texts}}).toJson(QJsonDocument::Compact)));
         server.reset();
         QVERIFY(client.answer().status != 200);
+    }
+
+    void stoppingDoesNotWaitForTheirModel()
+    {
+        server::ServerOptions options;
+        options.grace = {};
+        options.folders = {folder_.path().toStdString()};
+        std::promise<void> begins;
+        std::promise<bool> stopped;
+        auto server = std::make_unique<RunningServer>(std::make_unique<EndlessLoads>(true, begins, stopped), options);
+        server_test::Client client(server->port());
+        client.say(server_test::Client::request("POST", "/v1/embeddings", R"({"model": "chain", "input": "ab"})"));
+        QVERIFY(begins.get_future().wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+        server.reset();
+        QVERIFY(stopped.get_future().get());
+    }
+
+    void stoppingDoesNotWaitForAModelThatTheServerBeginsWith()
+    {
+        server::ServerOptions options;
+        options.http.port = 0;
+        std::promise<void> begins;
+        std::promise<bool> stopped;
+        server::Server server(std::make_unique<EndlessLoads>(false, begins, stopped), options);
+        QVERIFY(server.open());
+        const std::jthread loads([&] { server.load({}, "chain", {}); });
+        QVERIFY(begins.get_future().wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+        server.stop();
+        QVERIFY(stopped.get_future().get());
     }
 
     void theWindowsModelGivesThemToo()
