@@ -326,7 +326,11 @@ try {
 engine::Result<engine::Embedding> SharedEngine::Seat::embed(const engine::EmbeddingInput& input, std::stop_token stop)
 try {
     const SharedCore::Pass pass(*core_, place_);
-    return pass ? core_->engine->embed(input, std::move(stop)) : engine::Result<engine::Embedding>(not_open());
+    if (!pass)
+        return not_open();
+    auto made = core_->engine->embed(input, std::move(stop));
+    core_->look_whether_it_is_there();
+    return made;
 } catch (...) {
     return engine::caught("for an embedding");
 }

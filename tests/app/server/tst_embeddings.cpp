@@ -247,6 +247,26 @@ private Q_SLOTS:
         QVERIFY(!guest->embed({"ab"}, {}));
     }
 
+    void whereTheWindowsModelGoesMeanwhileEverybodyKnows()
+    {
+#ifdef Q_OS_WIN
+        QSKIP("a mapped file cannot be cut off on Windows");
+#endif
+        engine::LoadRequest load;
+        load.model = std::filesystem::path(folder_.filePath("goes.gguf").toStdString());
+        ChainModel({}).embeds(1).save(load.model);
+        server::SharedEngine shared(engine::make_engine());
+        const auto owner = shared.owner();
+        QVERIFY(owner->load(load, {}, {}));
+        const auto guest = shared.guest([] {});
+        QVERIFY(guest->look().model);
+        QVERIFY(QFile::resize(QString::fromStdString(load.model.string()), 4096));
+        QVERIFY(!guest->embed({"ab"}, {}));
+        QVERIFY(!owner->loaded());
+        QVERIFY(!guest->loaded());
+        QVERIFY(!guest->look().model);
+    }
+
 private:
     static QList<double> numbers(const QJsonArray& array)
     {
