@@ -16,6 +16,7 @@ namespace {
 
 constexpr qint64 kStep_ms = 8;
 constexpr qsizetype kMostOnTheirWay = 64;  // the writer takes small ones together
+constexpr int kFarewell_ms = 1000;         // for the store to drop those
 
 }  // namespace
 
@@ -37,6 +38,16 @@ void ImportJob::cancel()
 {
     m_outcome.cancelled = true;
     m_stop.request_stop();
+    QTimer::singleShot(kFarewell_ms, this, &ImportJob::waitNoLonger);
+}
+
+/// What cannot be written the store keeps trying, also where that is for hours.
+void ImportJob::waitNoLonger()
+{
+    if (m_onTheirWay.isEmpty())
+        return;  // it is done, or is about to be
+    m_onTheirWay.clear();
+    m_timer.start(0);
 }
 
 void ImportJob::readNext()
@@ -114,16 +125,18 @@ void ImportJob::add(const StoredConversation& conversation)
 {
     const QString id = conversation.header.id;
     m_onTheirWay.insert(id);
-    m_store.add(conversation, [guard = QPointer(this), id](bool there) {
+    const auto added = [guard = QPointer(this), id](bool there) {
         if (guard)
             guard->onAdded(id, there);
-    });
+    };
+    m_store.add(conversation, added, m_stop.get_token());
 }
 
 // What could not be written the store has said.
 void ImportJob::onAdded(const QString& id, bool there)
 {
-    m_onTheirWay.remove(id);
+    if (!m_onTheirWay.remove(id))
+        return;  // nobody waited for it any longer
     if (there) {
         ++m_outcome.added;
         m_outcome.last = id;

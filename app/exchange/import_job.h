@@ -33,13 +33,15 @@ public:
     ImportJob(ConversationStore& store, QStringList paths, QObject* parent = nullptr);
     ~ImportJob() override;
 
-    /// What is being written comes to its end, then it is done.
+    /// Nothing more is written. It is done as soon as the store has dropped what it had, or when that has no room even
+    /// to do so.
     void cancel();
 
 Q_SIGNALS:
     void done(const ImportJob::Outcome& outcome);
 
 private:
+    void waitNoLonger();
     void readNext();
     void onRead(const Imported& imported);
     void step();

@@ -307,7 +307,8 @@ void ConversationStore::saveAll(const StoredConversation& conversation)
     Q_EMIT saved(kept.header);
 }
 
-void ConversationStore::add(const StoredConversation& conversation, std::function<void(bool)> done)
+void ConversationStore::add(const StoredConversation& conversation, std::function<void(bool)> done,
+                            std::stop_token stop)
 {
     StoredConversation kept = conversation;
     kept.header = bounded(std::move(kept.header));
@@ -326,7 +327,7 @@ void ConversationStore::add(const StoredConversation& conversation, std::functio
         end(false);
         return;
     }
-    for (StoreWriter::Job& job : importJobs(kept, m_attachments, end))
+    for (StoreWriter::Job& job : importJobs(kept, m_attachments, end, std::move(stop)))
         m_writer->askBehind(std::move(job));
 }
 

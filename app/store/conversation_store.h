@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 class Database;
 class QSqlError;
@@ -57,8 +58,9 @@ public:
     void saveText(const QString& conversation, const QString& message, const QString& text);
     void saveAll(const StoredConversation& conversation);  // in one transaction: a branch
     /// The same for one that may be long, such as an import: it is written behind all else and piece by piece. `saved`
-    /// comes when it is on disk, and then `done`, which is told whether it could be written.
-    void add(const StoredConversation& conversation, std::function<void(bool)> done);
+    /// comes when it is on disk, and then `done`, which is told whether it could be written. After `stop` none of it is
+    /// kept, unless it was about to be there.
+    void add(const StoredConversation& conversation, std::function<void(bool)> done, std::stop_token stop = {});
     /// What was measured of a conversation that is kept. `json` is called when it is written, on the writer's thread.
     void saveRecording(const QString& conversation, const std::function<QByteArray()>& json);
     void moveToTrash(const QString& conversation);  // gone from lists; kept until emptyTrash

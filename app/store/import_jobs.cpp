@@ -12,7 +12,8 @@ struct Import {
     StoredConversation conversation;
     AttachmentFolder files;
     std::function<void(bool)> done;
-    bool failed = false;  // a piece can never be written
+    std::stop_token stop;
+    bool failed = false;  // a piece can never be written, or was not to be
 };
 
 qint64 bytesOf(const StoredMessage& message)
@@ -66,13 +67,16 @@ QSqlError end(const Database& database, const Import& import)
 }  // namespace
 
 std::vector<StoreWriter::Job> importJobs(const StoredConversation& conversation, const AttachmentFolder& files,
-                                         std::function<void(bool)> done)
+                                         std::function<void(bool)> done, std::stop_token stop)
 {
-    const auto import = std::make_shared<Import>(Import{conversation, files, std::move(done)});
+    const auto import = std::make_shared<Import>(Import{conversation, files, std::move(done), std::move(stop)});
     std::vector<StoreWriter::Job> jobs;
     const auto piece = [&](qint64 bytes, StoreWriter::Work work) {
-        jobs.push_back({.work = [import, work = std::move(work)](
-                                    const Database& database) { return import->failed ? QSqlError() : work(database); },
+        jobs.push_back({.work =
+                            [import, work = std::move(work)](const Database& database) {
+                                import->failed = import->failed || import->stop.stop_requested();
+                                return import->failed ? QSqlError() : work(database);
+                            },
                         .bytes = bytes,
                         .done =
                             [import](const QSqlError& why) {

@@ -6,6 +6,7 @@
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
+#include <QThreadPool>
 
 Q_DECLARE_METATYPE(ImportJob::Outcome)
 
@@ -157,6 +158,30 @@ private Q_SLOTS:
         const QString path = json("a.json", many);
         QCOMPARE(counts(imported({path})), "300 0");
         QCOMPARE(counts(imported({path})), "0 300");
+    }
+
+    void whatIsCancelledDoesNotWaitUntilTheStoreCanWrite()
+    {
+        QSqlDatabase other = QSqlDatabase::addDatabase("QSQLITE", "holds");
+        other.setDatabaseName(file());
+        QVERIFY(other.open());
+        QVERIFY(other.exec("BEGIN IMMEDIATE").isActive());
+        ImportJob job(*store, {json("a.json", {twoTurns(kId, "One")})});
+        QSignalSpy done(&job, &ImportJob::done);
+        QThreadPool::globalInstance()->waitForDone();
+        for (int i = 0; i < 3; ++i)
+            QCoreApplication::processEvents();  // it is read, and on its way
+        job.cancel();
+        QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 60000);
+        QVERIFY(done[0][0].value<ImportJob::Outcome>().cancelled);
+        QVERIFY(other.exec("COMMIT").isActive());
+        other.close();
+        other = {};
+        QSqlDatabase::removeDatabase("holds");
+        store->flush();
+        reopen();
+        QVERIFY(store->conversations().isEmpty());
+        QCOMPARE(done.size(), 1);
     }
 
     void aTimeToComeIsNow()

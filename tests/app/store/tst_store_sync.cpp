@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 
 #include <optional>
+#include <stop_token>
 
 #ifdef Q_OS_LINUX
 #include <array>
@@ -187,6 +188,26 @@ private Q_SLOTS:
         QVERIFY(!there.has_value());
         diskIsFull = false;
         QTRY_COMPARE_WITH_TIMEOUT(there, std::optional(true), 60000);
+#endif
+    }
+
+    void anImportThatIsCancelledWaitsForNoRoom()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("stands in for functions of Linux");
+#else
+        diskIsFull = true;
+        const QSignalSpy failed(store.get(), &ConversationStore::failed);
+        std::optional<bool> there;
+        std::stop_source stop;
+        store->add(
+            fullConversation("import"), [&](bool is) { there = is; }, stop.get_token());
+        QTRY_COMPARE(failed.size(), 1);
+        stop.request_stop();
+        QTRY_COMPARE_WITH_TIMEOUT(there, std::optional(false), 60000);
+        diskIsFull = false;
+        QCOMPARE(onDisk("conversations"), 0);
+        QCOMPARE(onDisk("messages"), 0);
 #endif
     }
 };
