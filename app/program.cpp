@@ -195,7 +195,10 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::setAside, &m_turns, &TurnRunner::onModelAside);
     QObject::connect(&m_models, &ModelController::modelGone, &m_speed, &MachineSpeed::onModelGone);
     QObject::connect(&m_turns, &TurnRunner::modelLost, &m_models, &ModelController::onModelLost);
-    QObject::connect(m_chat.context(), &ChatContext::reloadRequested, &m_models, &ModelController::reloadWithContext);
+    QObject::connect(m_chat.context(), &ChatContext::reloadRequested, &m_models, [this](int contextTokens) {
+        if (!m_models.reloadWithContext(contextTokens))
+            m_chat.turn()->goOnAfterLoad({});  // not with whatever is loaded next
+    });
 
     QObject::connect(&m_models, &ModelController::modelReady, &m_speed, [this](const engine::ModelInfo& model) {
         if (!m_models.current().server.isEmpty())

@@ -130,10 +130,10 @@ void ModelController::reload()
         inspect(QString::fromStdU16String(m_loaded.model.u16string()), AfterInspection::Load, m_current.name);
 }
 
-void ModelController::reloadWithContext(int contextTokens)
+bool ModelController::reloadWithContext(int contextTokens)
 {
     if (m_phase != Idle || !m_current.known())
-        return;
+        return false;
     m_loaded.placement = m_changed(m_loaded.placement);
     engine::LoadRequest request = m_loaded;
     request.context_tokens = contextTokens;
@@ -142,6 +142,7 @@ void ModelController::reloadWithContext(int contextTokens)
     m_offer = m_current;
     Q_EMIT offerChanged();
     load(request);
+    return true;
 }
 
 bool ModelController::makeRoom()

@@ -75,8 +75,8 @@ public:
 
     /// Loads what was offered, in place of what is open.
     Q_INVOKABLE void load();
-    /// Loads the model that is open once more, with a context of so many tokens; later ones get the usual one.
-    void reloadWithContext(int contextTokens);
+    /// Loads what is open once more, with so many tokens of context; later ones get the usual number. False: not now.
+    bool reloadWithContext(int contextTokens);
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void retry();
     /// Loads what is open once more, with the present choices.

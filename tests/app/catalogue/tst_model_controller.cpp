@@ -240,6 +240,22 @@ private Q_SLOTS:
         QCOMPARE(models->path(), "/models/a.gguf");
     }
 
+    void theContextIsNotRaisedWhileAnotherIsBeingOpened()
+    {
+        models->openAndLoad("/models/a.gguf");
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        const auto loads = script->loads().size();
+        models->open(file("b.gguf"));
+        QVERIFY(!models->reloadWithContext(8192));
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        QVERIFY(!models->reloadWithContext(8192));
+        models->cancel();
+        QCOMPARE(script->loads().size(), loads);
+        QVERIFY(models->reloadWithContext(8192));
+        QTRY_COMPARE(script->loads().size(), loads + 1);
+        QCOMPARE(script->loads().back().context_tokens, 8192);
+    }
+
     void aCancelledInspectionSaysNothingMore()
     {
         models->open(file("broken.gguf"));
