@@ -215,6 +215,8 @@ void CatalogueController::setElsewhere(const QList<ModelEntry>& models)
 
 void CatalogueController::lookAtRecent()
 {
+    if (std::exchange(m_looksAtRecent, true))
+        return;  // the one that runs may wait for a share
     QStringList paths;
     for (const RecentModel& model : std::as_const(m_recent))
         paths.append(model.path);
@@ -225,10 +227,12 @@ void CatalogueController::lookAtRecent()
                 missing.insert(path);
         return missing;
     };
-    inBackground(this, look, [this](const QSet<QString>& missing) {
+    const auto show = [this](const QSet<QString>& missing) {
+        m_looksAtRecent = false;
         m_missing = missing;
         showRecent();
-    });
+    };
+    inBackground(this, look, show, [this] { m_looksAtRecent = false; });
 }
 
 void CatalogueController::showRecent()

@@ -159,5 +159,6 @@ private:
     std::stop_source m_stop{std::nostopstate};
     bool m_scanning = false;
     bool m_scanned = false;
+    bool m_looksAtRecent = false;
     QThreadPool m_pool;  // of one thread: scans wait for each other, and nothing else waits for them
 };

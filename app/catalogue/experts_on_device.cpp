@@ -16,8 +16,9 @@ void ExpertsOnDevice::setLoadRequest(const engine::LoadRequest& request)
 {
     m_request = request;
     ++m_job;
+    m_waiting.clear();
     for (auto known = m_paths.cbegin(); known != m_paths.cend(); ++known)
-        ask(known.key(), known.value());
+        ask(known.key());
 }
 
 void ExpertsOnDevice::find(const QString& id, const QString& path)
@@ -25,24 +26,40 @@ void ExpertsOnDevice::find(const QString& id, const QString& path)
     if (m_paths.contains(id))
         return;
     m_paths.insert(id, path);
-    ask(id, path);
+    ask(id);
 }
 
-void ExpertsOnDevice::ask(const QString& id, const QString& path)
+void ExpertsOnDevice::ask(const QString& id)
 {
     if (m_request.placement.device == engine::PlacementOptions::Device::Cpu) {
         Q_EMIT found(id, {});
         return;
     }
-    const auto work = [request = m_request, file = std::filesystem::path(path.toStdU16String())] {
+    m_waiting.append(id);
+    askNext();
+}
+
+void ExpertsOnDevice::askNext()
+{
+    if (m_asks || m_waiting.isEmpty())
+        return;
+    m_asks = true;
+    const QString id = m_waiting.takeFirst();
+    const auto work = [request = m_request, file = std::filesystem::path(m_paths.value(id).toStdU16String())] {
         constexpr std::array kShort = {0};
         const auto planner = engine::Planner::open(file);
         const auto plan = planner ? planner->plan(request, kShort, request.placement.rates.get())
                                   : engine::Result<engine::Plan>(tl::unexpected(planner.error()));
         return plan ? expertsOnDevice(*plan) : QVariant();
     };
-    inBackground(this, work, [this, id, job = m_job](const QVariant& share) {
-        if (job == m_job)
-            Q_EMIT found(id, share);
-    });
+    const auto done = [this, id, job = m_job](const QVariant& share) { onAsked(job, id, share); };
+    inBackground(this, work, done, [done] { done({}); });
+}
+
+void ExpertsOnDevice::onAsked(quint64 job, const QString& id, const QVariant& share)
+{
+    m_asks = false;
+    if (job == m_job)
+        Q_EMIT found(id, share);
+    askNext();
 }

@@ -6,6 +6,7 @@
 #include <QHash>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <QVariant>
 
 /// The share of the experts that lies on the device while a conversation is short, where all the rest of the model
@@ -30,9 +31,13 @@ Q_SIGNALS:
     void found(const QString& id, const QVariant& share);
 
 private:
-    void ask(const QString& id, const QString& path);
+    void ask(const QString& id);
+    void askNext();
+    void onAsked(quint64 job, const QString& id, const QVariant& share);
 
     engine::LoadRequest m_request;
     QHash<QString, QString> m_paths;  // by id, of what was asked for
-    quint64 m_job = 0;                // what was asked of another device is dropped
+    QStringList m_waiting;            // ids
+    bool m_asks = false;
+    quint64 m_job = 0;  // what was asked of another device is dropped
 };

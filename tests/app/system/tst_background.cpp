@@ -2,6 +2,8 @@
 #include "app/system/background.h"
 #include "tests/support/test_program.h"
 
+#include <QScopeGuard>
+#include <QSemaphore>
 #include <QTest>
 
 #include <memory>
@@ -70,6 +72,29 @@ private Q_SLOTS:
             [&done](int) { done = true; }, [&failed] { failed = true; });
         QTRY_VERIFY(failed);
         QVERIFY(!done);
+    }
+
+    void workThatWaitsHoldsNoOtherUp()
+    {
+        QObject owner;
+        QSemaphore share;
+        const int many = QThreadPool::globalInstance()->maxThreadCount();
+        const auto answers = qScopeGuard([&] {
+            share.release(many);
+            QThreadPool::globalInstance()->waitForDone();
+        });
+        for (int i = 0; i < many; ++i)
+            inBackground(
+                &owner,
+                [&share] {
+                    share.acquire();
+                    return 0;
+                },
+                [](int) {});
+        bool done = false;
+        inBackground(
+            &owner, [] { return 1; }, [&done](int) { done = true; });
+        QTRY_VERIFY(done);
     }
 
     void withoutAWayToFailItIsSilent()
