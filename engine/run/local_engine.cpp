@@ -42,10 +42,14 @@ std::uint64_t random_seed()
 
 }  // namespace
 
-/// What was posted last may be that a conversation is gone.
+/// What was posted last may be that a conversation is gone. Layers that were to move stay where they are.
 LocalEngine::~LocalEngine()
 {
-    poll({});
+    try {
+        carry_out_posted({});
+    } catch (...) {
+        // There was no memory even to answer: what was left of it is not done.
+    }
     unload();
 }
 
