@@ -1,6 +1,7 @@
 #include "engine/exec/cpu_products.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
@@ -34,7 +35,9 @@ CpuProducts::CpuProducts(const Hyperparameters& h, ThreadPool& pool)
 int CpuProducts::widest_row(const Hyperparameters& h)
 {
     int most = std::max({h.embedding_length, h.expert_ffn_length, h.expert_length, h.side_length, h.latent.query_rank,
-                         longest_head(h)});
+                         longest_head(h), h.ngrams.values()});
+    if (h.streams.several())
+        most = std::max({most, h.streams.count * h.embedding_length, h.streams.rank});
     for (const LayerParameters& layer : h.layers)
         most = std::max({most, layer.ffn_length, mixer_cols(h, layer)});
     return h.mtp_blocks > 0 ? std::max(most, 2 * h.embedding_length) : most;
@@ -85,6 +88,7 @@ void CpuProducts::use(ThreadPool& pool, std::vector<Scratch> scratch)
 void CpuProducts::round_residual(int n, const float* x, const std::byte* q8, std::byte* residual,
                                  Scratch& scratch) const
 {
+    assert(n <= widest_row_);
     const kernels::Q8Row rounded(q8, n);
     for (int i = 0; i < n; ++i)
         scratch.residual[std::size_t(i)] = x[i] - float(rounded.q[i]) * rounded.scale[i / 32];

@@ -107,6 +107,12 @@ ARCHITECTURES = {
                      ngrams=dict(layers=[1], longest=3, heads=2, length=16, taps=4, sizes=[31, 37, 41, 43]),
                      ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=3)),
     "lfm2": dict(arch="lfm2", layers=3, dim=32, heads=2, kv=[0, 1, 0], theta=1e6, qk_norm=True,
+    # A row of all streams is the widest of all.
+    "qwen4exp-q8_0": dict(arch="qwen4exp", dim=32, heads=2, kv=1, theta=1e7, rotated=8, type="Q8_0", qk_norm=True,
+                          query_gate=True, input_norms=None, output_norm=None, recurrent=[1, 0], experts=4, used=2,
+                          shared=32, shared_weight=True, connections=(4, 32), dense_context=512,
+                          ngrams=dict(layers=[1], longest=3, heads=1, length=32, taps=4, sizes=[31, 37]),
+                          ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=2)),
                  recurrent=[1, 0, 1], output_norm="token_embd_norm", ssm=dict(kind="convolution", width=3)),
     "nemotron_h": dict(arch="nemotron_h", layers=4, dim=32, heads=2, kv=[0, 1, 0, 0], ff=[0, 0, 48, 0],
                        recurrent=[1, 0, 0, 1], one_part=True,
