@@ -197,7 +197,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
         add_normed(w.ffn_post_norm, at);
     } else {
         feed_forward(w, y, at);
-        add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
+        add_branch(a.inner, {&w.down, w.down_bias, 0}, w.ffn_post_norm, at);
     }
     if (w.altup.router)
         streams_.end_layer(w, on, a, a.x);
@@ -212,7 +212,7 @@ void Decoder::feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x,
 {
     auto& [on, a, step] = at;
     feed_forward(w, x, at);
-    const Product down{&w.down, nullptr, 0};
+    const Product down{&w.down, w.down_bias, 0};
     on.products(a.inner, std::span(&down, 1), a.branch);
     on.rms_norm(a.branch, w.dense_post_norm, h_.rms_epsilon, a.branch);
 
@@ -397,7 +397,7 @@ void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
         on.products(x, std::span(&weight, 1), a.weight);
         on.weigh_rows(a.weight, a.inner);
     }
-    on.add_product(a.inner, {&w.down, nullptr, 0}, a.x, a.branch);  // nobody reads x any more
+    on.add_product(a.inner, {&w.down, w.down_bias, 0}, a.x, a.branch);  // nobody reads x any more
 }
 
 /// inner = gate times up of x
@@ -406,14 +406,14 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
     auto& [on, a, step] = at;
     const Gate gate = h_.architecture->gate;
     if (w.gate) {
-        const std::array<Product, 2> apart{Product{&w.gate, nullptr, 0}, Product{&w.up, nullptr, w.gate.rows}};
+        const std::array<Product, 2> apart{Product{&w.gate, w.gate_bias, 0}, Product{&w.up, w.up_bias, w.gate.rows}};
         if (w.gate_deviations == 0.0f)
             return on.gated_products(x, apart, gate, a.gate_up, a.inner);
         on.products(x, apart, a.gate_up);
         on.keep_above(w.gate_deviations, w.gate.rows, a.gate_up);
         return on.gated(gate, a.gate_up, a.inner);
     }
-    const Product up{&w.up, nullptr, 0};
+    const Product up{&w.up, w.up_bias, 0};
     if (!has_gate(gate)) {
         on.products(x, std::span(&up, 1), a.gate_up);
         on.gated_by(gate, a.gate_up, a.gate_up, 0, a.inner);

@@ -72,6 +72,9 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, LayerPart part, cons
     vector(w.mix_norm, p.mixer == Mixer::DeltaNet ? space.head_length : space.inner());
     vector(w.ffn_norm, h.embedding_length);
     vector(w.ffn_post_norm, h.embedding_length);
+    vector(w.gate_bias, w.gate.rows);
+    vector(w.up_bias, w.up.rows);
+    vector(w.down_bias, w.down.rows);
     vector(w.router_bias, h.experts);
     vector(w.choice_bias, h.experts);
     vector(w.gate_experts_bias, h.experts * h.expert_ffn_length);

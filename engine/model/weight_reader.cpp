@@ -96,6 +96,7 @@ const GgufTensor* WeightReader::find(const std::string& name, int n, std::int64_
         wrong(Error::Code::BadFile, "the tensor " + name + " does not have the shape the model's numbers call for");
         return nullptr;
     }
+    read_.insert(tensor);
     return tensor;
 }
 

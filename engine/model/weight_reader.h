@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <unordered_set>
 
 namespace engine {
 
@@ -21,6 +22,7 @@ public:
     enum class Need { Required, Optional };
 
     bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
+    bool has_read(const GgufTensor& tensor) const { return read_.contains(&tensor); }
 
     /// A tensor of `rows` rows of n, `stack` of them one after another.
     Matrix matrix(const std::string& name, int n, std::int64_t rows, int stack = 1, Need need = Need::Required);
@@ -88,6 +90,7 @@ private:
     const GgufFile& file_;
     Weights& weights_;
     Error error_;
+    std::unordered_set<const GgufTensor*> read_;
 };
 
 /// Layer l of the model, whose tensors' names begin so.

@@ -1,5 +1,6 @@
 #include "engine/model/weights.h"
 
+#include "engine/gguf/printable.h"
 #include "engine/model/latent_weights.h"
 #include "engine/model/stream_weights.h"
 #include "engine/model/weight_reader.h"
@@ -249,6 +250,10 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
     const bool alone = w.gate || !has_gate(h.architecture->gate);
     w.up = in.matrix(p + "ffn_up.weight", dim, alone ? ffn : 2 * ffn);
     w.down = in.matrix(p + "ffn_down.weight", ffn, dim);
+    if (w.gate)
+        w.gate_bias = in.vector(p + "ffn_gate.bias", ffn, Need::Optional);
+    w.up_bias = in.vector(p + "ffn_up.bias", alone ? ffn : 2 * std::int64_t(ffn), Need::Optional);
+    w.down_bias = in.vector(p + "ffn_down.bias", dim, Need::Optional);
 }
 
 }  // namespace
@@ -271,6 +276,15 @@ void read_layer(WeightReader& in, const std::string& prefix, const Hyperparamete
     read_layer_end(in, prefix, h, layer);
     if (h.streams.several())
         read_layer_streams(in, prefix, h, l, layer);
+}
+
+/// Without a bias that its layer has the model would say wrong words.
+static void refuse_unread_biases(WeightReader& in, const GgufFile& file, const Hyperparameters& h)
+{
+    for (const GgufTensor& tensor : file.tensors())
+        if (tensor.name.ends_with(".bias") && !is_left_aside(tensor, h) && !in.has_read(tensor))
+            in.wrong(Error::Code::Unsupported,
+                     "this version does not compute with the tensor " + printable(tensor.name));
 }
 
 Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
@@ -300,6 +314,7 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
         read_model_streams(in, h, w);
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l)
         read_layer(in, "blk." + std::to_string(l) + ".", h, int(l), w.layers.emplace_back());
+    refuse_unread_biases(in, file, h);
     if (in.failed())
         return tl::unexpected(in.error());
     for (const GgufTensor& tensor : file.tensors())

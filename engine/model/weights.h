@@ -101,9 +101,10 @@ struct LayerWeights {
 
     Vector ffn_norm = nullptr;  // (dim,)
     // Of a layer with experts: of the expert that all rows share, if there is one.
-    Matrix gate, up;                 // (ffn, dim); fused: up is (2 ffn, dim), gate first, and gate is empty
-    Matrix down;                     // (dim, ffn)
-    Vector ffn_post_norm = nullptr;  // (dim,)
+    Matrix gate, up;  // (ffn, dim); fused: up is (2 ffn, dim), gate first, and gate is empty
+    Matrix down;      // (dim, ffn)
+    Vector gate_bias = nullptr, up_bias = nullptr, down_bias = nullptr;  // by the rows of gate, up and down
+    Vector ffn_post_norm = nullptr;                                      // (dim,)
 
     Matrix router;                    // (experts, dim); empty: no experts in this layer
     Vector router_bias = nullptr;     // (experts,)

@@ -14,6 +14,7 @@ mistral3     YaRN (below), with rope.scaling.yarn_log_multiplier m: the factor o
              (1 + 0.1 ln f) / (1 + 0.1 m ln f), so 1 for the usual m = 1. After the rotation the query is scaled by
              1 + attention.temperature_scale * log(1 + floor(position / rope.scaling.original_context_length)).
 all others   rotate halves (i, i + rotated / 2), "NeoX" order.
+llama        attn_q, attn_k, attn_v and ffn_gate, ffn_up, ffn_down have a bias where the file has one.
 qwen2        attn_q, attn_k, attn_v have a bias.
 qwen3,       rms_norm of each head of q and k by attn_q_norm, attn_k_norm (hd entries each), before the rotation.
 qwen3moe     Router: softmax over all experts, the expert_used_count best, their weights divided by their sum.

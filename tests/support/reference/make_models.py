@@ -41,6 +41,7 @@ TEMPLATE = ("{% for message in messages %}{{ message.role }}: {{ message.content
 BASE = dict(layers=2, dim=64, ff=32, heads=4, kv=2, hd=16, theta=1e4, type="F16", tied=True)
 ARCHITECTURES = {
     "llama": dict(arch="llama", tied=False),
+    "llama-bias": dict(arch="llama", layers=1, dim=32, heads=2, kv=1, bias=True, ffn_bias=True),
     "llama3-rope": dict(arch="llama", layers=1, theta=5e5, rope_freqs=True),
     "mistral3": dict(arch="mistral3", layers=1, theta=1e6, yarn=(16.0, 32), log_multiplier=1.0, temperature=0.1),
     "qwen2": dict(arch="qwen2", layers=1, theta=1e6, bias=True),
@@ -106,13 +107,13 @@ ARCHITECTURES = {
                      shared_weight=True, connections=(2, 8), dense_context=512,
                      ngrams=dict(layers=[1], longest=3, heads=2, length=16, taps=4, sizes=[31, 37, 41, 43]),
                      ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=3)),
-    "lfm2": dict(arch="lfm2", layers=3, dim=32, heads=2, kv=[0, 1, 0], theta=1e6, qk_norm=True,
     # A row of all streams is the widest of all.
     "qwen4exp-q8_0": dict(arch="qwen4exp", dim=32, heads=2, kv=1, theta=1e7, rotated=8, type="Q8_0", qk_norm=True,
                           query_gate=True, input_norms=None, output_norm=None, recurrent=[1, 0], experts=4, used=2,
                           shared=32, shared_weight=True, connections=(4, 32), dense_context=512,
                           ngrams=dict(layers=[1], longest=3, heads=1, length=32, taps=4, sizes=[31, 37]),
                           ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=2)),
+    "lfm2": dict(arch="lfm2", layers=3, dim=32, heads=2, kv=[0, 1, 0], theta=1e6, qk_norm=True,
                  recurrent=[1, 0, 1], output_norm="token_embd_norm", ssm=dict(kind="convolution", width=3)),
     "nemotron_h": dict(arch="nemotron_h", layers=4, dim=32, heads=2, kv=[0, 1, 0, 0], ff=[0, 0, 48, 0],
                        recurrent=[1, 0, 0, 1], one_part=True,
@@ -499,6 +500,9 @@ def ffn_tensors(w, s, p, ff):
         w.weight(p + "ffn_gate.weight", ff, s["dim"])
     w.weight(p + "ffn_up.weight", ff * (2 if "fused" in s else 1), s["dim"])
     w.weight(p + "ffn_down.weight", s["dim"], ff)
+    if "ffn_bias" in s:
+        for n, rows in (("gate", ff), ("up", ff), ("down", s["dim"])):
+            w.bias(p + f"ffn_{n}.bias", rows)
 
 
 def both_parts_tensors(w, s, p):
