@@ -4,6 +4,7 @@
 #include "engine/tokenizer/pcre2_handles.h"
 
 #include <algorithm>
+#include <climits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,6 +100,16 @@ struct Asked {
     bool on_host = false;
 };
 
+/// Without the blocks behind them, which predict several tokens at once.
+int layers_of(const GgufFile& file)
+{
+    const std::string prefix = std::string(file.string("general.architecture").value_or("")) + '.';
+    const auto number = [&](const char* key) {
+        return int(std::clamp<std::int64_t>(file.integer(prefix + key).value_or(0), 0, INT_MAX));
+    };
+    return number("block_count") - number("nextn_predict_layers");
+}
+
 }  // namespace
 
 Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const GgufFile& file)
@@ -109,6 +120,7 @@ Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const G
     if (!patterns)
         return tl::unexpected(patterns.error());
     const std::string device = name_of_place(options.device, options.cuda_ordinal);
+    const int layers_in_use = layers_of(file);
     std::map<int, Asked> layers;
     for (const GgufTensor& tensor : file.tensors()) {
         const auto first = patterns->first_in(tensor.name);
@@ -138,8 +150,8 @@ Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const G
                                            : ": rows are read from it one at a time"));
             continue;
         }
-        if (!tensor.name.ends_with(".weight") || tensor.block() < 0)
-            continue;  // goes along
+        if (!tensor.name.ends_with(".weight") || tensor.block() < 0 || tensor.block() >= layers_in_use)
+            continue;  // goes along, or is never on a device
         const auto [known, is_new] = layers.try_emplace(tensor.block(), Asked{tensor.name, on_host});
         if (!is_new && known->second.on_host != on_host)
             return fail(Error::Code::BadRequest, name + " cannot lie on the " + (on_host ? "cpu" : "device") +

@@ -311,7 +311,7 @@ try {
             row.device_layers = share.layers;
             const int on_host = host_expert_layers(share, columns.total);
             for (int l = 0; l < share.layers; ++l)
-                row.host_expert_layers += share.layout.leaves_experts(l, on_host);
+                row.host_expert_layers += share.layout.leaves_experts(l, on_host) && share.layout.layer(l).experts > 0;
             row.device = on_device(share, tokens);
             row.expert_cache_bytes = share.layout.needed(share.layers, on_host, 0).expert_cache;
             row.kv_share_on_host = columns.total > 0 ? double(columns.on_host()) / columns.total : 0.0;

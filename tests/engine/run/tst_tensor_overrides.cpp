@@ -1,4 +1,5 @@
 // Tensor overrides (-ot): which layers' experts lie where. Not a bit changes, and what cannot be is a sentence.
+#include "engine/model/tensor_overrides.h"
 #include "engine/placement_text.h"
 #include "engine/planner.h"
 #include "tests/support/placement_run.h"
@@ -152,6 +153,34 @@ private Q_SLOTS:
                 QCOMPARE(plan->rows[0].device->weight_bytes, model->placement().telemetry()->weight_bytes);
                 QCOMPARE(plan->rows[0].host_expert_layers, model->placement().telemetry()->layers_without_experts);
             }
+    }
+
+    void aPlanCountsLayersThatHaveExperts()
+    {
+        for (const char* const name : {"glm4moe", "nemotron_h_moe"}) {
+            LoadRequest request = emulated(name, kTokens);
+            request.placement.host_expert_layers = PlacementOptions::kAllLayers;
+            const auto planner = Planner::open(request.model);
+            const auto model = load(request);
+            QVERIFY(planner && model);
+            while (model->placement().advance()) {
+            }
+            const std::array contexts = {0};
+            const auto plan = planner->plan(request, contexts, nullptr);
+            QVERIFY(plan && plan->rows[0].device);
+            QVERIFY(model->placement().telemetry()->layers_without_experts > 0);
+            QCOMPARE(plan->rows[0].host_expert_layers, model->placement().telemetry()->layers_without_experts);
+        }
+    }
+
+    void theBlockThatGuessesTokensIsNoLayer()
+    {
+        const auto file = GgufFile::open((own_models_folder() + "/glm4moe-mtp.gguf").toStdString());
+        QVERIFY(file);
+        const auto options = with_tensor_overrides(overridden("glm4moe-mtp", "exps=CPU").placement, *file);
+        QVERIFY(options);
+        QCOMPARE(options->host_experts_first, std::vector<int>{1});
+        QCOMPARE(options->host_expert_layers, std::optional(1));
     }
 
     void whatCannotBeIsASentence_data()
