@@ -122,8 +122,11 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     const std::int64_t dim = at_most(info.embedding_length), heads = at_most(info.heads);
     const std::int64_t q_dim = at_most(heads * key_length);
     const std::int64_t kv_dim = at_most(info.kv_heads * (key_length + value_length));
-    const std::int64_t expert_ffn = at_most(shape.number("expert_feed_forward_length"));
-    const auto ffns = shape.per_layer("feed_forward_length", info.layers, int(expert_ffn));
+    const int named_expert_ffn = shape.number("expert_feed_forward_length");
+    const auto ffns = shape.per_layer("feed_forward_length", info.layers, named_expert_ffn);
+    // Where a file has one length it is the experts', too.
+    const bool one_length = named_expert_ffn == 0 && info.experts > 0 && !ffns.empty();
+    const std::int64_t expert_ffn = at_most(one_length ? ffns.back() : named_expert_ffn);
     std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
     std::int64_t gates = 0;
     for (const GgufTensor& tensor : gguf.tensors()) {
@@ -136,14 +139,14 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     const std::int64_t query_rank = at_most(shape.number("attention.q_lora_rank"));
     const std::int64_t dense = 4 * dim + 2 * q_dim + gates + kv_dim + 3 * ffn + query_rank;
     const std::int64_t routed = at_most(info.experts_used) * (2 * dim + 3 * expert_ffn) + at_most(info.experts);
-    // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
+    // Rows that enter products are kept rounded to 8 bits besides, with scales and sums; with experts, two times.
     const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
     const std::int64_t angles = 2 * key_length;  // cos and sin of half the dimensions, two kinds of layers
     const std::int64_t beside = info.experts > 0 ? 2 * dim : 0;  // where a dense part lies beside them
     // Per-layer embeddings: what the table and the embedding say to all layers.
     const int side_length = shape.number("embedding_length_per_layer_input", info.architecture == "gemma3n" ? 256 : 0);
     const std::int64_t side = 2 * at_most(info.layers * at_most(side_length)) + at_most(stream_values(shape, info));
-    info.memory.scratch_bytes_per_row = (dense + routed + beside + angles + side) * kFloat + rounded * 9 / 8;
+    info.memory.scratch_bytes_per_row = (dense + routed + beside + angles + side) * kFloat + rounded * 15 / 8;
 
     // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
     // of work, and a row that is rounded again.

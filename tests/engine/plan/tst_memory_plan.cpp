@@ -3,6 +3,8 @@
 #include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <limits>
@@ -105,6 +107,24 @@ private Q_SLOTS:
                  qPrintable(QString("%1 < %2").arg(planned.scratch_bytes).arg(t.scratch_bytes)));
         QVERIFY2(double(planned.scratch_bytes) <= 2.0 * double(t.scratch_bytes) + 600e3,
                  qPrintable(QString("%1 > %2").arg(planned.scratch_bytes).arg(t.scratch_bytes)));
+    }
+
+    // As converters write Mixtral and Granite.
+    void expertsAreAsLongAsFeedForwardsWhereTheFileNamesOneLength()
+    {
+        QFile own(test_support::own_models_folder() + "/granitemoe.gguf");
+        QVERIFY(own.open(QIODevice::ReadOnly));
+        QByteArray bytes = own.readAll();
+        QVERIFY(bytes.contains("granitemoe.expert_feed_forward_length"));
+        bytes.replace("granitemoe.expert_feed_forward_length", "granitemoe.expert_feed_forward_lengtx");
+        const QTemporaryDir folder;
+        QFile copy(folder.filePath("m.gguf"));
+        QVERIFY(copy.open(QIODevice::WriteOnly));
+        copy.write(bytes);
+        copy.close();
+        const auto named = inspect_model(file("granitemoe")), unnamed = inspect_model(copy.fileName().toStdString());
+        QVERIFY(named && unnamed);
+        QCOMPARE(unnamed->memory.scratch_bytes_per_row, named->memory.scratch_bytes_per_row);
     }
 
     void theVerdictFollowsTheNumbers_data()
