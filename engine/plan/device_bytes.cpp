@@ -9,10 +9,13 @@ namespace engine {
 
 std::int64_t DeviceLayout::largest_block() const
 {
-    std::int64_t bytes = 0;
-    for (const LayerBytes& layer : layers_)
-        bytes = std::max(bytes, layer.kv_block);
-    return bytes;
+    std::int64_t travels = 0, any = 0;
+    for (const LayerBytes& layer : layers_) {
+        any = std::max(any, layer.kv_block);
+        if (layer.window == 0)
+            travels = std::max(travels, layer.kv_block);
+    }
+    return travels > 0 ? travels : any;
 }
 
 std::int64_t DeviceLayout::largest_matrix() const

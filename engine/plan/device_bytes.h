@@ -55,7 +55,7 @@ public:
     /// The size of a ring that a link fills: one half is attended, some hundred microseconds' worth, while the other is
     /// filled.
     static constexpr std::int64_t kLinkRingBytes = std::int64_t(16) << 20;
-    /// Slots of the ring that host blocks travel through; each holds the largest block.
+    /// Slots of the ring that host blocks travel through; each holds the largest block that does.
     int ring_slots() const { return slots_of(largest_block()); }
     std::int64_t ring_bytes() const { return ring_slots() * largest_block(); }
     /// The same for the experts that the first `layers` leave on the host; 0: none of them comes to the device.
@@ -72,6 +72,7 @@ public:
     void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
     std::int64_t largest_block() const;
     /// The layer's experts come to the device for steps of many rows, matrices of so many bytes at most; 0: they do
+    /// Of the layers that see everything, if there are any: no others' travel.
     /// not.
     void set_matrix(int l, std::int64_t bytes) { layers_[std::size_t(l)].matrix = bytes; }
 

@@ -102,6 +102,17 @@ private Q_SLOTS:
         QVERIFY(cut > 0);
     }
 
+    void slotsOfTheRingAreAsLargeAsWhatTravels()
+    {
+        constexpr std::int64_t kKiB = 1024, kFull = 512 * kKiB, kSliding = 2048 * kKiB;
+        using Layers = std::vector<LayerBytes>;
+        const Layers sliding = {{.kv_block = kSliding, .window = 1024}}, full = {{.kv_block = kFull}};
+        const DeviceLayout both({sliding[0], full[0]}, 256, 0, DeviceLayout::Transport::Link);
+        QCOMPARE(both.largest_block(), kFull);
+        QCOMPARE(both.ring_slots(), 32);
+        QCOMPARE(DeviceLayout(sliding, 256, 0, DeviceLayout::Transport::Link).largest_block(), kSliding);
+    }
+
     void whatIsPlannedFits()
     {
         std::mt19937 random(m_random_seed);
