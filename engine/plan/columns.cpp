@@ -79,7 +79,7 @@ int layers_on_device(DeviceShare share, std::optional<int> asked)
 {
     share.layout.set_expert_cache_bytes(0);  // a layer saves more than copies of its experts
     share.layers = asked ? std::min(*asked, share.layout.num_layers()) : layers_that_fit(share);
-    while (share.layers > 0 && (!fit(share, share.layers, fewest_experts(share), 0) ||
+    while (share.layers > 0 && (!fit(share, share.layers, fewest_experts(share), kStayingColumns + 1) ||
                                 columns_before_spill(share, kStayingColumns) < kStayingColumns))
         --share.layers;
     return share.layers;

@@ -59,13 +59,20 @@ std::int64_t DeviceLayout::block_row(int layers) const
     return bytes;
 }
 
-std::int64_t DeviceLayout::windows(int layers) const
+std::int64_t DeviceLayout::windows(int layers, int step_blocks) const
 {
     std::int64_t bytes = 0;
     for (const LayerBytes& layer : first(layers))
         if (layer.window > 0)
-            bytes += layer.kv_block * (layer.window / block_tokens_ + 2);
+            bytes += layer.kv_block * (layer.window / block_tokens_ + 2 + step_blocks);
     return bytes;
+}
+
+std::int64_t DeviceLayout::step_blocks(int layers, std::int64_t kv_bytes) const
+{
+    // The first block stays, and a step that begins within a block touches one more than it fills.
+    const std::int64_t at_rest = windows(layers, 0) + 2 * column(layers);
+    return std::max<std::int64_t>(0, kv_bytes - at_rest) / block_row(layers);
 }
 
 std::int64_t DeviceLayout::windows_at(int layers, int position) const
@@ -139,7 +146,7 @@ DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns
     for (int l = 0; l < layers; ++l)
         bytes.weights -= leaves_experts(l, host_expert_layers) ? layer(l).experts : 0;
     bytes.expert_cache = bytes_of_copies(cached_experts(layers, host_expert_layers), layers, host_expert_layers);
-    bytes.kv = columns * column(layers) + windows(layers);
+    bytes.kv = columns * column(layers) + windows(layers, kStepBlocks);
     bytes.ring = ring_bytes() + expert_ring_slots(layers, host_expert_layers) * largest_matrix();
     bytes.scratch = scratch_bytes(layers);
     return bytes;
@@ -147,9 +154,11 @@ DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns
 
 std::int64_t DeviceLayout::device_size(int host_expert_layers, int fit_tokens, double watermark) const
 {
-    // With fewer columns not all layers would be put there.
+    // With less not all layers would be put there.
+    const std::int64_t least = needed(num_layers(), host_expert_layers, kFewestColumns).total();
     const int columns = std::max(kFewestColumns, (fit_tokens + block_tokens_ - 1) / block_tokens_);
-    const std::int64_t bytes = needed(num_layers(), host_expert_layers, columns).total();
+    const std::int64_t widened = windows(num_layers(), kStepBlocks) - windows(num_layers(), 0);
+    const std::int64_t bytes = std::max(least, needed(num_layers(), host_expert_layers, columns).total() - widened);
     return std::int64_t(std::ceil(double(bytes) / watermark)) + 1;
 }
 

@@ -64,15 +64,17 @@ public:
     /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
     /// to breathe.
     static constexpr int kFewestColumns = 4;
+    /// What a step of a prompt finds room for there, in sliding layers as well.
+    static constexpr int kStepBlocks = kFewestColumns - 2;
 
     int num_layers() const { return int(layers_.size()); }
     int block_tokens() const { return block_tokens_; }
     const LayerBytes& layer(int l) const { return layers_[std::size_t(l)]; }
     /// When the types of its keys and values have changed.
     void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
+    /// Of the layers that see everything, if there are any: no others' travel.
     std::int64_t largest_block() const;
     /// The layer's experts come to the device for steps of many rows, matrices of so many bytes at most; 0: they do
-    /// Of the layers that see everything, if there are any: no others' travel.
     /// not.
     void set_matrix(int l, std::int64_t bytes) { layers_[std::size_t(l)].matrix = bytes; }
 
@@ -80,9 +82,11 @@ public:
     std::int64_t column(int layers) const;
     /// A block in each of the first `layers`, of whatever kind.
     std::int64_t block_row(int layers) const;
-    /// The most that the sliding ones among the first `layers` hold: a window touches one block more than it fills, and
-    /// the next one is begun before the oldest is done with.
-    std::int64_t windows(int layers) const;
+    /// The most that the sliding ones among the first `layers` hold beside a step of so many blocks: a window touches
+    /// one block more than it fills, and the next one is begun before the oldest is done with.
+    std::int64_t windows(int layers, int step_blocks) const;
+    /// How many blocks a step may fill where the KV of the first `layers` has so many bytes. Some of them keep KV.
+    std::int64_t step_blocks(int layers, std::int64_t kv_bytes) const;
     /// What they hold when the token at `position` has been computed by itself.
     std::int64_t windows_at(int layers, int position) const;
 

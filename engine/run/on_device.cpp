@@ -383,13 +383,10 @@ int OnDevice::step_rows(int rows) const
 {
     if (layers() == 0)
         return rows;
-    const std::int64_t left =
-        vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - layout_.windows(layers());
-    const std::int64_t row = layout_.block_row(layers());
-    if (row == 0)  // none of these layers keeps KV
+    if (layout_.block_row(layers()) == 0)  // none of these layers keeps KV
         return rows;
-    // The first block stays, and a step that begins within a block touches one more than it fills.
-    const std::int64_t blocks = left / row - 2;
+    const std::int64_t left = vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv);
+    const std::int64_t blocks = layout_.step_blocks(layers(), left);
     return int(std::clamp<std::int64_t>(blocks * model_.cache.block_tokens(), 1, rows));
 }
 

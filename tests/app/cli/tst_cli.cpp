@@ -288,7 +288,7 @@ private Q_SLOTS:
 
     void anEmulatedDeviceGivesTheSameTextAndSaysWhatMoved()
     {
-        const QStringList request = {"run",    "-m", model("gemma3"), "-p",         "go", "-n",  "200",
+        const QStringList request = {"run",    "-m", model("gemma3"), "-p",         "go", "-n",  "400",
                                      "--temp", "0",  "--json",        "--kv-block", "16", "-ub", "16"};
         const Outcome alone = run_cli(request);
         const Outcome emulated =

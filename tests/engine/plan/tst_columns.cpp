@@ -102,6 +102,28 @@ private Q_SLOTS:
         QVERIFY(cut > 0);
     }
 
+    // Also where most layers slide, and a step of many rows widens all of their windows.
+    void whatLiesBesideTheLayersHasRoomForALongStep()
+    {
+        std::mt19937 random(m_random_seed);
+        int some = 0;
+        for (int i = 0; i < 2000; ++i) {
+            DeviceShare share = random_share(random);
+            for (const std::optional<int> asked : {std::optional<int>(), std::optional(share.layout.num_layers())}) {
+                share.layers = layers_on_device(share, asked);
+                if (share.layers == 0)
+                    continue;
+                const int most_on_host = share.layout.num_layers();
+                const DeviceBytes fixed = share.layout.needed(share.layers, most_on_host, 0);
+                const std::int64_t left = share.high_mark_bytes - (fixed.total() - fixed.kv - fixed.expert_cache);
+                QVERIFY2(share.layout.step_blocks(share.layers, left) >= (asked ? 1 : DeviceLayout::kStepBlocks),
+                         qPrintable(where(i)));
+                some += share.layers < share.layout.num_layers();
+            }
+        }
+        QVERIFY(some > 100);
+    }
+
     void slotsOfTheRingAreAsLargeAsWhatTravels()
     {
         constexpr std::int64_t kKiB = 1024, kFull = 512 * kKiB, kSliding = 2048 * kKiB;

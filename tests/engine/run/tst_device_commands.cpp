@@ -151,7 +151,7 @@ private Q_SLOTS:
     void telemetrySaysWhereEverythingLies()
     {
         DeviceEngine loaded(emulated_device(64));
-        const auto turn = loaded.engine->generate(loaded.sequence, raw(200), loaded.listener(), {});
+        const auto turn = loaded.engine->generate(loaded.sequence, raw(400), loaded.listener(), {});
         QVERIFY(turn);
         const Telemetry& t = turn->telemetry;
         QVERIFY(t.device);

@@ -77,6 +77,30 @@ private Q_SLOTS:
             QVERIFY(count(here.events, Event::Kind::Offload) > 0);
     }
 
+    void aPromptIsReadManyRowsAtATimeHoweverLittleFits()
+    {
+        for (const char* const name : {"gemma3", "llama"})
+            for (const bool all_asked : {false, true}) {
+                LoadRequest request = emulated(name, kTokens);
+                const std::int64_t whole = load(request)->placement().telemetry()->total_bytes;
+                int partial = 0;
+                for (int percent = 30; percent <= 110; percent += 4) {
+                    request.placement.emulated.vram_bytes = whole * percent / 100;
+                    if (all_asked)
+                        request.placement.device_layers = PlacementOptions::kAllLayers;
+                    const auto model = load(request);
+                    QVERIFY(model);
+                    while (model->placement().advance()) {
+                    }
+                    const int layers = model->placement().layers();
+                    partial += layers > 0 && layers < model->info().layers;
+                    QVERIFY2(model->max_rows() >= request.kv_block_tokens,
+                             qPrintable(QString("%1, %2 %, %3 layers").arg(name).arg(percent).arg(layers)));
+                }
+                QVERIFY(partial > 0);
+            }
+    }
+
     void aLongConversationGivesTheSameBits()
     {
         constexpr int kLong = 6000;

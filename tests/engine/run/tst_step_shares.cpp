@@ -108,7 +108,7 @@ private Q_SLOTS:
     void kvThatLeftIsAttendedByTheCpuOrWaitedFor()
     {
         DeviceEngine merging(with_policy(emulated_device(64), KvPolicy::Merge));
-        const StepShares merge = shares_of(merging);
+        const StepShares merge = shares_of(merging, 400);
         QVERIFY(merge.host_attention_s > 0);
         QCOMPARE(*merge.kv_link_s, 0.0);
 
@@ -116,7 +116,7 @@ private Q_SLOTS:
         constexpr double kLinkBytesPerS = 3e6;
         slow.emulated.link_bytes_per_s = kLinkBytesPerS;
         DeviceEngine streaming(slow);
-        const StepShares stream = shares_of(streaming);
+        const StepShares stream = shares_of(streaming, 400);
         QVERIFY(*stream.kv_link_s > stream.decode_s() / 2);
         QVERIFY(stream.host_attention_s < stream.decode_s() / 100);
         // What has to come through the link takes its time.
