@@ -140,7 +140,11 @@ std::optional<int> rescue(const QString& damaged, const QString& to, const QStri
 {
     const StoreReader reader(damaged, Database::Access::Read, AttachmentFolder(attachments));
     const Database database(to, Database::Access::Write);
-    if (!reader.isOpen() || !database.isOpen())
+    if (!database.isOpen()) {
+        why = database.error();
+        return {};
+    }
+    if (!reader.isOpen())
         return 0;
     int count = 0;
     bool isWritten = database.ran(QStringLiteral("BEGIN IMMEDIATE"));
@@ -231,6 +235,7 @@ OpenedStore startAnew(const QString& file, const QString& attachments, State sta
     const QString name = setAside(file, damaged ? QStringLiteral("damaged") : QStringLiteral("foreign"));
     if (name.isEmpty() || !renameDatabase(next, file))
         return unavailable(Text::tr("the damaged database could not be set aside"));
+    QFile::remove(checkMark(file));
     if (!damaged)
         return {.database = file,
                 .notice = Text::tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
@@ -272,6 +277,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
         if (!canBeWritten(file))
             return asItIs(file, {});
         QFile::remove(checkMark(file));
+        removeDatabase(successor(file));  // of a file that was here before
         return {.database = file, .toCheck = thoroughly};
     case State::New:
         if (const QString why = keepFiles(file, attachments); !why.isEmpty())
@@ -287,7 +293,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
                      "new ones will be gone when the program ends."));
     case State::Damaged:
     case State::Foreign:
-        QFile::remove(checkMark(file));
+        checkAtNextOpen(file);  // unless it is set aside now
         return startAnew(file, attachments, found.state);
     case State::Unavailable:
         break;
