@@ -14,6 +14,23 @@ constexpr qsizetype kLongestParagraph = 6000;  // characters; read again wheneve
 constexpr qsizetype kLongestContainer = 64'000;
 constexpr qsizetype kMostColumns = 64;
 
+/// How often $$ stands in a line, outside of code.
+int displayMarks(QStringView line)
+{
+    int marks = 0;
+    for (qsizetype i = 0; i + 1 < line.size(); ++i) {
+        if (line[i] == u'\\') {
+            ++i;
+        } else if (line[i] == u'`') {
+            i = codeEnd(line, i) - 1;
+        } else if (line[i] == u'$' && line[i + 1] == u'$') {
+            ++marks;
+            ++i;
+        }
+    }
+    return marks;
+}
+
 }  // namespace
 
 void BlockLines::add(const QString& text, Line kind)
@@ -93,6 +110,7 @@ void BlockLines::startLine(const QString& text, Line kind)
     }
     m_state.mode = Mode::Paragraph;
     m_state.open = text;
+    noteMaths(text);
     if (kind == Line::Cut)
         closePiece();
 }
@@ -194,14 +212,21 @@ void BlockLines::lineOfParagraph(const QString& text, Line kind)
     }
     const auto item = itemLine(text);
     const bool bullet = item && QStringView(u"-+*").contains(item->mark);
-    const bool closesMaths =  // that began within the paragraph
-        text.trimmed().startsWith(QLatin1String("$$")) && m_state.open.count(QLatin1String("$$")) % 2 == 1;
+    const bool closesMaths = m_state.mathsOpen && text.trimmed().startsWith(QLatin1String("$$"));
     const bool interrupts = !item || isRule(text) || (!item->empty && (bullet || item->number == 1));
     if (!closesMaths && interrupts && indentOf(text) < 4 && startBlock(text))
         return;
     m_state.open += u'\n' + text;
+    noteMaths(text);
     if (m_state.open.size() > kLongestParagraph || kind == Line::Cut)
         closePiece();
+}
+
+/// A formula may begin at the end of a paragraph's line, and goes on until its marks come again.
+void BlockLines::noteMaths(const QString& text)
+{
+    const bool odd = displayMarks(text) % 2 == 1;
+    m_state.mathsOpen = m_state.mathsOpen ? !odd : odd && text.trimmed().endsWith(QLatin1String("$$"));
 }
 
 bool BlockLines::startTable(const QString& text)
@@ -379,6 +404,7 @@ void BlockLines::closePiece()
 {
     const Mode mode = std::exchange(m_state.mode, Mode::None);
     m_state.fence = {};
+    m_state.mathsOpen = false;
     m_state.afterBlank = false;
     m_state.blankLines = 0;
     const QString piece = std::exchange(m_state.open, {});

@@ -45,6 +45,7 @@ private:
         QString open;            // the lines of the open piece
         bool afterBlank = true;  // the line before was blank
         bool cut = false;        // what comes next is the rest of a line
+        bool mathsOpen = false;  // Paragraph: a formula has begun at the end of a line
 
         OpenFence fence;  // Fenced, Item, Quote
 
@@ -71,6 +72,7 @@ private:
     void addMaths(const MathsSpan& maths);
     void startItem(const QString& text);
     void lineOfParagraph(const QString& text, Line kind);
+    void noteMaths(const QString& text);
     void lineOfItem(const QString& text, Line kind);
     void lineOfQuote(const QString& text, Line kind);
     void lineOfIndented(const QString& text, Line kind);

@@ -118,6 +118,28 @@ bool isQuote(QStringView line)
     return indentOf(line) < kIndented && line.trimmed().startsWith(u'>');
 }
 
+static qsizetype runOf(QStringView text, qsizetype at)
+{
+    qsizetype end = at;
+    while (end < text.size() && text[end] == text[at])
+        ++end;
+    return end - at;
+}
+
+qsizetype codeEnd(QStringView text, qsizetype at)
+{
+    const qsizetype ticks = runOf(text, at);
+    for (qsizetype i = at + ticks; i < text.size(); ++i) {
+        if (text[i] != u'`')
+            continue;
+        const qsizetype run = runOf(text, i);
+        if (run == ticks)
+            return i + run;
+        i += run - 1;
+    }
+    return at + ticks;
+}
+
 qsizetype delimiterColumns(QStringView line)
 {
     QStringView text = line.trimmed();

@@ -33,6 +33,9 @@ bool isHeading(QStringView line);    // # to ######
 bool isUnderline(QStringView line);  // makes a heading of the paragraph above
 bool isQuote(QStringView line);
 
+/// The end of the code between backticks that begins at `at`, or the end of the backticks if they close nowhere.
+qsizetype codeEnd(QStringView text, qsizetype at);
+
 /// Columns of a line like |---|:-:| ; 0: it is none.
 qsizetype delimiterColumns(QStringView line);
 qsizetype cellCount(QStringView line);

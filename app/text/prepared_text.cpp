@@ -1,5 +1,6 @@
 #include "app/text/prepared_text.h"
 
+#include "app/text/lines.h"
 #include "app/text/maths.h"
 #include "app/text/shown_formula.h"
 
@@ -19,29 +20,6 @@ constexpr qsizetype kLongestLabel = 1000;  // by the rules of Markdown; with cha
 bool isOurs(QChar c)
 {
     return c >= kFormulaBegin && c <= kEmptyCell;
-}
-
-qsizetype runOf(QStringView text, qsizetype at)
-{
-    qsizetype end = at;
-    while (end < text.size() && text[end] == text[at])
-        ++end;
-    return end - at;
-}
-
-/// The end of the code between backticks that begins at `at`, or the end of the backticks if they close nowhere.
-qsizetype codeEnd(QStringView text, qsizetype at)
-{
-    const qsizetype ticks = runOf(text, at);
-    for (qsizetype i = at + ticks; i < text.size(); ++i) {
-        if (text[i] != u'`')
-            continue;
-        const qsizetype run = runOf(text, i);
-        if (run == ticks)
-            return i + run;
-        i += run - 1;
-    }
-    return at + ticks;
 }
 
 /// Where a line's own text begins, after the marks of quotes and items, and their boxes.

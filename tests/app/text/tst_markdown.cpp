@@ -214,6 +214,8 @@ private Q_SLOTS:
                                          << "a\nmaths x₁\nb";
         QTest::newRow("display formula that begins in a line") << "a $$\nx_1\n$$ b\nc\n\nd"
                                                                << "a m(x₁) b/c\nd";
+        QTest::newRow("display formula below its marks in code") << "Use `$$` around:\n$$\nx_1\n$$\nb"
+                                                                 << "Use c($$) around:\nmaths x₁\nb";
         QTest::newRow("display in brackets") << "\\[ x \\neq y \\]"
                                              << "maths x ≠ y";
         QTest::newRow("display in a list") << "- a\n\n  $$x^2$$"
