@@ -198,6 +198,10 @@ private Q_SLOTS:
         QVERIFY(!threads.overridden());
         threads.setValue(9);  // by somebody who wants it
         QVERIFY(!threads.overridden());
+        threads.follow(4);
+        threads.follow(9);
+        QVERIFY(!threads.overridden());
+        QCOMPARE(SettingsController(ini).threads()->value(), 9);
     }
 
     void everythingOfAProfileIsUnderItsFolder()
