@@ -1,5 +1,7 @@
 #include "app/text/open_fence.h"
 
+static constexpr int kMarksLookedThrough = 60;  // as far as Markdown is read
+
 void OpenFence::take(QStringView line, qsizetype itemText)
 {
     if (!isOpen())
@@ -12,7 +14,9 @@ void OpenFence::take(QStringView line, qsizetype itemText)
 void OpenFence::find(QStringView line, qsizetype itemText)
 {
     QStringView inner = line.trimmed();
-    for (auto item = itemLine(inner); isQuote(inner) || (item && !isRule(inner)); item = itemLine(inner))
+    auto item = itemLine(inner);
+    for (int depth = 0; depth < kMarksLookedThrough && (isQuote(inner) || (item && !isRule(inner)));
+         ++depth, item = itemLine(inner))
         inner = inner.sliced(item ? qMin(item->textAt, inner.size()) : 1).trimmed();
     const auto fence = fenceLine(inner);
     if (!fence)
