@@ -91,8 +91,8 @@ private:
         const QStringView before = part.fraction ? QStringView(text).first(part.start).trimmed() : QStringView();
         const QStringView after = QStringView(text).sliced(part.end).trimmed();
         const auto isOne = [](QChar c, QStringView others) { return c.isLetterOrNumber() || others.contains(c); };
-        return (!before.isEmpty() && isOne(before.back(), u")/!′√")) ||
-               (!after.isEmpty() && isOne(after.front(), u"(√^_!′°⁺⁻⁼⁽₊₋₌₍"));
+        return (!before.isEmpty() && isOne(before.back(), u")]⟩⌋⌉|‖/!′°√∞")) ||
+               (!after.isEmpty() && isOne(after.front(), u"([⟨⌊⌈|‖√∑∏∫∬∮∂∇∞^_!′°⁺⁻⁼⁽₊₋₌₍"));
     }
 };
 

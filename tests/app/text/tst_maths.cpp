@@ -89,6 +89,7 @@ private Q_SLOTS:
         row("3/\\frac{1}{2} - \\frac{x}{2}", "3/(1/2) − x/2");
         row("\\sqrt{2}x", "(√2)x");
         row("2\\sqrt{2} + \\sqrt{\\frac{1}{2}y}", "2√2 + √((1/2)y)");
+        row("\\frac{1}{2}[a+b]", "(1/2)[a+b]");
         // not exact: as typed
         row("x^{}", "x^{}");
         row("\\mathcal{L}", "\\mathcal{L}");
