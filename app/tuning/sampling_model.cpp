@@ -25,6 +25,12 @@ QString typed(double value, int decimals)
     return text.endsWith(locale.decimalPoint()) ? text.chopped(1) : text;
 }
 
+/// Some locales part thousands with spaces that do not break.
+QString withPlainSpaces(QString text)
+{
+    return text.replace(QChar(0x00a0), u' ').replace(QChar(0x202f), u' ');
+}
+
 /// "0,7" and "0.7" mean the same, wherever one lives; groups of digits are read in whole numbers alone, so that "2.5"
 /// is not 25 where a point parts thousands.
 std::optional<double> parsed(const QString& text, int decimals)
@@ -35,7 +41,7 @@ std::optional<double> parsed(const QString& text, int decimals)
     double value = ungrouped.toDouble(text, &ok);
     if (!ok && decimals == 0) {
         value = QLocale().toDouble(text, &ok);
-        ok = ok && QLocale().toString(value, 'f', 0) == text;
+        ok = ok && withPlainSpaces(QLocale().toString(value, 'f', 0)) == withPlainSpaces(text);
     }
     if (!ok)
         value = QLocale::c().toDouble(QString(text).replace(u',', u'.'), &ok);
