@@ -16,6 +16,7 @@ namespace {
 constexpr int kDeadlineMs = 2000;
 constexpr int kTellMs = 30;  // formulas that come together are shown together
 constexpr int kMostTellMs = 2000;
+constexpr qsizetype kShort = 100;  // characters of a formula that takes as much memory as any
 constexpr uint kStackBytes = 16u << 20;
 
 }  // namespace
@@ -100,7 +101,7 @@ void Formulas::take(const QString& latex, bool display, const QByteArray& boxes)
     auto* const layout = new std::optional<FormulaLayout>;
     if (const auto root = readFormulaBoxes(boxes))
         *layout = layOut(*root, m_fonts);
-    m_set.insert(key, layout);
+    m_set.insert(key, layout, 1 + latex.size() / kShort);
     if (!m_tell.isActive())
         m_tell.start();
 }

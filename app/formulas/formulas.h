@@ -35,7 +35,7 @@ public:
     explicit Formulas(QObject* parent = nullptr, qsizetype kept = kMostKept);
     ~Formulas() override;
 
-    static constexpr qsizetype kMostKept = 2000;  // formulas
+    static constexpr qsizetype kMostKept = 2000;  // formulas that are short
 
     static bool available();
 
