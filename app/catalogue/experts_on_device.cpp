@@ -41,9 +41,9 @@ void ExpertsOnDevice::ask(const QString& id)
 
 void ExpertsOnDevice::askNext()
 {
-    if (m_asks || m_waiting.isEmpty())
+    if (m_asks == kMostAtOnce || m_waiting.isEmpty())
         return;
-    m_asks = true;
+    ++m_asks;
     const QString id = m_waiting.takeFirst();
     const auto work = [request = m_request, file = std::filesystem::path(m_paths.value(id).toStdU16String())] {
         constexpr std::array kShort = {0};
@@ -58,7 +58,7 @@ void ExpertsOnDevice::askNext()
 
 void ExpertsOnDevice::onAsked(quint64 job, const QString& id, const QVariant& share)
 {
-    m_asks = false;
+    --m_asks;
     if (job == m_job)
         Q_EMIT found(id, share);
     askNext();

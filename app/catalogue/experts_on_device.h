@@ -31,6 +31,8 @@ Q_SIGNALS:
     void found(const QString& id, const QVariant& share);
 
 private:
+    static constexpr int kMostAtOnce = 3;  // one may lie on a network share that does not answer
+
     void ask(const QString& id);
     void askNext();
     void onAsked(quint64 job, const QString& id, const QVariant& share);
@@ -38,6 +40,6 @@ private:
     engine::LoadRequest m_request;
     QHash<QString, QString> m_paths;  // by id, of what was asked for
     QStringList m_waiting;            // ids
-    bool m_asks = false;
-    quint64 m_job = 0;  // what was asked of another device is dropped
+    int m_asks = 0;                   // how many wait for an answer
+    quint64 m_job = 0;                // what was asked of another device is dropped
 };
