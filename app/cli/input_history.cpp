@@ -87,11 +87,18 @@ void InputHistory::add(const std::string& line)
 
 void InputHistory::rewrite() const
 {
-    std::ofstream out(file_, std::ios::binary | std::ios::trunc);
+    fs::path whole = file_;
+    whole += ".new";
+    std::ofstream out(whole, std::ios::binary | std::ios::trunc);
     std::error_code error;
-    fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write, error);  // before anything is in it
+    fs::permissions(whole, fs::perms::owner_read | fs::perms::owner_write, error);  // before anything is in it
     for (const std::string& line : lines_)
         out << escaped(line) << '\n';
+    out.close();
+    if (out)
+        fs::rename(whole, file_, error);
+    else
+        fs::remove(whole, error);  // there is no room: the file stays as it was
 }
 
 }  // namespace cli
