@@ -114,7 +114,7 @@ int serve(ServeOptions& options)
     const std::stop_callback stop(interrupt.token(), [&] { server.stop(); });
     if (names_a_model(options)) {
         const engine::Status loaded = server.load(*request, name_of(options), progress_on_stderr());
-        if (!loaded && !interrupted())
+        if (!loaded && loaded.error().code != engine::Error::Code::Cancelled)
             return report(loaded.error());
     }
     if (interrupted())
