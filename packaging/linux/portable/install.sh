@@ -10,7 +10,12 @@ folder=${1:-$HOME/.local/opt/spillway}
 
 fail() { echo "install: $*" >&2 && exit 1; }
 # remove FOLDER: the version there; what was switched on stays so.
-remove() { replaced=yes sh "$1/uninstall.sh" >/dev/null; }
+remove() {
+    for file in uninstall.sh refresh-desktop.sh; do # of an installation that was broken off
+        [ -e "$1/$file" ] || cp "$here/$file" "$1/"
+    done
+    replaced=yes sh "$1/uninstall.sh" >/dev/null
+}
 
 case $folder in
 -h | --help) echo "usage: install.sh [FOLDER], else $HOME/.local/opt/spillway" && exit ;;
