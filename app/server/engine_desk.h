@@ -162,7 +162,7 @@ private:
     std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
     bool closed_ = false, ends_ = false, posted_ = false;
-    std::stop_source closing_;  // for loads of no turn, and texts that are being embedded
+    std::stop_source closing_;  // for loads of no turn, and texts that are counted or embedded
     std::thread thread_;        // last: it uses all of these
 };
 

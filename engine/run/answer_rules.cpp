@@ -91,10 +91,10 @@ void AnswerRules::find_marks()
 
 Status AnswerRules::go_on_from(std::string_view answer)
 {
-    constexpr std::size_t kPiece_bytes = 1024;  // as if it were written just now: states are forgotten on the way
-    for (std::size_t at = 0; at < answer.size(); at += kPiece_bytes) {
-        masks_.states().allow_more_work();
-        state_ = masks_.states().after(masks_.tidy(state_), answer.substr(at, kPiece_bytes));
+    constexpr std::size_t kPieceBytes = 1024;  // as if it were written just now: states are forgotten on the way
+    masks_.states().allow_more_work();
+    for (std::size_t at = 0; at < answer.size(); at += kPieceBytes) {
+        state_ = masks_.states().after(masks_.tidy(state_), answer.substr(at, kPieceBytes));
         if (masks_.states().gave_up())
             return fail(Error::Code::BadRequest,
                         "the answer that is to go on can be read in so many ways at once that it takes too long");

@@ -22,6 +22,7 @@ constexpr std::array kReasoningNames = {"reasoning_content", "reasoning", "think
 // What a template may take for each message to look at each other one; Gemma 4's takes 8 steps.
 constexpr std::int64_t kStepsPerPair = 64;
 constexpr std::chrono::microseconds kTimePerPair{10};
+constexpr std::int64_t kMostWithPairs = 4096;  // messages; Gemma 4's template goes on to four times as many
 
 std::string_view stripped(std::string_view text)
 {
@@ -332,7 +333,7 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     options.stop = stop_;
     // Some templates look through all other messages for each of them, as Gemma 4's: the limits are for templates and
     // not for long conversations.
-    const auto count = std::int64_t(kept.size());
+    const auto count = std::min<std::int64_t>(std::int64_t(kept.size()), kMostWithPairs);
     options.max_steps += kStepsPerPair * count * count;
     options.max_time += std::chrono::duration_cast<std::chrono::milliseconds>(kTimePerPair * count * count);
     auto rendered = template_.render_traced(*variables, options);
