@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <numeric>
+#include <thread>
 
 using namespace kernels::cuda;
 
@@ -167,6 +169,14 @@ static void keep_for_other_blocks(int* values)
 }
 EMULATED(keep_for_other_blocks);
 
+static void keep_for_the_next_launch(int* values)
+{
+    __shared__ int kept[32];
+    values[threadIdx.x] = kept[threadIdx.x];
+    kept[threadIdx.x] = 7;
+}
+EMULATED(keep_for_the_next_launch);
+
 }  // namespace kernels::cuda
 
 class TestEmulator : public QObject
@@ -293,6 +303,24 @@ private slots:
         QCOMPARE(run("keep_for_other_blocks", {64}, {32}, 0, values.data()), std::string());
         QCOMPARE(std::count(values.begin(), values.end(), 7), 32);
         QCOMPARE(std::count(values.begin(), values.end(), -1), 63 * 32);
+    }
+
+    /// What a thread leaves behind when it ends serves the next one, whose variables lie elsewhere.
+    void sharedVariablesBeginUnwrittenOnALaterThread()
+    {
+        const auto launch = [] {
+            std::vector<int> values(32);
+            return run("keep_for_the_next_launch", {1}, {32}, 0, values.data()).empty() &&
+                   values == std::vector<int>(32, -1);
+        };
+        std::promise<void> first_has_ended;
+        auto later = std::async(std::launch::async, [&] {
+            first_has_ended.get_future().wait();
+            return launch() && launch() && launch();
+        });
+        std::thread([&] { (void)launch(); }).join();
+        first_has_ended.set_value();
+        QVERIFY(later.get());
     }
 
     void wrongShapesAreRefused()

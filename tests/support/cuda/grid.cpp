@@ -181,6 +181,7 @@ public:
         } else {
             one_ = std::move(idle().all.back());
             idle().all.pop_back();
+            one_->move_to_this_thread();
         }
     }
     ~Lease()

@@ -62,6 +62,8 @@ public:
 
     /// The calling thread's.
     static Multiprocessor& of_this_thread();
+    /// It was another one's, which is gone with its variables.
+    void move_to_this_thread() { static_shared_ = StaticShared(); }
 
     void begin(const Launch& launch);
     /// Empty, or what the block did that no GPU would take.
