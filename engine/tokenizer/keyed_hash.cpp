@@ -68,7 +68,8 @@ private:
 std::uint64_t word_at(std::string_view text, std::size_t at)
 {
     std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, std::min(text.size() - at, sizeof word));
+    if (at < text.size())
+        std::memcpy(&word, text.data() + at, std::min(text.size() - at, sizeof word));
     return word;
 }
 
