@@ -244,41 +244,48 @@ __device__ inline void rest_a_little()
 #endif
 }
 
+/// A value that is the same in all lanes of a warp, so that the compiler knows it: branches on it part no lanes.
+__device__ inline int of_first_lane(int value)
+{
+    return __shfl_sync(kWholeWarp, value, 0);
+}
+
 // ---- tensor cores ----
 //
 // A warp multiplies a 16 x k matrix A with a k x 8 matrix B and adds the result to C. With group = lane / 4 and
 // place = lane % 4, a lane holds of C: c[0], c[1] = row `group`, columns 2 * place and the next; c[2], c[3] = row
 // group + 8.
 
-/// Signed bytes, k = 16, the sum begins with `start`. a0: row `group`, k = 4 * place and the next three; a1: row
+/// Signed bytes, k = 16, the sums begin with `start`. a0: row `group`, k = 4 * place and the next three; a1: row
 /// group + 8; b: the same k of column `group`.
-__device__ inline void multiply_bytes(int (&c)[4], int start, std::uint32_t a0, std::uint32_t a1, std::uint32_t b)
+__device__ inline void multiply_bytes(int (&c)[4], const int (&start)[4], std::uint32_t a0, std::uint32_t a1,
+                                      std::uint32_t b)
 {
 #ifndef __CUDACC__
     const std::uint32_t mine[] = {a0, a1, b};
     const host::Exchange<std::uint32_t, 3> all(mine);
     const int place = lane() % 4;
     for (int i = 0; i < 4; ++i) {
-        c[i] = start;
+        c[i] = start[i];
         for (int k = 0; k < 4; ++k)
             c[i] = dot4(all.of(lane() / 4 * 4 + k)[i / 2], all.of((2 * place + i % 2) * 4 + k)[2], c[i]);
     }
 #elif __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
                  : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-                 : "r"(a0), "r"(a1), "r"(b), "r"(start));
+                 : "r"(a0), "r"(a1), "r"(b), "r"(start[0]), "r"(start[1]), "r"(start[2]), "r"(start[3]));
 #else
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
                  : "=r"(c[0]), "=r"(c[1])
-                 : "r"(a0), "r"(b), "r"(start));
-    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %4};"
+                 : "r"(a0), "r"(b), "r"(start[0]), "r"(start[1]));
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%4, %5};"
                  : "=r"(c[2]), "=r"(c[3])
-                 : "r"(a1), "r"(b), "r"(start));
+                 : "r"(a1), "r"(b), "r"(start[2]), "r"(start[3]));
 #endif
 }
 
 /// Signed bytes, k = 32: a[0], a[1], b[0] as above, a[2], a[3], b[1] for the k that are 16 higher.
-__device__ inline void multiply_bytes(int (&c)[4], int start, const std::uint32_t (&a)[4], std::uint32_t b0,
+__device__ inline void multiply_bytes(int (&c)[4], const int (&start)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                       std::uint32_t b1)
 {
 #ifndef __CUDACC__
@@ -286,22 +293,23 @@ __device__ inline void multiply_bytes(int (&c)[4], int start, const std::uint32_
     const host::Exchange<std::uint32_t, 6> all(mine);
     const int place = lane() % 4;
     for (int i = 0; i < 4; ++i) {
-        c[i] = start;
+        c[i] = start[i];
         for (int k = 0; k < 8; ++k)
             c[i] = dot4(all.of(lane() / 4 * 4 + k % 4)[i / 2 + k / 4 * 2],
                         all.of((2 * place + i % 2) * 4 + k % 4)[4 + k / 4], c[i]);
     }
 #elif __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                 "{%10, %10, %10, %10};"
+                 "{%10, %11, %12, %13};"
                  : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(start));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(start[0]), "r"(start[1]),
+                   "r"(start[2]), "r"(start[3]));
 #else
     for (int row = 0; row < 2; ++row)
-        asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%6, %6};\n\t"
+        asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%6, %7};\n\t"
                      "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%4}, {%5}, {%0, %1};"
                      : "=&r"(c[2 * row]), "=&r"(c[2 * row + 1])
-                     : "r"(a[row]), "r"(b0), "r"(a[2 + row]), "r"(b1), "r"(start));
+                     : "r"(a[row]), "r"(b0), "r"(a[2 + row]), "r"(b1), "r"(start[2 * row]), "r"(start[2 * row + 1]));
 #endif
 }
 
@@ -312,6 +320,26 @@ constexpr float kIntegerOne = 12582912.0f;  // 1.5 * 2^23
 __device__ inline float float_of_bits(int bits)
 {
     return __uint_as_float(std::uint32_t(bits)) - kIntegerOne;
+}
+/// Four of them from shared memory, for multiply_bytes to start with. A compiler that knew their values would set them
+/// anew before each product, where the product overwrites them.
+__device__ inline void read_unknown(int (&to)[4], const int* from)
+{
+#ifdef __CUDACC__
+    asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(std::uint32_t(__cvta_generic_to_shared(from))));
+#else
+    for (int i = 0; i < 4; ++i)
+        to[i] = from[i];
+#endif
+}
+
+/// scale times the integer, rounded once, in one instruction. no_integer: scale times -kIntegerOne, which has to be
+/// exact: a scale of 22 significant bits at most.
+__device__ inline float scaled_float_of_bits(int bits, float scale, float no_integer)
+{
+    return __fmaf_rn(scale, __uint_as_float(std::uint32_t(bits)), no_integer);
 }
 
 /// Halves, two in a word, k = 16. a[0]: row `group`, k = 2 * place and the next; a[1]: row group + 8; a[2], a[3]: the
@@ -429,6 +457,30 @@ __device__ inline void copy_async(void* to, const void* from, bool any)
         *static_cast<uint2*>(to) = make_uint2(words[0], words[1]);
     else
         *static_cast<std::uint32_t*>(to) = words[0];
+#endif
+}
+
+/// The same where it is wanted, without a branch; else nothing is touched. bytes: 4 or 16
+template <int bytes>
+__device__ inline void copy_async_if(bool wanted, void* to, const void* from, bool any)
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    static_assert(bytes == 4 || bytes == 16);
+    const auto address = std::uint32_t(__cvta_generic_to_shared(to));
+    const auto global = __cvta_generic_to_global(from);
+    if constexpr (bytes == 16)
+        asm volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.u32 wanted, %3, 0;\n\t"
+                     "@wanted cp.async.cg.shared.global [%0], [%1], 16, %2;\n\t}" ::"r"(address),
+                     "l"(global), "r"(any ? 16 : 0), "r"(unsigned(wanted))
+                     : "memory");
+    else
+        asm volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.u32 wanted, %3, 0;\n\t"
+                     "@wanted cp.async.ca.shared.global [%0], [%1], 4, %2;\n\t}" ::"r"(address),
+                     "l"(global), "r"(any ? 4 : 0), "r"(unsigned(wanted))
+                     : "memory");
+#else
+    if (wanted)
+        copy_async<bytes>(to, from, any);
 #endif
 }
 

@@ -257,6 +257,10 @@ inline float __fdiv_rn(float a, float b)
 {
     return a / b;
 }
+inline float __fmaf_rn(float a, float b, float c)
+{
+    return std::fma(a, b, c);
+}
 
 using std::max;
 using std::min;

@@ -46,17 +46,22 @@ constexpr int kTokenScales = !kHasOffset<Block>  ? 1
 
 /// What is multiplied in a step. Rows of 64 bytes lie without gaps; address_in says how.
 template <class Block>
-struct Stage {
+struct RowStage {
     std::byte weights[kMatmulRows * kStep];
-    std::byte x[kMatmulTokens * kStep];
     __align__(16) float scales[kGroups][kMatmulRows][kScales<Block>];
-    __align__(16) float token_scales[kGroups][kMatmulTokens][kTokenScales<Block>];
+};
+template <class Block>
+struct TokenStage {
+    std::byte x[kMatmulTokens * kStep];
+    __align__(16) float scales[kGroups][kMatmulTokens][kTokenScales<Block>];
 };
 
 template <class Block>
 struct Shared {
-    Stage<Block> stages[2];
+    RowStage<Block> rows[2];
+    TokenStage<Block> tokens[2];
     int out_row[kMatmulTokens];  // of each token; -1: there is no such token
+    __align__(16) int start[4];  // kIntegerBits
 };
 
 /// What a warp multiplies: so many tiles of 16 rows, and pairs of tiles of 8 tokens. The wider it is, the fewer bytes
@@ -148,7 +153,6 @@ public:
     __device__ Activations(const MatmulArguments& a, const Work& work)
         : at_(a.n)
         , tokens_(work.tokens)
-        , left_(a.n / 32 - own_group())
     {
         const auto row_of = [&](int token) {
             return a.x + work.x + std::size_t(max(rows_of(a, work, token).x, 0)) * a.x_stride;
@@ -158,29 +162,28 @@ public:
         scales_ = row_of(scaled_token()) + at_.scale + 4 * own_group();
     }
 
-    /// The next step's. What lies beyond the row becomes zero; tokens that there are not keep what was there.
-    __device__ void copy(Stage<Block>& to)
+    /// A step's, `apart` bytes from the activations themselves. What lies beyond the row becomes zero; tokens that
+    /// there are not keep what was there.
+    __device__ void copy(TokenStage<Block>& to, unsigned step, std::ptrdiff_t apart) const
     {
+        const int left = int(at_.scale) / 32 - int(step) * kGroups;  // groups
 #pragma unroll
-        for (int i = 0; i < kTokens; ++i) {
-            if (token(i) < tokens_)
-                copy_async<16>(address_in(to.x, token(i), piece()), values_[i],
-                               !kHasTail<Block> || left_ + own_group() > piece() / 2);
-            values_[i] += kStep;
-        }
-        if (scaled_token() < tokens_)
-            copy_scales(to);
-        scales_ += 4 * kGroups;
-        left_ -= kGroups;
-    }
-
-    /// From the last step of the activations to the first of what they lost.
-    __device__ void go_on_with_residual(const MatmulArguments& a, int steps)
-    {
         for (int i = 0; i < kTokens; ++i)
-            values_[i] = a.residual + (values_[i] - a.x) - steps * kStep;
-        scales_ = a.residual + (scales_ - a.x) - steps * 4 * kGroups;
-        left_ += steps * kGroups;
+            copy_async_if<16>(token(i) < tokens_, address_in(to.x, token(i), piece()),
+                              values_[i] + (apart + step * kStep), !kHasTail<Block> || left > piece() / 2);
+        const bool wanted = scaled_token() < tokens_;
+        const bool there = !kHasTail<Block> || left > own_group();
+        float* scales = to.scales[own_group()][scaled_token()];
+        const std::byte* from = scales_ + (apart + step * (4 * kGroups));
+        copy_async_if<4>(wanted, scales, from, there);
+        if constexpr (kScaleOf16<Block> && kHasOffset<Block>) {
+            const unsigned group = step * kGroups + unsigned(own_group());
+            const std::byte* sums = from + (at_.sum16 - at_.scale) + 4 * group;  // two for each scale
+            copy_async_if<4>(wanted, scales + 1, sums, there);
+            copy_async_if<4>(wanted, scales + 2, sums + 4, there);
+        } else if constexpr (kHasOffset<Block>) {
+            copy_async_if<4>(wanted, scales + 1, from + (at_.sum32 - at_.scale), there);
+        }
     }
 
 private:
@@ -203,26 +206,10 @@ private:
         return int(threadIdx.x) / kGroups;
     }
 
-    __device__ void copy_scales(Stage<Block>& to) const
-    {
-        const bool there = !kHasTail<Block> || left_ > 0;
-        float* scales = to.token_scales[own_group()][scaled_token()];
-        copy_async<4>(scales, scales_, there);
-        if constexpr (kScaleOf16<Block> && kHasOffset<Block>) {
-            const int group = int(at_.scale) / 32 - left_;
-            const std::byte* sums = scales_ + (at_.sum16 - at_.scale) + 4 * group;  // two for each scale
-            copy_async<4>(scales + 1, sums, there);
-            copy_async<4>(scales + 2, sums + 4, there);
-        } else if constexpr (kHasOffset<Block>) {
-            copy_async<4>(scales + 1, scales_ + (at_.sum32 - at_.scale), there);
-        }
-    }
-
     const kernels::Q8Layout at_;
     const std::byte* values_[kTokens];
     const std::byte* scales_;
     int tokens_;
-    int left_;  // groups from the thread's own on
 };
 
 // ---- weights on their way ----
@@ -244,7 +231,7 @@ public:
         if (inside())
             read_ = Pieces<Block>::read(block(), sub(), piece() % 2);
     }
-    __device__ void unpack(Stage<Block>& to) const
+    __device__ void unpack(RowStage<Block>& to) const
     {
         Piece p{{0, 0, 0, 0}, 0.0f, 0.0f};
         if (inside())
@@ -276,7 +263,7 @@ private:
 
 // Neighbouring floats in as few loads as there may be.
 template <int count>
-__device__ inline void take(float (&to)[count], const float* from)
+__device__ inline void take_neighbours(float (&to)[count], const float* from)
 {
     static_assert(count == 1 || count == 2 || count % 4 == 0);
     if constexpr (count == 1) {
@@ -297,64 +284,79 @@ __device__ inline void take(float (&to)[count], const float* from)
     }
 }
 
-// Adds the products of a group of 16 rows and 8 tokens. w, x: as multiply_bytes takes them; scales: of the lane's two
-// rows; token_scales: of its two tokens, one after the other
+/// A lane's scales of one of its rows in a group, and what scaled_float_of_bits wants of the first.
+template <class Block>
+struct RowScales {
+    float of[kScales<Block>];
+    float no_integer;
+
+    __device__ void take(const float* from)
+    {
+        take_neighbours(of, from);
+        no_integer = of[0] * -kIntegerOne;
+    }
+};
+
+// Adds the products of a group of 16 rows and 8 tokens. w, x: as multiply_bytes takes them; rows: the lane's two;
+// token_scales: of its two tokens, one after the other
 template <class Block>
 __device__ inline void add_group(const std::uint32_t (&w)[4], std::uint32_t x0, std::uint32_t x1,
-                                 const float (&scales)[2][kScales<Block>],
-                                 const float (&token_scales)[2 * kTokenScales<Block>], float (&sums)[4])
+                                 const RowScales<Block>& row0, const RowScales<Block>& row1,
+                                 const float (&token_scales)[2 * kTokenScales<Block>], const int (&start)[4],
+                                 float (&sums)[4])
 {
     int products[2][4];
     if constexpr (kScaleOf16<Block>) {
-        multiply_bytes(products[0], kIntegerBits, w[0], w[1], x0);
-        multiply_bytes(products[1], kIntegerBits, w[2], w[3], x1);
+        multiply_bytes(products[0], start, w[0], w[1], x0);
+        multiply_bytes(products[1], start, w[2], w[3], x1);
     } else {
-        multiply_bytes(products[0], kIntegerBits, w, x0, x1);
+        multiply_bytes(products[0], start, w, x0, x1);
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const float* scale = scales[i / 2];
+        const RowScales<Block>& row = i < 2 ? row0 : row1;
         const float* token = token_scales + i % 2 * kTokenScales<Block>;
-        float weighted = scale[0] * float_of_bits(products[0][i]);
+        float weighted = scaled_float_of_bits(products[0][i], row.of[0], row.no_integer);
         if constexpr (kScaleOf16<Block>)
-            weighted += scale[1] * float_of_bits(products[1][i]);
+            weighted += row.of[1] * float_of_bits(products[1][i]);
         sums[i] += weighted * token[0];
         if constexpr (kHasOffset<Block>)
 #pragma unroll
             for (int part = 0; part < kScalesOf<Block>; ++part)
-                sums[i] += scale[kScalesOf<Block> + part] * token[1 + part];
+                sums[i] += row.of[kScalesOf<Block> + part] * token[1 + part];
     }
 }
 
 // A step's products. row, pair: the warp's first row, and pair of tiles of 8 tokens; live: tokens that there are
 template <class Block>
-__device__ inline void multiply(const Stage<Block>& stage, int row, int pair, int live,
-                                float (&sums)[kPairs<Block>][2][kRowTiles<Block>][4])
+__device__ inline void multiply(const RowStage<Block>& rows, const TokenStage<Block>& tokens, int row, int pair,
+                                int live, const int (&start)[4], float (&sums)[kPairs<Block>][2][kRowTiles<Block>][4])
 {
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
         std::uint32_t w[kRowTiles<Block>][4];
-        float scales[kRowTiles<Block>][2][kScales<Block>];
 #pragma unroll
-        for (int i = 0; i < kRowTiles<Block>; ++i) {
-            load_matrices(w[i], address_in(stage.weights, row + 16 * i + lane() % 16, 2 * g + lane() / 16));
-            take(scales[i][0], stage.scales[g][row + 16 * i + lane() / 4]);
-            take(scales[i][1], stage.scales[g][row + 16 * i + lane() / 4 + 8]);
-        }
+        for (int i = 0; i < kRowTiles<Block>; ++i)
+            load_matrices(w[i], address_in(rows.weights, row + 16 * i + lane() % 16, 2 * g + lane() / 16));
+        RowScales<Block> scales[2 * kRowTiles<Block>];
+#pragma unroll
+        for (int i = 0; i < 2 * kRowTiles<Block>; ++i)
+            scales[i].take(rows.scales[g][row + 8 * i + lane() / 4]);
 #pragma unroll
         for (int p = 0; p < kPairs<Block>; ++p) {
             const int first = 16 * (pair + kTokenWarps<Block> * p);
             if (first >= live)
                 break;  // the whole warp
             std::uint32_t x[4];
-            load_matrices(x, address_in(stage.x, first + lane() / 16 * 8 + lane() % 8, 2 * g + lane() / 8 % 2));
+            load_matrices(x, address_in(tokens.x, first + lane() / 16 * 8 + lane() % 8, 2 * g + lane() / 8 % 2));
 #pragma unroll
             for (int t = 0; t < 2; ++t) {
                 float token_scales[2 * kTokenScales<Block>];
-                take(token_scales, stage.token_scales[g][first + 8 * t + lane() % 4 * 2]);
+                take_neighbours(token_scales, tokens.scales[g][first + 8 * t + lane() % 4 * 2]);
 #pragma unroll
                 for (int i = 0; i < kRowTiles<Block>; ++i)
-                    add_group<Block>(w[i], x[2 * t], x[2 * t + 1], scales[i], token_scales, sums[p][t][i]);
+                    add_group<Block>(w[i], x[2 * t], x[2 * t + 1], scales[2 * i], scales[2 * i + 1], token_scales,
+                                     start, sums[p][t][i]);
             }
         }
     }
@@ -373,37 +375,43 @@ __device__ void matmul(const MatmulArguments& a)
         return;  // the whole block
     if (const int token = int(threadIdx.x); token < kMatmulTokens)
         shared.out_row[token] = rows_of(a, work, token).out;
+    if (threadIdx.x < 4)
+        shared.start[threadIdx.x] = kIntegerBits;
 
     const int first_row = int(blockIdx.y) * kMatmulRows;
     const int row = warp() % kRowWarps<Block> * 16 * kRowTiles<Block>;
     // Warps take pairs in turns, so that more of them have work where tokens are few.
-    const int pair = warp() / kRowWarps<Block>;
+    const int pair = of_first_lane(warp() / kRowWarps<Block>);
+    const int live = of_first_lane(work.tokens);
     Activations<Block> activations(a, work);
     Weights<Block> weights(a, work, first_row);
 
-    // What rounding lost goes through the same products: the second half of the steps.
-    const unsigned steps_once = unsigned(a.n / 32 + kGroups - 1) / kGroups;
-    const unsigned steps = (a.residual ? 2 : 1) * steps_once;
+    // What rounding lost is multiplied by the same weights: every second part then, after the activations of its step.
+    const unsigned parts_bits = a.residual ? 1 : 0;
+    const unsigned parts = (unsigned(a.n / 32 + kGroups - 1) / kGroups) << parts_bits;
     float sums[kPairs<Block>][2][kRowTiles<Block>][4] = {};
-    activations.copy(shared.stages[0]);
+    activations.copy(shared.tokens[0], 0, 0);
     commit_copies();
     weights.read(0);
-    weights.unpack(shared.stages[0]);
-    for (unsigned step = 1; step <= steps; ++step) {
-        Stage<Block>& here = shared.stages[(step - 1) % 2];
-        Stage<Block>& there = shared.stages[step % 2];
+    weights.unpack(shared.rows[0]);
+    __syncthreads();
+    int start[4];
+    read_unknown(start, shared.start);
+    for (unsigned part = 0; part < parts; ++part) {
+        const unsigned next = part + 1;
+        const unsigned next_step = next >> parts_bits;
+        const bool other_weights = next < parts && (next & parts_bits) == 0;
         wait_for_copies<0>();
-        __syncthreads();  // this step's are here, and the last step has been used
-        if (step == steps_once && step < steps)
-            activations.go_on_with_residual(a, int(steps_once));
-        if (step < steps) {
-            activations.copy(there);
+        __syncthreads();  // this part is here, and the one before has been used
+        if (next < parts) {
+            activations.copy(shared.tokens[next % 2], next_step, next & parts_bits ? a.residual - a.x : 0);
             commit_copies();
-            weights.read((step < steps_once ? step : step - steps_once) * kGroups);
         }
-        multiply<Block>(here, row, pair, work.tokens, sums);
-        if (step < steps)
-            weights.unpack(there);
+        if (other_weights)
+            weights.read(next_step * kGroups);
+        multiply<Block>(shared.rows[(part >> parts_bits) % 2], shared.tokens[part % 2], row, pair, live, start, sums);
+        if (other_weights)
+            weights.unpack(shared.rows[next_step % 2]);
     }
 
 #pragma unroll

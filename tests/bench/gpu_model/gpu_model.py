@@ -12,9 +12,10 @@ What is assumed:
   others' published measurements for the rest. A product reaches 91 % of a copy (measured: 87 to 93 %).
 - A scheduler issues 0.75 instructions a cycle where all warps have something to do.
 - The latency of memory is 650 cycles, at the clock of the card under load.
-- Products of many rows are bound by instructions, not by tensor cores: 597 operations a cycle and multiprocessor, as
-  measured on an H200 (138 Tops/s), at most 70 % of what the tensor cores do. Attention over many rows likewise, 424
-  (q8_0 KV, 98 TFLOP/s). cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
+- Products of many rows are bound by instructions, not by tensor cores: a scheduler issues 0.578 a cycle, which is what
+  138 Tops/s on an H200 were by the machine code of then (MATMUL_OF_H200), at most 70 % of what the tensor cores do.
+  Attention over many rows likewise: 424 operations a cycle and multiprocessor as measured there (q8_0 KV, 98 TFLOP/s).
+  cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
 - Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
   multiprocessor (measured: what 32,000 tokens added to a step), at most what a product reads.
 - Of a layer's 10 launches, those that are no products take the times of SMALL, scaled by the clock.
@@ -27,7 +28,7 @@ What is assumed:
 import argparse
 import pathlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent.parent
@@ -37,6 +38,7 @@ MEASURED = HERE / "measured.tsv"
 LATENCY_CYCLES = 650
 LAUNCH_S = 1.8e-6
 ISSUE = 0.75
+MATMUL_ISSUE = 0.578
 OF_A_COPY = 0.91
 HOST_S = 15e-6
 
@@ -55,6 +57,7 @@ class Card:
     copy_share: float
     bytes_ops: int  # products and additions of 8-bit integers by a multiprocessor's tensor cores in a cycle
     halves_ops: int  # of halves, added up in floats
+    matmul: tuple  # instructions of a warp in a step of matmul_q4_k and matmul_q6_k
 
     @property
     def copy(self):
@@ -65,14 +68,18 @@ class Card:
         return self.ghz * 1e9
 
 
+# Inner loops in machine_code.tsv, for compute capability 8.0 to 8.9, 9.0 and 12.0.
+MATMUL_8, MATMUL_9, MATMUL_12 = (403, 557), (403, 563), (354, 511)
+MATMUL_OF_H200 = (489, 634)  # 2026-11-27
+
 CARDS = [
-    Card("RTX 3060", 28, 1.78, 360, 0.91, 2048, 512),
-    Card("RTX 4060", 24, 2.46, 272, 0.91, 2048, 512),
-    Card("RTX 4090", 128, 2.52, 1008, 0.91, 2048, 512),
-    Card("RTX 5070 Ti", 70, 2.45, 896, 0.91, 2048, 512),
-    Card("A100", 108, 1.41, 1555, 0.88, 4096, 2048),
-    Card("H100", 132, 1.755, 3350, 0.86, 8192, 4096),
-    Card("H200", 132, 1.755, 4800, 0.86, 8192, 4096),
+    Card("RTX 3060", 28, 1.78, 360, 0.91, 2048, 512, MATMUL_8),
+    Card("RTX 4060", 24, 2.46, 272, 0.91, 2048, 512, MATMUL_8),
+    Card("RTX 4090", 128, 2.52, 1008, 0.91, 2048, 512, MATMUL_8),
+    Card("RTX 5070 Ti", 70, 2.45, 896, 0.91, 2048, 512, MATMUL_12),
+    Card("A100", 108, 1.41, 1555, 0.88, 4096, 2048, MATMUL_8),
+    Card("H100", 132, 1.755, 3350, 0.86, 8192, 4096, MATMUL_9),
+    Card("H200", 132, 1.755, 4800, 0.86, 8192, 4096, MATMUL_9),
 ]  # fmt: skip
 
 # What the review of 2026-11-24 expected of the kernels of then: decode and prefill, tok/s.
@@ -190,7 +197,11 @@ def prefill(card, tokens, products_per_s):
 
 
 def own_products(card):
-    return min(597, 0.7 * card.bytes_ops) * card.multiprocessors * card.hz
+    step = 2 * 64 * 32 * 32  # operations: 64 weights of 32 rows, 32 tokens
+    q6_k = FEED_FORWARD / 2 / (2 * EMBEDDING + 2 * KV + 3 * FEED_FORWARD)  # of all weights
+    instructions = (1 - q6_k) * card.matmul[0] + q6_k * card.matmul[1]
+    per_cycle = 4 * MATMUL_ISSUE * step / instructions
+    return min(per_cycle, 0.7 * card.bytes_ops) * card.multiprocessors * card.hz
 
 
 def blas_products(card, rows=2048):
@@ -237,7 +248,7 @@ def modelled(card, code, what):
         "decode_4096": lambda: decode(card, 4096, of_layer, RANK_S if code == "now" else 50e-6),
         "decode_32000": lambda: decode(card, 32000),
         "copy_gb_s": lambda: card.copy / 1e9,
-        "prefill_own": lambda: expectations(card)["prefill_own"],
+        "prefill_own": lambda: expectations(replace(card, matmul=MATMUL_OF_H200))["prefill_own"],
         "prefill_blas": lambda: expectations(card)["prefill_blas"],
     }[what]()  # fmt: skip
 
