@@ -46,7 +46,7 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("-t,--threads", load.threads, "threads; 0: one per physical core");
     command.add_flag("--pin-threads", load.pin_threads, "each thread but the first stays on a core of its own");
     command.add_option("-b,--batch-size", load.prefill_chunk_tokens,
-                       "tokens of a prefill step; 0: 512, or as many as keep a GPU busy");
+                       "tokens of a prefill step; 0: 512, or as many as keep a GPU and its link busy");
     command.add_option("--ub,--ubatch-size", ubatch_tokens, "the same, and goes before -b");
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
     command.add_option(

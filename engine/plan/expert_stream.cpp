@@ -67,10 +67,9 @@ std::int64_t largest_matrix(const LayerWeights& w)
     return std::int64_t(bytes);
 }
 
-/// Whether memory holds the experts twice: the file's pages, which a GPU reads, and the copies that the host computes
-/// with. If it does not, a GPU waits for the disk. The experts of all layers are counted, also those that lie on a
-/// device, since how many do changes while the model talks. Empty: unknown, and taken for enough.
-bool pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes)
+}  // namespace
+
+bool holds_experts_twice(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes)
 {
     double bytes = 0;
     for (const LayerWeights& w : weights.layers)
@@ -78,15 +77,13 @@ bool pages_stay(const Hyperparameters& h, const Weights& weights, std::optional<
     return !memory_bytes || 2 * bytes <= 0.9 * double(*memory_bytes);
 }
 
-}  // namespace
-
 std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& h, const Weights& weights,
                                                          const MachineRates* rates, const DeviceRates& device,
                                                          int max_rows, std::optional<std::int64_t> memory_bytes,
                                                          DeviceLayout& layout)
 {
     const bool reads_at_once =
-        layout.transport() != DeviceLayout::Transport::Link || pages_stay(h, weights, memory_bytes);
+        layout.transport() != DeviceLayout::Transport::Link || holds_experts_twice(h, weights, memory_bytes);
     std::vector<std::optional<ExpertCosts>> costs;
     for (int l = 0; l < layout.num_layers(); ++l) {
         const LayerWeights& w = weights.layers[std::size_t(l)];

@@ -22,4 +22,10 @@ std::vector<std::optional<ExpertCosts>> plan_expert_ring(const Hyperparameters& 
                                                          int max_rows, std::optional<std::int64_t> memory_bytes,
                                                          DeviceLayout& layout);
 
+/// Says whether memory holds the experts twice: the file's pages, which a GPU reads, and the copies that the host
+/// computes with. If it does not, a GPU that wants them waits for the disk. The experts of all layers are counted, also
+/// those that lie on a device, since how many do changes while the model talks. Without memory_bytes it is taken for
+/// enough.
+bool holds_experts_twice(const Hyperparameters& h, const Weights& weights, std::optional<std::int64_t> memory_bytes);
+
 }  // namespace engine

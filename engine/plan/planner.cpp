@@ -234,7 +234,8 @@ try {
     if (block < 16 || block % 16 != 0)
         return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens");
     const int context = asked.context_tokens > 0 ? asked.context_tokens : costs.context_length;
-    const LoadRequest request = with_prefill_chunk(asked, model_->h, context);
+    const LoadRequest request =
+        with_prefill_chunk(asked, model_->h, context, model_->weights, host_memory().total_bytes);
     const int longest_step = std::min(request.prefill_chunk_tokens, context);
     const int threads = request.threads > 0 ? request.threads : physical_cores();
     const std::int64_t scratch =

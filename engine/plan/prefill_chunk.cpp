@@ -1,6 +1,7 @@
 #include "engine/plan/prefill_chunk.h"
 
 #include "engine/exec/cuda_backend.h"
+#include "engine/plan/expert_stream.h"
 #include "engine/plan/model_costs.h"
 #include "kernels/cuda/driver.h"
 
@@ -26,15 +27,28 @@ std::optional<kernels::cuda::DeviceInfo> gpu_of(const LoadRequest& request)
     return std::nullopt;
 }
 
-int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int context,
-                 const kernels::cuda::DeviceInfo& gpu)
+/// Says whether experts will lie on the host and come to the GPU for a prompt. Each step brings them over the link
+/// again, so it is worth many rows however small the GPU is. KV and scratch drive some out of a memory that the weights
+/// nearly fill.
+bool brings_experts(const PlacementOptions& wish, const Hyperparameters& h, const Weights& weights,
+                    std::int64_t gpu_bytes, std::optional<std::int64_t> host_bytes)
+{
+    return h.experts > 0 && holds_experts_twice(h, weights, host_bytes) &&
+           (wish.host_expert_layers.value_or(0) > 0 || weights.bytes > gpu_bytes / 4 * 3);
+}
+
+int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int context, const Weights& weights,
+                 std::optional<std::int64_t> host_bytes, const kernels::cuda::DeviceInfo& gpu)
 {
     std::int64_t memory = std::int64_t(gpu.memory_bytes);
     if (request.placement.vram_budget_bytes > 0)
         memory = std::min(memory, request.placement.vram_budget_bytes);
     const KvCache none(kv_shapes(h, request), request.kv_block_tokens, 0);
+    const int busy_rows = brings_experts(request.placement, h, weights, memory, host_bytes)
+                              ? kLongestOwnChunk
+                              : kRowsOfMultiprocessor * gpu.multiprocessors;
     const auto suits = [&](int rows) {
-        return rows <= kRowsOfMultiprocessor * gpu.multiprocessors && rows * h.experts_used <= kMostPairs &&
+        return rows <= busy_rows && rows * h.experts_used <= kMostPairs &&
                CudaBackend::scratch_bytes(h, none, std::min(rows, context), context) <= memory / kShareOfChunk;
     };
     int rows = kLongestOwnChunk;
@@ -45,14 +59,15 @@ int chunk_of_gpu(const LoadRequest& request, const Hyperparameters& h, int conte
 
 }  // namespace
 
-LoadRequest with_prefill_chunk(LoadRequest request, const Hyperparameters& h, int context)
+LoadRequest with_prefill_chunk(LoadRequest request, const Hyperparameters& h, int context, const Weights& weights,
+                               std::optional<std::int64_t> host_bytes)
 {
     if (request.prefill_chunk_tokens > 0)
         return request;
     request.prefill_chunk_tokens = kPrefillChunk;
     if (on_gpu(request) && context > kPrefillChunk)
         if (const auto gpu = gpu_of(request))
-            request.prefill_chunk_tokens = chunk_of_gpu(request, h, context, *gpu);
+            request.prefill_chunk_tokens = chunk_of_gpu(request, h, context, weights, host_bytes, *gpu);
     return request;
 }
 

@@ -3,6 +3,10 @@
 
 #include "engine/engine.h"
 #include "engine/model/hyperparameters.h"
+#include "engine/model/weights.h"
+
+#include <cstdint>
+#include <optional>
 
 namespace engine {
 
@@ -11,9 +15,12 @@ inline constexpr int kLongestOwnChunk = 2048;     // of a GPU
 inline constexpr int kRowsOfMultiprocessor = 16;  // that a GPU needs, to have work for all of them
 inline constexpr int kShareOfChunk = 16;          // of the device's memory, that a longer chunk may take: a 16th
 
-/// The request with a number of tokens: what it names; else 512, and on a GPU as many as keep it busy, for which there
-/// is memory. `context`: the longest sequence.
-LoadRequest with_prefill_chunk(LoadRequest request, const Hyperparameters& h, int context);
+/// Returns the request with a number of tokens: what it names; else 512, and on a GPU as many as keep it busy, for
+/// which there is memory; where experts come over the link for a prompt, as many as there is memory for, 2,048 at most.
+/// `request`: its tensor overrides are layers by now. `context`: the longest sequence. `host_bytes`: this machine's
+/// memory; empty: unknown.
+LoadRequest with_prefill_chunk(LoadRequest request, const Hyperparameters& h, int context, const Weights& weights,
+                               std::optional<std::int64_t> host_bytes);
 
 /// What it is at most, where the model is not known.
 int longest_prefill_chunk(const LoadRequest& request);

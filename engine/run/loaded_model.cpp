@@ -75,7 +75,13 @@ try {
     const ModelInfo* const beside = request.draft_model.empty() ? nullptr : &*draft;
     if (const auto ok = model->choose_context(request, beside, progress); !ok)
         return tl::unexpected(ok.error());
-    const LoadRequest chosen = with_prefill_chunk(request, model->h_, model->info_.context_in_use);
+    LoadRequest asked = request;
+    if (auto options = with_tensor_overrides(request.placement, model->file_))  // else place_layers() says why not
+        asked.placement = std::move(*options);
+    LoadRequest chosen = request;
+    chosen.prefill_chunk_tokens =
+        with_prefill_chunk(asked, model->h_, model->info_.context_in_use, model->weights_, host_memory().total_bytes)
+            .prefill_chunk_tokens;
     model->allocate(chosen, beside);
     if (const auto ok = model->bring_weights_in(progress); !ok)
         return tl::unexpected(ok.error());

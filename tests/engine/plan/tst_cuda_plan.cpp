@@ -164,9 +164,40 @@ private Q_SLOTS:
         const auto h = read_hyperparameters(*file);
         QVERIFY(h);
         if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") != "cuda" || asked > 0)
-            QCOMPARE(with_prefill_chunk(request, *h, context).prefill_chunk_tokens, tokens);
+            QCOMPARE(with_prefill_chunk(request, *h, context, Weights{}, {}).prefill_chunk_tokens, tokens);
         request.placement.device = PlacementOptions::Device::Cpu;
-        QCOMPARE(with_prefill_chunk(request, *h, context).prefill_chunk_tokens, asked > 0 ? asked : 512);
+        QCOMPARE(with_prefill_chunk(request, *h, context, Weights{}, {}).prefill_chunk_tokens, asked > 0 ? asked : 512);
+    }
+
+    // Each step brings experts over the link again.
+    void stepsThatBringExpertsAreLong()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            QSKIP("the GPU has another number of multiprocessors");
+        constexpr std::int64_t kMebibyte = 1 << 20;
+        emulator::GpuFacts facts = small_gpu(4096);
+        facts.multiprocessors = 28;
+        const Gpu gpu(facts);
+        LoadRequest request = on_cuda(request_for("qwen3moe"));
+        request.prefill_chunk_tokens = 0;
+        const auto file = GgufFile::open(request.model);
+        QVERIFY(file);
+        const auto h = read_hyperparameters(*file);
+        QVERIFY(h);
+        auto weights = Weights::read(*file, *h);
+        QVERIFY(weights);
+        const auto tokens = [&](std::int64_t mebibytes, std::optional<std::int64_t> host_bytes = {}) {
+            weights->bytes = mebibytes * kMebibyte;
+            return with_prefill_chunk(request, *h, 32768, *weights, host_bytes).prefill_chunk_tokens;
+        };
+        QCOMPARE(tokens(3072), 512);
+        QCOMPARE(tokens(3073), 2048);
+        QCOMPARE(tokens(3073, 1), 512);  // the host has no room for the file's pages: nothing comes
+        request.placement.vram_budget_bytes = 2048 * kMebibyte;
+        QCOMPARE(tokens(1537), 2048);
+        request.placement.vram_budget_bytes = 0;
+        request.placement.host_expert_layers = 1;
+        QCOMPARE(tokens(1), 2048);
     }
 
     // All heads of a step's rows may be more than a grid has in its second direction.
@@ -191,7 +222,7 @@ private Q_SLOTS:
         QVERIFY(h && h->latent);
         for (LayerParameters& layer : h->layers)
             layer.heads = kHeads;
-        const int rows = with_prefill_chunk(request, *h, kContext).prefill_chunk_tokens;
+        const int rows = with_prefill_chunk(request, *h, kContext, Weights{}, {}).prefill_chunk_tokens;
         QVERIFY(rows * kHeads > 65535);
         const auto device = CudaDevice::open(0);
         QVERIFY(device);
