@@ -43,10 +43,29 @@ public:
         DriverGate& gate_;
     };
 
-    /// A step in which the device waits for the host. False: there is such a call, so that this step is to be done in
-    /// another way. Never waits.
-    bool begin_step() { return calls_ == 0 && mutex_.try_lock(); }
-    void end_step() { mutex_.unlock(); }
+    /// Marks a step in which the device waits for the host, for as long as the object lives. False: another thread's
+    /// Call is under way, so the step has to be done in another way. Never waits.
+    class Step
+    {
+    public:
+        explicit Step(DriverGate& gate)
+            : gate_(gate)
+            , begun_(gate.calls_ == 0 && gate.mutex_.try_lock())
+        {
+        }
+        ~Step()
+        {
+            if (begun_)
+                gate_.mutex_.unlock();
+        }
+        Step(const Step&) = delete;
+        Step& operator=(const Step&) = delete;
+        explicit operator bool() const { return begun_; }
+
+    private:
+        DriverGate& gate_;
+        const bool begun_;
+    };
 
 private:
     std::recursive_mutex mutex_;

@@ -1,6 +1,7 @@
 #include "engine/exec/cuda_graphs.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -32,20 +33,20 @@ void CudaGraphs::run_layers(const LayerRange& range, const std::function<void()>
         for (int l = range.first; l < range.last; ++l)
             layers_[std::size_t(l)] = {inputs_.any_on_host(l, 0, 1), inputs_.streams(l)};
         recording = recording_of(range);
-        if (!recording)
+        if (!recording && --steps_to_next_try_ <= 0)
             recording = record(range, work);
     }
     const bool waits = recording && recording->has_joins();
-    DriverGate& gate = calls_.device().gate();
-    if (!recording || (waits && !gate.begin_step())) {
+    std::optional<DriverGate::Step> step;
+    if (waits)
+        step.emplace(calls_.device().gate());
+    if (!recording || (waits && !*step)) {
         work();
     } else {
         replay(*recording);
-        if (waits) {
-            gate.end_step();
-            if (calls_.ok() && joins_.late())
-                repeat_late_step(work);
-        }
+        step.reset();
+        if (waits && calls_.ok() && joins_.late())
+            repeat_late_step(work);
     }
     if (host_experts_)
         host_experts_->end_step();
@@ -64,22 +65,33 @@ CudaRecording* CudaGraphs::recording_of(const LayerRange& range)
     return known == recordings_.end() ? nullptr : known->get();
 }
 
-/// Null where the driver makes no graph of it: then `work` is to be done directly, in this step and all others.
+/// Returns null where the driver makes no graph of it: `work` is then to be done directly, in this step and those that
+/// follow. Where memory was lacking it is tried again after some steps, each time after twice as many.
 CudaRecording* CudaGraphs::record(const LayerRange& range, const std::function<void()>& work)
 {
     make_room_for_recording(range);
     auto recording = std::make_unique<CudaRecording>(calls_.driver(), range, layers_);
     recorder_.begin(*recording);
-    work();
+    try {
+        work();
+    } catch (...) {
+        recorder_.end();
+        throw;
+    }
     recorder_.end();
-    if (calls_.ok())
+    if (calls_.ok()) {
+        pause_steps_ = kFirstPauseSteps;
         return recordings_.emplace_back(std::move(recording)).get();
-    if (!kernels::cuda::is_device_lost(calls_.failed())) {
+    }
+    if (kernels::cuda::is_device_lost(calls_.failed()))
+        return nullptr;
+    works_ = calls_.failed() == kernels::cuda::Status::OutOfMemory;
+    if (!works_ || pause_steps_ == kFirstPauseSteps)
         calls_.warn(std::string(calls_.device().id()) + " keeps no decode steps as graphs: " +
                     calls_.driver().error_text(calls_.failed()) + "; each kernel is queued by itself, which is slower");
-        calls_.forget_failure();
-        works_ = false;
-    }
+    calls_.forget_failure();
+    steps_to_next_try_ = pause_steps_;
+    pause_steps_ = std::min(2 * pause_steps_, kLongestPauseSteps);
     return nullptr;
 }
 

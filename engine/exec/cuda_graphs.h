@@ -50,7 +50,10 @@ private:
     CudaRecorder& recorder_;
     std::vector<std::unique_ptr<CudaRecording>> recordings_;  // the oldest first
     std::vector<CudaRecording::Layer> layers_;                // (layers,) of this step, where it can be recorded
-    bool works_ = true;                                       // false once the driver could not make a graph
+    bool works_ = true;  // false once the driver could not make a graph, though it had memory
+    static constexpr int kFirstPauseSteps = 32, kLongestPauseSteps = 4096;
+    int steps_to_next_try_ = 0;           // after the driver lacked memory for a graph
+    int pause_steps_ = kFirstPauseSteps;  // after the next time
 };
 
 }  // namespace engine

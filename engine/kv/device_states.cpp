@@ -45,7 +45,6 @@ Status DeviceStates::enter(StateId state)
     // A stopped step may still compute on a state that was given up meanwhile.
     if (Status ok = vram_.device().copy_after_compute(Direction::ToDevice); !ok)
         return ok;
-    hold(state);
     for (int l = 0; l < int(memory_.size()); ++l)
         if (memory_[std::size_t(l)]) {
             const auto* from = reinterpret_cast<const std::byte*>(states_.host_layer(state, l));
@@ -55,6 +54,7 @@ Status DeviceStates::enter(StateId state)
             if (Status ok = vram_.device().compute_after(Direction::ToDevice, *ticket); !ok)
                 return ok;
         }
+    hold(state);  // only now: a copy that failed leaves nobody's state here
     home_ = false;
     return {};
 }

@@ -413,7 +413,8 @@ private Q_SLOTS:
         auto other = CudaDevice::open(0);
         QVERIFY(other);
         DriverGate& gate = here.device->gate();
-        QVERIFY(gate.begin_step());
+        std::optional<DriverGate::Step> step(std::in_place, gate);
+        QVERIFY(*step);
         std::atomic<int> done = 0;
         std::vector<std::thread> threads;
         threads.emplace_back([&] {
@@ -428,7 +429,7 @@ private Q_SLOTS:
         std::this_thread::sleep_for(50ms);
         const int early = done;
         const std::size_t locked = here.gpu.locked_bytes();
-        gate.end_step();
+        step.reset();
         for (std::thread& thread : threads)
             thread.join();
         QCOMPARE(early, 0);
@@ -437,8 +438,7 @@ private Q_SLOTS:
         QCOMPARE(done.load(), 2);
         QCOMPARE(here.gpu.locked_bytes(), here.cache.page_bytes() + page.size());
         here.device->unpin(page.data(), page.size());
-        QVERIFY(gate.begin_step());
-        gate.end_step();
+        QVERIFY(DriverGate::Step(gate));
     }
 
     /// What a stopped step still computes is not written over the state that comes in place of its own.
@@ -489,6 +489,52 @@ private Q_SLOTS:
             vram.give_back(Vram::Use::Scratch, *work, kLongWork);
         }
         kernels::cuda::set_platform({});
+    }
+
+    /// Whichever call of bringing a state fails: it is brought once more, whole.
+    void aStateThatCameInPartIsNotThere()
+    {
+        constexpr int kFloats = 64, kLayers = 2, kNever = 1 << 20;
+        int calls = 1;  // of the driver, for all of it; the first round, in which none fails, counts them
+        for (int n = 0; n <= calls; ++n) {
+            emulator::EmulatedGpu gpu(gpu_of(16));
+            kernels::cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
+            {
+                const auto device = CudaDevice::open(0);
+                QVERIFY(device);
+                Vram vram(**device);
+                RecurrentStates states(std::vector<int>(kLayers, kFloats), 4);
+                DeviceStates there(states, vram);
+                states.set_device(&there);
+                KvSequence sequence;
+                QVERIFY(states.prepare(sequence));
+                for (int l = 0; l < kLayers; ++l) {
+                    QVERIFY(there.join(l));
+                    std::fill_n(states.host_layer(sequence.state, l), kFloats, float(l + 1));
+                }
+                const int before = gpu.calls();
+                gpu.fail_call(n > 0 ? n : kNever, kernels::cuda::Status::OutOfMemory);
+                const bool came = bool(there.enter(sequence.state));
+                if (n == 0)
+                    calls = gpu.calls() - before;
+                QVERIFY(came || n > 0);
+                gpu.fail_call(kNever, kernels::cuda::Status::OutOfMemory);
+                QVERIFY(there.enter(sequence.state));
+                for (int l = 0; l < kLayers; ++l) {
+                    std::array<float, kFloats> seen{};
+                    const auto at = reinterpret_cast<std::uintptr_t>(states.layer(sequence.state, l));
+                    (void)(*device)->driver().copy_to_host(seen.data(), std::uint64_t(at), sizeof seen,
+                                                           (*device)->compute());
+                    QVERIFY((*device)->finish_work());
+                    QVERIFY2(std::ranges::all_of(seen, [&](float value) { return value == float(l + 1); }),
+                             qPrintable(QString("call %1, layer %2").arg(n).arg(l)));
+                }
+                states.cut(sequence, 0);
+                states.set_device(nullptr);
+                QVERIFY(calls >= 2 * kLayers);  // a copy and a wait each
+            }
+            kernels::cuda::set_platform({});
+        }
     }
 
     void aPageIsFreedWhileItIsBeingLocked()

@@ -254,6 +254,27 @@ private Q_SLOTS:
         }
         QCOMPARE(first_difference(recorded, direct), -1);
     }
+
+    // Another program had the memory that a graph needed, for a moment.
+    void graphsAreTriedAgainWhereMemoryWasLacking()
+    {
+        Gpu gpu;
+        static int failures;
+        failures = 2;
+        cuda::DriverTable table = emulator::EmulatedGpu::table();
+        static const auto instantiate = table.graph_instantiate;
+        table.graph_instantiate = [](cuda::GraphExec* made, cuda::Graph graph, unsigned long long flags) {
+            return failures-- > 0 ? cuda::Status::OutOfMemory : instantiate(made, graph, flags);
+        };
+        cuda::set_platform({&table, emulator::EmulatedGpu::images(), {}});
+        const auto model = load(never_leaving());
+        QVERIFY(model);
+        const Run here = run(*model, [](int) {}, {.prefill = 8, .all = 120});
+        QVERIFY(here.status);
+        QCOMPARE(count(here.events, Event::Kind::Warning), 1);
+        QVERIFY(failures < 0);
+        QVERIFY(gpu.emulated()->graphs_made() > 0);
+    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestCudaGraphs)
