@@ -214,7 +214,8 @@ void CpuExperts::send_for_some(const LayerWeights& w, int layer)
     for (const ExpertRows& expert : active_)
         if (!w.cached_experts || !w.cached_experts->has(expert.expert))
             expert_count_[std::size_t(expert.expert)] = expert.count;
-    w.expert_ring->begin(layer, w, expert_count_);
+    w.expert_ring->choose(layer, w, expert_count_);
+    w.expert_ring->start();
     const std::span<const int> chosen = w.expert_ring->chosen();
     std::ranges::stable_partition(
         active_, [&](const ExpertRows& expert) { return !std::ranges::binary_search(chosen, expert.expert); });

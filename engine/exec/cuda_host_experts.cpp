@@ -186,7 +186,7 @@ void CudaHostExperts::compute_many(Rows& x, const LayerWeights& w, const ExpertP
 void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertParameters& p,
                                  const cuda::Routing& routing)
 {
-    ExpertsApart apart{device_.places(), bring_experts(p.layer, x.count()) ? ring_ : nullptr};
+    ExpertsApart apart{device_.places(), choose_what_comes(p.layer, x.count()) ? ring_ : nullptr};
     fill_places(p.layer, w, apart.ring ? ring_->chosen() : std::span<const int>());
     calls_.run(
         [&] { return calls_.driver().copy_to_device(apart.places, staged_places(), places_bytes(), calls_.queue()); });
@@ -195,6 +195,8 @@ void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertPar
     const std::function<void()> work(std::cref(rest));  // one reference fits it: nothing is allocated
     side_.begin(work);
     const EndsBefore stack{side_};
+    if (apart.ring)
+        ring_->start();  // only now: this thread may have to copy what comes first, and the others compute meanwhile
     device_.compute_apart(x, w, p, routing, apart);
     if (apart.ring)
         ring_->end();
@@ -203,8 +205,8 @@ void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertPar
     side_.wait();
 }
 
-/// Of the experts that have no copy, those that are worth their way to the device begin to come. False: none are.
-bool CudaHostExperts::bring_experts(int l, int rows)
+/// Chooses the experts that come to the device for this step, among those that have no copy there. False: none do.
+bool CudaHostExperts::choose_what_comes(int l, int rows)
 {
     if (!ring_ || !ring_->may_bring(l, rows))
         return false;
@@ -215,7 +217,7 @@ bool CudaHostExperts::bring_experts(int l, int rows)
     for (int e = 0; of.cache && e < experts_; ++e)
         if (inputs_.expert_places_here(l)[std::size_t(e)] != 0)
             rows_of_[std::size_t(e)] = 0;
-    ring_->begin(l, *of.weights, rows_of_);
+    ring_->choose(l, *of.weights, rows_of_);
     return !ring_->chosen().empty();
 }
 

@@ -63,7 +63,7 @@ private:
     void compute_with_copies(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
     void compute_many(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
     void share_many(Rows& x, const LayerWeights& w, const ExpertParameters& p, const kernels::cuda::Routing& routing);
-    bool bring_experts(int l, int rows);
+    bool choose_what_comes(int l, int rows);
     void fill_places(int l, const LayerWeights& w, std::span<const int> coming);
     void compute_rest(const LayerWeights& w, ExpertParameters p, int rows, std::span<const std::uint64_t> elsewhere);
     void let_device_begin();

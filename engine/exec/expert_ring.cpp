@@ -14,7 +14,7 @@ ExpertRing::ExpertRing(Vram& vram, int layers, int experts)
     taken_.reserve(std::size_t(experts));
 }
 
-void ExpertRing::begin(int l, const LayerWeights& from, std::span<const int> rows)
+void ExpertRing::choose(int l, const LayerWeights& from, std::span<const int> rows)
 {
     stream_.clear();  // a layer may have ended in its midst
     chosen_.clear();
@@ -31,7 +31,12 @@ void ExpertRing::begin(int l, const LayerWeights& from, std::span<const int> row
             stream_.add({kind, e, stack.expert(e).data, stack.bytes()});
         ++kind;
     });
-    stream_.start();
+}
+
+void ExpertRing::start()
+{
+    if (!chosen_.empty())
+        stream_.start();
 }
 
 std::span<const std::byte* const> ExpertRing::take()

@@ -36,10 +36,12 @@ public:
 
     // ---- in a step, a layer ----
 
-    /// Chooses among experts that so many rows have chosen, and begins to bring them: first all gates, where they are
-    /// apart, then all ups, then all downs. rows: (experts,), 0 where it is none of them. `from` has their matrices.
-    /// Precondition: may_bring().
-    void begin(int l, const LayerWeights& from, std::span<const int> rows);
+    /// Chooses among experts that so many rows have chosen those that are worth their way. rows: (experts,), 0 where it
+    /// is none of them. `from` has their matrices. Precondition: may_bring().
+    void choose(int l, const LayerWeights& from, std::span<const int> rows);
+    /// Begins to bring what was chosen: first all gates, where they are apart, then all ups, then all downs. Takes the
+    /// time of copying as many as there are places for where the host's memory is not page-locked.
+    void start();
     /// Which were chosen, in the order of their numbers.
     std::span<const int> chosen() const { return chosen_; }
     /// Where the n-th matrix of all that come will be on the device.
