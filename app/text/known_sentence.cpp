@@ -150,6 +150,7 @@ constexpr const char* kKnown[] = {
                       "the memory of the device is full, and the policy 'resident' lets nothing leave it"),
     QT_TRANSLATE_NOOP("KnownSentence", "the text has %1 tokens and the context holds %2"),
     QT_TRANSLATE_NOOP("KnownSentence", "the memory of %1 is full"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the system has no page-locked memory left for %1"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 stopped working: %2"),
     QT_TRANSLATE_NOOP("KnownSentence", "the answer was stopped"),
     QT_TRANSLATE_NOOP("KnownSentence", "loading was cancelled"),

@@ -27,6 +27,9 @@ CudaStaging::~CudaStaging()
 Status CudaStaging::allocate(const CudaDevice& device, std::size_t bytes)
 {
     const auto memory = device.driver().alloc_pinned(bytes);
+    if (memory.status == cuda::Status::OutOfMemory)
+        return fail(Error::Code::DeviceFull,
+                    "the system has no page-locked memory left for " + device.driver().info().name);
     if (Status ok = device.checked(memory.status); !ok)
         return ok;
     device_ = &device;

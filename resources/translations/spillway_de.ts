@@ -3974,6 +3974,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1; what had come of the answer is kept</source>
         <translation>%1; was von der Antwort gekommen war, bleibt</translation>
     </message>
+    <message>
+        <source>the system has no page-locked memory left for %1</source>
+        <translation>das System kann für %1 keinen Speicher mehr im RAM festhalten</translation>
+    </message>
 </context>
 <context>
     <name>KvMapSection</name>
