@@ -1,6 +1,14 @@
 #include "engine/run/placement_checks.h"
 
+#include <cmath>
+#include <string>
+
 namespace engine {
+
+static std::string percent(double share)
+{
+    return std::to_string(std::lround(100 * share));
+}
 
 Status check(const PlacementOptions& options)
 {
@@ -15,7 +23,8 @@ Status check(const PlacementOptions& options)
     if (options.expert_cache_bytes.value_or(0) < 0)
         return fail(Error::Code::BadRequest, "copies of experts cannot have less than no memory");
     if (!(options.watermark >= kLowestWatermark && options.watermark <= kHighestWatermark))
-        return fail(Error::Code::BadRequest, "the watermark must be between 50 and 100 percent of the budget");
+        return fail(Error::Code::BadRequest, "the watermark must be between " + percent(kLowestWatermark) + " and " +
+                                                 percent(kHighestWatermark) + " percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))
         return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
     return {};

@@ -2,6 +2,7 @@
 
 #include "engine/caught.h"
 #include "engine/gguf/printable.h"
+#include "engine/run/placement_checks.h"
 
 #include <array>
 #include <charconv>
@@ -228,9 +229,11 @@ try {
     if (!policy)
         return wrong(text.kv_policy, "one of resident, stream, merge, auto, cpu-decode");
     options.kv_policy = *policy;
-    if (!(text.kv_offload_percentage >= 0 && text.kv_offload_percentage <= 100))
-        return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
-    options.kv_offload_share = text.no_kv_offload ? 1.0 : text.kv_offload_percentage / 100;
+    options.kv_offload_share = text.kv_offload_percentage / 100;
+    if (const Status ok = check(options); !ok)
+        return tl::unexpected(ok.error());
+    if (text.no_kv_offload)
+        options.kv_offload_share = 1.0;
     return options;
 } catch (...) {
     return caught("to read the placement");
