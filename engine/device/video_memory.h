@@ -34,7 +34,8 @@ inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_b
 class VideoMemoryProbe
 {
 public:
-    /// Finds the GPU by the driver's name; of several with one name, the first.
+    /// Finds the GPU by the driver's name. Of several with one name none is asked: what the system says of one might be
+    /// taken for another's, all of whose memory would then seem to be moved out.
     explicit VideoMemoryProbe(std::string_view gpu_name);
     ~VideoMemoryProbe();
     VideoMemoryProbe(const VideoMemoryProbe&) = delete;

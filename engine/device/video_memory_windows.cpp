@@ -45,6 +45,7 @@ VideoMemoryProbe::VideoMemoryProbe(std::string_view gpu_name)
     Held<IDXGIFactory1> factory;
     if (FAILED(CreateDXGIFactory1(__uuidof(IDXGIFactory1), factory.place())))
         return;
+    bool is_known = false;
     for (UINT i = 0;; ++i) {
         Held<IDXGIAdapter1> found;
         if (FAILED(factory.at->EnumAdapters1(i, &found.at)))
@@ -52,10 +53,14 @@ VideoMemoryProbe::VideoMemoryProbe(std::string_view gpu_name)
         DXGI_ADAPTER_DESC1 described = {};
         if (FAILED(found.at->GetDesc1(&described)) || utf8(described.Description) != gpu_name)
             continue;
+        if (is_known) {
+            adapter_.reset();
+            return;
+        }
+        is_known = true;
         auto adapter = std::make_unique<Adapter>();
         if (SUCCEEDED(found.at->QueryInterface(__uuidof(IDXGIAdapter3), adapter->dxgi.place())))
             adapter_ = std::move(adapter);
-        return;
     }
 }
 
