@@ -106,10 +106,11 @@ void PlacementForecast::learn(const engine::Telemetry& frame)
         m_correction.observe(1 / *predicted, 1 / *speed);
 }
 
-/// Every number that is foretold comes from here.
-engine::Result<engine::Plan> PlacementForecast::plan(const engine::LoadRequest& request,
-                                                     std::span<const int> contexts) const
+/// Every number that is foretold comes from here. A draft model lies on the host beside all of them and changes none;
+/// to plan its memory the planner would read its file, here on the UI thread.
+engine::Result<engine::Plan> PlacementForecast::plan(engine::LoadRequest request, std::span<const int> contexts) const
 {
+    request.draft_model.clear();
     return m_planner->plan(request, contexts, m_rates.get());
 }
 

@@ -112,7 +112,7 @@ Q_SIGNALS:
 
 private:
     PlacementPreview preview(const engine::LoadRequest& request) const;
-    engine::Result<engine::Plan> plan(const engine::LoadRequest& request, std::span<const int> contexts) const;
+    engine::Result<engine::Plan> plan(engine::LoadRequest request, std::span<const int> contexts) const;
     std::optional<double> predictedAt(int tokens) const;
 
     std::function<Present()> m_present;

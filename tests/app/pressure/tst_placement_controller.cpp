@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <memory>
@@ -184,6 +185,25 @@ private Q_SLOTS:
         placement.setOtherPrograms(std::floor(whole / 2));
         QTRY_VERIFY(placement.deviceLayers() < before.layers);
         QCOMPARE(placement.deviceLayers(), placement.forecast()->preview(-1).layers);
+    }
+
+    /// The file that guesses is not looked at for it: it may be gone, or on a share that does not answer.
+    void whatIsForetoldNeedsNoFileOfTheDraftModel()
+    {
+        const QTemporaryDir folder;
+        const QString draft = folder.filePath("draft.gguf");
+        QVERIFY(QFile::copy(kGuideModel, draft));
+        Panel panel;
+        panel.models().setDraftOf([&draft](const QString&) { return draft; });
+        QTRY_VERIFY(panel.ready());
+        QVERIFY(!panel.models().loadedRequest().draft_model.empty());
+        PlacementForecast& forecast = *panel.placement().forecast();
+        const int spill = forecast.spillTokens().toInt();
+        QVERIFY(QFile::remove(draft));
+        forecast.replan();
+        QVERIFY(forecast.now().known);
+        QVERIFY(forecast.preview(3).known);
+        QCOMPARE(forecast.spillTokens().toInt(), spill);
     }
 
     void whatExpertsInRamAreSaidToBringTheyBring()
