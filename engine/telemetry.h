@@ -59,7 +59,10 @@ struct DeviceTelemetry {
     int layers = 0;  // computed there
     int layers_wanted = 0;
     int layers_without_experts = 0;  // of them, whose routed experts lie on the host
-    int expert_layers = 0;           // of the model, that have routed experts
+    // The number by which SetHostExperts leaves them as they are: all of these layers are among the first so many in
+    // the order in which experts leave, in which layers that have none have their places as well.
+    int host_expert_layers = 0;
+    int expert_layers = 0;  // of the model, that have routed experts
     std::int64_t total_bytes = 0;
     std::int64_t other_programs_bytes = 0;
     std::optional<std::int64_t> spilled_bytes = {};  // of ours, that the system put into the host's memory in silence

@@ -15,7 +15,7 @@ int ExpertPlacement::hostLayers() const
 {
     if (!m_device || m_device->expert_layers == 0)
         return -1;
-    return std::min(m_wish.host_expert_layers.value_or(m_device->layers_without_experts), m_layers);
+    return std::min(m_wish.host_expert_layers.value_or(m_device->host_expert_layers), m_layers);
 }
 
 bool ExpertPlacement::takesCopies() const

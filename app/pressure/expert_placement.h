@@ -32,7 +32,8 @@ public:
     /// All of them outlive it: what is asked for, the device and the model's layers as they are now.
     ExpertPlacement(engine::PlacementOptions& wish, const Device& device, const int& layers, Post post);
 
-    int hostLayers() const;  // whose experts are to lie in RAM, or do; -1: the model has none
+    /// So many layers' experts are to lie in RAM, or do; as setHostLayers() counts. -1: the model has none.
+    int hostLayers() const;
     bool automatic() const { return !m_wish.host_expert_layers; }
     /// Experts of layers on the device lie in RAM, and it keeps copies of some where it is asked to.
     bool takesCopies() const;
@@ -49,7 +50,9 @@ public:
         return placement.expert_cache_bytes.value_or(-1);
     }
 
-    Q_INVOKABLE void setHostLayers(int layers);       // -1: as many as KV drives out
+    /// The first so many in the order in which experts leave, layers without any among them; -1: as many as KV drives
+    /// out.
+    Q_INVOKABLE void setHostLayers(int layers);
     Q_INVOKABLE void setRoomForCopies(double bytes);  // 0: none; -1: as much as saves more time than KV would
 
 Q_SIGNALS:

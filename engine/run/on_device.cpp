@@ -466,6 +466,9 @@ DeviceTelemetry OnDevice::telemetry() const
     t.id = id();
     t.layers = layers();
     t.layers_without_experts = layers_without_experts();
+    for (int l = 0; l < layers(); ++l)
+        if (experts_on_host(l))
+            t.host_expert_layers = std::max(t.host_expert_layers, layout_.rank(l) + 1);
     t.expert_layers =
         int(std::ranges::count_if(model_.weights.layers, [](const LayerWeights& w) { return bool(w.router); }));
     t.total_bytes = device_->total_bytes();

@@ -281,7 +281,8 @@ void FakeEngine::carry_out(const engine::Command& command, const engine::Listene
     if (const auto* layers = std::get_if<engine::SetDeviceLayers>(placement))
         device->layers = device->layers_wanted = layers->layers.value_or(script_->settings_.layers_that_fit);
     else if (const auto* experts = std::get_if<engine::SetHostExperts>(placement))
-        device->layers_without_experts = std::min(experts->layers.value_or(0), device->expert_layers);
+        device->host_expert_layers = device->layers_without_experts =
+            std::min(experts->layers.value_or(0), device->expert_layers);
     else if (const auto* cache = std::get_if<engine::SetExpertCache>(placement))
         device->expert_cache_bytes = cache->bytes.value_or(device->total_bytes / 4);
     else if (const auto* budget = std::get_if<engine::SetVramBudget>(placement))

@@ -106,6 +106,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         device.layers = map.value(QStringLiteral("layers"), 16).toInt();
         device.expert_layers = map.value(QStringLiteral("experts"), 0).toInt();
         device.layers_without_experts = map.value(QStringLiteral("hostExperts"), 0).toInt();
+        device.host_expert_layers = device.layers_without_experts;
         device.expert_cache_bytes = bytes("copies");
         device.cached_experts = map.value(QStringLiteral("copied"), 0).toInt();
         device.layers_wanted = map.value(QStringLiteral("wanted"), device.layers).toInt();

@@ -39,6 +39,19 @@ Item {
             tryCompare(handle, "value", 0);
         }
 
+        // The slider goes by layers, some of which have no experts.
+        function test_only_layers_with_experts_are_counted() {
+            open({ panel: true, text: "zebras graze", kvColumns: 5,
+                   device: { layers: 12, experts: 13, total: 8e9, weights: 4e9, kv: 1e9 } });
+            const row = part("expertsChoice");
+            tryVerify(() => row.visible);
+            compare(row.inWords(5, { known: true, hostExperts: 2 }), "of 2 layer(s)");
+            compare(row.inWords(3, { known: true, hostExperts: 0 }), "none");
+            compare(row.inWords(5, { known: false, hostExperts: 0 }), "of 5 layer(s)");
+            compare(row.inWords(0, { known: true, hostExperts: 2 }), "none"); // what is planned otherwise
+            compare(row.inWords(Bench.pressure.placement.layers, { known: true, hostExperts: 13 }), "of all layers");
+        }
+
         function test_experts_are_shown_where_they_are() {
             open(withExperts);
             const map = part("expertMap");

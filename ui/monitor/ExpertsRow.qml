@@ -10,7 +10,17 @@ import Spillway.Ui.Theme
 RowLayout {
     id: root
 
+    objectName: "expertsChoice"
+
     required property PlacementController placement
+
+    // A layer without experts has a place on the slider, but is none of those that keep theirs in RAM.
+    function inWords(layers: int, then: var): string {
+        if (layers > 0 && layers >= root.placement.layers)
+            return qsTr("of all layers");
+        const count = layers > 0 && then.known ? then.hostExperts : layers;
+        return count === 0 ? qsTr("none") : qsTr("of %n layer(s)", "", count);
+    }
 
     spacing: Theme.gapSmall
 
@@ -21,7 +31,9 @@ RowLayout {
         to: Math.max(1, root.placement.layers)
         step: 1
         function shown(layers: real): string {
-            return layers === 0 ? qsTr("none") : layers >= root.placement.layers ? qsTr("of all layers") : qsTr("of %n layer(s)", "", layers);
+            const forecast = root.placement.forecast;
+            const between = layers > 0 && layers < root.placement.layers;
+            return root.inWords(layers, between && forecast.now.known ? forecast.previewHostExperts(layers) : forecast.now);
         }
         function foretold(layers: real): string {
             const then = root.placement.forecast.previewHostExperts(layers);

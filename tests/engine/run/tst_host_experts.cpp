@@ -121,6 +121,21 @@ private Q_SLOTS:
         QVERIFY(count(here.events, Event::Kind::ExpertsMove) > 0);
     }
 
+    /// Layers without experts have their places among those that leave, and their number says nothing of the order.
+    void theNumberThatKeepsThemIsKnown()
+    {
+        for (const char* const name : {"glm4moe", "ernie4_5-moe"}) {  // the first of two layers has no experts
+            for (int asked = 0; asked <= 2; ++asked) {
+                const auto model = load(with_host_experts(emulated(name, 200), asked));
+                QVERIFY(model);
+                const DeviceTelemetry device = device_of(*model);
+                QCOMPARE(device.layers, 2);
+                QCOMPARE(device.layers_without_experts, asked == 2 ? 1 : 0);
+                QCOMPARE(device.host_expert_layers, asked == 2 ? 2 : 0);
+            }
+        }
+    }
+
     void eachMoveIsAnEventWithItsBytes()
     {
         const auto model = load(with_host_experts(emulated("gpt-oss", 300), 0));
