@@ -223,6 +223,7 @@ void PlacementController::onEvent(const engine::Event& event)
         onTypesAnswered(m_postedTypes.take(event.command), event.ok);
     if (m_postedDevices.contains(event.command))
         onDeviceAnswered(m_postedDevices.take(event.command), event.ok);
+    Q_EMIT changed();
     if (event.ok)
         return;
     m_trouble = errorSentence({engine::Error::Code::BadRequest, event.sentence});

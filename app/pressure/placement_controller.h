@@ -30,6 +30,7 @@ class PlacementController : public QObject
     Q_PROPERTY(int wantedLayers READ wantedLayers NOTIFY changed)
     Q_PROPERTY(bool automatic READ automatic NOTIFY changed)
     Q_PROPERTY(bool moving READ moving NOTIFY changed)
+    Q_PROPERTY(bool asking READ asking NOTIFY changed)
     Q_PROPERTY(double totalBytes READ totalBytes NOTIFY changed)
     Q_PROPERTY(double budgetBytes READ budgetBytes NOTIFY changed)
     Q_PROPERTY(double watermark READ watermark NOTIFY changed)
@@ -54,6 +55,7 @@ public:
     int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
     bool automatic() const { return !m_request.placement.device_layers; }
     bool moving() const { return deviceLayers() != wantedLayers(); }
+    bool asking() const { return !m_posted.isEmpty(); }     // what was asked waits for the end of a step
     bool leaving() const { return m_leaving.has_value(); }  // its device, for the one that was agreed to last
     double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
@@ -77,13 +79,11 @@ public:
     Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
     Q_INVOKABLE void setWatermark(double share);
     Q_INVOKABLE void setPolicy(int policy);
-    /// Sets the type of all conversations' KV from the next token on, also without a device.
-    Q_INVOKABLE void setKvType(int type);
+    Q_INVOKABLE void setKvType(int type);  // of all conversations' KV from the next token on, also without a device
     void keepKvAs(engine::KvType type);
     Q_INVOKABLE void setOffloadPercent(int percent);
     Q_INVOKABLE void setOtherPrograms(double bytes);  // the dial of an emulated device
-    /// Makes room for another program: the budget shrinks to this, until growBack().
-    Q_INVOKABLE void yieldTo(double bytes);
+    Q_INVOKABLE void yieldTo(double bytes);           // makes room for another program: the budget, until growBack()
     Q_INVOKABLE void growBack();
     /// The size that toggleYield() shrinks to; at once, where it has shrunk already.
     Q_INVOKABLE void setYieldBytes(double bytes);

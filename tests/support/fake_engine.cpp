@@ -291,6 +291,8 @@ void FakeEngine::carry_out(const engine::Command& command, const engine::Listene
 
 void FakeEngine::poll(const engine::Listener& listener)
 {
+    if (script_->one_of(&FakeScript::Settings::in_long_step))
+        return;
     std::deque<std::pair<std::uint64_t, engine::Command>> done;
     {
         const std::lock_guard lock(posted_mutex_);

@@ -40,6 +40,7 @@ public:
         bool runnable = true;
         int recurrent_layers = 0;                       // of 16; the others keep KV
         std::optional<engine::DeviceTelemetry> device;  // of every frame; a command changes its layers and its budget
+        bool in_long_step = false;                      // what is posted waits for its end
         std::optional<std::string> device_error;        // why none can be opened while the model is there
         std::optional<engine::StepShares> shares;       // of every answer's last frame
         int drafted_tokens = 0, accepted_tokens = 0;    // likewise

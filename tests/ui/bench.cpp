@@ -85,6 +85,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         for (qsizetype i = 0; i + 1 < places.size(); i += 2)
             settings.guessed.push_back({places[i].toInt(), places[i + 1].toInt()});
     });
+    with("inLongStep", [&](const QVariant& value) { settings.in_long_step = value.toBool(); });
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });

@@ -305,6 +305,38 @@ Item {
             tryVerify(() => lastCommand() === "budget 1", 5000, lastCommand());
         }
 
+        // A step of a long prompt takes seconds, and nothing is carried out before its end.
+        function test_sliders_stay_until_the_engine_has_heard_of_it() {
+            open();
+            const placement = Bench.pressure.placement;
+            const budget = part("budgetRowSlider"), split = slider("panelSplit");
+            tryCompare(split, "value", 12);
+            Bench.script({ inLongStep: true });
+            reveal(split);
+            split.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Left);
+            keyClick(Qt.Key_Return);
+            reveal(budget);
+            mousePress(budget, budget.width / 2, budget.height / 2);
+            mouseRelease(budget, budget.width / 2, budget.height / 2);
+            const chosen = budget.value;
+            verify(chosen < 6e9, chosen);
+            wait(600);
+            verify(placement.asking);
+            compare(placement.budgetBytes, 8e9);
+            compare(budget.value, chosen);
+            compare(split.value, 11);
+            compare(findChild(part("panelSplit"), "splitLabel").text, "11 of 16 layers");
+            Bench.script({ inLongStep: false });
+            placement.setWatermark(0.9); // the next step
+            tryCompare(placement, "asking", false);
+            compare(split.value, 11);
+            compare(budget.value, chosen);
+            tryCompare(placement, "budgetBytes", Math.floor(chosen));
+            tryCompare(placement, "deviceLayers", 11);
+            tryCompare(budget, "value", Math.floor(chosen));
+        }
+
         function test_what_a_gpu_does_not_count_is_not_said() {
             open({ panel: true, text: "zebras graze", expertMap: { layers: 4, experts: 16, gpu: true }, device: withExperts.device });
             const map = part("expertMap");

@@ -51,6 +51,7 @@ ColumnLayout {
         objectName: "budgetRow"
         label: qsTr("Memory budget")
         value: root.placement.budgetBytes
+        asking: root.placement.asking
         to: Math.max(1, root.placement.totalBytes)
         function shown(bytes: real): string { return Format.bytes(bytes); }
         function foretold(bytes: real): string { return yielding.foretold(bytes); }
@@ -80,6 +81,7 @@ ColumnLayout {
         visible: root.placement.emulated
         label: qsTr("Other programs (emulated)")
         value: root.placement.otherProgramsBytes
+        asking: root.placement.asking
         to: Math.max(1, root.placement.totalBytes)
         function shown(bytes: real): string { return Format.bytes(bytes); }
         onChosen: bytes => root.placement.setOtherPrograms(bytes)

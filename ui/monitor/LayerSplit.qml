@@ -14,12 +14,19 @@ RowLayout {
     required property PlacementController placement
 
     readonly property bool choosing: slider.pressed || applyTimer.running
+    readonly property bool left: !choosing && (asking || settling.running) // where it was chosen
+    readonly property bool asking: placement.asking // what was chosen is not begun yet, and may take seconds
 
     function apply() {
         if (slider.value !== placement.wantedLayers || placement.automatic)
             placement.setLayers(slider.value);
         settling.restart();
         applyTimer.stop();
+    }
+
+    onAskingChanged: {
+        if (!asking)
+            settling.restart();
     }
 
     spacing: Theme.gapSmall
@@ -30,7 +37,7 @@ RowLayout {
         objectName: "splitLabel"
         text: root.placement.moving && !root.choosing
             ? qsTr("Moving layers: %1, going to %2").arg(root.placement.deviceLayers).arg(root.placement.wantedLayers)
-            : qsTr("%1 of %2 layers").arg(root.choosing ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
+            : qsTr("%1 of %2 layers").arg(root.choosing || root.left ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
@@ -73,10 +80,10 @@ RowLayout {
             target: slider
             property: "value"
             value: Math.min(slider.to, root.placement.moving ? root.placement.wantedLayers : root.placement.deviceLayers)
-            when: !root.choosing && !settling.running
+            when: !root.choosing && !root.left
             restoreMode: Binding.RestoreNone
         }
-        // Until the engine has heard of it.
+        // Until the first frame has come that knows it.
         Timer {
             id: settling
             interval: 400

@@ -12,8 +12,10 @@ ColumnLayout {
     property real from: 0
     property real to: 1
     property real step: 0
+    property bool asking: false // what was chosen is not the value yet, and may take seconds
 
     readonly property bool choosing: slider.pressed || rest.running
+    readonly property bool left: !choosing && (asking || settling.running) // where it was chosen
 
     signal chosen(real value)
 
@@ -32,12 +34,17 @@ ColumnLayout {
         rest.stop();
     }
 
+    onAskingChanged: {
+        if (!asking)
+            settling.restart();
+    }
+
     Layout.fillWidth: true
     spacing: 0
 
     PreviewLine {
         name: root.label
-        value: root.shown(root.choosing || settling.running ? slider.value : root.value)
+        value: root.shown(root.choosing || root.left ? slider.value : root.value)
     }
     Text {
         Layout.fillWidth: true
@@ -78,10 +85,10 @@ ColumnLayout {
             target: slider
             property: "value"
             value: Math.max(slider.from, Math.min(slider.to, root.value)) // once they are known
-            when: !root.choosing && !settling.running
+            when: !root.choosing && !root.left
             restoreMode: Binding.RestoreNone
         }
-        // Until the engine has heard of it.
+        // Until the first frame has come that knows it.
         Timer {
             id: settling
             interval: 400
