@@ -79,7 +79,9 @@ Item {
     Connections {
         target: SaveQuestion
 
-        function onAsked(file: url, write: var) {
+        function onAsked(file: url, write: var, asker: Item) {
+            if (asker.Window.window !== root.Window.window)
+                return; // another window's remedy asks there
             question.file = file;
             question.write = write;
             question.open();

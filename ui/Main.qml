@@ -1,10 +1,9 @@
 // The window. What is in it is Shell's business.
 import QtQuick
-import QtQuick.Controls
 import Spillway.App
 import Spillway.Ui.Theme
 
-ApplicationWindow {
+ProgramWindow {
     id: root
 
     required property ChatController chat
@@ -31,27 +30,6 @@ ApplicationWindow {
     visible: false // until it has its size
     title: models.current.known ? qsTr("%1 – Spillway").arg(models.current.name) : qsTr("Spillway")
     color: Theme.ground
-
-    // For the few things we do not draw ourselves: the file dialog, menus.
-    palette {
-        window: Theme.ground
-        windowText: Theme.text
-        base: Theme.raised
-        alternateBase: Theme.sunken
-        text: Theme.text
-        button: Theme.sunken
-        buttonText: Theme.text
-        brightText: Theme.text
-        placeholderText: Theme.textMuted
-        highlight: Theme.selection
-        highlightedText: Theme.text
-        light: Theme.hover
-        midlight: Theme.hover
-        mid: Theme.border
-        dark: Theme.textMuted
-        shadow: Theme.border
-        link: Theme.accent
-    }
 
     Binding {
         target: Theme
@@ -87,10 +65,6 @@ ApplicationWindow {
             return;
         settings.windowWidth.value = width;
         settings.windowHeight.value = height;
-    }
-
-    FileDialogRemedy {
-        overlay: root.Overlay.overlay
     }
 
     // Somebody started the program once more: here it is.

@@ -4,7 +4,7 @@ import Spillway.App
 import Spillway.Ui.Monitor
 import Spillway.Ui.Theme
 
-Window {
+ProgramWindow {
     id: root
 
     required property Pressure pressure

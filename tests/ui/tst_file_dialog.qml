@@ -67,6 +67,36 @@ Item {
             verify(!question.visible);
         }
 
+        // Where it is asked for, and not in the window behind it.
+        function test_nor_from_the_panel_in_a_window_of_its_own() {
+            makeWindow({ panel: true, text: "zebras graze", kvColumns: 5, device: { layers: 12, total: 8e9, weights: 4e9, kv: 1e9 } });
+            openModel();
+            click(part("panelApart"));
+            const apart = () => findChild(shell, "panelWindow").item;
+            tryVerify(() => apart() && apart().visible);
+            apart().requestActivate();
+            tryVerify(() => apart().active);
+            const there = Bench.file("moves.csv", "old"), overlay = apart().Overlay.overlay;
+            const dialog = findChild(seen(apart().contentItem, "panelGrid"), "exportEventsDialog");
+            verify(dialog);
+            SaveQuestion.needed = false;
+            dialog.open();
+            const field = () => seen(overlay, "fileNameTextField");
+            tryVerify(() => field() && field().activeFocus);
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            type(there.toString().replace("file://", ""));
+            keyClick(Qt.Key_Return);
+            tryCompare(dialog, "visible", false);
+            const question = findChild(apart(), "replaceQuestion");
+            tryVerify(() => question && question.opened);
+            verify(!findChild(root, "replaceQuestion").visible);
+            compare(Bench.textOf(there), "old");
+            click(seen(question.contentItem, "confirmAccept"));
+            tryVerify(() => Bench.textOf(there) !== "old");
+            shell.Window.window.requestActivate();
+            tryVerify(() => shell.Window.active);
+        }
+
         function test_a_folder_without_folders_can_be_chosen_from_within() {
             makeWindow();
             Bench.putModels(["models/deep/one.gguf"]);
@@ -150,7 +180,7 @@ Item {
             fileMode: FileDialog.SaveFile
             options: FileDialog.DontUseNativeDialog
             defaultSuffix: "json"
-            onAccepted: SaveQuestion.before(selectedFile, () => ++writes)
+            onAccepted: SaveQuestion.before(selectedFile, () => ++writes, root)
         }
     }
     Component {

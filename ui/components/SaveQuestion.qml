@@ -7,12 +7,12 @@ import Spillway.App
 QtObject {
     property bool needed: false // Qt's own dialog was seen
 
-    signal asked(file: url, write: var)
+    signal asked(file: url, write: var, asker: Item)
 
-    // Calls `write` at once, or when somebody has agreed.
-    function before(file: url, write: var) {
+    // Calls `write` at once, or when somebody has agreed, who is asked in the window of the `asker`.
+    function before(file: url, write: var, asker: Item) {
         if (needed && ChosenFiles.exists(file))
-            asked(file, write);
+            asked(file, write, asker);
         else
             write();
     }

@@ -48,7 +48,7 @@ Item {
                 root.conversations.exportAll(format, selectedFile);
             else
                 root.conversations.exportTo(conversation, format, selectedFile);
-        })
+        }, root)
     }
     FolderDialog {
         id: folderDialog

@@ -55,27 +55,27 @@ PopupMenu {
 
         title: root.words
         suffix: "csv"
-        onAccepted: SaveQuestion.before(selectedFile, () => root.tableRequested(selectedFile))
+        onAccepted: SaveQuestion.before(selectedFile, () => root.tableRequested(selectedFile), root.parent)
     }
     Save {
         id: jsonDialog
 
         title: root.words
         suffix: "json"
-        onAccepted: SaveQuestion.before(selectedFile, () => root.tableRequested(selectedFile))
+        onAccepted: SaveQuestion.before(selectedFile, () => root.tableRequested(selectedFile), root.parent)
     }
     Save {
         id: pngDialog
 
         title: root.words
         suffix: "png"
-        onAccepted: SaveQuestion.before(selectedFile, () => root.pictureRequested(selectedFile))
+        onAccepted: SaveQuestion.before(selectedFile, () => root.pictureRequested(selectedFile), root.parent)
     }
     Save {
         id: svgDialog
 
         title: root.words
         suffix: "svg"
-        onAccepted: SaveQuestion.before(selectedFile, () => root.pictureRequested(selectedFile))
+        onAccepted: SaveQuestion.before(selectedFile, () => root.pictureRequested(selectedFile), root.parent)
     }
 }

@@ -140,6 +140,6 @@ ColumnLayout {
         fileMode: FileDialog.SaveFile
         defaultSuffix: "csv"
         nameFilters: [qsTr("CSV files (*.csv)")]
-        onAccepted: SaveQuestion.before(selectedFile, () => root.refusal = root.events.save(selectedFile))
+        onAccepted: SaveQuestion.before(selectedFile, () => root.refusal = root.events.save(selectedFile), root)
     }
 }

@@ -37,7 +37,7 @@ PopupMenu {
         fileMode: FileDialog.SaveFile
         defaultSuffix: "json"
         nameFilters: [qsTr("Recordings (*.json)")]
-        onAccepted: SaveQuestion.before(selectedFile, () => root.refusal = root.monitor.saveRecording(selectedFile))
+        onAccepted: SaveQuestion.before(selectedFile, () => root.refusal = root.monitor.saveRecording(selectedFile), root.parent)
     }
     FileDialog {
         id: openDialog
