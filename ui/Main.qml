@@ -43,14 +43,11 @@ ProgramWindow {
         value: root.settings.fontPercent.value / 100
     }
 
-    // The size of the last time, as far as the screen allows it; not while it fills the screen. What a title bar takes is
-    // not known before there is one.
+    // The size of the last time, as far as the screen allows it; not while it fills the screen.
     Component.onCompleted: {
-        const titleBar = 40;
-        const tooLarge = settings.windowWidth.value > Screen.desktopAvailableWidth
-                       || settings.windowHeight.value > Screen.desktopAvailableHeight - titleBar;
-        width = Math.min(settings.windowWidth.value, Screen.desktopAvailableWidth);
-        height = Math.min(settings.windowHeight.value, Screen.desktopAvailableHeight - titleBar);
+        const tooLarge = settings.windowWidth.value > room.width || settings.windowHeight.value > room.height;
+        width = Math.min(settings.windowWidth.value, room.width);
+        height = Math.min(settings.windowHeight.value, room.height);
         if (tooLarge)
             showMaximized();
         else

@@ -18,7 +18,7 @@ ProgramWindow {
     signal hideRequested
 
     width: Theme.px(520)
-    height: Math.min(Theme.px(900), Screen.desktopAvailableHeight - Theme.px(40)) // and the frame around it
+    height: Math.min(Theme.px(900), room.height)
     minimumWidth: Theme.px(320)
     minimumHeight: Theme.px(300)
     visible: true

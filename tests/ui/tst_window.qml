@@ -35,6 +35,15 @@ TestCase {
         tryCompare(window, "active", true);
     }
 
+    function test_it_is_no_larger_than_a_screen() {
+        Bench.reset();
+        window = windowComponent.createObject(null);
+        compare(window.roomOn(1920, 1080, 1920, 1050), Qt.size(1920, 1010)); // with a bar of the desktop's
+        compare(window.roomOn(1920, 1080, 5760, 2160), Qt.size(1920, 1040)); // a larger one beside it
+        compare(window.room, Qt.size(Screen.width, Screen.desktopAvailableHeight - 40));
+        verify(window.width <= window.room.width && window.height <= window.room.height);
+    }
+
     Component {
         id: windowComponent
 
