@@ -1,8 +1,7 @@
 #include "app/pressure/device_controller.h"
 
 #include "app/system/background.h"
-
-#include <QLocale>
+#include "app/text/engine_words.h"
 
 #include <algorithm>
 #include <tuple>
@@ -91,9 +90,7 @@ QStringList DeviceController::names() const
     QStringList names{tr("CPU only"), tr("Emulated graphics memory")};
     for (const engine::DeviceInfo& gpu : m_gpus) {
         const QString name = QString::fromStdString(gpu.description.empty() ? gpu.id : gpu.description);
-        names += gpu.memory_total_bytes
-                     ? tr("%1, %2").arg(name, QLocale().formattedDataSize(*gpu.memory_total_bytes, 0))
-                     : name;
+        names += gpu.memory_total_bytes ? tr("%1, %2").arg(name, memoryWords(double(*gpu.memory_total_bytes))) : name;
     }
     if (onGpu() && !gpuIsThere())
         names += m_known ? tr("%1, which is not there").arg(id()) : id();

@@ -1,6 +1,7 @@
 #include "app/pressure/doctor_text.h"
 
 #include "app/pressure/doctor_guess.h"
+#include "app/text/engine_words.h"
 #include "engine/kv_type.h"
 #include "engine/placement_text.h"
 
@@ -24,7 +25,7 @@ constexpr double kClearly = 1.05;  // times a speed, beyond which another is tol
 
 QString bytes(qint64 count)
 {
-    return QLocale().formattedDataSize(count, 1, QLocale::DataSizeIecFormat).replace(QLatin1Char(' '), kNoBreak);
+    return memoryWords(double(count));
 }
 
 /// No line ends between a number and the percent sign behind it.

@@ -11,16 +11,6 @@ namespace {
 
 constexpr qint64 kFewBytes = 100'000;  // an alignment or a length: its digits matter
 
-/// Three digits that count, as everywhere in the window.
-QString sizeText(double bytes)
-{
-    double shown = bytes;
-    while (shown >= 999.5)
-        shown /= 1000;
-    const int decimals = shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
-    return QLocale().formattedDataSize(qint64(bytes), decimals, QLocale::DataSizeSIFormat).replace(u' ', QChar::Nbsp);
-}
-
 double unitBytes(QStringView unit)
 {
     return unit == QLatin1String("KiB") ? 1024.0 : unit == QLatin1String("MiB") ? 1048576.0 : 1073741824.0;
@@ -29,16 +19,25 @@ double unitBytes(QStringView unit)
 QString numberText(const QRegularExpressionMatch& number)
 {
     if (number.hasCaptured(QStringLiteral("unit")))
-        return sizeText(number.captured(QStringLiteral("size")).toDouble() *
-                        unitBytes(number.capturedView(QStringLiteral("unit"))));
+        return memoryWords(number.captured(QStringLiteral("size")).toDouble() *
+                           unitBytes(number.capturedView(QStringLiteral("unit"))));
     if (number.hasCaptured(QStringLiteral("gigabytes")))
-        return sizeText(number.captured(QStringLiteral("gigabytes")).toDouble() * 1e9);
+        return memoryWords(number.captured(QStringLiteral("gigabytes")).toDouble() * 1e9);
     const qint64 value = number.captured(QStringLiteral("count")).toLongLong();
     const QString bytes = number.captured(QStringLiteral("bytes"));
-    return !bytes.isEmpty() && value >= kFewBytes ? sizeText(double(value)) : QLocale().toString(value) + bytes;
+    return !bytes.isEmpty() && value >= kFewBytes ? memoryWords(double(value)) : QLocale().toString(value) + bytes;
 }
 
 }  // namespace
+
+QString memoryWords(double bytes)
+{
+    double shown = bytes;
+    while (shown >= 999.5)
+        shown /= 1000;
+    const int decimals = shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
+    return QLocale().formattedDataSize(qint64(bytes), decimals, QLocale::DataSizeSIFormat).replace(u' ', QChar::Nbsp);
+}
 
 QString engineWords(QStringView words)
 {

@@ -11,6 +11,9 @@
 /// the sentence stays as it is.
 QString engineWords(QStringView words);
 
+/// A memory in bytes as the window has it: powers of 1000, three digits that count, and no line break ("2.15 GB").
+QString memoryWords(double bytes);
+
 /// An engine's error ("the file ends early") as a sentence for people ("The file ends early.").
 QString asSentence(const QString& words);
 

@@ -56,7 +56,7 @@ Item {
             const box = part("deviceBox");
             tryCompare(box, "count", 3);
             verify(box.textAt(2).startsWith("A fine GPU, 8"), box.textAt(2));
-            verify(box.textAt(2).endsWith("GiB"), box.textAt(2));
+            verify(box.textAt(2).endsWith("\u00a0GB"), box.textAt(2)); // as everywhere in the window
             reveal(box);
             takeFrom(box, 2);
             tryVerify(() => lastCommand() === "device cuda:0 budget 0", 5000, lastCommand());

@@ -148,6 +148,7 @@ private Q_SLOTS:
     {
         Window window(file(), one_gpu);
         QTRY_COMPARE(window.devices().names().size(), 3);
+        QCOMPARE(window.devices().names()[kGpu], QStringLiteral("A fine GPU, 8.59\u00a0GB"));
         window.devices().choose(kEmulated);
         window.load();
         QTRY_COMPARE(window.placement().deviceLayers(), 6);

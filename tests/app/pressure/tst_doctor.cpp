@@ -206,8 +206,8 @@ private Q_SLOTS:
         QCOMPARE(d.available, facts.last.device->kv_bytes);
         QCOMPARE(d.bytes, facts.last.device->expert_cache_bytes);
         QVERIFY(d.predicted && *d.predicted > 1.3 * *d.tokensPerSecond);
-        QVERIFY2(doctorSentence(d).contains(QStringLiteral("KV has 5.5\u00a0GiB of the device's memory, and copies of "
-                                                           "experts 858.3\u00a0MiB")),
+        QVERIFY2(doctorSentence(d).contains(QStringLiteral("KV has 5.90\u00a0GB of the device's memory, and copies of "
+                                                           "experts 900\u00a0MB")),
                  qPrintable(doctorSentence(d)));
         QVERIFY(canApply(d.action) && !doctorScope(d.action).isEmpty());
         const auto changed = [&](auto change) {
@@ -246,7 +246,7 @@ private Q_SLOTS:
         const Diagnosis d = diagnose(facts);
         QCOMPARE(d.bytes, qint64(61'000'000'000 / 60));
         QVERIFY(d.available > 63'000'000'000 - 34'359'738'368 && d.ofExperts);
-        QVERIFY2(doctorSentence(d).startsWith(QStringLiteral("For each token 969.6\u00a0MiB are read from the disk")),
+        QVERIFY2(doctorSentence(d).startsWith(QStringLiteral("For each token 1.02\u00a0GB are read from the disk")),
                  qPrintable(doctorSentence(d)));
         QVERIFY(d.action.value > 0 && d.action.value < 34'359'738'368);
         const auto changed = [&](auto change) {
