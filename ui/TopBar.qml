@@ -30,6 +30,7 @@ Rectangle {
     signal localServerRequested
 
     readonly property alias menuShown: modelMenu.visible // Esc is its own
+    readonly property bool tight: width < Theme.px(480)  // large text in a small window: what is elsewhere as well goes
 
     function showModelMenu() {
         modelMenu.before = root.Window.activeFocusItem;
@@ -66,6 +67,7 @@ Rectangle {
 
             objectName: "modelBadge"
             Layout.fillWidth: true
+            Layout.minimumWidth: Theme.px(44) // its picture
             Layout.maximumWidth: implicitWidth
             models: root.models
             shortcutText: root.table.keysOf("switchModel")
@@ -103,7 +105,7 @@ Rectangle {
         }
         ActionButton {
             objectName: "openButton"
-            visible: root.models.current.known || root.chat.messages.count > 0
+            visible: (root.models.current.known || root.chat.messages.count > 0) && !root.tight // then by the model's menu
             text: qsTr("Open…")
             Accessible.name: qsTr("Open a model")
             icon.source: "qrc:/icons/open.svg"
@@ -126,6 +128,7 @@ Rectangle {
         }
         IconButton {
             objectName: "themeButton"
+            visible: !root.tight // then in the settings
             name: root.themes[root.settings.theme.value].name
             source: root.themes[root.settings.theme.value].icon
             onClicked: root.settings.theme.value = (root.settings.theme.value + 1) % 3

@@ -54,6 +54,30 @@ Item {
             Bench.settings.modelFolders.forEach(folder => Bench.settings.removeModelFolder(folder));
         }
 
+        // The smallest window, and where it has room for more.
+        function test_the_top_bar_at_large_text_data() {
+            const rows = [];
+            for (const width of [640, 700, 959, 960, 1180]) {
+                rows.push({ tag: width, width: width, server: false });
+                rows.push({ tag: width + ", with the sign of the server", width: width, server: true });
+            }
+            return rows;
+        }
+        function test_the_top_bar_at_large_text(data) {
+            Theme.scale = 2;
+            parent.width = data.width;
+            makeWindow();
+            openModel();
+            if (data.server)
+                part("serverSign").visible = true;
+            const bar = part("sidebarButton").parent;
+            waitForRendering(bar);
+            for (const child of Array.from(bar.children).filter(child => child.visible))
+                verify(child.x >= 0 && child.x + child.width <= bar.width, (child.objectName || child) + " ends at " + (child.x + child.width) + " of " + bar.width);
+            verify(part("modelBadge").width >= 88, part("modelBadge").width);
+            compare(part("openButton").visible, data.width >= 960);
+        }
+
         // With models in the list, and one of them unfolded.
         function test_the_models_come_round_data() { return [{ tag: "100 %", scale: 1 }, { tag: "200 %", scale: 2 }]; }
 
