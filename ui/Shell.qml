@@ -68,6 +68,14 @@ FocusScope {
         }
     }
 
+    Connections {
+        target: root.pressure.devices
+
+        function onPanelWanted() {
+            actions.showPanel();
+        }
+    }
+
     // It is asked only while somebody looks.
     Binding {
         target: root.serverLoad

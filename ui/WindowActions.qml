@@ -80,6 +80,10 @@ QtObject {
         else
             settings.panelShown.value = settings.panelShown.value === 0 ? 1 : 0;
     }
+    function showPanel() {
+        if (!panelShown && !panelApart)
+            togglePanel();
+    }
     function showSidebar() {
         if (!sidebarShown)
             toggleSidebar();

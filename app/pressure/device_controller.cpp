@@ -158,8 +158,7 @@ void DeviceController::tryEmulated()
 {
     m_tried = true;
     m_settings.emulatedMib()->reset();
-    if (m_settings.panelShown()->value() == 0)
-        m_settings.panelShown()->setValue(1);  // there is what it shows
+    Q_EMIT panelWanted();
     choose(kEmulated);
 }
 

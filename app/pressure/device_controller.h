@@ -68,6 +68,7 @@ public:
 Q_SIGNALS:
     void changed();
     void roomChanged();
+    void panelWanted();  // where what tryEmulated() brings can be seen
 
 private:
     PlacementPreview present() const;

@@ -8203,24 +8203,24 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Ein emulierter Grafikspeicher, aus RAM gemacht. Er zeigt, was geschieht, wenn ein Gespräch darüber hinauswächst.</translation>
     </message>
     <message>
-        <source>The emulated memory is too small for even one layer of this model: the CPU computes all of them. The panel on the right can give it more.</source>
-        <translation>Der emulierte Speicher ist selbst für eine Schicht dieses Modells zu klein: Die CPU berechnet alle. Im Fenster rechts lässt er sich vergrößern.</translation>
+        <source>The emulated memory is too small for even one layer of this model: the CPU computes all of them. The panel “Memory pressure” can give it more.</source>
+        <translation>Der emulierte Speicher ist selbst für eine Schicht dieses Modells zu klein: Die CPU berechnet alle. In der Leiste „Speicherdruck“ lässt er sich vergrößern.</translation>
     </message>
     <message>
-        <source>The emulated memory has room for all that this model remembers: nothing will have to leave it. The panel on the right can make it smaller.</source>
-        <translation>Der emulierte Speicher hat Platz für alles, was dieses Modell sich merkt: Nichts wird ihn verlassen müssen. Rechts im Fenster lässt er sich verkleinern.</translation>
+        <source>The emulated memory has room for all that this model remembers: nothing will have to leave it. The panel “Memory pressure” can make it smaller.</source>
+        <translation>Der emulierte Speicher hat Platz für alles, was dieses Modell sich merkt: Nichts wird ihn verlassen müssen. In der Leiste „Speicherdruck“ lässt er sich verkleinern.</translation>
     </message>
     <message>
-        <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the oldest blocks leave and the speed falls.</source>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
     <message>
-        <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel on the right: when the memory is full, the answer stops, for the policy is “resident”.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, endet die Antwort, denn so will es die Strategie „resident“.</translation>
+        <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the answer stops, for the policy is “resident”.</source>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist er voll, endet die Antwort, denn so will es die Strategie „resident“.</translation>
     </message>
     <message>
-        <source>Ask, and watch the panel on the right: when the emulated memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist der emulierte Speicher voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <source>Ask, and watch the panel “Memory pressure”: when the emulated memory is full, the oldest blocks leave and the speed falls.</source>
+        <translation>Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist der emulierte Speicher voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
 </context>
 <context>

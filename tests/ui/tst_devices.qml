@@ -136,6 +136,15 @@ Item {
             compare(part("tryDeviceCard").visible, false);
         }
 
+        function test_what_is_tried_is_shown_in_a_small_window() {
+            parent.width = 700;
+            open();
+            verify(!part("pressurePanel").visible);
+            click(part("tryDevice"));
+            tryCompare(part("pressurePanel"), "visible", true);
+            parent.width = 1240;
+        }
+
         function test_nothing_is_offered_where_there_is_a_gpu() {
             open(gpu);
             tryCompare(part("deviceBox"), "count", 3);

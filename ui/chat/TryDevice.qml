@@ -15,15 +15,15 @@ ColumnLayout {
     function whatHappens(): string {
         switch (devices.room) {
         case DeviceController.NoLayer:
-            return qsTr("The emulated memory is too small for even one layer of this model: the CPU computes all of them. The panel on the right can give it more.");
+            return qsTr("The emulated memory is too small for even one layer of this model: the CPU computes all of them. The panel “Memory pressure” can give it more.");
         case DeviceController.ForAll:
-            return qsTr("The emulated memory has room for all that this model remembers: nothing will have to leave it. The panel on the right can make it smaller.");
+            return qsTr("The emulated memory has room for all that this model remembers: nothing will have to leave it. The panel “Memory pressure” can make it smaller.");
         case DeviceController.BlocksLeave:
-            return qsTr("The emulated memory has room for about %1 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.").arg(Format.count(devices.roomTokens));
+            return qsTr("The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the oldest blocks leave and the speed falls.").arg(Format.count(devices.roomTokens));
         case DeviceController.AnswersStop:
-            return qsTr("The emulated memory has room for about %1 tokens. Ask, and watch the panel on the right: when the memory is full, the answer stops, for the policy is “resident”.").arg(Format.count(devices.roomTokens));
+            return qsTr("The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the answer stops, for the policy is “resident”.").arg(Format.count(devices.roomTokens));
         }
-        return qsTr("Ask, and watch the panel on the right: when the emulated memory is full, the oldest blocks leave and the speed falls.");
+        return qsTr("Ask, and watch the panel “Memory pressure”: when the emulated memory is full, the oldest blocks leave and the speed falls.");
     }
 
     spacing: Theme.gapSmall
