@@ -106,6 +106,7 @@ Item {
             makeWindow();
             openModel();
             open();
+            compare(part("preset1").Accessible.description, "Stays with the likeliest words: facts, code, summaries.");
             click(part("preset1"));
             compare(part("temperatureField").text, "0.2");
             write("temperatureField", "0.3");

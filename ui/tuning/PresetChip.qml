@@ -9,7 +9,7 @@ AbstractButton {
 
     property bool current: false
     property bool changed: false // something was changed since it was chosen
-    property string explanation: ""
+    required property string explanation // empty: there is none
 
     implicitHeight: Theme.px(32)
     implicitWidth: Math.min(implicitContentWidth + 2 * Theme.gapSmall + 4, Theme.px(220))
