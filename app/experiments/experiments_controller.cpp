@@ -294,6 +294,8 @@ void ExperimentsController::keep(const ExperimentRun& run)
         m_runs.prepend(run);
     else
         *known = run;
+    if (run.id == m_comparedId)
+        m_rows.setEarlier(run);
     if (const QString sentence = m_store.save(run); !sentence.isEmpty())
         setTrouble(sentence);
     Q_EMIT runsChanged();

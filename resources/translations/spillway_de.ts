@@ -6411,10 +6411,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 Token</translation>
     </message>
     <message>
-        <source>%1 (before: %2)</source>
-        <translation>%1 (vorher: %2)</translation>
-    </message>
-    <message>
         <source>The numbers are in the table below</source>
         <translation>Die Zahlen stehen in der Tabelle darunter</translation>
     </message>
@@ -6425,6 +6421,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>None of this was measured</source>
         <translation>Davon wurde nichts gemessen</translation>
+    </message>
+    <message>
+        <source>%1 (other run: %2)</source>
+        <translation>%1 (anderer Lauf: %2)</translation>
     </message>
 </context>
 <context>

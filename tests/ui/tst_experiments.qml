@@ -492,6 +492,20 @@ Item {
             verify(!part("exportDone").visible);
         }
 
+        function test_a_run_is_compared_while_it_is_measured() {
+            open(["slow.gguf"]);
+            measure([512], [0]);
+            measured();
+            const older = lab().shown.id;
+            measure([512, 1024], [0]);
+            tryVerify(() => lab().shown.id !== older);
+            const newer = lab().shown.id;
+            lab().show(older);
+            lab().compare(newer);
+            measured();
+            tryVerify(() => row(0) && findChild(row(0), "rowChange").text === "0 %");
+        }
+
         function test_runs_are_compared_renamed_and_deleted() {
             open();
             measure([512, 1024], [0, 2, 3]);

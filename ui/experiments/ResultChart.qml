@@ -28,7 +28,7 @@ ColumnLayout {
             if (lines.length === 0)
                 lines.push({ name: qsTr("%1 tokens").arg(Format.count(at.contextTokens)), value: "", color: "transparent" });
             const value = at.value === undefined ? Format.unknown : root.write(at.value);
-            lines.push({ name: at.name, value: at.earlier === undefined ? value : qsTr("%1 (before: %2)").arg(value).arg(root.write(at.earlier)),
+            lines.push({ name: at.name, value: at.earlier === undefined ? value : qsTr("%1 (other run: %2)").arg(value).arg(root.write(at.earlier)),
                          color: root.colors[at.strategy] });
         }
         return lines;
