@@ -40,7 +40,7 @@ AbstractButton {
     hoverEnabled: true
 
     Accessible.role: Accessible.Button
-    Accessible.name: failed ? sentence : qsTr("%1, %2").arg(name).arg(facts())
+    Accessible.name: failed ? sentence : Format.filled(qsTr("%1, %2"), [name, facts()])
     Accessible.description: failed ? "" : qsTr("Shows the text that the model reads")
     Accessible.onPressAction: root.clicked()
     Keys.onReturnPressed: clicked()

@@ -2,6 +2,7 @@
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components
+import Spillway.Ui.Theme
 
 ConfirmDialog {
     id: root
@@ -16,7 +17,7 @@ ConfirmDialog {
 
     objectName: "linkDialog"
     question: qsTr("Open this address?")
-    detail: qsTr("It leads to %1.\n\n%2").arg(Links.target(root.link)).arg(root.link)
+    detail: Format.filled(qsTr("It leads to %1.\n\n%2"), [Links.target(root.link), root.link])
     confirmText: qsTr("Open")
     onConfirmed: Links.open(root.link)
 }

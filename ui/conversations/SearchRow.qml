@@ -35,7 +35,7 @@ ItemDelegate {
     onClicked: root.openRequested()
 
     Accessible.role: Accessible.ListItem
-    Accessible.name: root.plainExcerpt === "" ? root.plainTitle : qsTr("%1: %2").arg(root.plainTitle).arg(root.plainExcerpt)
+    Accessible.name: root.plainExcerpt === "" ? root.plainTitle : Format.filled(qsTr("%1: %2"), [root.plainTitle, root.plainExcerpt])
     Accessible.focusable: true
     Accessible.onPressAction: root.openRequested()
 

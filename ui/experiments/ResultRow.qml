@@ -47,16 +47,16 @@ Item {
 
     Accessible.role: Accessible.Row
     Accessible.name: {
-        const cell = qsTr("%1, %2 tokens, %3").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName);
-        const place = expertsName === "" ? cell : qsTr("%1, experts %2").arg(cell).arg(expertsName);
+        const cell = Format.filled(qsTr("%1, %2 tokens, %3"), [modelTitle, Format.count(contextTokens), strategyName]);
+        const place = expertsName === "" ? cell : Format.filled(qsTr("%1, experts %2"), [cell, expertsName]);
         if (!measured)
-            return qsTr("%1: %2. %3").arg(place).arg(outcomeName).arg(sentence);
+            return Format.filled(qsTr("%1: %2. %3"), [place, outcomeName, sentence]);
         const device = deviceBytes === undefined ? Format.unknown : Format.bytes(deviceBytes);
         const host = hostBytes === undefined ? Format.unknown : Format.bytes(hostBytes);
-        const numbers = qsTr("%1: %2, 99 % of the tokens within %3, device %4, RAM %5").arg(place).arg(Format.tokensPerSecond(tokensPerSecond))
-                            .arg(Format.milliseconds(p99Ms)).arg(device).arg(host);
-        const found = hitRate === undefined ? numbers : qsTr("%1, %2 of the experts read had a copy").arg(numbers).arg(Format.percent(hitRate, 1));
-        return base === "" || ratio === undefined ? found : qsTr("%1, %2 of “%3”").arg(found).arg(Format.ratio(ratio)).arg(base);
+        const numbers = Format.filled(qsTr("%1: %2, 99 % of the tokens within %3, device %4, RAM %5"),
+                                      [place, Format.tokensPerSecond(tokensPerSecond), Format.milliseconds(p99Ms), device, host]);
+        const found = hitRate === undefined ? numbers : Format.filled(qsTr("%1, %2 of the experts read had a copy"), [numbers, Format.percent(hitRate, 1)]);
+        return base === "" || ratio === undefined ? found : Format.filled(qsTr("%1, %2 of “%3”"), [found, Format.ratio(ratio), base]);
     }
 
     component Cell: Text {

@@ -17,9 +17,9 @@ Rectangle {
         case ExperimentsController.Cancelling: return qsTr("Ending…");
         }
         if (experiments.madeShare !== undefined)
-            return qsTr("Making %1 of random weights: %2").arg(experiments.currentModel).arg(Format.percent(experiments.madeShare, 1));
-        const cell = qsTr("%1, %2 tokens, %3").arg(experiments.currentModel).arg(Format.context(experiments.currentContext)).arg(experiments.currentStrategy);
-        return experiments.currentExperts === "" ? cell : qsTr("%1, experts %2").arg(cell).arg(experiments.currentExperts);
+            return Format.filled(qsTr("Making %1 of random weights: %2"), [experiments.currentModel, Format.percent(experiments.madeShare, 1)]);
+        const cell = Format.filled(qsTr("%1, %2 tokens, %3"), [experiments.currentModel, Format.context(experiments.currentContext), experiments.currentStrategy]);
+        return experiments.currentExperts === "" ? cell : Format.filled(qsTr("%1, experts %2"), [cell, experiments.currentExperts]);
     }
     readonly property string rowsDone: qsTr("%1 of %2 rows").arg(Format.count(experiments.done)).arg(Format.count(experiments.total))
     readonly property string remaining: experiments.remainingMs === undefined ? "" : qsTr("about %1 left").arg(Format.duration(experiments.remainingMs))

@@ -129,7 +129,7 @@ Rectangle {
                 visible: !root.opens && !root.comes
                 primary: root.chosen && root.usable && root.given
                 text: root.fetchState === Fetch.Paused ? qsTr("Go on") : qsTr("Fetch")
-                Accessible.name: (root.fetchState === Fetch.Paused ? qsTr("Go on with %1, %2") : qsTr("Fetch %1, %2")).arg(root.title).arg(root.size)
+                Accessible.name: Format.filled(root.fetchState === Fetch.Paused ? qsTr("Go on with %1, %2") : qsTr("Fetch %1, %2"), [root.title, root.size])
                 onClicked: root.page.fetch(root.index)
             }
         }

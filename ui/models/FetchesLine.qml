@@ -14,8 +14,8 @@ Button {
     readonly property string words: {
         const share = Format.percent(summary.share, 1);
         switch (summary.state) {
-        case Fetch.Fetching: return qsTr("%1 is being fetched: %2").arg(summary.name).arg(share);
-        case Fetch.Paused: return qsTr("%1 is paused at %2").arg(summary.name).arg(share);
+        case Fetch.Fetching: return Format.filled(qsTr("%1 is being fetched: %2"), [summary.name, share]);
+        case Fetch.Paused: return Format.filled(qsTr("%1 is paused at %2"), [summary.name, share]);
         case Fetch.Failed: return qsTr("%1 could not be fetched").arg(summary.name);
         }
         return qsTr("%1 waits to be fetched").arg(summary.name);

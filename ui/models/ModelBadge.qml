@@ -29,8 +29,8 @@ AbstractButton {
     Keys.onDownPressed: clicked()
 
     Accessible.role: Accessible.ButtonMenu
-    Accessible.name: root.loading ? qsTr("%1: %2").arg(root.facts.name).arg(root.progress)
-                   : root.facts.known ? qsTr("Open model: %1, %2").arg(root.facts.name).arg(details.text) : qsTr("No model is open")
+    Accessible.name: root.loading ? Format.filled(qsTr("%1: %2"), [root.facts.name, root.progress])
+                   : root.facts.known ? Format.filled(qsTr("Open model: %1, %2"), [root.facts.name, details.text]) : qsTr("No model is open")
     Accessible.description: qsTr("Choose another model")
 
     background: Rectangle {
@@ -76,8 +76,7 @@ AbstractButton {
                     : root.facts.server !== "" ? root.facts.contextInUse > 0
                       ? Format.also(qsTr("on %1").arg(root.facts.server), qsTr("%1 tokens").arg(Format.count(root.facts.contextInUse)))
                       : qsTr("on %1").arg(root.facts.server)
-                    : qsTr("%1  ·  %2  ·  %3  ·  %4").arg(root.facts.architecture).arg(Format.compact(root.facts.parameters))
-                      .arg(root.facts.quantization).arg(Format.bytes(root.facts.fileBytes))
+                    : Format.filled(qsTr("%1  ·  %2  ·  %3  ·  %4"), [root.facts.architecture, Format.compact(root.facts.parameters), root.facts.quantization, Format.bytes(root.facts.fileBytes)])
                       + (root.device ? "  ·  " + root.device : "")
                 textFormat: Text.PlainText
                 elide: Text.ElideRight

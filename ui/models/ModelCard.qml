@@ -54,7 +54,7 @@ Rectangle {
                 Layout.fillWidth: true
                 visible: !root.inspecting && text !== root.facts.name
                 text: root.facts.splitFiles > 1
-                      ? qsTr("%1, %2 files").arg(root.facts.fileName).arg(root.facts.splitFiles)
+                      ? Format.filled(qsTr("%1, %2 files"), [root.facts.fileName, root.facts.splitFiles])
                       : root.facts.fileName
                 textFormat: Text.PlainText
                 elide: Text.ElideMiddle

@@ -19,8 +19,8 @@ MenuItem {
     opacity: enabled ? 1 : 0.6
 
     Accessible.role: Accessible.MenuItem
-    Accessible.name: state === "" ? qsTr("%1, %2").arg(recent.title).arg(recent.file)
-                                  : qsTr("%1, %2, %3").arg(recent.title).arg(recent.file).arg(state)
+    Accessible.name: state === "" ? Format.filled(qsTr("%1, %2"), [recent.title, recent.file])
+                                  : Format.filled(qsTr("%1, %2, %3"), [recent.title, recent.file, state])
     Accessible.onPressAction: root.triggered()
 
     contentItem: RowLayout {

@@ -23,7 +23,7 @@ Item {
     readonly property color ink: kind === 0 ? Theme.kvOnHost : kind === 1 ? Theme.kvOnDevice : kind === 2 ? Theme.weights
                                 : kind === 3 || kind === 5 ? Theme.danger : Theme.borderStrong // a lost device, a warning
     readonly property string what: first >= 0 ? Format.unbroken(qsTr("tokens %1–%2").arg(Format.count(first)).arg(Format.count(last))) : ""
-    readonly property string whose: messageCount > 1 ? qsTr("%1 and %2 more").arg(message).arg(Format.count(messageCount - 1)) : message
+    readonly property string whose: messageCount > 1 ? Format.filled(qsTr("%1 and %2 more"), [message, Format.count(messageCount - 1)]) : message
     readonly property string cost: joined([bytes > 0 ? Format.bytes(bytes) : "", us > 0 ? Format.microseconds(us) : "", causeName], "  ·  ")
 
     function joined(parts: var, between: string): string {

@@ -30,14 +30,15 @@ ColumnLayout {
     // What the others take.
     function beside(others: string): string {
         const speed = root.chat.turn.tokensPerSecondElsewhere;
-        if (root.ofServer)
-            return speed === undefined ? qsTr("%1 The charts are of this conversation alone.").arg(others)
-                                       : qsTr("%1 That makes %2; the charts are of this conversation alone.").arg(others).arg(Format.tokensPerSecond(speed));
-        return speed === undefined ? qsTr("%1 Steps are shared with that; the charts are of this conversation alone.").arg(others)
-                                   : qsTr("%1 Steps are shared with that, which makes %2; the charts are of this conversation alone.").arg(others).arg(Format.tokensPerSecond(speed));
+        if (speed === undefined)
+            return (root.ofServer ? qsTr("%1 The charts are of this conversation alone.")
+                                  : qsTr("%1 Steps are shared with that; the charts are of this conversation alone.")).arg(others);
+        return Format.filled(root.ofServer ? qsTr("%1 That makes %2; the charts are of this conversation alone.")
+                                           : qsTr("%1 Steps are shared with that, which makes %2; the charts are of this conversation alone."),
+                             [others, Format.tokensPerSecond(speed)]);
     }
     function dated(sentence: string): string {
-        return sentence.arg(monitor.recordingModel).arg(Format.moment(monitor.recordingMade.getTime()));
+        return Format.filled(sentence, [monitor.recordingModel, Format.moment(monitor.recordingMade.getTime())]);
     }
 
     Notice {

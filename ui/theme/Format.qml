@@ -17,6 +17,11 @@ QtObject {
         return parts === "" ? part : parts + "  ·  " + part;
     }
 
+    // A sentence with all its markers filled at once: arg() after arg() would fill those that a title brings along as well.
+    function filled(sentence: string, values: var): string {
+        return sentence.replace(/%([1-9])/g, (marker, place) => values[place - 1] ?? marker);
+    }
+
     function unbroken(text: string): string {
         return NumberWords.unbroken(text);
     }
