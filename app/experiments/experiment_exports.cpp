@@ -1,5 +1,7 @@
 #include "app/experiments/experiment_exports.h"
 
+#include "app/text/csv_field.h"
+
 #include <QCoreApplication>
 #include <QSaveFile>
 #include <QStringList>
@@ -7,11 +9,6 @@
 #include <algorithm>
 
 namespace {
-
-QString quoted(QString text)
-{
-    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
-}
 
 QString number(const std::optional<double>& value)
 {
@@ -41,13 +38,13 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
     for (const ExperimentRow& row : run.rows) {
         const QString title = run.plan.models[row.cell.model].title;
         const bool placed = run.plan.placesExperts(row.cell.model, row.cell.strategy);
-        QStringList fields{quoted(title),
+        QStringList fields{csvField(title),
                            QString::number(row.cell.contextTokens),
                            strategyKey(row.cell.strategy),
                            placed ? QString::number(int(row.cell.experts.inRam)) : QString(),
-                           placed ? quoted(row.cell.experts.copies) : QString(),
-                           quoted(row.device),
-                           quoted(run.plan.memory),
+                           placed ? csvField(row.cell.experts.copies) : QString(),
+                           csvField(row.device),
+                           csvField(run.plan.memory),
                            QString::number(run.plan.repeats),
                            QString::number(run.plan.answerTokens),
                            outcomeKey(row.outcome),
@@ -63,7 +60,7 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
                            number(row.expertMisses),
                            number(run.ratio(row, base)),
                            strategyKey(base),
-                           quoted(row.sentence)};
+                           csvField(row.sentence)};
         if (earlier)
             fields.append(number(speedIn(*earlier, title, row.cell)));
         text += fields.join(QLatin1Char(',')) + QLatin1Char('\n');

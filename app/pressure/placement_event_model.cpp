@@ -1,6 +1,7 @@
 #include "app/pressure/placement_event_model.h"
 
 #include "app/system/chosen_path.h"
+#include "app/text/csv_field.h"
 #include "app/text/engine_words.h"
 #include "engine/layer_move.h"
 
@@ -107,18 +108,6 @@ QString PlacementEventModel::nameOf(engine::Event::Cause cause)
     }
     return {};
 }
-
-namespace {
-
-/// A field that may hold commas and quotes; a program that opens it must not take it for a formula.
-QString quoted(QString text)
-{
-    if (!text.isEmpty() && QStringLiteral("=+-@").contains(text.front()))
-        text.prepend(QLatin1Char('\''));
-    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
-}
-
-}  // namespace
 
 PlacementEventModel::PlacementEventModel(QObject* parent)
     : QAbstractListModel(parent)
@@ -267,12 +256,12 @@ QString ShownPlacementEvents::csv() const
         };
         using Model = PlacementEventModel;
         text += QStringList({at.data(Model::TimeRole).toDateTime().toString(Qt::ISODateWithMs),
-                             quoted(at.data(Model::KindNameRole).toString()),
-                             quoted(at.data(Model::CauseNameRole).toString()), number(Model::LayerRole),
+                             csvField(at.data(Model::KindNameRole).toString()),
+                             csvField(at.data(Model::CauseNameRole).toString()), number(Model::LayerRole),
                              number(Model::FirstTokenRole), number(Model::LastTokenRole), number(Model::BlocksRole),
                              number(Model::BytesRole), number(Model::MicrosecondsRole),
-                             quoted(at.data(Model::MessageRole).toString()), number(Model::MessageCountRole),
-                             quoted(at.data(Model::SentenceRole).toString())})
+                             csvField(at.data(Model::MessageRole).toString()), number(Model::MessageCountRole),
+                             csvField(at.data(Model::SentenceRole).toString())})
                     .join(QLatin1Char(',')) +
                 QLatin1Char('\n');
     }

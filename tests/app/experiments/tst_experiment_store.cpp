@@ -204,6 +204,16 @@ private Q_SLOTS:
         QVERIFY(compared[4].endsWith(","));
     }
 
+    /// A model calls itself as its author likes.
+    void noNameInTheTableIsAFormula()
+    {
+        ExperimentRun run = someRun();
+        for (const char* const name : {"=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"}) {
+            run.plan.models[0].title = QString::fromLatin1(name);
+            QVERIFY(ExperimentExports::csv(run, Strategy::CpuOnly).contains(QByteArray("\n\"'") + name + "\","));
+        }
+    }
+
     void otherFilesAreLeftAlone()
     {
         const QTemporaryDir folder;
