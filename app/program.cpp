@@ -301,7 +301,10 @@ ExperimentsController::World Program::experimentsWorld(const ProfileFolders& fol
 {
     return {.program = ExperimentRunner::findProgram(),
             .folder = folders.data + QStringLiteral("/experiments"),
-            .files = [this] { return experimentFiles(m_models, m_catalogue, m_guide); },
+            .files =
+                [this] {
+                    return experimentFiles(m_models.current(), m_catalogue.openId(), m_guide, m_catalogue.measurable());
+                },
             .devices = engine::devices,
             .choices = [this] { return loadRequest(); }};
 }

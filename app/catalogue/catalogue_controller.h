@@ -82,6 +82,8 @@ public:
     /// What was opened last, the newest first.
     QList<RecentModel> recent() const { return m_recent; }
 
+    /// Where what is open lies, as ModelEntry::id; empty: nothing is.
+    const QString& openId() const { return m_models.open(); }
     /// What writes text and can be opened, by title.
     QList<ModelEntry> measurable() const;
 

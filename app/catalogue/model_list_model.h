@@ -47,6 +47,7 @@ public:
     void setExpertsOnDevice(const QString& id, const QVariant& share);
     void setLastUsed(const QHash<QString, qint64>& msById);
     void setOpen(const QString& id);  // empty: none
+    const QString& open() const { return m_open; }
 
 private:
     struct Row {

@@ -4,8 +4,8 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <QSet>
 
-#include <algorithm>
 #include <utility>
 
 namespace {
@@ -24,29 +24,26 @@ void markNamesakes(QList<ExperimentDraft::Candidate>& files)
 
 }  // namespace
 
-QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models, const CatalogueController& catalogue,
-                                                  const QString& guide)
+QList<ExperimentDraft::Candidate> experimentFiles(const ModelFacts& open, const QString& openId, const QString& guide,
+                                                  const QList<ModelEntry>& found)
 {
     QList<ExperimentDraft::Candidate> files;
-    const auto add = [&](const QString& title, const QString& path, int experts, int contextTokens,
+    QSet<QString> known;
+    const auto add = [&](const QString& id, const QString& title, const QString& path, int experts, int contextTokens,
                          const QString& detail) {
-        const QString key = QFileInfo(path).canonicalFilePath();
-        const bool known = std::ranges::any_of(files, [&](const ExperimentDraft::Candidate& other) {
-            return other.model.path == path ||
-                   (!key.isEmpty() && QFileInfo(other.model.path).canonicalFilePath() == key);
-        });
-        if (!known)
-            files.append({{title, path, {}, experts > 0, contextTokens}, detail});
+        if (known.contains(id))
+            return;
+        known.insert(id);
+        files.append({{title, path, {}, experts > 0, contextTokens}, detail});
     };
-    if (models.current().known() && models.current().server.isEmpty())  // what is measured runs here
-        add(models.current().name, QString::fromStdU16String(models.loadedRequest().model.u16string()),
-            models.current().experts, models.current().contextTokens,
+    if (open.known() && open.server.isEmpty())  // what is measured runs here
+        add(openId, open.name, open.path, open.experts, open.contextTokens,
             QCoreApplication::translate("Experiments", "open in the conversation"));
     if (QFileInfo(guide).isFile())
-        add(QCoreApplication::translate("Experiments", "Spillway guide"), guide, 0, 0,
+        add(guide, QCoreApplication::translate("Experiments", "Spillway guide"), guide, 0, 0,
             QCoreApplication::translate("Experiments", "the small model that comes with Spillway"));
-    for (const ModelEntry& entry : catalogue.measurable())
-        add(entry.title, entry.path, entry.info.experts, entry.info.context_tokens, entry.shownPath());
+    for (const ModelEntry& entry : found)
+        add(entry.id, entry.title, entry.path, entry.info.experts, entry.info.context_tokens, entry.shownPath());
     markNamesakes(files);
     return files;
 }

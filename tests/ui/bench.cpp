@@ -313,7 +313,7 @@ void Bench::restartExperiments()
     lab.program = QStringLiteral(FAKE_BENCH);
     lab.folder = m_folder->filePath(QStringLiteral("experiments"));
     lab.files = [this] {
-        auto files = experimentFiles(*m_models, *m_catalogue, {});
+        auto files = experimentFiles(m_models->current(), m_catalogue->openId(), {}, m_catalogue->measurable());
         for (const QString& name : std::as_const(m_experimentFiles))
             files.append(ExperimentDraft::Candidate{
                 {name, m_folder->filePath(name), {}, name.contains(QLatin1String("experts"))}, {}});

@@ -1,5 +1,6 @@
 // A plan that is being made: contexts that are typed are taken as people write them, or refused with a sentence.
 #include "app/experiments/experiment_draft.h"
+#include "app/experiments/experiment_files.h"
 #include "app/experiments/experiment_json.h"
 #include "engine/placement_text.h"
 #include "tests/support/test_program.h"
@@ -33,6 +34,33 @@ private Q_SLOTS:
         QVERIFY(plan.contexts.last() >= 2 * room);
         for (const Strategy::Name strategy : {Strategy::Resident, Strategy::Stream, Strategy::Merge, Strategy::Auto})
             QVERIFY(plan.strategies.contains(strategy));
+    }
+
+    /// Where they lie is known; to ask the disk for hundreds of them would hold the window up.
+    void eachFileIsOfferedOnce()
+    {
+        const auto entry = [](const QString& id, const QString& path) {
+            ModelEntry made;
+            made.id = id;
+            made.path = path;
+            made.title = path;
+            return made;
+        };
+        const QList<ModelEntry> found{entry("/nowhere/blob1", "/nowhere/a.gguf"),
+                                      entry("/nowhere/blob1", "/nowhere/b.gguf"),
+                                      entry("/nowhere/blob2", "/nowhere/c.gguf")};
+        const auto paths = [&](const ModelFacts& open, const QString& openId) {
+            QStringList all;
+            for (const ExperimentDraft::Candidate& file : experimentFiles(open, openId, {}, found))
+                all.append(file.model.path);
+            return all;
+        };
+        QCOMPARE(paths({}, {}), QStringList({"/nowhere/a.gguf", "/nowhere/c.gguf"}));
+        ModelFacts open;
+        open.name = open.fileName = open.path = QStringLiteral("/elsewhere/link.gguf");
+        QCOMPARE(paths(open, "/nowhere/blob2"), QStringList({"/elsewhere/link.gguf", "/nowhere/a.gguf"}));
+        open.server = QStringLiteral("a.example");  // its speed is no matter of this machine
+        QCOMPARE(paths(open, "/nowhere/blob2"), QStringList({"/nowhere/a.gguf", "/nowhere/c.gguf"}));
     }
 
     void typedContextsAreOfferedAndChosen_data()
