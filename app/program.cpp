@@ -3,11 +3,13 @@
 #include "app/experiments/experiment_files.h"
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
+#include "app/system/background.h"
 #include "app/system/drawing_priority.h"
 #include "app/system/log_lines.h"
 #include "app/system/remote_path.h"
 #include "app/system/start.h"
 
+#include <QFileInfo>
 #include <QFontDatabase>
 #include <QGuiApplication>
 #include <QIcon>
@@ -501,13 +503,27 @@ bool Program::open()
 void Program::openFirstModel()
 {
     const auto wish = SettingsController::StartWith(m_settings.startWith()->value());
-    const StartModel start = StartModel::choose({.named = m_namedModel,
-                                                 .last = m_settings.lastModel(),
-                                                 .diedOf = m_loadMarker.diedOf(),
-                                                 .guide = m_guide,
-                                                 .wish = wish});
+    StartModel::Given given{.named = m_namedModel,
+                            .last = m_settings.lastModel(),
+                            .diedOf = m_loadMarker.diedOf(),
+                            .guide = m_guide,
+                            .wish = wish};
     if (!m_loadMarker.diedOf().isEmpty())
         m_settings.setLastModel({});  // nor at the start after this one
+    if (!given.goesByLast())
+        return openFirst(StartModel::choose(given));
+    inBackground(
+        &m_program, [last = given.last] { return QFileInfo(last).isFile(); },
+        [this, given](bool there) mutable {
+            if (m_models.phase() != ModelController::Idle || m_models.current().known())
+                return;  // somebody could not wait for it
+            given.lastIsThere = there;
+            openFirst(StartModel::choose(given));
+        });
+}
+
+void Program::openFirst(const StartModel& start)
+{
     m_program.say(start.sentence);
     if (isElsewhere(start.file) && m_namedModel.isEmpty())
         *m_mayAsk = secrets::MayAsk::No;  // it opens by itself: where its key is locked away, trying again asks for it

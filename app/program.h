@@ -70,6 +70,7 @@ private:
     void connectServer();
     void applyLoadSettings();
     void openFirstModel();
+    void openFirst(const StartModel& start);
     void measureStart();
     [[noreturn]] void leave();
 

@@ -67,6 +67,12 @@ void LoadMarker::end()
     QFile::remove(m_file);
 }
 
+bool StartModel::Given::goesByLast() const
+{
+    return named.isEmpty() && diedOf.isEmpty() && wish == SettingsController::LastModel && !last.isEmpty() &&
+           !isElsewhere(last);
+}
+
 StartModel StartModel::choose(const Given& given)
 {
     if (!given.named.isEmpty())
@@ -83,7 +89,7 @@ StartModel StartModel::choose(const Given& given)
         return {};
     if (given.wish == SettingsController::Guide || given.last.isEmpty())
         return {given.guide, {}};
-    if (!isElsewhere(given.last) && !QFileInfo(given.last).isFile())
+    if (given.goesByLast() && !given.lastIsThere)
         return {given.guide,
                 StartModelText::tr("“%1”, which was open last, is not there any more.").arg(nameOf(given.last))};
     return {given.last, {}};

@@ -43,6 +43,10 @@ struct StartModel {
         QString diedOf = {};  // LoadMarker's
         QString guide = {};
         SettingsController::StartWith wish = SettingsController::LastModel;
+        bool lastIsThere = true;  // the file of `last`
+
+        /// Whether that decides. It is found out beforehand, by somebody who may wait for a share that does not answer.
+        bool goesByLast() const;
     };
     static StartModel choose(const Given& given);
 };

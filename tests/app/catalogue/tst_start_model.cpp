@@ -12,11 +12,6 @@ class TestStartModel : public QObject
 
 private:
     QTemporaryDir folder;
-    QString model(const char* name) const
-    {
-        QFile file(folder.filePath(QString::fromLatin1(name)));
-        return file.open(QFile::WriteOnly) ? file.fileName() : QString();
-    }
 
 private Q_SLOTS:
     void atTheFirstStartTheGuide()
@@ -25,26 +20,33 @@ private Q_SLOTS:
         QVERIFY(StartModel::choose({}).file.isEmpty());  // none was shipped
     }
 
+    /// Nobody looks whether it is there: its share may not answer, and the window is not open yet.
     void thenTheLastOne()
     {
-        const QString last = model("last.gguf");
+        const QString last = QStringLiteral("/a share/last.gguf");
         QCOMPARE(StartModel::choose({.last = last, .guide = "/guide.gguf"}).file, last);
         QCOMPARE(StartModel::choose({.named = "/n.gguf", .last = last, .guide = "/g"}).file, "/n.gguf");
-        const StartModel gone = StartModel::choose({.last = "/not/there.gguf", .guide = "/guide.gguf"});
+        const StartModel gone =
+            StartModel::choose({.last = "/not/there.gguf", .guide = "/guide.gguf", .lastIsThere = false});
         QCOMPARE(gone.file, "/guide.gguf");
         QVERIFY(gone.sentence.contains("there.gguf"));
+        const auto decides = [](const StartModel::Given& given) { return given.goesByLast(); };
+        QVERIFY(decides({.last = last}));
+        QVERIFY(!decides({.named = "/n.gguf", .last = last}) && !decides({.last = last, .diedOf = last}));
+        QVERIFY(!decides({}) && !decides({.last = "http://127.0.0.1:8000/#m"}));
+        QVERIFY(!decides({.last = last, .wish = SettingsController::Guide}));
     }
 
     void asTheUserWishes()
     {
-        const QString last = model("last.gguf");
+        const QString last = QStringLiteral("/last.gguf");
         QCOMPARE(StartModel::choose({.last = last, .guide = "/g", .wish = SettingsController::Guide}).file, "/g");
         QVERIFY(StartModel::choose({.last = last, .guide = "/g", .wish = SettingsController::Nothing}).file.isEmpty());
     }
 
     void notWhatItDiedOf()
     {
-        const QString last = model("bad.gguf");
+        const QString last = QStringLiteral("/bad.gguf");
         const StartModel start = StartModel::choose({.last = last, .diedOf = last, .guide = "/guide.gguf"});
         QCOMPARE(start.file, "/guide.gguf");
         QVERIFY(start.sentence.contains("bad.gguf"));
