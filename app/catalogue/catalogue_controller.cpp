@@ -44,6 +44,7 @@ CatalogueController::CatalogueController(ModelController& opener, World world, Q
         m_models.setOpen(idOf(m_opener.current().path));
         showRecent();
     });
+    connect(&m_opener, &ModelController::errorChanged, this, &CatalogueController::onRefused);
     connect(&m_drafts, &DraftModels::chose, this, &CatalogueController::measure);
     connect(&m_experts, &ExpertsOnDevice::found, &m_models, &ModelListModel::setExpertsOnDevice);
     connect(&m_remover, &ModelRemover::refused, this, &CatalogueController::setError);
@@ -182,11 +183,6 @@ bool CatalogueController::open(const QString& id)
     const ModelEntry entry = m_models.entry(row);
     if (!entry.openable()) {
         setError(entry.obstacle);
-        return false;
-    }
-    if (entry.store != Store::Server && !QFileInfo(entry.path).isFile()) {
-        setError(tr("The file of “%1” is not there any more.").arg(entry.title));
-        rescan();
         return false;
     }
     setError({});
@@ -338,6 +334,20 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
     m_missing.remove(path);
     showRecent();
     measure();
+}
+
+/// A row whose file is gone shall go, too. On another thread: it may be a share that has stopped answering.
+void CatalogueController::onRefused()
+{
+    const QString path = m_opener.path();
+    if (m_opener.error().isEmpty() || !m_scanned || isElsewhere(path))
+        return;
+    inBackground(
+        this, [path] { return QFileInfo(path).isFile(); },
+        [this](bool there) {
+            if (!there)
+                rescan();
+        });
 }
 
 void CatalogueController::onRemoved(const ModelRemoval& removal)

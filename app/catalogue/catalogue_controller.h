@@ -130,6 +130,7 @@ private:
     void onEntries(quint64 job, const QList<ModelEntry>& entries);
     void onScanned(quint64 job, const ScanReport& report);
     void onModelReady(const engine::ModelInfo& model);
+    void onRefused();
     void onRemoved(const ModelRemoval& removal);
     QString idOf(const QString& path) const;
     QStringList openedFiles() const;

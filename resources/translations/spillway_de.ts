@@ -347,10 +347,6 @@
 <context>
     <name>CatalogueController</name>
     <message>
-        <source>The file of “%1” is not there any more.</source>
-        <translation>Die Datei von „%1“ ist nicht mehr da.</translation>
-    </message>
-    <message>
         <source>The folder could not be shown.</source>
         <translation>Der Ordner ließ sich nicht anzeigen.</translation>
     </message>
