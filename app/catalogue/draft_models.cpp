@@ -3,8 +3,6 @@
 #include "app/catalogue/model_controller.h"
 #include "app/system/background.h"
 
-#include <QFileInfo>
-
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -46,12 +44,6 @@ DraftModels::DraftModels(ModelListModel& models, ModelController& opener, MayDra
 DraftModels::~DraftModels()
 {
     m_opener.setDraftOf([](const QString&) { return QString(); });
-}
-
-QString DraftModels::draftOf(const QString& path) const
-{
-    const QString draft = m_choices.of(path);
-    return QFileInfo(draft).isFile() ? draft : QString();
 }
 
 /// What a look at the headers leaves.

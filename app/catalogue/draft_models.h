@@ -52,8 +52,8 @@ public:
     std::optional<ModelEntry> suggested(const engine::LoadRequest& request, const engine::MachineMemory& memory);
     /// The same as choose(), by the paths of both; an empty one: none.
     void chooseFile(const QString& path, const QString& draft);
-    /// The path of the file that guesses for this one; empty: none does, or it is not there any more.
-    QString draftOf(const QString& path) const;
+    /// The path of the file that is to guess for this one; empty: none is.
+    QString draftOf(const QString& path) const { return m_choices.of(path); }
 
 Q_SIGNALS:
     void changed();

@@ -10,6 +10,12 @@
 #include <tuple>
 #include <utility>
 
+/// What was found in a file, and the draft model that was chosen for it, where that is there.
+struct ModelController::Inspected {
+    engine::Result<engine::ModelInfo> info;
+    QString draft;
+};
+
 ModelController::ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
                                  QObject* parent)
     : QObject(parent)
@@ -76,10 +82,12 @@ void ModelController::load()
         inspect(m_path, AfterInspection::Load, m_name);  // once more: what is open goes only for a file that is there
 }
 
-void ModelController::loadOffer()
+/// A choice stays one while its file is not there.
+void ModelController::loadOffer(const QString& draft)
 {
-    m_request.draft_model = m_draftOf(m_offer.path).toStdU16String();
+    m_request.draft_model = draft.toStdU16String();
     m_chosen = m_request;
+    m_chosen.draft_model = m_draftOf(m_offer.path).toStdU16String();
     load(m_request);
 }
 
@@ -258,30 +266,34 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
     const std::filesystem::path file(path.toStdU16String());
     m_inspectStop.request_stop();
     m_inspectStop = std::stop_source();
+    const QString draft = after == AfterInspection::Load ? m_draftOf(path) : QString();
+    const auto look = [inspect = m_inspect, file, draft, stop = m_inspectStop.get_token()] {
+        auto info = inspect(file, stop);
+        return Inspected{std::move(info), QFileInfo(draft).isFile() ? draft : QString()};
+    };
     inBackground(
-        this, [inspect = m_inspect, file, stop = m_inspectStop.get_token()] { return inspect(file, stop); },
-        [this, job, after](const engine::Result<engine::ModelInfo>& result) { onInspected(job, after, result); },
+        this, look, [this, job, after](const Inspected& found) { onInspected(job, after, found); },
         [this, job, after] {
             onInspected(
                 job, after,
-                engine::fail(engine::Error::Code::NoMemory, "there is not enough memory to look into this file"));
+                {engine::fail(engine::Error::Code::NoMemory, "there is not enough memory to look into this file"), {}});
         });
 }
 
-void ModelController::onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result)
+void ModelController::onInspected(quint64 job, AfterInspection after, const Inspected& found)
 {
     if (job != m_job)
         return;
-    if (!result) {
+    if (!found.info) {
         setPhase(Idle);
-        setError(errorSentence(result.error()));
+        setError(errorSentence(found.info.error()));
         return;
     }
-    m_request.model = result->path;
-    m_offer = facts(*result);
+    m_request.model = found.info->path;
+    m_offer = facts(*found.info);
     Q_EMIT offerChanged();
     if (after == AfterInspection::Load && m_offer.runnable)
-        loadOffer();
+        loadOffer(found.draft);
     else
         setPhase(Offered);
 }

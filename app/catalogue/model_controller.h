@@ -67,8 +67,7 @@ public:
     const engine::LoadRequest& loadedRequest() const { return m_loaded; }  // of what is open
     const engine::LoadRequest& chosenRequest() const { return m_chosen; }  // the choices that it was opened with
 
-    /// Looks into a file and offers it.
-    Q_INVOKABLE void open(const QUrl& file);
+    Q_INVOKABLE void open(const QUrl& file);                 // looks into it and offers it
     Q_INVOKABLE void openDropped(const QList<QUrl>& files);  // on the window: one GGUF file of this computer
     /// Looks into a file and loads it at once. A list may know it by a better name than the file's own.
     void openAndLoad(const QString& path, const QString& name = {});
@@ -117,11 +116,12 @@ Q_SIGNALS:
 
 private:
     enum class AfterInspection { Offer, Load };
+    struct Inspected;
     void inspect(const QString& path, AfterInspection after, const QString& name = {});
-    void loadOffer();
+    void loadOffer(const QString& draft);  // that is there
     void load(const engine::LoadRequest& request);
     ModelFacts facts(const engine::ModelInfo& info) const;
-    void onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result);
+    void onInspected(quint64 job, AfterInspection after, const Inspected& found);
     void onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
     void onLoaded(quint64 job, const engine::ModelInfo& model);
     void onLoadFailed(quint64 job, const engine::Error& error);

@@ -122,8 +122,8 @@ private Q_SLOTS:
         makeDrafts();  // the program is started again: nothing is compared yet
         QCOMPARE(m_drafts->offers("large"), QStringList{"small"});
         QCOMPARE(m_drafts->chosen("large"), 0);
-        QVERIFY(QFile::remove(m_folder->path("small.gguf")));
-        QCOMPARE(m_drafts->draftOf(m_folder->path("large.gguf")), QString());
+        QVERIFY(QFile::remove(m_folder->path("small.gguf")));  // its share may be back soon
+        QCOMPARE(m_drafts->draftOf(m_folder->path("large.gguf")), m_folder->path("small.gguf"));
         m_drafts->choose("large", -1);
         makeDrafts();
         QCOMPARE(m_drafts->chosen("large"), -1);
@@ -176,6 +176,13 @@ private Q_SLOTS:
         QTRY_VERIFY(m_script->loads().size() == 2 && m_opener->current().known());
         QVERIFY(m_script->loads().back().draft_model.empty());
         QVERIFY(!m_drafts->opensOtherwise());
+
+        m_drafts->choose("large", 0);
+        QVERIFY(QFile::remove(m_folder->path("tiny.gguf")));
+        m_opener->reload();
+        QTRY_VERIFY(m_script->loads().size() == 3 && m_opener->current().known());
+        QVERIFY(m_script->loads().back().draft_model.empty());
+        QVERIFY(!m_drafts->opensOtherwise());  // nothing else would be opened now
     }
 };
 
