@@ -5,6 +5,7 @@
 
 #include <QList>
 #include <QObject>
+#include <QSet>
 #include <QStringList>
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
@@ -98,8 +99,10 @@ public:
     Q_INVOKABLE void setFetchFolder(const QUrl& folder);  // which is searched from then on; empty: none of the user's
     Q_INVOKABLE void dismissTrouble();
 
-    /// Where a dialog begins: the folder of the last such file; else, of models, one that the user added; else home.
-    Q_INVOKABLE QUrl folderOf(FilesOf files) const;
+    /// Where a dialog begins: the folder of the last such file; else, of models, one that the user added; else home. Of
+    /// these only what was there when somebody looked last: on a share that does not answer, the dialog would wait for
+    /// it.
+    Q_INVOKABLE QUrl folderOf(FilesOf files);
     /// `chosen`: a file that was taken from there.
     Q_INVOKABLE void rememberFolderOf(FilesOf files, const QUrl& chosen);
 
@@ -125,9 +128,13 @@ private:
     void read();
     void keep(const QString& key, const QVariant& value);
     void setTrouble(const QString& sentence);
+    QStringList likelyFolders(FilesOf files) const;
+    void lookAt(const QStringList& folders);
+
     QString m_file, m_trouble, m_fetchFolder, m_lastModel, m_lastConversation;
     QStringList m_modelFolders, m_closedFolders;
     std::array<QString, 2> m_folders;  // by FilesOf
+    QSet<QString> m_there, m_asked;    // folders that were there when somebody looked; that have not answered yet
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
         m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_findModels,
