@@ -148,6 +148,7 @@ bool ModelController::reloadWithContext(int contextTokens)
     m_path = QString::fromStdU16String(request.model.u16string());
     m_name = m_current.name;
     m_offer = m_current;
+    m_offer.contextToLoad = contextTokens;
     Q_EMIT offerChanged();
     load(request);
     return true;
@@ -192,6 +193,10 @@ void ModelController::setDefaults(const engine::LoadRequest& defaults)
     const auto model = m_request.model;
     m_request = defaults;
     m_request.model = model;
+    if (m_phase == Offered) {
+        m_offer.plan(m_offered, m_request);
+        Q_EMIT offerChanged();
+    }
     Q_EMIT reloadNeededChanged();
 }
 
@@ -290,7 +295,9 @@ void ModelController::onInspected(quint64 job, AfterInspection after, const Insp
         return;
     }
     m_request.model = found.info->path;
-    m_offer = facts(*found.info);
+    m_offered = *found.info;
+    m_offer = facts(m_offered);
+    m_offer.plan(m_offered, m_request);
     Q_EMIT offerChanged();
     if (after == AfterInspection::Load && m_offer.runnable)
         loadOffer(found.draft);
@@ -312,6 +319,9 @@ void ModelController::onLoaded(quint64 job, const engine::ModelInfo& model)
     if (job != m_job)
         return;
     m_current = facts(model);
+    engine::LoadRequest inUse = m_loaded;
+    inUse.context_tokens = model.context_in_use;
+    m_current.plan(model, inUse);
     Q_EMIT currentChanged();
     Q_EMIT reloadNeededChanged();
     setPhase(Idle);

@@ -96,8 +96,7 @@ public:
     /// Closes what is open for a while, so that something else may have the memory; nothing is opened until
     /// giveRoomBack(). False: nothing is open. It is gone once setAside() comes.
     bool makeRoom();
-    /// Loads it again as it was, also where it lay.
-    void giveRoomBack();
+    void giveRoomBack();  // loads it again as it was, also where it lay
 
     /// The engine closed the model in the middle of an answer, since its file went away.
     void onModelLost();
@@ -144,6 +143,7 @@ private:
     QString m_path;         // of the newest attempt
     QString m_name;         // by which it was asked for; empty: the file's own
     ModelFacts m_offer, m_current;
+    engine::ModelInfo m_offered;  // of which m_offer speaks, while there is a choice
     double m_bytesDone = 0, m_bytesTotal = 0;
     QString m_error;
 };

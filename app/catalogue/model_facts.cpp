@@ -4,6 +4,7 @@
 #include "app/text/engine_words.h"
 #include "app/text/visible_text.h"
 #include "app/worker/error_sentence.h"
+#include "engine/memory_plan.h"
 
 #include <QRegularExpression>
 
@@ -69,4 +70,15 @@ ModelFacts::ModelFacts(const engine::ModelInfo& info)
     }
     for (const std::string& warning : info.warnings)
         warnings.append(asSentence(QString::fromStdString(warning)));
+}
+
+void ModelFacts::plan(const engine::ModelInfo& info, const engine::LoadRequest& request)
+{
+    contextToLoad = request.context_tokens > 0 ? request.context_tokens : info.context_tokens;
+    if (!info.runnable)
+        contextToLoad = 0;
+    engine::LoadRequest page = request;
+    page.context_tokens = page.kv_block_tokens;
+    m_kvBytesPerToken = double(engine::memory_need(info, page).kv_bytes) / page.kv_block_tokens;
+    m_stateBytes = contextToLoad > 0 ? double(engine::memory_need(info, request).state_bytes) : 0;
 }

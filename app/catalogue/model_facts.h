@@ -1,6 +1,7 @@
 // ModelFacts describes a model file in numbers and names.
 #pragma once
 
+#include "engine/engine.h"
 #include "engine/model_info.h"
 
 #include <QObject>
@@ -30,6 +31,8 @@ class ModelFacts
     Q_PROPERTY(int experts MEMBER experts CONSTANT)
     Q_PROPERTY(int expertsUsed MEMBER expertsUsed CONSTANT)
     Q_PROPERTY(double kvBytesPerToken MEMBER kvBytesPerToken CONSTANT)
+    Q_PROPERTY(int contextToLoad MEMBER contextToLoad CONSTANT)
+    Q_PROPERTY(double conversationBytes READ conversationBytes CONSTANT)
     Q_PROPERTY(bool hasChatTemplate MEMBER hasChatTemplate CONSTANT)
     Q_PROPERTY(QString license MEMBER license CONSTANT)
     Q_PROPERTY(bool runnable MEMBER runnable CONSTANT)
@@ -41,6 +44,10 @@ public:
     explicit ModelFacts(const engine::ModelInfo& info);
 
     bool known() const { return !fileName.isEmpty(); }
+    /// Says what a conversation takes where the model is loaded in this way; `info` is that of the same model.
+    void plan(const engine::ModelInfo& info, const engine::LoadRequest& request);
+    /// Of KV and states, when the context to load is full; 0: not known.
+    double conversationBytes() const { return contextToLoad * m_kvBytesPerToken + m_stateBytes; }
 
     QString name;
     QString path;      // as it is: to open, not to show
@@ -57,10 +64,15 @@ public:
     int layers = 0;
     int experts = 0;
     int expertsUsed = 0;
-    double kvBytesPerToken = 0;
+    double kvBytesPerToken = 0;  // as f16
+    int contextToLoad = 0;       // see plan(); 0: not known
     bool hasChatTemplate = false;
     QString license;
     bool runnable = true;
     QString obstacle;
     QStringList warnings;
+
+private:
+    double m_kvBytesPerToken = 0;  // as they are to be kept
+    double m_stateBytes = 0;
 };

@@ -4970,10 +4970,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Gewichte</translation>
     </message>
     <message>
-        <source>Full context (f16)</source>
-        <translation>Voller Kontext (f16)</translation>
-    </message>
-    <message>
         <source>The answer being written stops when this model is loaded. What has been written of it stays.</source>
         <translation>Die laufende Antwort endet, wenn dieses Modell geladen wird. Was davon geschrieben ist, bleibt.</translation>
     </message>
@@ -5004,6 +5000,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Load</source>
         <translation>Laden</translation>
+    </message>
+    <message>
+        <source>A full conversation</source>
+        <translation>Ein volles Gespräch</translation>
+    </message>
+    <message>
+        <source>%1 at %2 tokens</source>
+        <translation>%1 bei %2 Token</translation>
     </message>
 </context>
 <context>

@@ -141,8 +141,9 @@ Item {
         }
 
         function test_escape_drops_the_offer() {
-            makeWindow();
+            makeWindow({ context: 4096 });
             Bench.models.open("file:///models/tiny.gguf");
+            tryCompare(findChild(part("modelCard"), "cardConversation"), "value", "134\u00a0MB at 4K tokens");
             tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
             keyClick(Qt.Key_Escape);
             tryCompare(part("emptyState"), "visible", true);
@@ -180,7 +181,7 @@ Item {
             tryVerify(() => findChild(card, "cardObstacle").visible);
             verify(!findChild(card, "load").visible);
             compare(findChild(card, "cardContext").value, "–"); // what is not known is not zero
-            compare(findChild(card, "cardFullContext").value, "–");
+            compare(findChild(card, "cardConversation").value, "–");
             keyClick(Qt.Key_Return);
             tryCompare(part("emptyState"), "visible", true);
         }

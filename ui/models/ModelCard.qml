@@ -102,13 +102,13 @@ Rectangle {
                 value: Format.bytes(root.facts.fileBytes)
             }
             Fact {
-                readonly property real fullContextBytes: root.facts.kvBytesPerToken * root.facts.contextTokens
-
                 Layout.fillWidth: true
                 Layout.preferredWidth: 1
-                objectName: "cardFullContext"
-                label: qsTr("Full context (f16)")
-                value: fullContextBytes > 0 ? Format.bytes(fullContextBytes) : Format.unknown
+                objectName: "cardConversation"
+                label: qsTr("A full conversation")
+                value: root.facts.conversationBytes > 0
+                       ? qsTr("%1 at %2 tokens").arg(Format.bytes(root.facts.conversationBytes)).arg(Format.context(root.facts.contextToLoad))
+                       : Format.unknown
             }
         }
 

@@ -1,5 +1,6 @@
 // Opening a model: look first, then load; cancel, fail, try again.
 #include "app/catalogue/model_controller.h"
+#include "engine/memory_plan.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/test_program.h"
 
@@ -61,6 +62,41 @@ private Q_SLOTS:
         QVERIFY(progress.size() >= 2);
         QCOMPARE(models->bytesDone(), models->bytesTotal());
         QCOMPARE(script->loads().back().threads, 2);
+    }
+
+    /// And not what the largest one could, kept in the largest way.
+    void anOfferSaysWhatAConversationTakesAsItWouldBeLoaded()
+    {
+        models->open(file("a.gguf"));
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        const auto need = [&](int tokens, engine::KvType type) {
+            engine::LoadRequest request{.model = {}, .context_tokens = tokens};
+            request.k_type = request.v_type = type;
+            return double(engine::memory_need(script->model("/models/a.gguf"), request).kv_bytes);
+        };
+        QCOMPARE(models->offer().contextToLoad, 512);
+        QCOMPARE(models->offer().conversationBytes(), need(512, engine::KvType::F16));
+        engine::LoadRequest smaller{.model = {}, .context_tokens = 1024};
+        smaller.k_type = smaller.v_type = engine::KvType::Q8_0;
+        models->setDefaults(smaller);  // in the settings, before it is loaded
+        QCOMPARE(models->offer().contextToLoad, 1024);
+        QCOMPARE(models->offer().conversationBytes(), need(1024, engine::KvType::Q8_0));
+        models->load();
+        QTRY_VERIFY(models->current().known());
+        QVERIFY(models->reloadWithContext(2048));
+        QCOMPARE(models->offer().conversationBytes(), need(2048, engine::KvType::Q8_0));
+        QTRY_VERIFY(models->current().known());
+
+        script->change([](FakeScript::Settings& settings) { settings.recurrent_layers = 8; });
+        models->open(file("b.gguf"));
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        const engine::MemoryNeed hybrid = engine::memory_need(script->model("/models/b.gguf"), smaller);
+        QVERIFY(hybrid.state_bytes > 0);
+        QCOMPARE(models->offer().conversationBytes(), double(hybrid.kv_bytes + hybrid.state_bytes));
+        script->change([](FakeScript::Settings& settings) { settings.runnable = false; });
+        models->open(file("c.gguf"));
+        QTRY_COMPARE(models->offer().name, "c");
+        QCOMPARE(models->offer().conversationBytes(), 0.0);
     }
 
     void aFileThatHasGoneLeavesTheOpenModelOpen()
