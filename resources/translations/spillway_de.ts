@@ -1484,13 +1484,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message numerus="yes">
         <source>The device is full at %Ln token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
         <translation>
-            <numerusform>Das Gerät ist bei einem Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
-            <numerusform>Das Gerät ist bei %Ln Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
+            <numerusform>Das Gerät ist bei einem Token voll, und die Strategie „Resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
+            <numerusform>Das Gerät ist bei %Ln Token voll, und die Strategie „Resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
         </translation>
     </message>
     <message>
         <source>Windows has moved %1 of the device&apos;s memory to RAM without saying so: they are read at the speed of the link.</source>
-        <translation>Windows hat stillschweigend %1 des Gerätespeichers in den RAM verlegt: Sie werden so langsam gelesen, wie der Bus ist.</translation>
+        <translation>Windows hat stillschweigend %1 des Gerätespeichers in den RAM verlegt: Sie werden so langsam gelesen, wie die Verbindung ist.</translation>
     </message>
     <message numerus="yes">
         <source>The weights take %1, and the device has room for %2 beside KV and screen: %n layer(s) are computed by the CPU.</source>
@@ -1596,7 +1596,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>KV that the CPU reads</source>
-        <translation>KV, das die CPU liest</translation>
+        <translation>KV, den die CPU liest</translation>
     </message>
     <message>
         <source>cores that other programs hold</source>
@@ -2391,7 +2391,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>%1 of experts save %2 a token; all KV lies beside them</source>
-        <translation>%1 Experten sparen %2 je Token; alles KV liegt daneben</translation>
+        <translation>%1 Experten sparen %2 je Token; aller KV liegt daneben</translation>
     </message>
     <message>
         <source>%1 of experts save %2 a token; KV in their place would save %3</source>
@@ -3275,7 +3275,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Chat template</source>
-        <translation>Chat-Vorlage</translation>
+        <translation>Gesprächsvorlage</translation>
     </message>
     <message>
         <source>yes</source>
@@ -4023,11 +4023,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Unpin the system prompt</source>
-        <translation>System-Prompt lösen</translation>
+        <translation>Systemanweisung lösen</translation>
     </message>
     <message>
         <source>Pin the system prompt</source>
-        <translation>System-Prompt anheften</translation>
+        <translation>Systemanweisung anheften</translation>
     </message>
     <message>
         <source>Device</source>
@@ -4085,7 +4085,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Tokens %1–%2, %3: no KV of their own</source>
-        <translation>Token %1–%2, %3: kein eigenes KV</translation>
+        <translation>Token %1–%2, %3: kein eigener KV</translation>
     </message>
     <message numerus="yes">
         <source>At the left: what %n layer(s) keep however long the conversation is, %1 in all</source>
@@ -5745,7 +5745,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Link</source>
-        <translation>Leitung</translation>
+        <translation>Verbindung</translation>
     </message>
     <message>
         <source>VRAM</source>
@@ -7128,7 +7128,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Requests that lost their KV to others and were computed again, since you have been looking.</source>
-        <translation>Anfragen, die ihr KV an andere verloren haben und neu berechnet wurden, seit Sie hinsehen.</translation>
+        <translation>Anfragen, die ihren KV an andere verloren haben und neu berechnet wurden, seit Sie hinsehen.</translation>
     </message>
     <message>
         <source>Asking the server how busy it is…</source>
@@ -8216,7 +8216,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel “Memory pressure”: when the memory is full, the answer stops, for the policy is “resident”.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist er voll, endet die Antwort, denn so will es die Strategie „resident“.</translation>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie in der Leiste „Speicherdruck“ zu: Ist er voll, endet die Antwort, denn so will es die Strategie „Resident“.</translation>
     </message>
     <message>
         <source>Ask, and watch the panel “Memory pressure”: when the emulated memory is full, the oldest blocks leave and the speed falls.</source>

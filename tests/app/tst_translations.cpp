@@ -57,6 +57,21 @@ private Q_SLOTS:
         QVERIFY2(unfinished.isEmpty(), qPrintable(unfinished.join('\n')));
     }
 
+    // What has one name in English has one in German, wherever it is read.
+    void oneThingHasOneGermanName()
+    {
+        const QStringList lines =
+            QString::fromUtf8(contents(SPILLWAY_SOURCE_DIR "/resources/translations/spillway_de.ts")).split('\n');
+        QVERIFY(lines.size() > 100);
+        for (const QString& line : lines) {
+            if (line.contains("<source>"))
+                continue;
+            for (const char* other :
+                 {"System-Prompt", "Chat-Vorlage", "das KV", "alles KV", "eigenes KV", "ihr KV", "„resident“"})
+                QVERIFY2(!line.contains(QString::fromUtf8(other)), qPrintable(line));
+        }
+    }
+
     // A text that came into the source and was not extracted would stay English for ever.
     void everyTextIsExtracted()
     {
