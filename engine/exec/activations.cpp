@@ -45,7 +45,7 @@ PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory
     : has_local_(has_local_rope(h))
     , pairs_(h.rope_dimensions(LayerKind::FullAttention) / 2)
     , local_pairs_(has_local_ ? h.rope_dimensions(LayerKind::SlidingWindow) / 2 : 0)
-    , neox_(h.architecture->rope_neox)
+    , neox_(h.rope_neox)
     , scales_(h.temperature.full_layers_only ? 2 : 1)
     , floats_per_row_(2 * pairs_ + 2 * local_pairs_ + scales_)
     , rows_(1, floats_per_row_ * max_rows, memory)

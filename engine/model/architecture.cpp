@@ -58,7 +58,11 @@ static constexpr Architecture kArchitectures[] = {
     {.name = "seed_oss", .ffn_norm = kPostAttention},
     {.name = "hunyuan-dense", .qk_norm = QkNorm::HeadsAfterRope},
     {.name = "hunyuan-moe", .qk_norm = QkNorm::HeadsAfterRope},
-    {.name = "glm4", .rope_neox = false, .attn_post_norm = kPostAttention, .ffn_post_norm = kPostFfw},
+    {.name = "glm4",
+     .rope_neox = false,
+     .neox_in_sections = true,
+     .attn_post_norm = kPostAttention,
+     .ffn_post_norm = kPostFfw},
     {.name = "glm4moe", .ffn_norm = kPostAttention, .router_scores = RouterScores::Sigmoid},
     {.name = "minimax-m2", .qk_norm = QkNorm::WholeRows, .router_scores = RouterScores::Sigmoid},
     {.name = "olmo2",  // and OLMo 3, whose files say that layers slide

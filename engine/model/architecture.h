@@ -73,6 +73,9 @@ struct QueryTemperature {
 struct Architecture {
     std::string_view name;  // general.architecture
     bool rope_neox = true;  // pairs (i, i + n/2); false: (2i, 2i + 1)
+    // Pairs (i, i + n/2), too, where the file divides pairs into sections, which turn by a token's place in time, by
+    // its height and by its width. A token of text has the same number for all three.
+    bool neox_in_sections = false;
     Gate gate = Gate::Silu;
     bool scale_embeddings = false;  // token embeddings times sqrt(embedding_length)
     bool norm_embeddings = false;   // token embeddings divided by their root mean square

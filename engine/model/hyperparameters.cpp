@@ -125,6 +125,14 @@ bool rotates(Reader& in, const Hyperparameters& h, int l, bool slides)
     return true;
 }
 
+/// Whether values (i, i + n/2) of a head turn together, not neighbours.
+bool rotates_halves(Reader& in, const Architecture& a)
+{
+    const auto sections = in.integers("rope.dimension_sections");
+    const bool divided = sections.size() > 1 && sections[0] > 0 && sections[1] > 0;
+    return a.rope_neox || (a.neox_in_sections && divided);
+}
+
 void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layers)
 {
     // A layer that does not attend has no heads.
@@ -416,6 +424,7 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     if (!h.streams.connected)
         h.side_length =
             in.optional("embedding_length_per_layer_input", h.architecture->side_length, 0, kMaxDimension / layers);
+    h.rope_neox = rotates_halves(in, *h.architecture);
     h.rope_base = in.number("rope.freq_base", 10000.0f);
     const float local_base = h.architecture->local_rope_base > 0 ? h.architecture->local_rope_base : h.rope_base;
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);

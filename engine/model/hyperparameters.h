@@ -75,6 +75,7 @@ struct Hyperparameters {
     int sliding_window = 0;          // tokens a sliding layer sees, the newest included; 0: none
     QueryTemperature temperature;
     QkNormWeight qk_norm_weight = QkNormWeight::FromFile;
+    bool rope_neox = true;  // as Architecture's
     float rope_base = 10000.0f;
     float rope_base_local = 10000.0f;  // of sliding layers
     RopeScaling rope_scaling;

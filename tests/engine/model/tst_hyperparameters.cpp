@@ -118,6 +118,22 @@ private Q_SLOTS:
         QCOMPARE(h->experts, 0);
     }
 
+    // Converters put the rows of queries and keys in another order for models that also see (GLM-4.1V, GLM-4.6V-Flash).
+    void sectionsSayWhichValuesRotateTogether()
+    {
+        const auto halves = [&](const std::string& architecture, const std::vector<std::uint32_t>& sections) {
+            GgufWriter w = model(architecture);
+            if (!sections.empty())
+                w.u32s(architecture + ".rope.dimension_sections", sections);
+            return read(w)->rope_neox;
+        };
+        QVERIFY(!halves("glm4", {}));
+        QVERIFY(!halves("glm4", {0, 0, 0, 0}));
+        QVERIFY(halves("glm4", {8, 12, 12, 0}));
+        QVERIFY(halves("glm4moe", {}));
+        QVERIFY(!halves("llama", {8, 12, 12, 0}));
+    }
+
     void layersMayDiffer()
     {
         GgufWriter w = model("llama", "attention.head_count");

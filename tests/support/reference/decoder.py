@@ -61,7 +61,8 @@ ernie4_5-moe
 seed_oss     biases of q, k, v; the ffn's norm is called post_attention_norm.
 hunyuan-     q and k norm of each head after the rotation.
 dense, -moe
-glm4         rotates neighbours; post norms as gemma's; ffn_up holds gate, then up.
+glm4         rotates neighbours, or halves where rope.dimension_sections has a first and a second entry: pairs then turn by
+             time, height or width, which of text are the same (M-RoPE); post norms as gemma's; ffn_up holds gate, then up.
 glm4moe      the ffn's norm is called post_attention_norm; router scores are sigmoids.
 minimax-m2   q and k norm of the whole row before it is split into heads; router scores are sigmoids.
 deepseek2,   latent attention: latent.py.
@@ -293,7 +294,8 @@ class Decoder:
         half = cosine.shape[1]
         cosine, sine = cosine[:, None], sine[:, None]
         out = x.copy()
-        neighbours = self.arch in ROTATES_NEIGHBOURS
+        in_sections = self.arch == "glm4" and all(self.key("rope.dimension_sections", (0, 0))[:2])
+        neighbours = self.arch in ROTATES_NEIGHBOURS and not in_sections
         first, second = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if neighbours else (
             slice(0, half), slice(half, 2 * half))
         a, b = x[..., first], x[..., second]

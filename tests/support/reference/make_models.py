@@ -68,6 +68,8 @@ ARCHITECTURES = {
                           bias=True, sinks=True, expert_type="MXFP4"),
     "smollm3": dict(arch="smollm3", layers=4, dim=32, heads=2, kv=1),
     "glm4": dict(arch="glm4", layers=1, rotated=8, bias=True, fused=True, post_norms=True),
+    "glm4-sections": dict(arch="glm4", layers=1, dim=32, heads=2, kv=1, rotated=8, sections=[2, 1, 1, 0], bias=True,
+                          fused=True, post_norms=True),
     "glm4moe": dict(arch="glm4moe", blocks=3, theta=1e6, rotated=8, dim=32, ff=16, heads=2, kv=1, type="F32", bias=True,
                     qk_norm=True, ffn_norm="post_attention_norm", experts=4, used=2, dense=1, shared=16,
                     choice_bias=True, scale=2.5, predicting=1),
@@ -209,6 +211,8 @@ def metadata(name, s):
         out.append(u32("embedding_length_per_layer_input", s["side"]))
     if "softcap" in s:
         out += [f32("attn_logit_softcapping", s["softcap"][0]), f32("final_logit_softcapping", s["softcap"][1])]
+    if "sections" in s:
+        out.append(u32("rope.dimension_sections", s["sections"]))
     if "yarn" in s:
         out += [(f"{a}.rope.scaling.type", gguf.STR, "yarn"), f32("rope.scaling.factor", s["yarn"][0]),
                 u32("rope.scaling.original_context_length", s["yarn"][1])]
