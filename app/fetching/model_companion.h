@@ -1,6 +1,7 @@
 // ModelCompanion holds what the page of a repository shows of a file that goes with its models.
 #pragma once
 
+#include "app/net/companion_kind.h"
 #include "app/net/quantisation.h"
 #include "app/text/visible_text.h"
 
@@ -34,7 +35,7 @@ public:
         : name(VisibleText::of(QString::fromStdString(file.path)))
         , path(QString::fromStdString(file.path))
         , bytes(double(file.bytes))
-        , kind(Companion::Kind(net::companion_kind(file.path)))
+        , kind(Companion::Kind(net::companion_kind(file.path).value_or(net::CompanionKind::Projector)))
     {
     }
 

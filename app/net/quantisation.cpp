@@ -1,9 +1,12 @@
 #include "app/net/quantisation.h"
 
+#include "app/net/companion_kind.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -41,6 +44,13 @@ bool all_digits(std::string_view text)
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// About how many bits a weight has, as quantisations are called: 4 of "UD-IQ4_XS"; 0: it has no name.
+int bits_of(std::string_view quant)
+{
+    const std::size_t first = quant.find_first_of("0123456789");
+    return first == std::string_view::npos ? 0 : std::atoi(std::string(quant.substr(first)).c_str());
+}
+
 /// "Q4_K_M", "IQ2_XXS", "BF16", ...
 bool is_quant(std::string_view word)
 {
@@ -53,6 +63,14 @@ bool is_quant(std::string_view word)
         return word.size() == 2 && word[0] == 'Q' && word[1] == '8';
     return std::all_of(word.begin() + 3, word.end(),
                        [](unsigned char c) { return c == '_' || c == '0' || c == '1' || std::isupper(c) != 0; });
+}
+
+/// An importance matrix, and no model that was quantised with one: nobody does that for 8 bits or more, so a name with
+/// these tells what the matrix was measured on. `name` in capitals.
+bool is_imatrix(const std::string& name)
+{
+    const int bits = bits_of(quant_of(name));
+    return name.find("IMATRIX") != std::string::npos && (bits == 0 || bits >= 8);
 }
 
 struct Part {
@@ -106,13 +124,26 @@ const ModelChoice* with_quant(const std::vector<ModelChoice>& choices, std::stri
     return found == choices.end() ? nullptr : &*found;
 }
 
+/// Its Q8_0, if that makes it a small model. One that is smaller than a file of fewer bits is of another model, such as
+/// one that drafts.
+const ModelChoice* small_model(const std::vector<ModelChoice>& choices)
+{
+    const ModelChoice* const small = with_quant(choices, "Q8_0");
+    if (!small || small->bytes > kSmallModel)
+        return nullptr;
+    const bool other = std::any_of(choices.begin(), choices.end(), [&](const ModelChoice& c) {
+        const int bits = bits_of(c.quant);
+        return bits > 0 && bits < 8 && c.bytes > small->bytes;
+    });
+    return other ? nullptr : small;
+}
+
 Chosen recommended(const std::vector<ModelChoice>& choices, std::optional<std::int64_t> memory_bytes)
 {
     const std::int64_t memory = memory_bytes.value_or(INT64_MAX);
     const std::string here =
         memory_bytes ? "fits into the " + about(*memory_bytes) + " of memory that are free here" : "the usual one";
-    if (const ModelChoice* small = with_quant(choices, "Q8_0");
-        small && small->bytes <= kSmallModel && fits(*small, memory))
+    if (const ModelChoice* small = small_model(choices); small && fits(*small, memory))
         return {*small, Why::SmallModel, "a small model loses most by fewer bits, and it " + here};
     for (const std::string_view quant : kByTaste)
         if (const ModelChoice* choice = with_quant(choices, quant); choice && fits(*choice, memory))
@@ -156,9 +187,9 @@ ModelFiles group_files(const std::vector<HubFile>& files)
         const std::string name = capitals(file_name(file.path));
         if (!name.ends_with(".GGUF") || name.size() == 5 || file.bytes <= 0)
             continue;
-        if (name.starts_with("MMPROJ") || name.find("-MMPROJ") != std::string::npos || name.starts_with("MTP-"))
+        if (companion_kind(file.path))
             found.companions.push_back(file);
-        else if (name.find("IMATRIX") == std::string::npos && name.find("VOCAB") == std::string::npos) {
+        else if (!is_imatrix(name) && name.find("VOCAB") == std::string::npos) {
             const Part part = part_of(file.path);
             models[{part.stem, part.count}].emplace(part.number, file);
         }

@@ -32,19 +32,6 @@ struct ModelFiles {
     std::vector<HubFile> companions;   // what goes with any of them: projectors for pictures, layers that draft
 };
 
-/// What a companion is for, by its name.
-enum class CompanionKind {
-    Projector,  // makes pictures, or sounds, into what the model reads
-    Drafter,    // layers that guess several tokens ahead
-};
-/// Here, since pages ask it also where nothing else of the network is built.
-inline CompanionKind companion_kind(std::string_view file)
-{
-    const std::string_view name = file.substr(file.rfind('/') + 1);
-    const bool drafter = name.starts_with("MTP-") || name.starts_with("mtp-");
-    return drafter ? CompanionKind::Drafter : CompanionKind::Projector;
-}
-
 /// The quantisation that a file's name tells, in capitals; empty: none.
 std::string quant_of(std::string_view file);
 

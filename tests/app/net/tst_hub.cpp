@@ -1,4 +1,5 @@
 // Hub: what a search finds, page by page, a repository's files by quantisation, and what its publisher says of it.
+#include "app/net/companion_kind.h"
 #include "app/net/hub.h"
 #include "tests/support/net/model_hub.h"
 #include "tests/support/test_program.h"
@@ -11,6 +12,15 @@ using support::WebAnswer;
 using support::WebRequest;
 using support::WebServer;
 using Kind = net::Failure::Kind;
+
+namespace {
+
+net::HubFile file_of(std::string path, std::int64_t bytes)
+{
+    return {std::move(path), bytes, {}, {}};
+}
+
+}  // namespace
 
 class TestHub : public QObject
 {
@@ -98,6 +108,56 @@ private Q_SLOTS:
         QCOMPARE(card->text, std::string("# A model\n\nIt talks.\n"));
         QCOMPARE(card->downloads, std::int64_t(12));
         QVERIFY(!card->gated);
+    }
+
+    void companionsAreNoModels_data()
+    {
+        QTest::addColumn<QByteArray>("beside");
+        QTest::addColumn<int>("kind");  // -1: it may be a model by itself
+        using Kinds = net::CompanionKind;
+        QTest::newRow("projector") << QByteArray("mmproj-Q8_0.gguf") << int(Kinds::Projector);
+        QTest::newRow("behind a dot") << QByteArray("m.mmproj-Q8_0.gguf") << int(Kinds::Projector);
+        QTest::newRow("behind a dash") << QByteArray("vision/m-MMPROJ-Q8_0.gguf") << int(Kinds::Projector);
+        QTest::newRow("a folder of drafters") << QByteArray("MTP/m-Q8_0-MTP.gguf") << int(Kinds::Drafter);
+        QTest::newRow("drafter") << QByteArray("mtp-m-Q8_0.gguf") << int(Kinds::Drafter);
+        QTest::newRow("draft model") << QByteArray("m-draft-Q8_0.gguf") << -1;
+        QTest::newRow("drafter by its end") << QByteArray("m-mtp-Q8_0.gguf") << -1;
+    }
+    /// Each is a Q8_0 small enough for a model that loses most by fewer bits, and smaller than the model's fewer bits.
+    void companionsAreNoModels()
+    {
+        QFETCH(QByteArray, beside);
+        QFETCH(int, kind);
+        const std::string path = beside.toStdString();
+        const auto files = net::group_files({file_of("m.Q4_K_M.gguf", 5'000'000'000),
+                                             file_of("m.Q2_K.gguf", 3'000'000'000), file_of(path, 800'000'000)});
+        QCOMPARE(int(net::companion_kind(path).value_or(net::CompanionKind(-1))), kind);
+        QCOMPARE(files.companions.size(), std::size_t(kind >= 0 ? 1 : 0));
+        const auto chosen = net::choose(files, {}, {}, std::nullopt);
+        QVERIFY(chosen);
+        QCOMPARE(chosen->choice.name, std::string("m.Q4_K_M"));
+    }
+
+    void wholeModelsMayHaveTheirDraftersInside()
+    {
+        QVERIFY(!net::companion_kind("Qwen3.6-27B-MTP-Q8_0.gguf"));
+        QVERIFY(!net::companion_kind("Qwen3.6-27B-MTP/m-Q8_0.gguf"));
+        QVERIFY(!net::companion_kind("xmmproj.gguf"));
+        const auto files =
+            net::group_files({file_of("m-Q8_0.gguf", 1'000'000'000), file_of("m-Q4_K_M.gguf", 600'000'000)});
+        QCOMPARE(net::choose(files, {}, {}, std::nullopt)->choice.quant, std::string("Q8_0"));
+    }
+
+    void importanceMatricesAreNoModels()
+    {
+        const auto files =
+            net::group_files({file_of("m-Q4_K_M-imatrix.gguf", 5000), file_of("imatrix-IQ2_XS.gguf", 3000),
+                              file_of("m-imatrix.gguf", 100), file_of("m.imatrix.gguf", 100),
+                              file_of("m-BF16-imatrix.gguf", 100), file_of("m-Q8_0.imatrix.gguf", 100)});
+        QCOMPARE(files.choices.size(), std::size_t(2));
+        QCOMPARE(files.choices[0].quant, std::string("IQ2_XS"));
+        QCOMPARE(files.choices[1].quant, std::string("Q4_K_M"));
+        QVERIFY(files.companions.empty());
     }
 
     void cardsMayBeOdd_data()
