@@ -102,8 +102,9 @@ int Session::again()
     messages_.pop_back();
     if (sampling_.seed)
         ++*sampling_.seed;  // the same seed would give the same answer
+    const std::size_t asked = messages_.size();
     const int code = ask();
-    if (messages_.empty() || messages_.back().role != "assistant") {  // it failed, or was stopped at once
+    if (messages_.size() < asked) {  // it failed, or was stopped at once, and took the question along
         messages_.push_back(question);
         messages_.push_back(answer);
     }

@@ -194,6 +194,28 @@ private Q_SLOTS:
         QCOMPARE(content(m_home->filePath("chat.md")), saved);
     }
 
+    void anAnswerThatFailsTakesNothingAway()
+    {
+        Terminal terminal(*m_home, {"-n", "2", "--temp", "0", "-c", "256"});
+        QVERIFY(terminal.asks());
+        for (const char* const question : {"one\r", "two\r"}) {
+            terminal.type(question);
+            QVERIFY(terminal.shows("tok/s"));
+            QVERIFY(terminal.asks());
+        }
+        terminal.type("/system " + QByteArray(300, 'z') + '\r');
+        QVERIFY(terminal.shows("The system prompt is set."));
+        QVERIFY(terminal.asks());
+        terminal.type("/regen\r");
+        QVERIFY(terminal.shows("the prompt needs"));
+        QVERIFY(terminal.asks());
+        terminal.type("/save ~/chat.md\r");
+        QVERIFY(terminal.shows("Saved as"));
+        const QByteArray saved = content(m_home->filePath("chat.md"));
+        QCOMPARE(saved.count("## User"), 2);
+        QCOMPARE(saved.count("## Assistant"), 2);
+    }
+
     void whatLooksLikeAHeadingIsSavedAsText()
     {
         Terminal terminal(*m_home);
