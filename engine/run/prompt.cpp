@@ -118,13 +118,14 @@ Result<Json> parse_json(const std::string& text, Json::value_t kind, const char*
     return json;
 }
 
-Result<Json> template_variables(const Request& request, std::span<const int> kept, const Tokenizer& tokenizer)
+Result<Json> template_variables(const Request& request, std::span<const int> kept, const ChatTemplate& chat_template,
+                                const Tokenizer& tokenizer)
 {
     Json variables = Json::object();
     variables["messages"] = Json::array();
     for (const int i : kept) {
         const Message& message = request.messages[std::size_t(i)];
-        Json entry = {{"role", message.role}, {"content", message.text}};
+        Json entry = {{"role", message.role}, {"content", chat_template.content(message.text)}};
         if (!message.reasoning.empty())
             for (const char* const name : kReasoningNames)
                 entry[name] = message.reasoning;
@@ -326,7 +327,8 @@ const KeptReply* PromptBuilder::kept_reply(const Message& message) const
 Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const int> kept) const
 {
     const bool goes_on = request.continue_last && !kept.empty();
-    const auto variables = template_variables(request, goes_on ? kept.first(kept.size() - 1) : kept, tokenizer_);
+    const auto variables =
+        template_variables(request, goes_on ? kept.first(kept.size() - 1) : kept, template_, tokenizer_);
     if (!variables)
         return tl::unexpected(variables.error());
     RenderOptions options;

@@ -18,10 +18,14 @@ constexpr std::string_view kQuestion = "xqx", kAnswer = "xax", kNext = "xnx";
 std::optional<std::string> rendered(const ChatTemplate& chat_template, const Tokenizer& tokenizer, bool answered)
 {
     using Json = nlohmann::ordered_json;
-    Json variables = {{"messages", {{{"role", "user"}, {"content", kQuestion}}}}, {"add_generation_prompt", false}};
+    Json variables = {{"messages", Json::array()}, {"add_generation_prompt", false}};
+    const auto say = [&](const char* role, std::string_view words) {
+        variables["messages"].push_back({{"role", role}, {"content", chat_template.content(words)}});
+    };
+    say("user", kQuestion);
     if (answered) {
-        variables["messages"].push_back({{"role", "assistant"}, {"content", kAnswer}});
-        variables["messages"].push_back({{"role", "user"}, {"content", kNext}});
+        say("assistant", kAnswer);
+        say("user", kNext);
     }
     variables["bos_token"] = tokenizer.bos() >= 0 ? std::string(tokenizer.text(tokenizer.bos())) : "";
     variables["eos_token"] = tokenizer.eos() >= 0 ? std::string(tokenizer.text(tokenizer.eos())) : "";

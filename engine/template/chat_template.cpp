@@ -13,6 +13,12 @@
 namespace engine {
 
 constexpr std::size_t kLargestSource = 512u << 10;  // real templates have at most some 30 KiB
+constexpr std::string_view kProbe = "xqx";          // no template writes it by itself
+
+static nlohmann::ordered_json in_a_list(std::string_view text)
+{
+    return nlohmann::ordered_json::array({{{"type", "text"}, {"text", text}}});
+}
 
 static Error error_of(const jinja::TemplateError& error, int line)
 {
@@ -31,7 +37,10 @@ Result<ChatTemplate> ChatTemplate::parse(const std::string& source)
     try {
         auto syntax = jinja::Parser(jinja::tokenize(source)).run();
         auto names = jinja::free_names(*syntax);
-        return ChatTemplate(std::move(syntax), std::move(names));
+        ChatTemplate made(std::move(syntax), std::move(names));
+        if (source.find("text") != std::string::npos)  // as the parts of a list call it
+            made.takes_parts_only_ = !made.writes(kProbe) && made.writes(in_a_list(kProbe));
+        return made;
     } catch (const jinja::TemplateError& error) {
         return tl::unexpected(error_of(error, 0));
     } catch (const std::bad_alloc&) {
@@ -66,6 +75,24 @@ Result<TracedText> ChatTemplate::render_traced(const nlohmann::ordered_json& var
     } catch (const std::bad_alloc&) {
         return fail(Error::Code::NoMemory, "no memory to render the chat template");
     }
+}
+
+nlohmann::ordered_json ChatTemplate::content(std::string_view text) const
+{
+    return takes_parts_only_ ? in_a_list(text) : nlohmann::ordered_json(text);
+}
+
+/// Whether the words of a message that has them in this way come out.
+bool ChatTemplate::writes(const nlohmann::ordered_json& content) const
+{
+    RenderOptions options;
+    options.max_steps = 200'000;  // real ones take a hundredth
+    const auto text = render({{"messages", {{{"role", "user"}, {"content", content}}}},
+                              {"add_generation_prompt", true},
+                              {"bos_token", ""},
+                              {"eos_token", ""}},
+                             options);
+    return text && text->find(kProbe) != std::string::npos;
 }
 
 std::vector<std::string> ChatTemplate::arguments() const

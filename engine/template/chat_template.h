@@ -58,6 +58,10 @@ public:
     /// The same, with where each byte comes from: of `messages` the content of each is known by its index.
     Result<TracedText> render_traced(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
 
+    /// The content of a message as the template takes it: the text, or a list of one part of the kind "text". Templates
+    /// of models that also see pictures may take lists only, and write nothing of what is a text by itself.
+    nlohmann::ordered_json content(std::string_view text) const;
+
     /// What the template reads from outside (and has not set itself), in order of first use: `messages`, and arguments
     /// such as `enable_thinking`.
     const std::vector<std::string>& variables() const { return variables_; }
@@ -71,8 +75,11 @@ private:
     {
     }
 
+    bool writes(const nlohmann::ordered_json& content) const;
+
     std::shared_ptr<const jinja::Syntax> syntax_;
     std::vector<std::string> variables_;
+    bool takes_parts_only_ = false;
 };
 
 }  // namespace engine

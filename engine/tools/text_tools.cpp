@@ -54,6 +54,17 @@ Result<Json> parse(const std::string& text, const char* what)
     return json;
 }
 
+/// Contents that are texts become what the template takes, as they do where the model is asked.
+void put_contents(const ChatTemplate& chat_template, Json& variables)
+{
+    const auto messages = variables.find("messages");
+    if (messages == variables.end() || !messages->is_array())
+        return;
+    for (Json& message : *messages)
+        if (message.is_object() && message.contains("content") && message["content"].is_string())
+            message["content"] = chat_template.content(message["content"].get<std::string>());
+}
+
 std::vector<int> ids_of(const Tokenizer& tokenizer, std::string_view text, const TokenizeOptions& options)
 {
     const auto specials = options.specials ? EncodeOptions::Specials::Parse : EncodeOptions::Specials::AsText;
@@ -146,6 +157,7 @@ try {
     if (!messages)
         return tl::unexpected(messages.error());
     Json variables = messages->is_object() ? std::move(*messages) : Json{{"messages", std::move(*messages)}};
+    put_contents(*parsed, variables);
     if (!variables.contains("add_generation_prompt") || !request.generation_prompt)
         variables["add_generation_prompt"] = request.generation_prompt;
     if (request.bos || !variables.contains("bos_token"))

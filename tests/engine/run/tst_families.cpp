@@ -3,6 +3,7 @@
 #include "engine/reasoning_marks.h"
 #include "engine/run/prompt.h"
 #include "engine/run/turn_end.h"
+#include "engine/text_tools.h"
 #include "engine/tokenizer/pre_tokenizer_rules.h"
 #include "tests/engine/tokenizer/tokenizer_case.h"
 #include "tests/support/models.h"
@@ -147,6 +148,11 @@ Prompt prompt_of(const ChatTemplate& chat_template, const Tokenizer& tokenizer, 
 constexpr const char* kRecipients =
     "{% for m in messages %}<|start|>{{ m.role }}{% if m.role == 'assistant' %} to=user{% endif %}<|message|>"
     "{{ m.content }}<|eot|>{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif %}";
+constexpr const char* kParts =
+    "<|im_start|>{% for m in messages %}{{ m['role'] | capitalize }}{% if m['content'][0]['type'] == 'image' %}:"
+    "{% else %}: {% endif %}{% for part in m['content'] %}{% if part['type'] == 'text' %}{{ part['text'] }}"
+    "{% elif part['type'] == 'image' %}<image>{% endif %}{% endfor %}<end>\n{% endfor %}"
+    "{% if add_generation_prompt %}Assistant:{% endif %}";
 constexpr const char* kHarmony =
     "{% for m in messages %}<|start|>{{ m.role }}{% if m.role == 'assistant' %}<|channel|>final{% endif %}<|message|>"
     "{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif %}";
@@ -283,6 +289,41 @@ private Q_SLOTS:
         for (const char* const end : {"<|return|>", "<|call|>"})
             QVERIFY(tokenizer->is_end_of_generation(tokenizer->find(end)));
         QCOMPARE(prompt_of(*parsed, *tokenizer, question_with()).opened.text, std::string());
+    }
+
+    // As models have it whose text part comes from one that sees (Idefics, SmolVLM).
+    void templatesMayTakePartsOnly()
+    {
+        const auto parsed = ChatTemplate::parse(kParts);
+        QVERIFY(parsed);
+        const auto tokenizer =
+            test_support::withTokens({"<|im_start|>", "<end>", "<image>"}, TokenType::Control, "bpe.json");
+        Request request = question_with();
+        request.messages.push_back({"assistant", "it scatters"});
+        request.messages.push_back({"user", "what <image>"});
+        const Prompt prompt = prompt_of(*parsed, *tokenizer, request);
+        QCOMPARE(tokenizer->decode(prompt.ids, {true, true}),
+                 std::string("<|im_start|>User: why is the sky blue?<end>\nAssistant: it scatters<end>\n"
+                             "User: what <image><end>\nAssistant:"));
+        QVERIFY(std::ranges::find(prompt.ids, tokenizer->find("<image>")) == prompt.ids.end());
+        for (const PromptLedger::Entry& message : prompt.ledger.messages)
+            QVERIFY(message.tokens.count() > 0);
+        QCOMPARE(turn_end(*parsed, *tokenizer), tokenizer->find("<end>"));
+
+        const auto shown = render_template({kParts, "", ""}, {R"([{"role": "user", "content": "why?"}])", true});
+        QVERIFY(shown);
+        QCOMPARE(*shown, std::string("<|im_start|>User: why?<end>\nAssistant:"));
+    }
+
+    // A template that takes both gets the text by itself.
+    void textsStayTexts()
+    {
+        const auto both = ChatTemplate::parse(
+            "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for part in m.content %}"
+            "[{{ part.text }}]{% endfor %}{% endif %}{% endfor %}");
+        QVERIFY(both);
+        QVERIFY(both->content("a").is_string());
+        QVERIFY(ChatTemplate::parse(kParts)->content("a").is_array());
     }
 
     // What somebody typed opens nothing, and words end no turn.
