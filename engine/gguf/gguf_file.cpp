@@ -3,6 +3,7 @@
 
 #include "engine/caught.h"
 #include "engine/files/checksum.h"
+#include "engine/gguf/ollama_spelling.h"
 #include "engine/gguf/printable.h"
 #include "engine/gguf/tensor_list.h"
 
@@ -149,6 +150,7 @@ try {
     if (split->count > 1)
         if (auto added = gguf.add_other_parts(split->count, limits); !added)
             return tl::unexpected(added.error());
+    read_ollama_spelling(gguf.metadata_, gguf.tensors_);
     if (auto indexed = gguf.index_tensors(); !indexed)
         return tl::unexpected(indexed.error());
     if (auto whole = gguf.still_whole(); !whole)

@@ -249,8 +249,16 @@ const Metadata::Entry* Metadata::find_array(std::string_view key) const
     return entry && entry->type == ValueType::Array ? entry : nullptr;
 }
 
+void Metadata::shorten(std::string_view key, std::uint64_t count)
+{
+    if (const Entry* entry = find_array(key))
+        entries_[std::size_t(entry - entries_.data())].count = std::min(entry->count, count);
+}
+
 std::optional<std::string_view> Metadata::string(std::string_view key) const
 {
+    if (const auto said = said_texts_.find(key); said != said_texts_.end())
+        return said->second;
     const Entry* entry = find(key);
     if (!entry || entry->type != ValueType::String)
         return {};
@@ -259,6 +267,8 @@ std::optional<std::string_view> Metadata::string(std::string_view key) const
 
 std::optional<std::int64_t> Metadata::integer(std::string_view key) const
 {
+    if (const auto said = said_numbers_.find(key); said != said_numbers_.end())
+        return std::int64_t(said->second);
     const Entry* entry = find(key);
     if (!entry)
         return {};
@@ -268,6 +278,8 @@ std::optional<std::int64_t> Metadata::integer(std::string_view key) const
 
 std::optional<double> Metadata::number(std::string_view key) const
 {
+    if (const auto said = said_numbers_.find(key); said != said_numbers_.end())
+        return said->second;
     const Entry* entry = find(key);
     if (!entry)
         return {};

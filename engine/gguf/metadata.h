@@ -6,9 +6,12 @@
 #include "engine/result.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -37,6 +40,12 @@ public:
                                                       std::uint64_t most = kMaxArrayElements) const;
     std::optional<std::uint64_t> array_length(std::string_view key) const;
 
+    /// From now on the key has this value, whatever the file has. What is printed is the file's.
+    void say(std::string key, double number) { said_numbers_[std::move(key)] = number; }
+    void say(std::string key, std::string text) { said_texts_[std::move(key)] = std::move(text); }
+    /// From now on the array ends after `count` elements, if it has more.
+    void shorten(std::string_view key, std::uint64_t count);
+
     struct Printed {
         std::string key;
         std::string type;   // "u32", "array of string"
@@ -60,6 +69,8 @@ private:
 
     std::vector<Entry> entries_;         // in the file's order
     std::vector<std::uint32_t> by_key_;  // indices into entries_, sorted: a hostile file cannot make keys collide
+    std::map<std::string, double, std::less<>> said_numbers_;
+    std::map<std::string, std::string, std::less<>> said_texts_;
 };
 
 }  // namespace engine

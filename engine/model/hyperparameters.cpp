@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace engine {
 
@@ -311,7 +312,10 @@ void read_scales(Reader& in, Hyperparameters& h)
 {
     const Architecture& a = *h.architecture;
     const float residual_scale = in.factor("residual_scale", 1.0f);
-    h.rms_epsilon = in.number("attention.layer_norm_rms_epsilon", in.number("attention.layer_norm_epsilon", 1e-5f));
+    constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+    h.rms_epsilon = in.number("attention.layer_norm_rms_epsilon", in.number("attention.layer_norm_epsilon", kMissing));
+    if (std::isnan(h.rms_epsilon))  // models differ in it, so that no guess is good
+        in.wrong(std::string(a.name) + ".attention.layer_norm_rms_epsilon is missing from the model file");
     h.stream_epsilon = h.rms_epsilon / (residual_scale * residual_scale);
     h.post_norm_epsilon = a.post_norm_epsilon > 0.0f ? a.post_norm_epsilon : h.rms_epsilon;
     h.embedding_scale =

@@ -100,12 +100,13 @@ Status Tokenizer::settle_bpe()
     if (vocabulary_.model == "gemma4")
         vocabulary_.pre = "gemma4";
     const PreTokenizerRule* rule = find_pre_tokenizer_rule(vocabulary_.pre);
-    if (!rule) {
+    // Ollama writes "default" where it does not know the way.
+    const bool unsaid = vocabulary_.pre.empty() || vocabulary_.pre == "default";
+    if (!rule || unsaid) {
         rule = &default_pre_tokenizer_rule();
-        warn(vocabulary_.pre.empty()
-                 ? "the file does not say how text is cut into words; the default is used, and answers may suffer"
-                 : "the way '" + vocabulary_.pre.substr(0, 64) +
-                       "' of cutting text into words is not known; the default is used, and answers may suffer");
+        warn(unsaid ? "the file does not say how text is cut into words; the default is used, and answers may suffer"
+                    : "the way '" + vocabulary_.pre.substr(0, 64) +
+                          "' of cutting text into words is not known; the default is used, and answers may suffer");
     }
     if (vocabulary_.pre == "gemma4" && vocabulary_.bos != kNoToken)
         vocabulary_.add_bos = Vocabulary::Flag::Yes;  // early files say no, and the model is lost without it

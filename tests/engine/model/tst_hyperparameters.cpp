@@ -31,6 +31,8 @@ GgufWriter model(const std::string& architecture = "llama", std::string_view lea
     add("embedding_length", 64);
     add("feed_forward_length", 128);
     add("attention.head_count", 8);
+    if (leave_out != "attention.layer_norm_rms_epsilon")
+        w.f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
     return w;
 }
 
@@ -291,7 +293,8 @@ private Q_SLOTS:
 
     void factorsOfTheStream()
     {
-        GgufWriter w = model("granite").f32("granite.embedding_scale", 12.0f).f32("granite.residual_scale", 0.25f);
+        GgufWriter w = model("granite", "attention.layer_norm_rms_epsilon");
+        w.f32("granite.embedding_scale", 12.0f).f32("granite.residual_scale", 0.25f);
         w.f32("granite.logit_scale", 8.0f).f32("granite.attention.scale", 0.5f);
         w.f32("granite.attention.layer_norm_rms_epsilon", 1e-6f);
         const auto h = read(w);

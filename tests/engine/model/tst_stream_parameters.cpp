@@ -25,7 +25,7 @@ GgufWriter layers_of(const std::string& architecture, std::uint32_t count)
                                      {".feed_forward_length", 128u},
                                      {".attention.head_count", 8u}})
         w.u32(architecture + key, value);
-    return w;
+    return w.f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
 }
 
 /// Numbers of a qwen4exp of four layers, for tests to change.

@@ -1,0 +1,178 @@
+#include "engine/gguf/ollama_spelling.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+struct OtherName {
+    std::string_view architecture;
+    std::string_view theirs;  // of tensors: the whole name, or from the dot behind the block's number on
+    std::string_view usual;
+};
+
+constexpr OtherName kTensors[] = {
+    {"lfm2", "output_norm.weight", "token_embd_norm.weight"},
+    {"gemma4", ".ffn_gate_inp.per_expert_scale", ".ffn_down_exps.scale"},
+    {"qwen35", ".ssm_dt", ".ssm_dt.bias"},
+    {"qwen35moe", ".ssm_dt", ".ssm_dt.bias"},
+    {"qwen3next", ".ssm_dt", ".ssm_dt.bias"},
+    {"nemotron_h_moe", ".ffn_latent_in.weight", ".ffn_latent_down.weight"},
+    {"nemotron_h_moe", ".ffn_latent_out.weight", ".ffn_latent_up.weight"},
+};
+
+constexpr OtherName kNumbers[] = {
+    {"mistral3", "rope.scaling.beta_fast", "rope.scaling.yarn_beta_fast"},
+    {"mistral3", "rope.scaling.beta_slow", "rope.scaling.yarn_beta_slow"},
+    {"mistral3", "rope.scaling.mscale_all_dim", "rope.scaling.yarn_log_multiplier"},
+    {"mistral3", "rope.scaling_beta", "attention.temperature_scale"},
+    {"gemma3", "rope.global.freq_base", "rope.freq_base"},
+    {"gemma3", "rope.local.freq_base", "rope.freq_base_swa"},
+};
+
+/// How text is cut into words, where the file says no more than "default".
+constexpr std::pair<std::string_view, std::string_view> kPreTokenizers[] = {{"mistral3", "tekken"}, {"lfm2", "lfm2"}};
+
+class OllamaSpelling
+{
+public:
+    OllamaSpelling(Metadata& metadata, std::vector<GgufTensor>& tensors)
+        : metadata_(metadata)
+        , tensors_(tensors)
+        , architecture_(metadata.string("general.architecture").value_or(""))
+    {
+    }
+
+    void rename_tensors()
+    {
+        std::vector<std::pair<GgufTensor*, std::string>> renamed;
+        for (const OtherName& name : kTensors)
+            if (name.architecture == architecture_)
+                for (GgufTensor& tensor : tensors_)
+                    if (is_called(tensor, name.theirs))
+                        renamed.emplace_back(&tensor, usual_name(tensor, name));
+        if (renamed.empty())
+            return;
+        std::vector<std::string> there;
+        for (const GgufTensor& tensor : tensors_)
+            there.push_back(tensor.name);
+        std::sort(there.begin(), there.end());
+        for (auto& [tensor, usual] : renamed)
+            if (!std::binary_search(there.begin(), there.end(), usual))
+                tensor->name = std::move(usual);
+    }
+
+    void say_numbers()
+    {
+        for (const OtherName& name : kNumbers)
+            if (name.architecture == architecture_)
+                if (const auto number = metadata_.number(key(name.theirs)))
+                    say_missing(name.usual, *number);
+        if (architecture_ == "gemma3")
+            say_gemma3();
+        if (architecture_ == "nemotron_h_moe")
+            for (const GgufTensor& tensor : tensors_)
+                if (tensor.name.ends_with(".ffn_latent_down.weight"))
+                    say_missing("moe_latent_size", double(tensor.dims[1]));
+        if (architecture_ == "lfm2")
+            say_feed_forward_length();
+    }
+
+    void say_tokenizer()
+    {
+        const std::string_view pre = metadata_.string("tokenizer.ggml.pre").value_or("");
+        for (const auto& [architecture, usual] : kPreTokenizers)
+            if (architecture == architecture_ && (pre.empty() || pre == "default"))
+                metadata_.say("tokenizer.ggml.pre", std::string(usual));
+        // A vocabulary with merges, whose scores are numbers of tokens and mean nothing.
+        if (architecture_ == "gemma4" && metadata_.string("tokenizer.ggml.model") == "llama" &&
+            metadata_.array_length("tokenizer.ggml.merges").value_or(0) > 0)
+            metadata_.say("tokenizer.ggml.model", std::string("gemma4"));
+    }
+
+    /// The last tokens, which stand for pictures and sounds, have no rows in one of the tables, or in neither.
+    void cut_vocabulary()
+    {
+        const std::string_view table = architecture_ == "gemma3"    ? "token_embd.weight"
+                                       : architecture_ == "gemma3n" ? "per_layer_token_embd.weight"
+                                                                    : "";
+        const GgufTensor* const smallest = find(table);
+        if (!smallest || smallest->num_dims != 2)
+            return;
+        const std::int64_t rows = smallest->dims[1];
+        metadata_.shorten("tokenizer.ggml.tokens", std::uint64_t(rows));
+        GgufTensor* const embedding = find("token_embd.weight");
+        if (embedding && embedding->num_dims == 2 && embedding->dims[1] > rows && embedding->can_compute()) {
+            embedding->bytes =
+                embedding->bytes.first(embedding->bytes.size() / std::size_t(embedding->dims[1]) * std::size_t(rows));
+            embedding->dims[1] = rows;
+        }
+    }
+
+private:
+    static bool is_called(const GgufTensor& tensor, std::string_view theirs)
+    {
+        return theirs.starts_with('.') ? tensor.name.ends_with(theirs) : tensor.name == theirs;
+    }
+    static std::string usual_name(const GgufTensor& tensor, const OtherName& name)
+    {
+        return tensor.name.substr(0, tensor.name.size() - name.theirs.size()) += name.usual;
+    }
+
+    std::string key(std::string_view name) const { return architecture_ + '.' + std::string(name); }
+    void say_missing(std::string_view name, double number)
+    {
+        if (!metadata_.number(key(name)))
+            metadata_.say(key(name), number);
+    }
+
+    /// A file without the epsilon of its norms is one of Ollama's. Models of 4B and more were trained with an eighth of
+    /// their context and have their positions divided by eight; those of 1B hold fewer tokens.
+    void say_gemma3()
+    {
+        constexpr std::int64_t kLong = 131072;
+        if (metadata_.number(key("attention.layer_norm_rms_epsilon")))
+            return;
+        metadata_.say(key("attention.layer_norm_rms_epsilon"), 1e-6);
+        say_missing("rope.freq_base", 1e6);
+        if (metadata_.integer(key("context_length")).value_or(0) >= kLong &&
+            !metadata_.string(key("rope.scaling.type")))
+            say_missing("rope.scaling.factor", 8.0);
+    }
+
+    /// The number of the models' configuration, which is not the one that they have.
+    void say_feed_forward_length()
+    {
+        const GgufTensor* const gate = find("blk.0.ffn_gate.weight");
+        if (gate && metadata_.integer(key("feed_forward_length")).value_or(gate->dims[1]) != gate->dims[1])
+            metadata_.say(key("feed_forward_length"), double(gate->dims[1]));
+    }
+
+    GgufTensor* find(std::string_view name)
+    {
+        const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                        [&](const GgufTensor& tensor) { return tensor.name == name; });
+        return found == tensors_.end() ? nullptr : &*found;
+    }
+
+    Metadata& metadata_;
+    std::vector<GgufTensor>& tensors_;
+    std::string architecture_;
+};
+
+}  // namespace
+
+void read_ollama_spelling(Metadata& metadata, std::vector<GgufTensor>& tensors)
+{
+    OllamaSpelling spelling(metadata, tensors);
+    spelling.rename_tensors();
+    spelling.say_numbers();
+    spelling.say_tokenizer();
+    spelling.cut_vocabulary();
+}
+
+}  // namespace engine

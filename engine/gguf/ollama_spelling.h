@@ -1,0 +1,16 @@
+// Ollama's own converter calls some tensors and keys otherwise than llama.cpp, by whose names all readers here go, and
+// leaves some out that have one value in all models of a family. What it does is listed in Ollama's sources as what it
+// mends itself before it gives such files to llama.cpp (llama-ollama-compat.cpp, convert/convert_*.go).
+#pragma once
+
+#include "engine/gguf/gguf_file.h"
+
+#include <vector>
+
+namespace engine {
+
+/// Gives tensors their usual names, and says in `metadata` what is missing there by its usual name. What a file has by
+/// that name already stays as it is.
+void read_ollama_spelling(Metadata& metadata, std::vector<GgufTensor>& tensors);
+
+}  // namespace engine

@@ -1,0 +1,214 @@
+// Files of Ollama's own converter: what they call otherwise, or leave out, is read as if they had the usual names.
+#include "engine/gguf/gguf_file.h"
+#include "engine/model/hyperparameters.h"
+#include "engine/model_info.h"
+#include "engine/tokenizer/vocabulary.h"
+#include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace engine;
+using support::GgufWriter;
+
+namespace {
+
+/// A model of six layers, but for the epsilon of its norms.
+GgufWriter six_layers(const std::string& architecture, std::uint32_t context = 4096)
+{
+    GgufWriter w;
+    w.string("general.architecture", architecture).u32(architecture + ".block_count", 6);
+    w.u32(architecture + ".context_length", context).u32(architecture + ".embedding_length", 64);
+    w.u32(architecture + ".feed_forward_length", 128).u32(architecture + ".attention.head_count", 8);
+    return w;
+}
+
+GgufWriter with_epsilon(GgufWriter w, const std::string& architecture)
+{
+    w.f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
+    return w;
+}
+
+GgufWriter& with_tensor(GgufWriter& w, std::string_view name, std::uint64_t length = 8, std::uint64_t rows = 1)
+{
+    return w.tensor(name, 0, {length, rows}, GgufWriter::Bytes(std::size_t(length * rows) * 4));
+}
+
+}  // namespace
+
+class TestOllamaSpelling : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    std::filesystem::path saved(const GgufWriter& w) const
+    {
+        std::filesystem::path path = m_folder.filePath("m.gguf").toStdString();
+        w.save(path);
+        return path;
+    }
+    Result<Hyperparameters> numbers_of(const GgufWriter& w) const
+    {
+        const auto file = GgufFile::open(saved(w));
+        if (!file)
+            return tl::unexpected(file.error());
+        return read_hyperparameters(*file);
+    }
+
+private Q_SLOTS:
+    void tensorsHaveTheirUsualNames_data()
+    {
+        QTest::addColumn<QByteArray>("architecture");
+        QTest::addColumn<QByteArray>("theirs");
+        QTest::addColumn<QByteArray>("usual");
+        const auto row = [](const char* architecture, const char* theirs, const char* usual) {
+            QTest::addRow("%s, %s", architecture, usual)
+                << QByteArray(architecture) << QByteArray(theirs) << QByteArray(usual);
+        };
+        row("lfm2", "output_norm.weight", "token_embd_norm.weight");
+        row("gemma4", "blk.3.ffn_gate_inp.per_expert_scale", "blk.3.ffn_down_exps.scale");
+        for (const char* const architecture : {"qwen35", "qwen35moe", "qwen3next"})
+            row(architecture, "blk.12.ssm_dt", "blk.12.ssm_dt.bias");
+        row("nemotron_h_moe", "blk.1.ffn_latent_in.weight", "blk.1.ffn_latent_down.weight");
+        row("nemotron_h_moe", "blk.1.ffn_latent_out.weight", "blk.1.ffn_latent_up.weight");
+    }
+    void tensorsHaveTheirUsualNames()
+    {
+        QFETCH(QByteArray, architecture);
+        QFETCH(QByteArray, theirs);
+        QFETCH(QByteArray, usual);
+        const auto names = [&](const char* of, const std::vector<QByteArray>& tensors) {
+            GgufWriter w;
+            w.string("general.architecture", of);
+            for (const QByteArray& tensor : tensors)
+                with_tensor(w, tensor.constData());
+            const auto file = GgufFile::open(saved(w));
+            QByteArrayList found;
+            for (const QByteArray& name : {theirs, usual})
+                if (file && file->tensor(name.constData()))
+                    found += name;
+            return found;
+        };
+        QCOMPARE(names(architecture.constData(), {"a", theirs, "z"}), QByteArrayList{usual});
+        QCOMPARE(names(architecture.constData(), {theirs, usual}), (QByteArrayList{theirs, usual}));
+        QCOMPARE(names("llama", {theirs}), QByteArrayList{theirs});
+    }
+
+    void mistralsNumbers()
+    {
+        GgufWriter usual = with_epsilon(six_layers("mistral3"), "mistral3");
+        usual.string("mistral3.rope.scaling.type", "yarn").f32("mistral3.rope.scaling.factor", 16);
+        GgufWriter theirs = usual;
+        usual.f32("mistral3.rope.scaling.yarn_beta_fast", 30).f32("mistral3.rope.scaling.yarn_beta_slow", 2);
+        usual.f32("mistral3.rope.scaling.yarn_log_multiplier", 1).f32("mistral3.attention.temperature_scale", 0.1f);
+        theirs.f32("mistral3.rope.scaling.beta_fast", 30).f32("mistral3.rope.scaling.beta_slow", 2);
+        theirs.f32("mistral3.rope.scaling.mscale_all_dim", 1).f32("mistral3.rope.scaling_beta", 0.1f);
+        for (const GgufWriter& w : {usual, theirs}) {
+            const auto h = numbers_of(w);
+            QVERIFY2(h, h ? "" : h.error().what.c_str());
+            QCOMPARE(h->rope_scaling.yarn_beta_fast, 30.0f);
+            QCOMPARE(h->rope_scaling.yarn_beta_slow, 2.0f);
+            QCOMPARE(h->rope_scaling.yarn_log_multiplier, 1.0f);
+            QCOMPARE(h->temperature.scale, 0.1f);
+        }
+    }
+
+    void gemmasNumbers()
+    {
+        const auto h = numbers_of(six_layers("gemma3"));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->rms_epsilon, 1e-6f);
+        QCOMPARE(h->rope_base, 1e6f);
+        QCOMPARE(h->rope_base_local, 1e4f);
+        QVERIFY(h->rope_scaling.kind == RopeScaling::Kind::None);
+
+        const auto named = numbers_of(
+            six_layers("gemma3").f32("gemma3.rope.global.freq_base", 5e5f).f32("gemma3.rope.local.freq_base", 2e4f));
+        QCOMPARE(named->rope_base, 5e5f);
+        QCOMPARE(named->rope_base_local, 2e4f);
+
+        const auto large = numbers_of(six_layers("gemma3", 131072));
+        QVERIFY(large->rope_scaling.kind == RopeScaling::Kind::Linear);
+        QCOMPARE(large->rope_scaling.factor, 8.0f);
+
+        const auto ours = numbers_of(with_epsilon(six_layers("gemma3", 131072), "gemma3"));
+        QCOMPARE(ours->rms_epsilon, 1e-5f);
+        QVERIFY(ours->rope_scaling.kind == RopeScaling::Kind::None);
+    }
+
+    /// Of other models nobody knows it.
+    void aMissingEpsilonIsASentence()
+    {
+        for (const char* const architecture : {"llama", "qwen3", "cohere2"}) {
+            const auto h = numbers_of(six_layers(architecture));
+            QVERIFY(!h);
+            QCOMPARE(QString::fromStdString(h.error().what),
+                     QString(architecture) + ".attention.layer_norm_rms_epsilon is missing from the model file");
+        }
+        QVERIFY(numbers_of(six_layers("cohere2").f32("cohere2.attention.layer_norm_epsilon", 1e-5f)));
+    }
+
+    void lengthsAreThoseOfTheTensors()
+    {
+        GgufWriter experts = with_epsilon(six_layers("nemotron_h_moe"), "nemotron_h_moe");
+        with_tensor(experts, "blk.1.ffn_latent_in.weight", 64, 16);
+        const auto latent = GgufFile::open(saved(experts));
+        QVERIFY(latent);
+        QCOMPARE(latent->integer("nemotron_h_moe.moe_latent_size").value_or(0), 16);
+
+        GgufWriter convolution = with_epsilon(six_layers("lfm2"), "lfm2");
+        with_tensor(convolution, "blk.0.ffn_gate.weight", 64, 96);
+        const auto lfm = GgufFile::open(saved(convolution));
+        QVERIFY(lfm);
+        QCOMPARE(lfm->integer("lfm2.feed_forward_length").value_or(0), 96);
+    }
+
+    void tokensWithoutARowAreLeftOut()
+    {
+        for (const char* const architecture : {"gemma3", "gemma3n", "llama"}) {
+            const bool of_layers = QByteArray(architecture) == "gemma3n";
+            GgufWriter w = six_layers(architecture);
+            w.string("tokenizer.ggml.model", "llama").strings("tokenizer.ggml.tokens", {"a", "b", "c", "d", "e"});
+            w.floats("tokenizer.ggml.scores", std::vector<float>(5));
+            with_tensor(w, "token_embd.weight", 64, of_layers ? 5 : 4);
+            if (of_layers)
+                with_tensor(w, "per_layer_token_embd.weight", 32, 4);
+            const std::filesystem::path path = saved(w);
+            const int left = QByteArray(architecture) == "llama" ? 5 : 4;
+            const auto info = inspect_model(path);
+            QVERIFY(info);
+            QCOMPARE(info->vocabulary, left);
+            const auto file = GgufFile::open(path);
+            QCOMPARE(int(read_vocabulary(*file)->tokens.size()), left);
+            QCOMPARE(file->tensor("token_embd.weight")->dims[1], std::int64_t(4));
+            QCOMPARE(file->tensor("token_embd.weight")->bytes.size(), std::size_t(64 * 4 * 4));
+        }
+    }
+
+    void howTextIsCut()
+    {
+        const auto vocabulary = [&](const char* architecture, const char* model, const char* pre, bool merges) {
+            GgufWriter w = six_layers(architecture);
+            w.string("tokenizer.ggml.model", model).strings("tokenizer.ggml.tokens", {"a", "b", "ab"});
+            if (*pre)
+                w.string("tokenizer.ggml.pre", pre);
+            if (merges)
+                w.strings("tokenizer.ggml.merges", {"a b"});
+            return read_vocabulary(*GgufFile::open(saved(w))).value_or(Vocabulary{});
+        };
+        QCOMPARE(vocabulary("gemma4", "llama", "gemma4", true).model, std::string("gemma4"));
+        QCOMPARE(vocabulary("gemma4", "llama", "", false).model, std::string("llama"));
+        QCOMPARE(vocabulary("gemma3", "llama", "", true).model, std::string("llama"));
+        for (const char* const pre : {"", "default"}) {
+            QCOMPARE(vocabulary("mistral3", "gpt2", pre, true).pre, std::string("tekken"));
+            QCOMPARE(vocabulary("lfm2", "gpt2", pre, true).pre, std::string("lfm2"));
+            QCOMPARE(vocabulary("qwen2", "gpt2", pre, true).pre, std::string(pre));
+        }
+        QCOMPARE(vocabulary("mistral3", "gpt2", "llama-bpe", true).pre, std::string("llama-bpe"));
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestOllamaSpelling)
+#include "tst_ollama_spelling.moc"
