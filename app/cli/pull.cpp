@@ -193,10 +193,10 @@ Json to_json(const net::PullPlan& plan, const std::optional<engine::ModelInfo>& 
                          {"sha256", f.file.sha256},
                          {"companion", f.companion},
                          {"here", f.here}});
-    Json json = {{"title", plan.title},      {"quantization", plan.quant},
-                 {"reason", plan.reason},    {"model", engine::utf8_text(plan.model)},
-                 {"bytes", plan.bytes},      {"missing_bytes", plan.missing_bytes},
-                 {"files", std::move(files)}};
+    Json json = {{"title", plan.title},   {"quantization", plan.quant},
+                 {"reason", plan.reason}, {"model", engine::utf8_text(plan.model)},
+                 {"bytes", plan.bytes},   {"missing_bytes", plan.missing_bytes},
+                 {"note", plan.note},     {"files", std::move(files)}};
     if (info) {
         json["architecture"] = info->architecture;
         json["context_tokens"] = info->context_tokens;
@@ -219,6 +219,8 @@ void print(std::FILE* to, const net::PullPlan& plan, const std::optional<engine:
     if (info)
         line(info->architecture + ", context " + std::to_string(info->context_tokens) + " tokens, " +
              (info->runnable ? "can be run here" : "cannot be run: " + info->obstacle));
+    if (!plan.note.empty())
+        line("note: " + plan.note);
     for (const net::HubFile& f : plan.companions)
         if (std::none_of(plan.files.begin(), plan.files.end(),
                          [&](const net::PullFile& pulled) { return pulled.name == f.path; }))
@@ -275,6 +277,8 @@ int pull(const PullOptions& options, std::filesystem::path* model)
             return report_failure(seen.error(), asker);
         info = std::move(*seen);
     }
+    if (model && info && !info->runnable)  // to fetch it would be for nothing
+        return cli::report({engine::Error::Code::Unsupported, plan->title + ": " + info->obstacle});
     if (!options.json)
         print(options.dry_run ? stdout : stderr, *plan, info);
     if (!options.dry_run) {

@@ -104,13 +104,16 @@ public:
         if (!reference)
             return tl::unexpected(reference.error());
         const std::optional<GivenToken> token = tokenFor(*reference, MayAsk::Yes, stop);
-        const auto parts = partsOf(found, *reference, choice, token, stop);
+        std::string note;
+        const auto parts = partsOf(found, *reference, choice, token, note, stop);
         if (!parts)
             return tl::unexpected(parts.error());
         auto model = told(net::inspect_remote(client(), *parts, stop), token);
         if (!model)
             return tl::unexpected(model.error());
         LookedAt looked{std::move(model->info)};
+        if (!note.empty())
+            looked.info.warnings.push_back(std::move(note));
         if (!looked.info.runnable)
             return looked;
         if (auto plan = engine::Planner::open(model->header)) {
@@ -274,10 +277,11 @@ private:
         return found;
     }
 
+    /// `note` gets what there is to say beside it.
     net::Result<std::vector<net::RemotePart>> partsOf(const FoundRepository& found,
                                                       const net::ModelReference& reference,
                                                       const net::ModelChoice& choice,
-                                                      const std::optional<GivenToken>& token,
+                                                      const std::optional<GivenToken>& token, std::string& note,
                                                       const std::stop_token& stop)
     {
         std::vector<net::RemotePart> parts;
@@ -290,6 +294,7 @@ private:
         const auto plan = net::Puller(client(), m_settings).plan({reference, {}, false, {}, {}}, stop);
         if (!plan)
             return tl::unexpected(plan.error());
+        note = plan->note;
         const net::PullFile& file = plan->files.front();
         parts.push_back({file.file.url, file.file.token, lastName(file.name), file.file.bytes.value_or(0)});
         return parts;

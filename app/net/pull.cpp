@@ -182,6 +182,8 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
         const std::string type = text_in(layer, "mediaType"), digest = text_in(layer, "digest");
         const Json* const size = member(layer, "size");
         const std::int64_t bytes = size && size->is_number_integer() ? size->get<std::int64_t>() : 0;
+        if (type == "application/vnd.ollama.image.adapter")
+            plan.note = "Ollama applies an adapter to it, which is not fetched: without it this is another model";
         const bool model = type == "application/vnd.ollama.image.model";
         if (!model && type != "application/vnd.ollama.image.projector")
             continue;

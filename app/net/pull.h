@@ -44,6 +44,7 @@ struct PullPlan {
     std::int64_t missing_bytes = 0;
     HubReference hub = {};  // of the hub: which repository
     std::string commit = {};
+    std::string note = {};  // what of the model stays behind, as a sentence; empty: nothing
 };
 
 /// Which file is being fetched, and how far it is.

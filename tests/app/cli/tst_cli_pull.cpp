@@ -72,9 +72,14 @@ class TestCliPull : public QObject
         if (t == "/v2/library/tiny/manifests/1b")
             return json("{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" +
                         m_hash + "\",\"size\":" + std::to_string(m_model.size()) + "},{\"mediaType\":\"x/license\"}]}");
+        if (t == "/v2/library/tuned/manifests/1b")
+            return json("{\"layers\":[{\"mediaType\":\"application/vnd.ollama.image.model\",\"digest\":\"sha256:" +
+                        m_hash + "\",\"size\":" + std::to_string(m_model.size()) +
+                        "},{\"mediaType\":\"application/vnd.ollama.image.adapter\",\"digest\":\"sha256:" + m_hash +
+                        "\",\"size\":5}]}");
         if (t == "/v2/library/odd/manifests/latest")
             return json("{\"layers\":[5,{\"mediaType\":7,\"digest\":[],\"size\":\"big\"},null]}");
-        if (t == "/v2/library/tiny/blobs/sha256:" + m_hash)
+        if (t.starts_with("/v2/library/") && t.ends_with("/blobs/sha256:" + m_hash))
             return support::file_answer(request, m_model, "\"o\"");
         return {404, {{"X-Error-Code", "RepoNotFound"}}, {}};
     }
@@ -168,6 +173,31 @@ private Q_SLOTS:
         QVERIFY2(run.code == 0, run.err);
         const Outcome local = run_cli({"run", test_support::model("llama"), "-p", "hello", "-n", "5", "--temp", "0"});
         QCOMPARE(run.out, local.out);
+    }
+
+    // A file may have hundreds of gigabytes.
+    void whatCannotBeRunIsNotFetchedForIt()
+    {
+        std::string other = m_model;
+        const std::size_t architecture = other.find("llama", other.find("general.architecture"));
+        other.replace(architecture, 5, "other");
+        m_store->answer_by([&](const WebRequest& request) { return support::file_answer(request, other, "\"x\""); });
+        const Outcome run = run_cli({"run", "hf.co/me/tiny:F16", "-p", "hello"});
+        QCOMPARE(run.code, 1);
+        QVERIFY2(run.err.contains("cannot run the architecture 'other'"), run.err);
+        QVERIFY2(!run.err.contains("can be run"), run.err);
+        QVERIFY(!QFileInfo::exists(m_folder->filePath("hf")));
+        for (const WebRequest& request : m_store->requests())
+            QVERIFY(!request.header("range").empty());
+    }
+
+    void anAdapterThatStaysBehindIsSaid()
+    {
+        for (const char* const name : {"ollama.com/tuned:1b", "ollama.com/tiny:1b"}) {
+            const Outcome text = run_cli({"pull", name, "--to", m_folder->filePath("to"), "--dry-run"});
+            QVERIFY2(text.code == 0, text.err);
+            QCOMPARE(text.out.contains("Ollama applies an adapter to it"), QByteArray(name).contains("tuned"));
+        }
     }
 
     void fetchesFromElsewhere_data()
