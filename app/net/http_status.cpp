@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
 
 namespace net {
 
@@ -54,6 +56,32 @@ std::chrono::seconds retry_after(std::string_view value, std::chrono::system_clo
     return std::clamp(ceil<seconds>(then - now), seconds(0), seconds(1'000'000));
 }
 
+std::chrono::seconds rate_limit_wait(std::string_view value)
+{
+    std::chrono::seconds longest(0);
+    while (!value.empty()) {
+        std::string_view limit = value.substr(0, value.find(','));
+        value.remove_prefix(std::min(limit.size() + 1, value.size()));
+        std::optional<std::int64_t> left, seconds;
+        while (!limit.empty()) {
+            std::string_view part = limit.substr(0, limit.find(';'));
+            limit.remove_prefix(std::min(part.size() + 1, limit.size()));
+            part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+            std::int64_t number = 0;
+            if (part.size() < 3 || part[1] != '=' ||
+                std::from_chars(part.data() + 2, part.data() + part.size(), number).ec != std::errc())
+                continue;
+            if (part[0] == 'r')
+                left = number;
+            else if (part[0] == 't')
+                seconds = number;
+        }
+        if (left == 0 && seconds)
+            longest = std::max(longest, std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 0, 1'000'000)));
+    }
+    return longest;
+}
+
 Failure failure_of(const HttpHead& head, bool with_token, std::string_view body, Asked asked)
 {
     using Kind = Failure::Kind;
@@ -87,7 +115,9 @@ Failure failure_of(const HttpHead& head, bool with_token, std::string_view body,
                                 : asked == Asked::Page       ? host + " has nothing at this address"
                                                              : host + " has no such file"};
     case 429: {
-        const auto wait = retry_after(head.header("retry-after"), std::chrono::system_clock::now());
+        auto wait = retry_after(head.header("retry-after"), std::chrono::system_clock::now());
+        if (wait.count() == 0)
+            wait = rate_limit_wait(head.header("ratelimit"));
         return {Kind::TooManyRequests,
                 host + " asks to wait, since there were too many requests" +
                     (wait.count() > 0 ? ": " + std::to_string(wait.count()) + " s" : ""),

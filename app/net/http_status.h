@@ -14,4 +14,8 @@ Failure failure_of(const HttpHead& head, bool with_token, std::string_view body,
 /// Seconds that a Retry-After header asks for, as a number or as a date; 0: none.
 std::chrono::seconds retry_after(std::string_view value, std::chrono::system_clock::time_point now);
 
+/// Seconds until there may be requests again, by a RateLimit header such as `"api";r=0;t=55`, which the Hugging Face
+/// hub sends in its place (draft-ietf-httpapi-ratelimit-headers); 0: no limit is used up, or none is named.
+std::chrono::seconds rate_limit_wait(std::string_view value);
+
 }  // namespace net

@@ -324,15 +324,27 @@ private Q_SLOTS:
         QVERIFY(!std::filesystem::exists(m_target) && nothingElse());
     }
 
+    void waitsAsLongAsItIsAskedTo_data()
+    {
+        QTest::addColumn<QByteArray>("header");
+        QTest::addColumn<QByteArray>("before");  // the seconds
+        QTest::newRow("by the usual header") << QByteArray("Retry-After") << QByteArray();
+        QTest::newRow("as the hub does") << QByteArray("RateLimit") << QByteArray("\"resolvers\";r=0;t=");
+    }
     void waitsAsLongAsItIsAskedTo()
     {
+        QFETCH(QByteArray, header);
+        QFETCH(QByteArray, before);
+        const auto wait = [&](const char* seconds) -> WebAnswer {
+            return {429, {{header.toStdString(), (before + seconds).toStdString()}}, {}, WebAnswer::End::Whole, 0, 0};
+        };
         std::atomic<int> times = 0;
         std::chrono::steady_clock::time_point asked, next;
         WebServer server([&](const WebRequest& request) -> WebAnswer {
             const int time = ++times;
             if (time == 3) {
                 asked = std::chrono::steady_clock::now();
-                return {429, {{"Retry-After", "1"}}, {}, WebAnswer::End::Whole, 0, 0};
+                return wait("1");
             }
             if (time == 4)
                 next = std::chrono::steady_clock::now();
@@ -340,13 +352,12 @@ private Q_SLOTS:
         });
         net::FetchLimits limits = quick();
         limits.connections = 1;
+        limits.tries = 2;
         const auto file = fetch(server, m_hash, limits);
         QVERIFY2(file, file ? "" : file.error().what.c_str());
         QVERIFY(next - asked >= std::chrono::seconds(1));
 
-        server.answer_by([](const WebRequest&) -> WebAnswer {
-            return {429, {{"Retry-After", "4000"}}, {}, WebAnswer::End::Whole, 0, 0};
-        });
+        server.answer_by([&](const WebRequest&) { return wait("4000"); });
         std::filesystem::remove(m_target);
         const auto none = fetch(server, m_hash);  // at once
         QCOMPARE(none.error().kind, Kind::TooManyRequests);

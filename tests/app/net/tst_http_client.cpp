@@ -280,6 +280,11 @@ private Q_SLOTS:
         QCOMPARE(net::retry_after("Wed, 21 Oct 2025 07:28:00 GMT", now), 0s);
         for (const char* none : {"", "soon", "-5", "Wed, 41 Oct 2026 07:28:00 GMT", "Wed, 21 ctN 2026 07:28:00 GMT"})
             QCOMPARE(net::retry_after(none, now), 0s);
+        QCOMPARE(net::rate_limit_wait("\"api\";r=0;t=55"), 55s);
+        QCOMPARE(net::rate_limit_wait("\"api\"; t=7 ; r=0, \"resolvers\";r=0;t=12, \"pages\";r=3;t=200"), 12s);
+        for (const char* none :
+             {"", "\"api\";r=1;t=55", "\"api\";r=0", "\"api\";t=5", "r=0,t=5", "\"api\";r=x;t=5", ";;,,;="})
+            QCOMPARE(net::rate_limit_wait(none), 0s);
         const auto range = net::content_range("bytes 5-9/20");
         QVERIFY(range && range->range.begin == 5 && range->range.end == 10 && range->total == 20);
         for (const char* none : {"", "bytes */20", "bytes 5-20/20", "bytes 9-5/20", "bytes 5-9/*", "items 5-9/20"})
