@@ -86,7 +86,7 @@ ModelEntry start(const FoundFile& file)
 
 void addNotes(ModelEntry& entry, const FoundFile& file)
 {
-    if (entry.kind == ModelKind::Base)
+    if (entry.kind == ModelKind::Base && entry.obstacle.isEmpty())
         entry.notes.append(Tr::tr("It has no chat template: it continues text rather than answering."));
     if (entry.kind == ModelKind::Draft)
         entry.notes.append(Tr::tr("It is made to guess ahead for a larger model; by itself it will not say much."));

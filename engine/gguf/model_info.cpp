@@ -385,10 +385,11 @@ void describe_weights(const GgufFile& gguf, ModelInfo& info)
 /// Why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
-    if (info.architecture.empty())
-        return "the file does not name its architecture";
+    // First: such a file, as an importance matrix, may have no architecture.
     if (const auto kind = gguf.string("general.type"); kind && *kind != "model")
         return "this file is no model by itself, it holds a '" + printable(*kind) + "'";
+    if (info.architecture.empty())
+        return "the file does not name its architecture";
     if (gguf.tensors().empty())
         return "this file holds a vocabulary only, no weights";
     if (info.architecture == "clip")

@@ -99,6 +99,20 @@ private Q_SLOTS:
         QCOMPARE(kinds, expected);
     }
 
+    void whatCannotBeOpenedIsNotPraisedBeside()
+    {
+        support::GgufWriter matrix;
+        matrix.string("general.type", "imatrix").string("general.name", "Matrix");
+        matrix.tensor("blk.0.attn_q.weight.in_sum2", 0, {4, 2}, support::GgufWriter::Bytes(32));
+        m_folder->put("m/m-imatrix.gguf", matrix);
+        m_folder->put("m/base.gguf", model("Base"));
+        for (const ModelEntry& row : rowsOf(request(Store::Folder, "m"))) {
+            QCOMPARE(row.openable(), row.title == "Base");
+            QCOMPARE(row.notes.isEmpty(), !row.openable());
+            QVERIFY(row.openable() || row.obstacle.contains("imatrix"));
+        }
+    }
+
     void brokenFilesAreRowsWithASentence()
     {
         const auto whole = chatModel("Whole").bytes();

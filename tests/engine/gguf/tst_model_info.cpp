@@ -207,6 +207,8 @@ private Q_SLOTS:
         QCOMPARE(nearest("bert"), "");
         QVERIFY(!obstacle(with_weight(model("clip"))).contains("architecture"));
         QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");
+        QCOMPARE(obstacle(with_weight(GgufWriter().string("general.type", "imatrix"))),
+                 "this file is no model by itself, it holds a 'imatrix'");
         QCOMPARE(obstacle(with_weight(model(), 15)),
                  "this version cannot compute with Q8_K, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model(), 99)),
