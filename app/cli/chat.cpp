@@ -57,8 +57,11 @@ Next carry_out(Session& session, const std::string& line)
     } else if (command == "/regen") {
         session.again();
     } else if (command == "/system") {
-        session.set_system(argument);
-        std::fputs(argument.empty() ? "No system prompt.\n" : "The system prompt is set.\n", stderr);
+        const bool set = session.set_system(argument);
+        std::fputs(!set               ? "This model continues text: a system prompt changes nothing.\n"
+                   : argument.empty() ? "No system prompt.\n"
+                                      : "The system prompt is set.\n",
+                   stderr);
     } else if (command == "/save" && !argument.empty()) {
         if (const auto saved = session.save(path_of(argument)); !saved)
             report(saved.error());

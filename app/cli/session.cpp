@@ -80,7 +80,8 @@ int Session::open()
     if (!sequence)
         return report(sequence.error());
     sequence_ = *sequence;
-    set_system(options_.system);
+    if (!set_system(options_.system) && !options_.system.empty())
+        std::fprintf(stderr, "note: the system prompt is not used: this model continues text\n");
     return kDone;
 }
 
@@ -116,11 +117,14 @@ void Session::start_over()
     std::erase_if(messages_, [](const engine::Message& message) { return message.role != "system"; });
 }
 
-void Session::set_system(const std::string& text)
+bool Session::set_system(const std::string& text)
 {
+    if (raw_)
+        return false;
     std::erase_if(messages_, [](const engine::Message& message) { return message.role == "system"; });
-    if (!text.empty() && !raw_)
+    if (!text.empty())
         messages_.insert(messages_.begin(), {"system", text, {}});
+    return true;
 }
 
 engine::Status Session::save(const std::filesystem::path& file) const

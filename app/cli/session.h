@@ -25,7 +25,8 @@ public:
     int again();
     /// A new conversation with the same system prompt.
     void start_over();
-    void set_system(const std::string& text);
+    /// False: this model continues text, and nothing was set.
+    bool set_system(const std::string& text);
     /// The conversation as Markdown, into a file that is not there yet.
     engine::Status save(const std::filesystem::path& file) const;
 

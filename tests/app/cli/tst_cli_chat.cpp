@@ -216,6 +216,16 @@ private Q_SLOTS:
         QCOMPARE(saved.count("## Assistant"), 2);
     }
 
+    void aModelThatContinuesTextTakesNoSystemPrompt()
+    {
+        Terminal terminal(*m_home, {"-n", "2", "--temp", "0", "--raw", "--system", "be kind"});
+        QVERIFY(terminal.shows("the system prompt is not used"));
+        QVERIFY(terminal.asks());
+        terminal.type("/system be short\r");
+        QVERIFY(terminal.shows("a system prompt changes nothing"));
+        QVERIFY(!terminal.sinceKeys().contains("is set"));
+    }
+
     void whatLooksLikeAHeadingIsSavedAsText()
     {
         Terminal terminal(*m_home);
