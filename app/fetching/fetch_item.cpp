@@ -97,7 +97,7 @@ bool FetchList::write(const QList<FetchItem>& items) const
     for (const FetchItem& item : items) {
         if (item.state == Fetch::Done)
             continue;
-        const bool goesOn = item.state == Fetch::Waiting || item.state == Fetch::Fetching || item.lacksToken;
+        const bool goesOn = item.state == Fetch::Waiting || item.state == Fetch::Fetching || item.mayPass;
         array.append(QJsonObject{{QStringLiteral("repository"), item.repository},
                                  {QStringLiteral("file"), item.file},
                                  {QStringLiteral("quantization"), item.quant},

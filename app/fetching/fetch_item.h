@@ -28,7 +28,7 @@ struct FetchItem {
     bool checking = false;
     bool checked = false;     // Done: against what its files should be; where nobody says that, they are not
     bool wantsToken = false;  // one, or another one, may help against what `note` says
-    bool lacksToken = false;  // Paused: because the password store is locked, so the next start tries again
+    bool mayPass = false;     // Paused or Failed: by what may have passed at the next start, which goes on with it then
     QString note;             // why it goes slowly, or why it failed
     double againS = 0;        // seconds until what `note` says is tried again; 0: it is not waited for
     QString path;             // Done: the file to open

@@ -431,7 +431,7 @@ void FetchQueue::onDone(const net::Result<FetchedModel>& model)
         Q_EMIT fetched();
     } else if (model.error().kind == net::Failure::Kind::KeyMissing && !model.error().token_helps) {
         setState(row, Fetch::Paused, failureSentence(model.error()) + u' ' + tr("Going on may ask you to unlock it."));
-        item.lacksToken = true;
+        item.mayPass = true;  // the password store may be open
         keep();
     } else {
         logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(model.error().what)));
@@ -439,7 +439,9 @@ void FetchQueue::onDone(const net::Result<FetchedModel>& model)
             item.doneBytes = 0;  // it was thrown away
         setState(row, Fetch::Failed, failureSentence(model.error()));
         item.wantsToken = model.error().token_helps;
+        item.mayPass = net::may_pass(model.error().kind);
         tell(row);
+        keep();
     }
     Q_EMIT countChanged();
     startNext();
@@ -450,7 +452,7 @@ void FetchQueue::setState(int row, Fetch::State state, const QString& note)
     m_items[row].state = state;
     m_items[row].note = note;
     m_items[row].againS = 0;
-    m_items[row].wantsToken = m_items[row].lacksToken = false;
+    m_items[row].wantsToken = m_items[row].mayPass = false;
     tell(row);
     Q_EMIT statesChanged();
     keep();

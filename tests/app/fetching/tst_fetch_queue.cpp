@@ -316,6 +316,23 @@ private Q_SLOTS:
         QCOMPARE(m_case->state(1), Fetch::Paused);
     }
 
+    // Nobody has paused it.
+    void theNextStartTriesAgainWhatMayHavePassed()
+    {
+        m_case->startAllowed();
+        m_case->hub->status = 503;
+        addSmall();
+        QTRY_COMPARE(m_case->state(0), Fetch::Failed);
+        m_case->hub->status = 404;
+        addLarge();
+        QTRY_COMPARE(m_case->state(1), Fetch::Failed);
+        m_case->fetching.reset();  // quit
+        m_case->hub->status = 200;
+        m_case->start();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(0), Fetch::Done, 20000);
+        QCOMPARE(m_case->state(1), Fetch::Paused);
+    }
+
     // Without the permission the next start asks nobody; with it again, it goes on.
     void waitsForThePermission()
     {
