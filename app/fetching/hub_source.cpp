@@ -1,3 +1,4 @@
+#include "app/fetching/fetched_hashes.h"
 #include "app/fetching/hub_token.h"
 #include "app/fetching/model_source.h"
 #include "app/net/gguf_head.h"
@@ -48,6 +49,7 @@ class HubSource : public ModelSource
 public:
     HubSource(const std::filesystem::path& data, std::shared_ptr<secrets::SecretStore> store)
         : m_settings(settingsHere(data))
+        , m_hashes(data.empty() ? data : data / "fetched-files.json")
         , m_token(m_settings.hub_token, net::kept_token_file(data), std::move(store))
     {
     }
@@ -143,7 +145,7 @@ public:
             const auto is = std::ranges::find_if(mayBe, [&](const std::filesystem::path& path) {
                 std::error_code none;
                 const std::uintmax_t bytes = std::filesystem::file_size(path, none);
-                return !none && bytes == std::uintmax_t(file.bytes);
+                return !none && bytes == std::uintmax_t(file.bytes) && m_hashes.mayBe(path, file.sha256);
             });
             places.push_back(is == mayBe.end() ? std::filesystem::path() : *is);
         }
@@ -188,9 +190,11 @@ public:
         discard(ofEarlierVersion(wanted.places), ofEarlierVersion(wanted.came));
         on_places(places);
         const auto tell = [&](const net::PullProgress& now) {
+            const net::PullFile& file = plan->files[now.file];
+            if (now.whole && !file.place && !file.file.sha256.empty())
+                m_hashes.note(file.file.target, file.file.sha256);
             if (now.whole)
-                on_whole(now.came ? namesOf(plan->files[now.file]) : Paths(),
-                         now.file + 1 == ownFiles ? model : Paths());
+                on_whole(now.came ? namesOf(file) : Paths(), now.file + 1 == ownFiles ? model : Paths());
             const net::FetchProgress& p = now.progress;
             const bool checking = p.done_bytes == p.total_bytes && p.checked_bytes < p.total_bytes;
             on_progress({before[now.file] + p.done_bytes, sum, checking, p.note, p.again});
@@ -337,6 +341,7 @@ private:
     }
 
     const net::FetchSettings m_settings;
+    FetchedHashes m_hashes;
     HubToken m_token;
     mutable std::mutex m_mutex;
     std::unique_ptr<net::HttpClient> m_client;

@@ -84,8 +84,8 @@ Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, cons
     if (!sha256.empty() && *hash != sha256)
         return fail(Kind::WrongHash,
                     name_of(file.target) +
-                        " is there already, but its bytes are not those that it should have; remove it, "
-                        "and it can be fetched again");
+                        " is there already with other bytes: it is damaged, another version, or another "
+                        "model of that name; remove it, and it can be fetched");
     std::filesystem::remove(state_path(file.target), error);  // of a fetch that was broken off at its very end
     return Fetched{file.target, bytes, bytes, *hash, !sha256.empty(), true};
 }

@@ -107,7 +107,8 @@ constexpr const char* kKnown[] = {
                                        "instead of %3); they were thrown away"),
     QT_TRANSLATE_NOOP(
         "KnownSentence",
-        "%1 is there already, but its bytes are not those that it should have; remove it, and it can be fetched again"),
+        "%1 is there already with other bytes: it is damaged, another version, or another model of that name; remove "
+        "it, and it can be fetched"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 cannot be read"),
     QT_TRANSLATE_NOOP("KnownSentence", "there is not enough room in %1: it takes %2 and %3 are free"),
     QT_TRANSLATE_NOOP("KnownSentence", "the disk is full: '%1' has no room to grow"),

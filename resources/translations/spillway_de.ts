@@ -3815,8 +3815,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>die Bytes, die für %1 kamen, sind nicht die richtigen (SHA-256 %2 statt %3); sie wurden verworfen</translation>
     </message>
     <message>
-        <source>%1 is there already, but its bytes are not those that it should have; remove it, and it can be fetched again</source>
-        <translation>%1 gibt es schon, aber nicht mit den richtigen Bytes; wird es entfernt, lässt es sich noch einmal holen</translation>
+        <source>%1 is there already with other bytes: it is damaged, another version, or another model of that name; remove it, and it can be fetched</source>
+        <translation>%1 gibt es schon mit anderen Bytes: beschädigt, in einer anderen Fassung oder von einem anderen Modell dieses Namens; wird es entfernt, lässt es sich holen</translation>
     </message>
     <message>
         <source>%1 cannot be read</source>

@@ -209,6 +209,50 @@ private Q_SLOTS:
         QCOMPARE(openedAgain.last()[0].toString(), chosen + '/' + first + ".gguf");
     }
 
+    // As where a file was uploaded anew, or two repositories call theirs alike.
+    void anotherFileOfTheNameAndSizeIsNotHere()
+    {
+        m_case->startAllowed();
+        const QString chosen = m_case->folder.filePath("mine");
+        QVERIFY(QDir().mkpath(chosen));
+        m_case->settings->setFetchFolder(QUrl::fromLocalFile(chosen));
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
+        QVERIFY(QFile::copy(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf"),
+                            chosen + "/tiny-F16.gguf"));
+
+        std::string other = m_case->m_model;
+        other.back() = char(other.back() ^ 1);
+        m_case->fetching.reset();
+        m_case->hub = std::make_unique<support::ModelHub>(std::vector<support::HubModel>{
+            {"org/tiny", {{"tiny-Q4_K_M.gguf", &other}, {"tiny-F16.gguf", &m_case->m_model}}, {}, {}, 5}});
+        qputenv("HF_ENDPOINT", m_case->hub->url().c_str());
+        m_case->start();
+        ModelPage& page = *m_case->fetching->page();
+        const auto here = [&](const char* name) {
+            const ModelChoiceList& rows = *page.choices();
+            for (int row = 0; row < rows.rowCount(); ++row)
+                if (m_case->value(rows, row, ModelChoiceList::NameRole).toString() == QLatin1String(name))
+                    return m_case->value(rows, row, ModelChoiceList::HereRole).toBool();
+            return false;
+        };
+        page.open("org/tiny");
+        QTRY_VERIFY(here("tiny-F16"));
+        QVERIFY(!here("tiny-Q4_K_M"));
+        addSmall();
+        QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Failed, 20000);
+        QVERIFY2(note().contains("another model of that name"), qPrintable(note()));
+        // Once somebody has changed the file, nobody knows what it is.
+        QFile changed(chosen + "/tiny-Q4_K_M.gguf");
+        QVERIFY(changed.open(QFile::ReadWrite) && changed.seek(changed.size() - 1) &&
+                changed.write(&other.back(), 1) == 1);
+        QVERIFY(changed.setFileTime(QDateTime::currentDateTime().addSecs(5), QFileDevice::FileModificationTime));
+        changed.close();
+        page.lookAtDisk();
+        QTRY_VERIFY(here("tiny-Q4_K_M"));
+        m_case->fetching.reset();  // before its hub
+    }
+
     // A companion that is ticked while its model is on its way, and the next start.
     void companionsAreRemembered()
     {
