@@ -14,7 +14,8 @@ const Json* offered_tool(const Json& tools, const std::string& name);
 /// Whether the name of one of them begins so.
 bool begins_offered_tool(const Json& tools, const std::string& name);
 
-/// What a tool's schema says of the argument's type: a word, or an array of them; null: nothing.
+/// Which types a tool's schema allows an argument: a word, or an array of several; null: it may be anything. What
+/// stands in references and choices counts, so that a text that may be null is found out however a schema says it.
 Json type_of_argument(const Json& tools, const std::string& name, const std::string& key);
 
 }  // namespace server

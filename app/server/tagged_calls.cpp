@@ -31,13 +31,44 @@ bool is_of_type(const Json& value, const Json& type)
            (type == "integer" && value.is_number_integer());
 }
 
+bool allows(const Json& type, const Json& value)
+{
+    return std::ranges::any_of(type, [&](const Json& one) { return is_of_type(value, one); });
+}
+
+/// Models write some values as Python does.
+Json of_python(std::string_view text)
+{
+    return text == "None"    ? Json()
+           : text == "True"  ? Json(true)
+           : text == "False" ? Json(false)
+                             : Json(std::string(text));
+}
+
 /// Tags know no types: a text stays one where the schema allows nothing else that it could be.
 std::string typed(const Json& type, std::string_view text)
 {
-    const Json parsed = Json::parse(text, nullptr, false);
+    const Json parsed = Json::parse(text, nullptr, false), word = of_python(text);
+    if (parsed.is_discarded())
+        return text_of(allows(type, word) ? word : Json(std::string(text)));
     const bool text_may_be = type.is_array() && std::ranges::find(type, Json("string")) != type.end();
-    const bool is_other = std::ranges::any_of(type, [&](const Json& one) { return is_of_type(parsed, one); });
-    return text_of(parsed.is_discarded() || (text_may_be && !is_other) ? Json(std::string(text)) : parsed);
+    return text_of(text_may_be && !allows(type, parsed) ? Json(std::string(text)) : parsed);
+}
+
+bool is_text_or_null(const Json& type)
+{
+    return type == Json({"string", "null"}) || type == Json({"null", "string"});
+}
+
+bool is_null(std::string_view text)
+{
+    return text == "null" || text == "None";
+}
+
+/// Whether it could still become null.
+bool begins_null(std::string_view text)
+{
+    return std::string_view("null").starts_with(text) || std::string_view("None").starts_with(text);
 }
 
 /// Inside of JSON's quotes.
@@ -97,12 +128,16 @@ Arguments read_tagged(const CallBody& body, const Tags& tags, std::string_view& 
             return so_far;
         const std::string called(without_blanks_around(*name));
         const Json type = type_of_argument(body.tools, call.name, called);
-        const bool is_text = kind->find("string=\"true\"") != std::string_view::npos || type == "string";
+        const bool says_text = kind->find("string=\"true\"") != std::string_view::npos || type == "string";
+        const bool may_be_null = !says_text && is_text_or_null(type);
         const std::size_t close = text.find(tags.value_end);
         const bool whole = close != std::string_view::npos;
-        if (!whole && !is_text)
+        if (!whole && !says_text && !may_be_null)
             return so_far;
         const std::string_view value = own_lines(text.substr(0, close), tags.value_end, whole);
+        if (!whole && may_be_null && begins_null(value))
+            return so_far;
+        const bool is_text = says_text || (may_be_null && !is_null(value));
         call.arguments += (call.arguments.empty() ? "{" : ",") + text_of(Json(called)) + ":";
         call.arguments += is_text ? '"' + escaped(value) + (whole ? "\"" : "") : typed(type, value);
         if (!whole)

@@ -79,7 +79,10 @@ private:
     {
         static const server::Json tools = server::Json::parse(R"([
             {"type": "function", "function": {"name": "weather", "parameters": {"type": "object",
-             "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}},
+             "properties": {"city": {"type": "string"}, "days": {"type": "integer"},
+                            "note": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "unit": {"$ref": "#/$defs/Unit"},
+                            "rain": {"type": "boolean"}, "hour": {"type": ["integer", "null"]}},
+             "$defs": {"Unit": {"enum": ["C", "F", "1"]}}}}},
             {"type": "function", "function": {"name": "now"}}])");
         return reader_({body, close_, ended, tools});
     }

@@ -36,6 +36,42 @@ private Q_SLOTS:
              {std::pair("a", "z"), {"a", "w"}, {"a", "v"}, {"b", "x"}, {"c", "x"}, {"d", "x"}})
             QVERIFY2(server::type_of_argument(tools, name, key).is_null(), key);
     }
+
+    // As Pydantic, zod and others write what may be left out.
+    void findsTypesInChoicesAndReferences_data()
+    {
+        QTest::addColumn<QByteArray>("schema");
+        QTest::addColumn<QByteArray>("types");
+        const auto row = [](const char* schema, const char* types) {
+            QTest::newRow(schema) << QByteArray(schema) << QByteArray(types);
+        };
+        row(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", R"(["string","null"])");
+        row(R"({"oneOf": [{"type": "string"}, {"type": ["string", "integer"]}]})", R"(["string","integer"])");
+        row(R"({"allOf": [{"description": "x"}, {"$ref": "#/$defs/Name"}]})", R"("string")");
+        row(R"({"$ref": "#/definitions/Old"})", R"("boolean")");
+        row(R"({"enum": ["a", "b", null]})", R"(["string","null"])");
+        row(R"({"const": 5})", R"("number")");
+        row(R"({"anyOf": [{"type": "string"}, {}]})", "null");
+        row(R"({"anyOf": [{"type": "string"}, true]})", "null");
+        row(R"({"type": ["string", "words"]})", "null");
+        row(R"({"type": 5})", "null");
+        row(R"({"$ref": "#/$defs/Nobody"})", "null");
+        row(R"({"$ref": "elsewhere"})", "null");
+        row(R"({"$ref": 5})", "null");
+        row(R"({"$ref": "#/$defs/Itself"})", "null");
+        row(R"({"anyOf": []})", "null");
+    }
+
+    void findsTypesInChoicesAndReferences()
+    {
+        QFETCH(QByteArray, schema);
+        QFETCH(QByteArray, types);
+        const Json tools = Json::parse(R"([{"function": {"name": "f", "parameters": {"properties": {"x": )" +
+                                       schema.toStdString() + R"(},
+            "$defs": {"Name": {"type": "string"}, "Itself": {"anyOf": [{"$ref": "#/$defs/Itself"}, {"$ref": "#/$defs/Itself"}]}},
+            "definitions": {"Old": {"type": "boolean"}}}}}])");
+        QCOMPARE(QByteArray::fromStdString(server::type_of_argument(tools, "f", "x").dump()), types);
+    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestOfferedTools)

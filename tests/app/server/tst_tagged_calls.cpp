@@ -15,6 +15,11 @@ private Q_SLOTS:
         using namespace server;
         ReadBodies::add_columns();
         const auto row = ReadBodies::add_row;
+        /// A call of Qwen3-Coder's that is whole.
+        const auto row_of = [&](const char* name, const QByteArray& body, const QByteArray& call) {
+            row(name, read_qwen_calls, "</tool_call>", body, "not yet " + call,
+                QByteArray::number(body.size()) + ": " + call);
+        };
         row("a text that looks like a number", read_qwen_calls, "</tool_call>",
             "<function=weather>\n<parameter=city>\n12\n</parameter>\n</function>\n</tool_call>",
             "64: weather({'city':'12'})", "64: weather({'city':'12'})");
@@ -45,6 +50,29 @@ private Q_SLOTS:
         row("marks in a text", read_qwen_calls, "</tool_call>",
             "<function=weather>\n<parameter=city>\n</function></tool_call>\n</parameter>\n</function>",
             "not yet weather({'city':'</function></tool_call>'})", "84: weather({'city':'</function></tool_call>'})");
+        const auto note = [&](const char* name, const QByteArray& value, const QByteArray& said) {
+            const QByteArray body = "<function=weather>\n<parameter=note>\n" + value + "\n</parameter>\n</function>";
+            const QByteArray call = "weather({'note':" + said + "})";
+            row_of(name, body, call);
+        };
+        note("a text or null, which is JSON", "{'a': 1}", "'{\\'a\\': 1}'");
+        note("a text or null, which is a number", "12", "'12'");
+        note("a text or null, which is true", "True", "'True'");
+        note("a text or null, which is null", "null", "null");
+        note("a text or null, which is Python's", "None", "null");
+        note("a text or null, which begins as null does", "nullable", "'nullable'");
+        note("a text or null, of nothing", "", "''");
+        row("a text or null is told of while it comes", read_qwen_calls, "</tool_call>",
+            "<function=weather>\n<parameter=note>\nnulls</par", "not yet weather({'note':'nulls...",
+            "not yet weather({'note':'nulls...");
+        row("a text or null is not while it could be null", read_qwen_calls, "</tool_call>",
+            "<function=weather>\n<parameter=note>\nnul", "not yet", "none");
+        row_of("a text of few", "<function=weather>\n<parameter=unit>\n1\n</parameter>\n</function>",
+               "weather({'unit':'1'})");
+        row_of("Python's words",
+               "<function=weather>\n<parameter=rain>\nTrue\n</parameter>\n<parameter=hour>\nNone\n"
+               "</parameter>\n<parameter=days>\nNone\n</parameter>\n</function>",
+               "weather({'rain':true,'hour':null,'days':'None'})");
         row("MiniMax, two", read_minimax_calls, "</minimax:tool_call>",
             "<invoke name='weather'>\n<parameter name='city'>R</parameter>\n</invoke>\n<invoke "
             "name='now'>\n</invoke>\n</minimax:tool_call>",
