@@ -13,7 +13,9 @@ constexpr std::size_t kWorthSharing_bytes = 256;
 
 std::string conversation_text(const engine::Request& request)
 {
-    // Two different requests may never look alike, so each part says how long it is.
+    // Two different conversations may never look alike, so each part says how long it is. What the template is given
+    // besides is left out: whether to think changes many prompts at their end only, and the engine finds what is the
+    // same.
     const auto part = [](const std::string& text) { return std::to_string(text.size()) + ':' + text; };
     if (request.messages.empty() && !request.raw_prompt.empty())
         return "raw:" + request.raw_prompt;
@@ -23,7 +25,7 @@ std::string conversation_text(const engine::Request& request)
             ids += std::to_string(id) + ',';
         return ids;
     }
-    std::string all = part(request.tools_json) + part(request.template_arguments_json);
+    std::string all = part(request.tools_json);
     for (const engine::Message& message : request.messages)
         all += part(message.role) + part(message.text) + part(message.reasoning) + part(message.more_json);
     return all;

@@ -13,7 +13,8 @@
 
 namespace server {
 
-/// A request as a text of which a longer conversation's has a shorter one's as its beginning.
+/// A request as a text of which a longer conversation's has a shorter one's as its beginning. The template's arguments
+/// are no part of it.
 std::string conversation_text(const engine::Request& request);
 
 /// One thread, the engine's.

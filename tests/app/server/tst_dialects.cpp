@@ -109,6 +109,17 @@ private Q_SLOTS:
             200);
     }
 
+    // Of many prompts only the end differs.
+    void whoSwitchesThoughtsKeepsWhatWasRead()
+    {
+        QJsonObject body{{"messages", asked("Once more: " + kQuestion)}, {"max_tokens", 1}, {"temperature", 0}};
+        guide_.post("/v1/chat/completions", body);
+        body["reasoning_effort"] = "none";
+        const auto usage = guide_.post("/v1/chat/completions", body).json()["usage"].toObject();
+        QVERIFY(usage["prompt_tokens_details"].toObject()["cached_tokens"].toInt() >
+                usage["prompt_tokens"].toInt() - 5);
+    }
+
     void anthropicsStopIsNamed()
     {
         const auto answer = guide_

@@ -92,7 +92,7 @@ private Q_SLOTS:
         QVERIFY(!known.one_too_many(2));
     }
 
-    void differentRequestsNeverLookAlike()
+    void differentConversationsNeverLookAlike()
     {
         engine::Request one, two;
         one.messages = {{"user", "a", {}}, {"assistant", "b", {}}};
@@ -100,8 +100,12 @@ private Q_SLOTS:
         QVERIFY(!conversation_text(one).starts_with(conversation_text(two)));
         two.messages = {{"user", "a", {}}};
         QVERIFY(conversation_text(one).starts_with(conversation_text(two)));
-        two.template_arguments_json = "{}";
+        two.tools_json = "[]";
         QVERIFY(!conversation_text(one).starts_with(conversation_text(two)));
+        // The same conversation, with thoughts or without.
+        two.tools_json.clear();
+        two.template_arguments_json = R"({"enable_thinking":false})";
+        QVERIFY(conversation_text(one).starts_with(conversation_text(two)));
     }
 };
 
