@@ -303,7 +303,7 @@ void read_messages(Fields& fields, engine::Request& turn)
             return;
         }
         if (role == "assistant")
-            for (const char* name : {"reasoning_content", "reasoning"})
+            for (const char* name : {"reasoning_content", "reasoning", "thinking"})  // the last one is Ollama's
                 if (const Json* thought = message.find(name); thought && thought->is_string())
                     taken.reasoning = thought->get<std::string>();
         const Json more = role == "assistant" ? calls_of(message, compares)

@@ -1,5 +1,6 @@
 // What clients of Anthropic, Ollama and llama-server ask, with the guide model behind it.
 #include "app/server/anthropic_messages.h"
+#include "app/server/ollama.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"
 
@@ -27,6 +28,30 @@ QList<QJsonObject> lines_of(const Answer& answer)
         if (!line.isEmpty())
             lines.append(QJsonDocument::fromJson(line).object());
     return lines;
+}
+
+/// What a dialect asks of the engine; of a body that it takes.
+server::Ask asked_by(const server::Dialect& dialect, const QByteArray& body)
+{
+    auto asked = dialect.read(*server::parse_body(body.toStdString()), {"x", {}, nullptr});
+    return asked ? std::move(asked->ask) : server::Ask();
+}
+
+using ReadBy = server::Ask (*)(const QByteArray& body);
+template <class Dialect>
+server::Ask read_with(const QByteArray& body)
+{
+    return asked_by(Dialect(), body);
+}
+
+/// role=text, (thoughts) and what else there is, of each message. + stands for an empty line.
+QString said_to(const server::Ask& ask)
+{
+    QString all;
+    for (const engine::Message& m : ask.turn.messages)
+        all += QString::fromStdString(m.role + "=" + m.text + (m.reasoning.empty() ? "" : "(" + m.reasoning + ")") +
+                                      m.more_json + ";");
+    return all.replace("\n\n", "+");
 }
 
 }  // namespace
@@ -118,6 +143,13 @@ private Q_SLOTS:
         const auto usage = guide_.post("/v1/chat/completions", body).json()["usage"].toObject();
         QVERIFY(usage["prompt_tokens_details"].toObject()["cached_tokens"].toInt() >
                 usage["prompt_tokens"].toInt() - 5);
+    }
+
+    void ollamasThoughtsComeBack()
+    {
+        QCOMPARE(said_to(asked_by(server::OllamaChat(), R"({"messages": [{"role": "user", "content": "a"},
+            {"role": "assistant", "content": "b", "thinking": "t"}, {"role": "user", "content": "c"}]})")),
+                 QString("user=a;assistant=b(t);user=c;"));
     }
 
     void anthropicsStopIsNamed()
