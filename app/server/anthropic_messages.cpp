@@ -304,11 +304,32 @@ private:
     std::string waiting_;
 };
 
+/// Claude Code's system text begins with a line for Anthropic's billing, which may be another one in each request. With
+/// it no prompt would begin as the one before.
+std::string without_billing(std::string text)
+{
+    if (!text.starts_with("x-anthropic-billing-header:"))
+        return text;
+    const std::size_t line_end = text.find('\n');
+    const std::size_t rest = line_end == std::string::npos ? line_end : text.find_first_not_of('\n', line_end);
+    return rest == std::string::npos ? std::string() : text.substr(rest);
+}
+
+std::string system_text(Fields& fields, Json system)
+{
+    if (system.is_string())
+        return without_billing(system.get<std::string>());
+    for (Json& part : system)
+        if (const auto text = Fields(part).text("text"))
+            part["text"] = without_billing(*text);
+    return text_of_content(fields, system, "system");
+}
+
 void read_anthropic_messages(Fields& fields, engine::Request& turn)
 {
     SaidBetween between(turn.messages);
     if (const Json* system = fields.find("system"))
-        if (std::string text = text_of_content(fields, *system, "system"); !text.empty())
+        if (std::string text = system_text(fields, *system); !text.empty())
             turn.messages.push_back({"system", std::move(text), {}});
     const Json* messages = fields.array("messages");
     if (!messages || messages->empty()) {

@@ -152,6 +152,32 @@ private Q_SLOTS:
                  QString("user=a;assistant=b(t);user=c;"));
     }
 
+    void claudeCodesBillingIsNoPartOfThePrompt()
+    {
+        const QByteArray line = "x-anthropic-billing-header: cc_version=2.1.37.f02; cc_entrypoint=cli; cch=%1;";
+        const auto with_system = [&](const QByteArray& given) {
+            return said_to(asked_by(server::AnthropicMessages(),
+                                    R"({"max_tokens": 5, "messages": [{"role": "user", "content": "a"}], "system": )" +
+                                        given + "}"));
+        };
+        QCOMPARE(with_system(R"([{"type": "text", "text": ")" + line + R"("}, {"type": "text", "text": "s"}])"),
+                 QString("system=s;user=a;"));
+        QCOMPARE(with_system('"' + line + R"(\n\ns")"), QString("system=s;user=a;"));
+        QCOMPARE(with_system('"' + line + '"'), QString("user=a;"));
+        QCOMPARE(with_system(R"("s\n)" + line + '"'), "system=s\n" + QString(line) + ";user=a;");
+
+        QJsonObject usage;
+        for (const char* number : {"0a1b2", "c3d4e"}) {
+            const QJsonObject billing{{"type", "text"}, {"text", QString(line).arg(number)}};
+            const QJsonObject rules{{"type", "text"}, {"text", QString("many words ").repeated(50)}};
+            const QJsonObject body{
+                {"max_tokens", 1}, {"system", QJsonArray{billing, rules}}, {"messages", asked(kQuestion)}};
+            usage = guide_.post("/v1/messages", body).json()["usage"].toObject();
+        }
+        QVERIFY2(usage["input_tokens"].toInt() < 10, qPrintable(QJsonDocument(usage).toJson()));
+        QVERIFY(usage["cache_read_input_tokens"].toInt() > 100);
+    }
+
     void anthropicsStopIsNamed()
     {
         const auto answer = guide_
