@@ -2,6 +2,7 @@
 
 #include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
+#include "app/server/template_fit.h"
 
 #include <algorithm>
 #include <utility>
@@ -269,41 +270,6 @@ void read_anthropic_tools(Fields& fields, Ask& ask)
     offer_tools(fields, functions, ask);
 }
 
-/// What the system says between messages, as Claude Code has it, is the user's to templates, which take a system's
-/// message at the beginning only. There it would change the head of every prompt.
-class SaidBetween
-{
-public:
-    explicit SaidBetween(std::vector<engine::Message>& messages)
-        : messages_(messages)
-    {
-    }
-
-    void say(const std::string& text)
-    {
-        if (!messages_.empty() && messages_.back().role == "user")
-            messages_.back().text += "\n\n" + text;
-        else
-            waiting_ += (waiting_.empty() ? "" : "\n\n") + text;
-    }
-    /// Takes what waits for a message of the user.
-    void put_before(engine::Message& message)
-    {
-        if (message.role == "user" && !waiting_.empty())
-            message.text = std::exchange(waiting_, {}) + "\n\n" + message.text;
-    }
-    /// No message comes any more.
-    void end()
-    {
-        if (!waiting_.empty())
-            messages_.push_back({"user", std::exchange(waiting_, {}), {}});
-    }
-
-private:
-    std::vector<engine::Message>& messages_;
-    std::string waiting_;
-};
-
 /// Claude Code's system text begins with a line for Anthropic's billing, which may be another one in each request. With
 /// it no prompt would begin as the one before.
 std::string without_billing(std::string text)
@@ -327,7 +293,6 @@ std::string system_text(Fields& fields, Json system)
 
 void read_anthropic_messages(Fields& fields, engine::Request& turn)
 {
-    SaidBetween between(turn.messages);
     if (const Json* system = fields.find("system"))
         if (std::string text = system_text(fields, *system); !text.empty())
             turn.messages.push_back({"system", std::move(text), {}});
@@ -336,6 +301,7 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         fields.refuse("messages", "must be an array with a message at least");
         return;
     }
+    const std::size_t first = turn.messages.size();
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const std::string name = "messages[" + std::to_string(i) + "]";
         Fields message((*messages)[i]);
@@ -346,7 +312,7 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
             return;
         }
         if (role == "system") {
-            between.say(text_of_content(fields, *content, name + ".content"));
+            turn.messages.push_back({role, text_of_content(fields, *content, name + ".content"), {}});
             continue;
         }
         Parts parts = parts_of(fields, *content, name + ".content");
@@ -358,10 +324,11 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         engine::Message taken{role, text_of_content(fields, parts.rest, name + ".content"), std::move(parts.thoughts)};
         if (!parts.calls.empty())
             taken.more_json = text_of(Json::object({{"tool_calls", std::move(parts.calls)}}));
-        between.put_before(taken);
         turn.messages.push_back(std::move(taken));
     }
-    between.end();
+    // Claude Code has the system say something between messages. It is the user's, whatever the template: there it does
+    // not change the head of the prompt.
+    give_to_user(turn.messages, first);
     if (turn.messages.empty())  // there were only the system's, and those said nothing
         fields.refuse("messages", "must have a message that says something");
     turn.continue_last = !turn.messages.empty() && turn.messages.back().role == "assistant";

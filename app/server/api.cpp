@@ -1,6 +1,7 @@
 #include "app/server/api.h"
 
 #include "app/server/anthropic_messages.h"
+#include "app/server/call_grammar.h"
 #include "app/server/embeddings.h"
 #include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
@@ -9,8 +10,8 @@
 #include "app/server/openai_fields.h"
 #include "app/server/openai_responses.h"
 #include "app/server/plain_answers.h"
-#include "app/server/prompted_tools.h"
 #include "app/server/raw_prompts.h"
+#include "app/server/template_fit.h"
 #include "engine/caught.h"
 
 #include <algorithm>
@@ -227,11 +228,11 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     return replied;
 }
 
-/// Makes what the request needs of the model's tokenizer and template: tokens of texts, rules for tools. It happens on
-/// the connection's thread, so that no other request waits for it.
+/// Makes what the request needs of the model's tokenizer and template: tokens of texts, rules for tools, messages that
+/// the template takes. It happens on the connection's thread, so that no other request waits for it.
 engine::Status Api::ready(const ModelFile& file, Ask& ask)
 {
-    if (!speaks_of_tools(ask.turn) && !has_mixed_prompts(ask))
+    if (!depends_on_template(ask.turn) && !has_mixed_prompts(ask))
         return {};
     auto served = desk_.served();
     if (!served || served->name != file.name) {
@@ -242,7 +243,10 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask)
     }
     if (engine::Status done = make_tokens_of_mixed(ask, *served->text); !done)
         return done;
-    return speaks_of_tools(ask.turn) ? ready_for_tools(ask, *served->text) : engine::Status();
+    if (engine::Status done = add_call_rules(ask, served->text->chat_template()); !done)
+        return done;
+    fit_to_template(ask.turn, *served->text);
+    return {};
 }
 
 PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body,

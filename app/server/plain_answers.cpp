@@ -5,7 +5,7 @@
 #include "app/server/openai_chat.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_responses.h"
-#include "app/server/prompted_tools.h"
+#include "app/server/template_fit.h"
 #include "engine/utf8_path.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
     if (!asked)
         return tl::unexpected(asked.error());
     engine::Request turn = asked->ask.turn;
-    tell_of_tools(turn, request.served->text->chat_template());
+    fit_to_template(turn, *request.served->text);
     const auto ledger = request.desk.count(turn);
     if (!ledger)
         return tl::unexpected(refusal_of(ledger.error()));
@@ -169,7 +169,7 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
         ask.turn.template_arguments_json = without_generation_prompt(ask.turn.template_arguments_json);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    tell_of_tools(ask.turn, request.served->text->chat_template());
+    fit_to_template(ask.turn, *request.served->text);
     return answer_of("prompt", request.served->text->render(ask.turn));
 }
 

@@ -1,6 +1,5 @@
 #include "app/server/prompted_tools.h"
 
-#include "app/server/call_grammar.h"
 #include "app/server/fields.h"
 
 #include <algorithm>
@@ -95,14 +94,6 @@ void tell_of_tools(engine::Request& turn, std::string_view chat_template)
         turn.messages.insert(turn.messages.begin(), {"system", {}, {}});
     std::string& system = turn.messages.front().text;
     system += (system.empty() ? "" : "\n\n") + told(tools);
-}
-
-engine::Status ready_for_tools(Ask& ask, const ModelText& text)
-{
-    if (engine::Status ok = add_call_rules(ask, text.chat_template()); !ok)
-        return ok;
-    tell_of_tools(ask.turn, text.chat_template());
-    return {};
 }
 
 }  // namespace server

@@ -125,6 +125,10 @@ private Q_SLOTS:
         QCOMPARE(said(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "x"},
                           {"role": "system", "content": "b"}])"),
                  QString("system=s;user=a;assistant=x;user=b;"));
+        QCOMPARE(said(R"([{"role": "user", "content": "a"}, {"role": "system", "content": "b"},
+                          {"role": "user", "content": "c"}, {"role": "assistant", "content": "x"},
+                          {"role": "system", "content": "d"}, {"role": "assistant", "content": "y"}])"),
+                 QString("system=s;user=a+b+c;assistant=x;user=d;assistant=y;"));
         QCOMPARE(
             guide_
                 .post("/v1/messages",

@@ -1,0 +1,94 @@
+// Messages that a model's chat template would refuse: they are changed so that it takes them, and only then.
+#include "app/server/template_fit.h"
+#include "tests/app/server/running_server.h"
+#include "tests/support/chain_model.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <QJsonArray>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+
+using server_test::RunningServer;
+using support::ChainModel;
+
+namespace {
+
+// As Qwen3.5 and Qwen3.6 have it.
+constexpr const char* kRefusesLateSystem =
+    "{% for m in messages %}{% if m.role == 'system' and not loop.first %}"
+    "{{ raise_exception('System message must be at the beginning.') }}{% endif %}"
+    "<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}{% if add_generation_prompt %}<|go|>{% endif %}";
+
+QJsonObject fit_message(const char* role, const char* text)
+{
+    return {{"role", role}, {"content", text}};
+}
+
+QJsonArray with_late_system()
+{
+    return {fit_message("system", "s"), fit_message("user", "a"), fit_message("assistant", "x"),
+            fit_message("user", "b"), fit_message("system", "late")};
+}
+
+}  // namespace
+
+class TestTemplateFit : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whatTheSystemSaysLateIsTheUsersWhereItIsRefused()
+    {
+        const auto server = serve(kRefusesLateSystem);
+        const QString prompt = "<|turn|>system s<|over|><|turn|>user a<|over|><|turn|>assistant x<|over|>"
+                               "<|turn|>user b\n\nlate<|over|><|go|>";
+        QCOMPARE(prompt_of(*server, with_late_system()), prompt);
+        const QJsonObject chat{{"messages", with_late_system()}, {"max_tokens", 1}, {"stream", false}};
+        for (const char* path : {"/v1/chat/completions", "/api/chat", "/v1/messages"})
+            QCOMPARE(server->post(path, chat).status, 200);
+        const QJsonObject response{{"input", with_late_system()}};
+        QCOMPARE(server->post("/v1/responses", response).status, 200);
+        const int used = server->post("/v1/chat/completions", chat).json()["usage"].toObject()["prompt_tokens"].toInt();
+        QVERIFY(used > 0);
+        QCOMPARE(server->post("/v1/responses/input_tokens", response).json()["input_tokens"].toInt(), used);
+
+        // An answer that goes on is none that the template sees.
+        QJsonArray messages = with_late_system();
+        messages.append(fit_message("assistant", "y"));
+        QCOMPARE(server->post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 1}}).status, 200);
+    }
+
+    void itStaysTheSystemsElsewhere()
+    {
+        const auto server =
+            serve("{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}<|go|>");
+        QVERIFY(
+            prompt_of(*server, with_late_system()).endsWith("<|turn|>user b<|over|><|turn|>system late<|over|><|go|>"));
+    }
+
+private:
+    std::unique_ptr<RunningServer> serve(const char* chat_template)
+    {
+        engine::LoadRequest load;
+        load.model = folder_.filePath(QString("%1.gguf").arg(++models_)).toStdString();
+        ChainModel({"[THINK]", "[/THINK]"})
+            .says({ChainModel::kGo, "b", "</s>"})
+            .says({"[THINK]", "a", "[/THINK]", "b"})
+            .chat_template(chat_template)
+            .save(load.model);
+        return std::make_unique<RunningServer>(engine::make_engine(), server::ServerOptions(), load);
+    }
+
+    static QString prompt_of(const RunningServer& server, const QJsonArray& messages)
+    {
+        return server.post("/apply-template", {{"messages", messages}}).json()["prompt"].toString();
+    }
+
+    QTemporaryDir folder_;
+    int models_ = 0;
+};
+
+SPILLWAY_TEST(QCoreApplication, TestTemplateFit)
+#include "tst_template_fit.moc"
