@@ -1,6 +1,7 @@
 #include "app/server/anthropic_messages.h"
 
 #include "app/server/answer_format.h"
+#include "app/server/called_tools.h"
 #include "app/server/openai_fields.h"
 #include "app/server/template_fit.h"
 
@@ -206,7 +207,7 @@ struct Parts {
     Json rest = Json::array();
 };
 
-Parts parts_of(Fields& fields, const Json& content, const std::string& field)
+Parts parts_of(Fields& fields, const Json& content, const std::string& field, CalledTools& called)
 {
     Parts parts;
     if (!content.is_array()) {
@@ -226,15 +227,16 @@ Parts parts_of(Fields& fields, const Json& content, const std::string& field)
                 {{"id", inner.text("id").value_or("")}, {"type", "function"}, {"function", function}});
         } else if (type == "tool_result") {
             const Json* result = inner.find("content");
-            parts.results.push_back(
-                {"tool",
-                 result ? text_of_content(fields, *result, field) : std::string(),
-                 {},
-                 text_of(Json::object({{"tool_call_id", inner.text("tool_use_id").value_or("")}}))});
+            parts.results.push_back({"tool",
+                                     result ? text_of_content(fields, *result, field) : std::string(),
+                                     {},
+                                     text_of(called.result_of(inner.text("tool_use_id").value_or(""), {}))});
         } else if (type != "redacted_thinking") {
             parts.rest.push_back(part);
         }
     }
+    if (!parts.calls.empty())
+        called.add(parts.calls);
     return parts;
 }
 
@@ -301,6 +303,7 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         fields.refuse("messages", "must be an array with a message at least");
         return;
     }
+    CalledTools called;
     const std::size_t first = turn.messages.size();
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const std::string name = "messages[" + std::to_string(i) + "]";
@@ -315,7 +318,7 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
             turn.messages.push_back({role, text_of_content(fields, *content, name + ".content"), {}});
             continue;
         }
-        Parts parts = parts_of(fields, *content, name + ".content");
+        Parts parts = parts_of(fields, *content, name + ".content", called);
         const bool only_results = !parts.results.empty() && parts.rest.empty();
         for (engine::Message& result : parts.results)
             turn.messages.push_back(std::move(result));

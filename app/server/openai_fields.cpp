@@ -1,11 +1,10 @@
 #include "app/server/openai_fields.h"
 
 #include "app/server/call_grammar.h"
+#include "app/server/called_tools.h"
 #include "app/server/logit_bias.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <set>
 
 namespace server {
@@ -68,49 +67,29 @@ Json arguments_of(const Json& given, std::int64_t& compares)
 Json calls_of(Fields& message, std::int64_t& compares)
 {
     const Json* calls = message.array("tool_calls");
-    if (!calls || calls->empty())
-        return Json::object();
-    Json taken = Json::array();
-    for (const Json& call : *calls) {
-        Json copy = call;
-        if (copy.is_object() && copy.contains("function") && copy["function"].is_object() &&
-            copy["function"].contains("arguments"))
-            copy["function"]["arguments"] = arguments_of(copy["function"]["arguments"], compares);
-        taken.push_back(std::move(copy));
-    }
-    return Json::object({{"tool_calls", std::move(taken)}});
+    Json taken = calls ? *calls : Json::array();
+    for (Json& call : taken)
+        if (call.is_object() && call.contains("function") && call["function"].is_object() &&
+            call["function"].contains("arguments"))
+            call["function"]["arguments"] = arguments_of(call["function"]["arguments"], compares);
+    return taken;
 }
 
-using ToolNames = std::map<std::string, std::string>;  // of calls, by their ids
-
-/// Keeps the names of what was called. `more`: of an assistant's message.
-void note_calls(const Json& more, ToolNames& tools)
+/// What a message has besides its text, for templates. They ask for the name of the tool of a result, while clients say
+/// the call's id, or only that it is the next one.
+Json more_of_message(const std::string& role, Fields& message, CalledTools& called, std::int64_t& compares)
 {
-    const Json* calls = Fields(more).find("tool_calls");
-    if (!calls)
-        return;
-    for (const Json& call : *calls) {
-        Fields fields(call);
-        const Json* function = fields.object("function");
-        const auto name = function ? Fields(*function).text("name") : std::nullopt;
-        if (name && !name->empty())
-            tools.emplace(fields.text("id").value_or(""), *name);
+    Json more = Json::object();
+    if (role == "assistant") {
+        if (Json calls = calls_of(message, compares); !calls.empty()) {
+            called.add(calls);
+            more["tool_calls"] = std::move(calls);
+        }
+    } else if (role == "tool") {
+        more = called.result_of(message.text("tool_call_id").value_or(""),
+                                message.text("name").value_or(message.text("tool_name").value_or("")));
     }
-}
-
-/// Whose result a message is. Templates ask for the tool's name, clients say the call's id.
-Json result_of(Fields& message, const ToolNames& tools)
-{
-    Json result = Json::object();
-    const std::string id = message.text("tool_call_id").value_or("");
-    std::string name = message.text("name").value_or(message.text("tool_name").value_or(""));
-    if (const auto called = tools.find(id); name.empty() && !id.empty() && called != tools.end())
-        name = called->second;
-    if (!id.empty())
-        result["tool_call_id"] = id;
-    if (!name.empty())
-        result["name"] = name;
-    return result;
+    return more;
 }
 
 /// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
@@ -281,7 +260,7 @@ void read_messages(Fields& fields, engine::Request& turn)
         fields.refuse("messages", "must be an array with a message at least");
         return;
     }
-    ToolNames tools;
+    CalledTools called;
     std::int64_t compares = kMostNameCompares;  // of all arguments of calls
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const Json& given = (*messages)[i];
@@ -306,10 +285,7 @@ void read_messages(Fields& fields, engine::Request& turn)
             for (const char* name : {"reasoning_content", "reasoning", "thinking"})  // the last one is Ollama's
                 if (const Json* thought = message.find(name); thought && thought->is_string())
                     taken.reasoning = thought->get<std::string>();
-        const Json more = role == "assistant" ? calls_of(message, compares)
-                          : role == "tool"    ? result_of(message, tools)
-                                              : Json::object();
-        note_calls(more, tools);
+        const Json more = more_of_message(role, message, called, compares);
         if (!more.empty())
             taken.more_json = text_of(more);
         const bool leads = std::ranges::all_of(turn.messages, [](const auto& m) { return m.role == "system"; });

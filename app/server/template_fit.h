@@ -12,8 +12,9 @@ namespace server {
 /// Whether fit_to_template() could change anything.
 bool depends_on_template(const engine::Request& turn);
 
-/// Tells the model of tools in words where its template does not, and gives what the system says behind the first
-/// message to the user, where the template refuses it there.
+/// Tells the model of tools in words where its template does not, shortens the ids of calls for templates that take
+/// none but of nine letters, and gives what the system says behind the first message to the user, where the template
+/// refuses it there.
 void fit_to_template(engine::Request& turn, const ModelText& text);
 
 /// What the system says in messages from `first` on becomes the user's: part of the user's message before or behind it,

@@ -21,6 +21,15 @@ constexpr const char* kRefusesLateSystem =
     "{{ raise_exception('System message must be at the beginning.') }}{% endif %}"
     "<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}{% if add_generation_prompt %}<|go|>{% endif %}";
 
+// As Mistral Nemo has it.
+constexpr const char* kRefusesLongIds =
+    "{% macro checked(id) %}{% if not id is defined or id|length != 9 %}"
+    "{{ raise_exception('Tool call IDs should be alphanumeric strings with length 9!') }}{% endif %}{{ id }}{% "
+    "endmacro %}"
+    "{% if tools %}{% endif %}{% for m in messages %}<|turn|>{{ m.content }}"
+    "{% for c in m.tool_calls %}[{{ c.function.name }} {{ checked(c.id) }}]{% endfor %}"
+    "{% if m.role == 'tool' %}({{ checked(m.tool_call_id) }}){% endif %}<|over|>{% endfor %}<|go|>";
+
 QJsonObject fit_message(const char* role, const char* text)
 {
     return {{"role", role}, {"content", text}};
@@ -66,6 +75,28 @@ private Q_SLOTS:
             serve("{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}<|go|>");
         QVERIFY(
             prompt_of(*server, with_late_system()).endsWith("<|turn|>user b<|over|><|turn|>system late<|over|><|go|>"));
+    }
+
+    void idsOfCallsAreShortWhereLongOnesAreRefused()
+    {
+        const auto server = serve(kRefusesLongIds);
+        const QJsonArray messages = QJsonDocument::fromJson(R"([{"role": "user", "content": "a"},
+            {"role": "assistant", "content": "", "tool_calls": [
+                {"id": "call_0123456789abcdef", "function": {"name": "f", "arguments": "{}"}},
+                {"id": "Abcdefgh9", "function": {"name": "g", "arguments": "{}"}},
+                {"function": {"name": "h", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "call_0123456789abcdef", "content": "r"},
+            {"role": "tool", "tool_call_id": "Abcdefgh9", "content": "r"}, {"role": "tool", "content": "r"}])")
+                                        .array();
+        const QString prompt = prompt_of(*server, messages);
+        const auto ids =
+            QRegularExpression("^<\\|turn\\|>a<\\|over\\|><\\|turn\\|>\\[f ([0-9a-z]{9})\\]\\[g Abcdefgh9\\]"
+                               "\\[h (call00002)\\]<\\|over\\|><\\|turn\\|>r\\((.*)\\)<\\|over\\|><\\|turn\\|>r"
+                               "\\(Abcdefgh9\\)<\\|over\\|><\\|turn\\|>r\\(call00002\\)<\\|over\\|><\\|go\\|>$")
+                .match(prompt);
+        QVERIFY2(ids.hasMatch(), qPrintable(prompt));
+        QCOMPARE(ids.captured(1), ids.captured(3));
+        QCOMPARE(server->post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 1}}).status, 200);
     }
 
 private:

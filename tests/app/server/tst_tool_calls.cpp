@@ -152,6 +152,32 @@ private Q_SLOTS:
         QVERIFY(usage["prompt_tokens"].toInt() > alone["prompt_tokens"].toInt() + int(strlen("has weather")));
     }
 
+    // As Home Assistant sends Ollama's. Templates ask for ids and names nevertheless.
+    void resultsWithoutIdsAreThoseOfTheCallsInTurn()
+    {
+        const server::Json body = server::Json::parse(R"({"messages": [{"role": "user", "content": "a"},
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}},
+                {"function": {"name": "g", "arguments": {}}}, {"function": {"name": "h", "arguments": {}}}]},
+            {"role": "tool", "content": "1"}, {"role": "tool", "content": "3", "tool_name": "h"},
+            {"role": "tool", "content": "2"}, {"role": "tool", "content": "of none"},
+            {"role": "assistant", "tool_calls": [{"id": "x", "function": {"name": "f"}}, {"id": "", "function": {"name": "g"}}]},
+            {"role": "tool", "tool_call_id": "x", "content": "4"}, {"role": "tool", "content": "5"}]})");
+        server::Fields fields(body);
+        engine::Request turn;
+        server::read_messages(fields, turn);
+        QStringList whose;
+        for (const engine::Message& message : turn.messages)
+            if (message.role == "tool")
+                whose.append(QString::fromStdString(message.text + message.more_json));
+        QCOMPARE(
+            whose,
+            QStringList({R"(1{"tool_call_id":"call00000","name":"f"})", R"(3{"tool_call_id":"call00002","name":"h"})",
+                         R"(2{"tool_call_id":"call00001","name":"g"})", "of none",
+                         R"(4{"tool_call_id":"x","name":"f"})", R"(5{"tool_call_id":"call00004","name":"g"})"}));
+        const auto calls = server::Json::parse(turn.messages[1].more_json)["tool_calls"];
+        QCOMPARE(calls[2]["id"].get<std::string>(), std::string("call00002"));
+    }
+
     // What writes JSON calls itself for each level.
     void argumentsThatAreNestedTooDeeplyStayText()
     {

@@ -1,0 +1,39 @@
+// CalledTools knows the calls of a conversation, so that each has an id and each result says whose it is.
+#pragma once
+
+#include "app/server/fields.h"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace server {
+
+/// Is told of calls and results in their order.
+class CalledTools
+{
+public:
+    /// `calls`: an array, as OpenAI writes an assistant's. One without an id gets one that depends on its place alone,
+    /// so that it is the same when the conversation comes again.
+    void add(Json& calls);
+
+    /// What templates read of a result: `tool_call_id` and `name`, as far as they are known. Where a client says no id,
+    /// it is that of the next call that has no result yet, of this name where there is one. Where it says no name, it
+    /// is the call's.
+    Json result_of(std::string id, std::string name);
+
+private:
+    struct Call {
+        std::string id, name;
+        bool has_result = false;
+    };
+    std::optional<std::size_t> next_of(const std::string& name);
+
+    std::vector<Call> calls_;
+    std::map<std::string, std::size_t> by_id_;  // the newest of each
+    std::size_t next_ = 0;                      // of the last message with calls, the first that may have no result
+};
+
+}  // namespace server
