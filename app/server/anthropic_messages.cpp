@@ -4,6 +4,7 @@
 #include "app/server/called_tools.h"
 #include "app/server/openai_fields.h"
 #include "app/server/template_fit.h"
+#include "app/server/thinking.h"
 
 #include <algorithm>
 #include <utility>
@@ -293,6 +294,27 @@ std::string system_text(Fields& fields, Json system)
     return text_of_content(fields, system, "system");
 }
 
+/// Whether to think, and how much. An effort alone asks for no thoughts in this API. Who wants none is shown none, for
+/// some models think nevertheless.
+void read_thinking(Fields& fields, Ask& ask)
+{
+    Json arguments = Json::object();
+    const Json* config = fields.object("output_config");
+    const auto effort = config ? Fields(*config).text("effort") : std::nullopt;
+    if (effort)
+        arguments["reasoning_effort"] = *effort == "xhigh" || *effort == "max" ? "high" : *effort;
+    if (const Json* thinking = fields.object("thinking")) {
+        const std::string type = Fields(*thinking).text("type").value_or("");
+        ask.shows_thoughts = type != "disabled";
+        if (type == "disabled" || type == "enabled" || type == "adaptive")
+            add_thinking(arguments, type == "disabled"  ? Thinking::Off
+                                    : type == "enabled" ? Thinking::On
+                                                        : Thinking::WhenNeeded);
+    }
+    if (!arguments.empty())
+        ask.turn.template_arguments_json = text_of(arguments);
+}
+
 void read_anthropic_messages(Fields& fields, engine::Request& turn)
 {
     if (const Json* system = fields.find("system"))
@@ -352,11 +374,7 @@ tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Ser
     read_anthropic_tools(fields, ask);
     read_output_format(fields, ask.turn);
     fields.not_supported("mcp_servers", Json::array());
-    if (const Json* thinking = fields.object("thinking"))
-        if (const std::string type = Fields(*thinking).text("type").value_or(""); type == "disabled") {
-            ask.shows_thoughts = false;
-            ask.turn.template_arguments_json = R"({"enable_thinking":false})";
-        }
+    read_thinking(fields, ask);
     read_anthropic_messages(fields, ask.turn);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());

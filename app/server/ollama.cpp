@@ -3,6 +3,7 @@
 #include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
 #include "app/server/prompted_tools.h"
+#include "app/server/thinking.h"
 
 #include <algorithm>
 #include <array>
@@ -135,14 +136,14 @@ Ask read_common(Fields& fields, const Served& served)
             fields.refuse("options", inner.refusal()->sentence);
     }
     if (const Json* think = fields.find("think")) {
-        if (think->is_boolean()) {
-            ask.turn.template_arguments_json = text_of({{"enable_thinking", *think}});
-            ask.shows_thoughts = think->get<bool>();
-        } else if (think->is_string()) {
-            ask.turn.template_arguments_json = text_of({{"reasoning_effort", *think}});
-        } else {
+        Json arguments = Json::object();
+        ask.shows_thoughts = *think != false;
+        add_thinking(arguments, ask.shows_thoughts ? Thinking::On : Thinking::Off);
+        if (think->is_string())
+            arguments["reasoning_effort"] = *think;
+        else if (!think->is_boolean())
             fields.refuse("think", "must be true, false or an effort");
-        }
+        ask.turn.template_arguments_json = text_of(arguments);
     }
     read_tools(fields, ask);
     read_ollama_format(fields, ask.turn);

@@ -3,6 +3,7 @@
 #include "app/server/call_grammar.h"
 #include "app/server/called_tools.h"
 #include "app/server/logit_bias.h"
+#include "app/server/thinking.h"
 
 #include <algorithm>
 #include <set>
@@ -216,9 +217,9 @@ void read_template_arguments(Fields& fields, engine::Request& turn)
     if (const Json* given = fields.object("chat_template_kwargs"))
         arguments = *given;
     if (const auto effort = fields.text("reasoning_effort")) {
-        if (*effort == "none")
-            arguments.emplace("enable_thinking", false);
-        else
+        const bool thinks = *effort != "none";
+        add_thinking(arguments, thinks ? Thinking::On : Thinking::Off);
+        if (thinks)
             arguments.emplace("reasoning_effort", *effort);
     }
     if (!arguments.empty())

@@ -1,6 +1,8 @@
 // What clients of Anthropic, Ollama and llama-server ask, with the guide model behind it.
 #include "app/server/anthropic_messages.h"
 #include "app/server/ollama.h"
+#include "app/server/openai_chat.h"
+#include "app/server/openai_responses.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"
 
@@ -180,6 +182,50 @@ private Q_SLOTS:
         }
         QVERIFY2(usage["input_tokens"].toInt() < 10, qPrintable(QJsonDocument(usage).toJson()));
         QVERIFY(usage["cache_read_input_tokens"].toInt() > 100);
+    }
+
+    void whetherToThinkIsSaidInAllTemplatesWords_data()
+    {
+        QTest::addColumn<ReadBy>("dialect");
+        QTest::addColumn<QByteArray>("said");
+        QTest::addColumn<QString>("arguments");
+        QTest::addColumn<bool>("shown");
+        const QString on = R"("enable_thinking":true,"thinking":true,"reasoning":true,"thinking_mode":"enabled")";
+        const QString off =
+            R"("enable_thinking":false,"thinking":false,"reasoning":false,"thinking_mode":"disabled","thinking_budget":0)";
+        const auto row = [](ReadBy dialect, const char* said, const QString& arguments, bool shown = true) {
+            QTest::newRow(said) << dialect << QByteArray(said) << arguments << shown;
+        };
+        const ReadBy anthropic = read_with<server::AnthropicMessages>;
+        row(anthropic, R"("metadata": {})", "");
+        row(anthropic, R"("thinking": {"type": "enabled", "budget_tokens": 2048})", '{' + on + '}');
+        row(anthropic, R"("thinking": {"type": "adaptive"}, "output_config": {"effort": "max"})",
+            R"({"reasoning_effort":"high",)" + QString(on).replace("enabled", "adaptive") + '}');
+        row(anthropic, R"("thinking": {"type": "disabled"})", '{' + off + '}', false);
+        row(anthropic, R"("output_config": {"effort": "low"})", R"({"reasoning_effort":"low"})");
+        const ReadBy ollama = read_with<server::OllamaChat>;
+        row(ollama, R"("think": true)", '{' + on + '}');
+        row(ollama, R"("think": "high")", '{' + on + R"(,"reasoning_effort":"high"})");
+        row(ollama, R"("think": false)", '{' + off + '}', false);
+        const ReadBy chat = read_with<server::OpenAiChat>;
+        row(chat, R"("reasoning_effort": "medium")", '{' + on + R"(,"reasoning_effort":"medium"})");
+        row(chat, R"("reasoning_effort": "none")", '{' + off + '}');
+        row(chat, R"("reasoning_effort": "none", "chat_template_kwargs": {"thinking": true})", R"({"thinking":true})");
+        row(read_with<server::OpenAiResponses>, R"("reasoning": {"effort": "low"})",
+            '{' + on + R"(,"reasoning_effort":"low"})");
+    }
+
+    void whetherToThinkIsSaidInAllTemplatesWords()
+    {
+        QFETCH(ReadBy, dialect);
+        QFETCH(QByteArray, said);
+        QFETCH(QString, arguments);
+        QFETCH(bool, shown);
+        const QByteArray rest = R"("max_tokens": 5, "input": "a", "messages": [{"role": "user", "content": "a"}])";
+        const server::Ask ask = dialect('{' + said + ", " + rest + '}');
+        QVERIFY(!ask.turn.messages.empty());
+        QCOMPARE(QString::fromStdString(ask.turn.template_arguments_json), arguments);
+        QCOMPARE(ask.shows_thoughts, shown);
     }
 
     void anthropicsStopIsNamed()

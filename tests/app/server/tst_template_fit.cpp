@@ -99,6 +99,29 @@ private Q_SLOTS:
         QCOMPARE(server->post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 1}}).status, 200);
     }
 
+    // What each template calls it is tried in tst_dialects.
+    void aModelThinksWhereItIsAskedTo()
+    {
+        const auto server = serve("{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|>{% if "
+                                  "thinking %}[THINK]{% endif %}");
+        QJsonObject body{{"messages", QJsonArray{fit_message("user", "a")}},
+                         {"max_tokens", 9},
+                         {"stream", false},
+                         {"temperature", 0},
+                         {"options", QJsonObject{{"temperature", 0}, {"num_predict", 9}}}};
+        const auto thoughts = [&](const char* name, const QJsonValue& asked) {
+            QJsonObject asking = body;
+            asking[name] = asked;
+            return server->post("/api/chat", asking).json()["message"].toObject()["thinking"].toString();
+        };
+        QCOMPARE(thoughts("think", true), QString("a"));
+        QCOMPARE(thoughts("think", "high"), QString("a"));
+        QCOMPARE(thoughts("think", false), QString());
+        body["thinking"] = QJsonObject{{"type", "enabled"}};
+        const auto content = server->post("/v1/messages", body).json()["content"].toArray();
+        QCOMPARE(content.first().toObject()["thinking"].toString(), QString("a"));
+    }
+
 private:
     std::unique_ptr<RunningServer> serve(const char* chat_template)
     {

@@ -1,0 +1,14 @@
+// Says to a chat template whether the model is to think, whatever the template calls it.
+#pragma once
+
+#include "app/server/fields.h"
+
+namespace server {
+
+enum class Thinking { Off, WhenNeeded, On };
+
+/// Adds it to a template's arguments, by all names that templates have for it. What the arguments say of it already
+/// holds.
+void add_thinking(Json& arguments, Thinking thinking);
+
+}  // namespace server
