@@ -229,7 +229,7 @@ Parts parts_of(Fields& fields, const Json& content, const std::string& field, Ca
         } else if (type == "tool_result") {
             const Json* result = inner.find("content");
             parts.results.push_back({"tool",
-                                     result ? text_of_content(fields, *result, field) : std::string(),
+                                     result ? text_of_result(fields, *result, field) : std::string(),
                                      {},
                                      text_of(called.result_of(inner.text("tool_use_id").value_or(""), {}))});
         } else if (type != "redacted_thinking") {

@@ -93,6 +93,16 @@ Json more_of_message(const std::string& role, Fields& message, CalledTools& call
     return more;
 }
 
+/// What stands in a tool's result for a part of this type; null: nothing does.
+const char* words_for_part(const std::string& type)
+{
+    if (type == "image" || type == "image_url" || type == "input_image")
+        return "(an image, which this model cannot see)";
+    if (type == "document" || type == "file" || type == "input_file")
+        return "(a document, which this model cannot see)";
+    return nullptr;
+}
+
 /// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
 std::optional<std::string> function_named(const Json& choice)
 {
@@ -254,6 +264,19 @@ std::string text_of_content(Fields& fields, const Json& content, const std::stri
     return all;
 }
 
+std::string text_of_result(Fields& fields, const Json& content, const std::string& field)
+{
+    if (!content.is_array())
+        return text_of_content(fields, content, field);
+    Json parts = Json::array();
+    for (const Json& part : content)
+        if (const char* words = words_for_part(Fields(part).text("type").value_or("")))
+            parts.push_back({{"type", "text"}, {"text", words}});
+        else
+            parts.push_back(part);
+    return text_of_content(fields, parts, field);
+}
+
 void read_messages(Fields& fields, engine::Request& turn)
 {
     const Json* messages = fields.array("messages");
@@ -276,8 +299,8 @@ void read_messages(Fields& fields, engine::Request& turn)
             return;
         }
         const Json* content = message.find("content");
-        engine::Message taken{
-            role, text_of_content(fields, content ? *content : Json(), message_field(i, "content")), {}};
+        const auto text_in = role == "tool" ? text_of_result : text_of_content;
+        engine::Message taken{role, text_in(fields, content ? *content : Json(), message_field(i, "content")), {}};
         if (!content && role != "assistant") {
             fields.refuse(message_field(i, "content").c_str(), "is missing");
             return;

@@ -114,7 +114,7 @@ private:
             return;
         }
         messages_.push_back(
-            {{"role", "tool"}, {"tool_call_id", *id}, {"content", text_of_content(fields_, *output, at + ".output")}});
+            {{"role", "tool"}, {"tool_call_id", *id}, {"content", text_of_result(fields_, *output, at + ".output")}});
         is_open_ = false;
     }
 

@@ -56,6 +56,11 @@ QString said_to(const server::Ask& ask)
     return all.replace("\n\n", "+");
 }
 
+QString messages_by_anthropic(const QByteArray& messages)
+{
+    return said_to(asked_by(server::AnthropicMessages(), R"({"max_tokens": 5, "messages": )" + messages + "}"));
+}
+
 }  // namespace
 
 class TestDialects : public QObject
@@ -226,6 +231,27 @@ private Q_SLOTS:
         QVERIFY(!ask.turn.messages.empty());
         QCOMPARE(QString::fromStdString(ask.turn.template_arguments_json), arguments);
         QCOMPARE(ask.shows_thoughts, shown);
+    }
+
+    // It comes again with each later request: refused, the conversation could not go on.
+    void wordsStandForAnImageInAResult()
+    {
+        const QString words = "(an image, which this model cannot see)";
+        const QByteArray image =
+            R"({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}})";
+        QCOMPARE(messages_by_anthropic(
+                     R"([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [
+            {"type": "text", "text": "a"}, )" +
+                     image + R"(, {"type": "document"}]}]}])"),
+                 "tool=a\n" + words + "\n(a document, which this model cannot see){\"tool_call_id\":\"1\"};");
+        const server::Ask chat = asked_by(server::OpenAiChat(), R"({"messages": [
+            {"role": "tool", "tool_call_id": "1", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]})");
+        QCOMPARE(said_to(chat), "tool=" + words + "{\"tool_call_id\":\"1\"};");
+        const server::Ask response = asked_by(server::OpenAiResponses(), R"({"input": [
+            {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_image", "image_url": "x"}]}]})");
+        QCOMPARE(said_to(response), "tool=" + words + "{\"tool_call_id\":\"1\"};");
+        // The user's is refused, where the user sees it.
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + image + "]}]"), QString());
     }
 
     void anthropicsStopIsNamed()
