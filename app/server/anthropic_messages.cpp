@@ -7,6 +7,7 @@
 #include "app/server/thinking.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace server {
@@ -200,77 +201,64 @@ private:
     int index_ = 0;
 };
 
-/// What an assistant thought, what it called, what came of calls, and the text, which are parts of a content alike.
-struct Parts {
-    std::string thoughts;
+/// A turn: what an assistant thought, what it called, what came of calls, and the text, which are parts of a content
+/// alike. Several messages of one role are one turn in this API.
+struct AnthropicTurn {
+    std::string role;  // empty: nobody's
+    std::string thoughts = {};
     Json calls = Json::array();
-    std::vector<engine::Message> results;
-    Json rest = Json::array();
+    std::vector<engine::Message> results = {};
+    std::string text = {};
+    bool has_text = false;
 };
 
-Parts parts_of(Fields& fields, const Json& content, const std::string& field, CalledTools& called)
+engine::Message result_in(Fields& fields, Fields& part, const std::string& field, CalledTools& called)
 {
-    Parts parts;
-    if (!content.is_array()) {
-        parts.rest = content;
-        return parts;
-    }
-    for (const Json& part : content) {
+    const Json* content = part.find("content");
+    std::string text = content ? text_of_result(fields, *content, field) : std::string();
+    if (part.flag("is_error").value_or(false))  // for which templates have no word
+        text = "(the tool failed)" + (text.empty() ? "" : "\n" + text);
+    return {"tool", std::move(text), {}, text_of(called.result_of(part.text("tool_use_id").value_or(""), {}))};
+}
+
+void add_content(Fields& fields, const Json& content, const std::string& field, CalledTools& called,
+                 AnthropicTurn& turn)
+{
+    static const Json kNone = Json::array();
+    Json calls = kNone, rest = content.is_array() ? kNone : content;
+    for (const Json& part : content.is_array() ? content : kNone) {
         Fields inner(part);
         const std::string type = inner.text("type").value_or("");
         if (type == "thinking") {
-            parts.thoughts += inner.text("thinking").value_or("");
+            turn.thoughts += inner.text("thinking").value_or("");
         } else if (type == "tool_use") {
             const Json* input = inner.object("input");
             const Json function = {{"name", inner.text("name").value_or("")},
                                    {"arguments", input ? *input : Json::object()}};
-            parts.calls.push_back(
-                {{"id", inner.text("id").value_or("")}, {"type", "function"}, {"function", function}});
+            calls.push_back({{"id", inner.text("id").value_or("")}, {"type", "function"}, {"function", function}});
         } else if (type == "tool_result") {
-            const Json* result = inner.find("content");
-            parts.results.push_back({"tool",
-                                     result ? text_of_result(fields, *result, field) : std::string(),
-                                     {},
-                                     text_of(called.result_of(inner.text("tool_use_id").value_or(""), {}))});
+            turn.results.push_back(result_in(fields, inner, field, called));
         } else if (type != "redacted_thinking") {
-            parts.rest.push_back(part);
+            rest.push_back(part);
         }
     }
-    if (!parts.calls.empty())
-        called.add(parts.calls);
-    return parts;
+    if (!calls.empty())
+        called.add(calls);
+    turn.calls.insert(turn.calls.end(), calls.begin(), calls.end());
+    turn.has_text = turn.has_text || !rest.empty() || turn.results.empty();
+    const std::string text = text_of_content(fields, rest, field);
+    turn.text += (turn.text.empty() || text.empty() ? "" : "\n\n") + text;
 }
 
-/// As OpenAI writes them, which is what templates read. Tools that Anthropic runs itself are left out.
-void read_anthropic_tools(Fields& fields, Ask& ask)
+void put_turn(AnthropicTurn turn, std::vector<engine::Message>& messages)
 {
-    Json functions = Json::array();
-    if (const Json* tools = fields.array("tools"))
-        for (const Json& tool : *tools) {
-            Fields inner(tool);
-            const auto name = inner.text("name");
-            const Json* schema = inner.object("input_schema");
-            if (!name || !schema)
-                continue;
-            Json function = {
-                {"name", *name}, {"description", inner.text("description").value_or("")}, {"parameters", *schema}};
-            if (inner.flag("strict").value_or(false))
-                function["strict"] = true;
-            functions.push_back({{"type", "function"}, {"function", std::move(function)}});
-        }
-    if (const Json* choice = fields.object("tool_choice")) {
-        Fields inner(*choice);
-        const std::string type = inner.text("type").value_or("");
-        ask.must_call = type == "any" || type == "tool";
-        ask.one_call = type == "tool" || inner.flag("disable_parallel_tool_use").value_or(false);
-        if (type == "none")
-            functions.clear();
-        else if (type == "tool")
-            ask.callable = {inner.text("name").value_or("")};
-        else if (type != "any" && type != "auto")
-            fields.refuse("tool_choice", "must have the type auto, any, tool or none");
-    }
-    offer_tools(fields, functions, ask);
+    std::ranges::move(turn.results, std::back_inserter(messages));
+    if (turn.role.empty() || !turn.has_text)
+        return;
+    engine::Message taken{turn.role, std::move(turn.text), std::move(turn.thoughts)};
+    if (!turn.calls.empty())
+        taken.more_json = text_of(Json::object({{"tool_calls", std::move(turn.calls)}}));
+    messages.push_back(std::move(taken));
 }
 
 /// Claude Code's system text begins with a line for Anthropic's billing, which may be another one in each request. With
@@ -315,6 +303,38 @@ void read_thinking(Fields& fields, Ask& ask)
         ask.turn.template_arguments_json = text_of(arguments);
 }
 
+/// As OpenAI writes them, which is what templates read. Tools that Anthropic runs itself are left out.
+void read_anthropic_tools(Fields& fields, Ask& ask)
+{
+    Json functions = Json::array();
+    if (const Json* tools = fields.array("tools"))
+        for (const Json& tool : *tools) {
+            Fields inner(tool);
+            const auto name = inner.text("name");
+            const Json* schema = inner.object("input_schema");
+            if (!name || !schema)
+                continue;
+            Json function = {
+                {"name", *name}, {"description", inner.text("description").value_or("")}, {"parameters", *schema}};
+            if (inner.flag("strict").value_or(false))
+                function["strict"] = true;
+            functions.push_back({{"type", "function"}, {"function", std::move(function)}});
+        }
+    if (const Json* choice = fields.object("tool_choice")) {
+        Fields inner(*choice);
+        const std::string type = inner.text("type").value_or("");
+        ask.must_call = type == "any" || type == "tool";
+        ask.one_call = type == "tool" || inner.flag("disable_parallel_tool_use").value_or(false);
+        if (type == "none")
+            functions.clear();
+        else if (type == "tool")
+            ask.callable = {inner.text("name").value_or("")};
+        else if (type != "any" && type != "auto")
+            fields.refuse("tool_choice", "must have the type auto, any, tool or none");
+    }
+    offer_tools(fields, functions, ask);
+}
+
 void read_anthropic_messages(Fields& fields, engine::Request& turn)
 {
     if (const Json* system = fields.find("system"))
@@ -325,8 +345,9 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         fields.refuse("messages", "must be an array with a message at least");
         return;
     }
-    CalledTools called;
     const std::size_t first = turn.messages.size();
+    CalledTools called;
+    AnthropicTurn read;
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const std::string name = "messages[" + std::to_string(i) + "]";
         Fields message((*messages)[i]);
@@ -336,21 +357,11 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
             fields.refuse(name.c_str(), "must have the role user, assistant or system, and a content");
             return;
         }
-        if (role == "system") {
-            turn.messages.push_back({role, text_of_content(fields, *content, name + ".content"), {}});
-            continue;
-        }
-        Parts parts = parts_of(fields, *content, name + ".content", called);
-        const bool only_results = !parts.results.empty() && parts.rest.empty();
-        for (engine::Message& result : parts.results)
-            turn.messages.push_back(std::move(result));
-        if (only_results)
-            continue;
-        engine::Message taken{role, text_of_content(fields, parts.rest, name + ".content"), std::move(parts.thoughts)};
-        if (!parts.calls.empty())
-            taken.more_json = text_of(Json::object({{"tool_calls", std::move(parts.calls)}}));
-        turn.messages.push_back(std::move(taken));
+        if (role != read.role)
+            put_turn(std::exchange(read, AnthropicTurn{role}), turn.messages);
+        add_content(fields, *content, name + ".content", called, read);
     }
+    put_turn(std::move(read), turn.messages);
     // Claude Code has the system say something between messages. It is the user's, whatever the template: there it does
     // not change the head of the prompt.
     give_to_user(turn.messages, first);

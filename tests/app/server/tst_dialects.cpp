@@ -254,6 +254,29 @@ private Q_SLOTS:
         QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + image + "]}]"), QString());
     }
 
+    // Where a turn was interrupted, for one. Templates that want turns to alternate refuse two messages of one role.
+    void anthropicsMessagesOfOneRoleAreOne()
+    {
+        QCOMPARE(messages_by_anthropic(
+                     R"([{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "text", "text": "b"}]},
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "t"}, {"type": "text", "text": "c"}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r"}]},
+            {"role": "user", "content": "d"}])"),
+                 QString(R"(user=a+b;assistant=c(t){"tool_calls":[{"id":"1","type":"function",)"
+                         R"("function":{"name":"f","arguments":{}}}]};tool=r{"tool_call_id":"1","name":"f"};user=d;)"));
+    }
+
+    void aToolThatFailedIsSaidToHaveFailed()
+    {
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "is_error": true, "content": "no such file"},
+            {"type": "tool_result", "tool_use_id": "2", "is_error": true},
+            {"type": "tool_result", "tool_use_id": "3", "is_error": false, "content": "r"}]}])"),
+                 QString("tool=(the tool failed)\nno such file{\"tool_call_id\":\"1\"};"
+                         "tool=(the tool failed){\"tool_call_id\":\"2\"};tool=r{\"tool_call_id\":\"3\"};"));
+    }
+
     void anthropicsStopIsNamed()
     {
         const auto answer = guide_
