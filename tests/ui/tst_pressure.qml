@@ -337,6 +337,25 @@ Item {
             tryCompare(budget, "value", Math.floor(chosen));
         }
 
+        function test_a_choice_is_taken_back_before_the_engine_has_heard_of_it() {
+            open();
+            const placement = Bench.pressure.placement, split = slider("panelSplit");
+            tryCompare(split, "value", 12);
+            Bench.script({ inLongStep: true });
+            reveal(split);
+            split.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Left);
+            keyClick(Qt.Key_Return);
+            keyClick(Qt.Key_Right);
+            keyClick(Qt.Key_Return);
+            Bench.script({ inLongStep: false });
+            placement.setWatermark(0.9); // the next step
+            tryCompare(placement, "asking", false);
+            wait(600);
+            compare(placement.wantedLayers, 12);
+            compare(split.value, 12);
+        }
+
         function test_what_a_gpu_does_not_count_is_not_said() {
             open({ panel: true, text: "zebras graze", expertMap: { layers: 4, experts: 16, gpu: true }, device: withExperts.device });
             const map = part("expertMap");

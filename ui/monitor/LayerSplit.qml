@@ -18,7 +18,7 @@ RowLayout {
     readonly property bool asking: placement.asking // what was chosen is not begun yet, and may take seconds
 
     function apply() {
-        if (slider.value !== placement.wantedLayers || placement.automatic)
+        if (slider.value !== placement.wantedLayers || placement.automatic || asking) // then another wish is on its way
             placement.setLayers(slider.value);
         settling.restart();
         applyTimer.stop();

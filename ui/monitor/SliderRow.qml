@@ -28,7 +28,7 @@ ColumnLayout {
     }
 
     function apply() {
-        if (slider.value !== root.value)
+        if (slider.value !== root.value || asking) // then another wish is on its way
             root.chosen(slider.value);
         settling.restart();
         rest.stop();
