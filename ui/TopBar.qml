@@ -82,6 +82,7 @@ Rectangle {
                 catalogue: root.catalogue
                 onChosen: root.modelChosen()
                 onOthersRequested: root.modelsRequested()
+                onFileRequested: root.openRequested()
             }
         }
         Item {

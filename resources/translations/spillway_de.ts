@@ -5254,6 +5254,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Other models…</source>
         <translation>Andere Modelle…</translation>
     </message>
+    <message>
+        <source>Open a file…</source>
+        <translation>Datei öffnen…</translation>
+    </message>
 </context>
 <context>
     <name>ModelPage</name>

@@ -76,6 +76,9 @@ Item {
                 verify(child.x >= 0 && child.x + child.width <= bar.width, (child.objectName || child) + " ends at " + (child.x + child.width) + " of " + bar.width);
             verify(part("modelBadge").width >= 88, part("modelBadge").width);
             compare(part("openButton").visible, data.width >= 960);
+            part("modelMenu").open();
+            tryCompare(part("openFile"), "visible", true);
+            part("modelMenu").close();
         }
 
         // With models in the list, and one of them unfolded.

@@ -18,6 +18,7 @@ PopupMenu {
 
     signal chosen
     signal othersRequested
+    signal fileRequested
 
     menuWidth: Theme.px(360)
     onAboutToShow: root.catalogue.lookAtRecent()
@@ -55,6 +56,15 @@ PopupMenu {
         onTriggered: {
             root.before = null;
             root.othersRequested();
+        }
+    }
+    PopupMenuItem {
+        objectName: "openFile"
+        text: qsTr("Open a file…")
+        icon.source: "qrc:/icons/open.svg"
+        onTriggered: {
+            root.before = null;
+            root.fileRequested();
         }
     }
 }
