@@ -18,12 +18,12 @@ ProgramWindow {
     signal hideRequested
 
     width: Theme.px(520)
-    height: Math.min(Theme.px(900), room.height)
     minimumWidth: Theme.px(320)
     minimumHeight: Theme.px(300)
     visible: true
     title: qsTr("Memory pressure – Spillway")
     color: Theme.aside
+    Component.onCompleted: height = Math.min(Theme.px(900), room.height) // no binding: it is the user's from now on
     onClosing: root.backRequested()
     onAfterAnimating: drawn = true
 
