@@ -10,10 +10,11 @@
 #include <tuple>
 #include <utility>
 
-/// What was found in a file, and the draft model that was chosen for it, where that is there.
+/// What was found in a file, in which memory, and the draft model that was asked for, where that is there.
 struct ModelController::Inspected {
     engine::Result<engine::ModelInfo> info;
-    QString draft;
+    engine::MachineMemory memory;
+    QString askedDraft, draft;
 };
 
 ModelController::ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
@@ -82,13 +83,24 @@ void ModelController::load()
         inspect(m_path, AfterInspection::Load, m_name);  // once more: what is open goes only for a file that is there
 }
 
-/// A choice stays one while its file is not there.
-void ModelController::loadOffer(const QString& draft)
+/// Loads what was offered, with its draft model where that is there; the choice stays one where it is not.
+void ModelController::loadOffer(const Inspected& found)
 {
-    m_request.draft_model = draft.toStdU16String();
-    m_chosen = m_request;
-    m_chosen.draft_model = m_draftOf(m_offer.path).toStdU16String();
-    load(m_request);
+    const QString draft = m_draftOf(m_offer.path);
+    const auto loadWith = [this, draft, job = m_job](const QString& there) {
+        if (job != m_job)
+            return;
+        m_request.draft_model = there.toStdU16String();
+        m_chosen = m_request;
+        m_chosen.draft_model = draft.toStdU16String();
+        load(m_request);
+    };
+    // Choices are kept by a model's first file, and another of its files may have been looked into.
+    if (draft == found.askedDraft)
+        loadWith(found.draft);
+    else
+        inBackground(
+            this, [draft] { return QFileInfo(draft).isFile() ? draft : QString(); }, loadWith);
 }
 
 void ModelController::load(const engine::LoadRequest& request)
@@ -194,7 +206,7 @@ void ModelController::setDefaults(const engine::LoadRequest& defaults)
     m_request = defaults;
     m_request.model = model;
     if (m_phase == Offered) {
-        m_offer.plan(m_offered, m_request);
+        m_offer.plan(m_offered.info, m_request, m_offered.memory);
         Q_EMIT offerChanged();
     }
     Q_EMIT reloadNeededChanged();
@@ -274,14 +286,18 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
     const QString draft = after == AfterInspection::Load ? m_draftOf(path) : QString();
     const auto look = [inspect = m_inspect, file, draft, stop = m_inspectStop.get_token()] {
         auto info = inspect(file, stop);
-        return Inspected{std::move(info), QFileInfo(draft).isFile() ? draft : QString()};
+        return Inspected{std::move(info), engine::machine_memory(), draft,
+                         QFileInfo(draft).isFile() ? draft : QString()};
     };
     inBackground(
         this, look, [this, job, after](const Inspected& found) { onInspected(job, after, found); },
         [this, job, after] {
             onInspected(
                 job, after,
-                {engine::fail(engine::Error::Code::NoMemory, "there is not enough memory to look into this file"), {}});
+                {engine::fail(engine::Error::Code::NoMemory, "there is not enough memory to look into this file"),
+                 {},
+                 {},
+                 {}});
         });
 }
 
@@ -295,12 +311,12 @@ void ModelController::onInspected(quint64 job, AfterInspection after, const Insp
         return;
     }
     m_request.model = found.info->path;
-    m_offered = *found.info;
-    m_offer = facts(m_offered);
-    m_offer.plan(m_offered, m_request);
+    m_offered = {*found.info, found.memory};
+    m_offer = facts(m_offered.info);
+    m_offer.plan(m_offered.info, m_request, m_offered.memory);
     Q_EMIT offerChanged();
     if (after == AfterInspection::Load && m_offer.runnable)
-        loadOffer(found.draft);
+        loadOffer(found);
     else
         setPhase(Offered);
 }
@@ -321,7 +337,7 @@ void ModelController::onLoaded(quint64 job, const engine::ModelInfo& model)
     m_current = facts(model);
     engine::LoadRequest inUse = m_loaded;
     inUse.context_tokens = model.context_in_use;
-    m_current.plan(model, inUse);
+    m_current.plan(model, inUse, m_offered.memory);
     Q_EMIT currentChanged();
     Q_EMIT reloadNeededChanged();
     setPhase(Idle);

@@ -23,6 +23,12 @@ using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::
 /// What others know of a model by its path.
 using TextOfPath = std::function<QString(const QString& path)>;
 
+/// What was found in a model file, and the machine's memory at that time.
+struct LookedInto {
+    engine::ModelInfo info;
+    engine::MachineMemory memory;
+};
+
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the
 /// next attempt or until dismissed. Lives on the UI thread; owned by Program.
 class ModelController : public QObject
@@ -117,7 +123,7 @@ private:
     enum class AfterInspection { Offer, Load };
     struct Inspected;
     void inspect(const QString& path, AfterInspection after, const QString& name = {});
-    void loadOffer(const QString& draft);  // that is there
+    void loadOffer(const Inspected& found);
     void load(const engine::LoadRequest& request);
     ModelFacts facts(const engine::ModelInfo& info) const;
     void onInspected(quint64 job, AfterInspection after, const Inspected& found);
@@ -143,7 +149,7 @@ private:
     QString m_path;         // of the newest attempt
     QString m_name;         // by which it was asked for; empty: the file's own
     ModelFacts m_offer, m_current;
-    engine::ModelInfo m_offered;  // of which m_offer speaks, while there is a choice
+    LookedInto m_offered;  // of which m_offer speaks, while there is a choice
     double m_bytesDone = 0, m_bytesTotal = 0;
     QString m_error;
 };

@@ -8,6 +8,8 @@
 
 #include <QRegularExpression>
 
+#include <algorithm>
+
 namespace {
 
 // A file may call itself anything, at any length.
@@ -72,9 +74,13 @@ ModelFacts::ModelFacts(const engine::ModelInfo& info)
         warnings.append(asSentence(QString::fromStdString(warning)));
 }
 
-void ModelFacts::plan(const engine::ModelInfo& info, const engine::LoadRequest& request)
+void ModelFacts::plan(const engine::ModelInfo& info, const engine::LoadRequest& request,
+                      const engine::MachineMemory& memory)
 {
     contextToLoad = request.context_tokens > 0 ? request.context_tokens : info.context_tokens;
+    if (request.context_tokens == 0)
+        if (const int fits = engine::fit_in_memory(info, request, memory).largest_context; fits > 0)
+            contextToLoad = std::min(contextToLoad, fits);
     if (!info.runnable)
         contextToLoad = 0;
     engine::LoadRequest page = request;

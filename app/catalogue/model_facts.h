@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/machine.h"
 #include "engine/model_info.h"
 
 #include <QObject>
@@ -44,9 +45,10 @@ public:
     explicit ModelFacts(const engine::ModelInfo& info);
 
     bool known() const { return !fileName.isEmpty(); }
-    /// Says what a conversation takes where the model is loaded in this way; `info` is that of the same model.
-    void plan(const engine::ModelInfo& info, const engine::LoadRequest& request);
-    /// Of KV and states, when the context to load is full; 0: not known.
+    /// Says what a conversation takes where the model is loaded in this way; `info` is that of the same model. Without
+    /// a context in the request it is what fits into `memory`, as when it is loaded.
+    void plan(const engine::ModelInfo& info, const engine::LoadRequest& request, const engine::MachineMemory& memory);
+    /// Returns the bytes of KV and states when the context to load is full; 0: not known.
     double conversationBytes() const { return contextToLoad * m_kvBytesPerToken + m_stateBytes; }
 
     QString name;

@@ -87,6 +87,18 @@ private Q_SLOTS:
         QCOMPARE(models->offer().conversationBytes(), need(2048, engine::KvType::Q8_0));
         QTRY_VERIFY(models->current().known());
 
+        const engine::ModelInfo model = script->model("/models/a.gguf");
+        ModelFacts facts(model);
+        engine::MachineMemory memory;
+        memory.total_bytes = memory.available_bytes =
+            engine::memory_need(model, smaller).total() + 2 * engine::kMemoryMarginBytes;
+        smaller.context_tokens = 0;  // what fits
+        facts.plan(model, smaller, memory);
+        const int fits = engine::fit_in_memory(model, smaller, memory).largest_context;
+        QVERIFY(fits > 0);
+        QCOMPARE(facts.contextToLoad, std::min(fits, model.context_tokens));
+        smaller.context_tokens = 1024;
+
         script->change([](FakeScript::Settings& settings) { settings.recurrent_layers = 8; });
         models->open(file("b.gguf"));
         QTRY_COMPARE(models->phase(), Phase::Offered);
