@@ -340,7 +340,10 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
 void CatalogueController::onRefused()
 {
     const QString path = m_opener.path();
-    if (m_opener.error().isEmpty() || !m_scanned || isElsewhere(path))
+    bool listed = false;
+    for (int row = 0; row < m_models.rowCount() && !listed; ++row)
+        listed = m_models.entry(row).path == path;
+    if (m_opener.error().isEmpty() || !listed || isElsewhere(path))
         return;
     inBackground(
         this, [path] { return QFileInfo(path).isFile(); },
