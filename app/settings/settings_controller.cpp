@@ -1,6 +1,5 @@
 #include "app/settings/settings_controller.h"
 
-#include "app/system/background.h"
 #include "app/system/chosen_path.h"
 #include "app/system/log_lines.h"
 #include "app/system/profile_folders.h"
@@ -116,7 +115,7 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
              &m_windowWidth,
              &m_windowHeight};
     read();
-    lookAt(likelyFolders(Models) + likelyFolders(Attachments));
+    m_known.lookAt(likelyFolders(Models) + likelyFolders(Attachments));
     for (Setting* setting : m_all)
         connect(setting, &Setting::chosen, this, [this, setting] { keep(setting->key(), setting->written()); });
     connect(&m_theme, &Setting::changed, this, &SettingsController::darkChanged);
@@ -181,7 +180,7 @@ bool SettingsController::addModelFolder(const QUrl& folder)
         m_modelFolders.size() >= kMostFolders)
         return false;
     m_modelFolders += path;
-    m_there.insert(path);
+    m_known.note(path);
     keep(kFoldersKey, m_modelFolders);
     Q_EMIT modelFoldersChanged();
     return true;
@@ -221,32 +220,12 @@ QStringList SettingsController::likelyFolders(FilesOf files) const
     return likely;
 }
 
-/// Each by itself, since one may not answer.
-void SettingsController::lookAt(const QStringList& folders)
-{
-    for (const QString& folder : folders) {
-        if (m_asked.contains(folder))
-            continue;
-        m_asked.insert(folder);
-        inBackground(
-            this, [folder] { return QFileInfo(folder).isDir(); },
-            [this, folder](bool there) {
-                m_asked.remove(folder);
-                if (there)
-                    m_there.insert(folder);
-                else
-                    m_there.remove(folder);
-            },
-            [this, folder] { m_asked.remove(folder); });
-    }
-}
-
 QUrl SettingsController::folderOf(FilesOf files)
 {
     const QStringList likely = likelyFolders(files);
-    const auto there = std::ranges::find_if(likely, [this](const QString& folder) { return m_there.contains(folder); });
-    lookAt(likely);  // for the next time
-    return QUrl::fromLocalFile(there != likely.end() ? *there : QDir::homePath());
+    const QString there = m_known.firstOf(likely);
+    m_known.lookAt(likely);  // for the next time
+    return QUrl::fromLocalFile(there.isEmpty() ? QDir::homePath() : there);
 }
 
 void SettingsController::rememberFolderOf(FilesOf files, const QUrl& chosen)
@@ -257,7 +236,7 @@ void SettingsController::rememberFolderOf(FilesOf files, const QUrl& chosen)
     if (path.isEmpty() || !isPath(folder) || folder == last)
         return;
     last = folder;
-    m_there.insert(folder);  // just now
+    m_known.note(folder);  // just now
     keep(kFolderOfKeys.at(std::size_t(files)), folder);
 }
 
@@ -266,7 +245,7 @@ void SettingsController::setLastModel(const QString& path)
     if (m_lastModel == path)
         return;
     m_lastModel = path;
-    lookAt(likelyFolders(Models));
+    m_known.lookAt(likelyFolders(Models));
     keep(kLastModelKey, path);
 }
 

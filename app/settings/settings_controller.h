@@ -1,11 +1,11 @@
 // SettingsController keeps what the user has chosen for good.
 #pragma once
 
+#include "app/settings/known_folders.h"
 #include "app/settings/setting.h"
 
 #include <QList>
 #include <QObject>
-#include <QSet>
 #include <QStringList>
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
@@ -99,18 +99,15 @@ public:
     Q_INVOKABLE void setFetchFolder(const QUrl& folder);  // which is searched from then on; empty: none of the user's
     Q_INVOKABLE void dismissTrouble();
 
-    /// Where a dialog begins: the folder of the last such file; else, of models, one that the user added; else home. Of
-    /// these only what was there when somebody looked last: on a share that does not answer, the dialog would wait for
-    /// it.
+    /// Returns where a dialog begins: the last such file's folder, for models also one of the user's; else home. Only
+    /// what was there when somebody looked last counts: on a share that does not answer, the dialog would wait.
     Q_INVOKABLE QUrl folderOf(FilesOf files);
     /// `chosen`: a file that was taken from there.
     Q_INVOKABLE void rememberFolderOf(FilesOf files, const QUrl& chosen);
 
-    /// The model that was open last; empty before the first.
-    QString lastModel() const { return m_lastModel; }
+    QString lastModel() const { return m_lastModel; }  // that was open last; empty before the first
     void setLastModel(const QString& path);
-    /// The conversation that was shown last; empty before the first.
-    QString lastConversation() const { return m_lastConversation; }
+    QString lastConversation() const { return m_lastConversation; }  // that was shown last; empty before the first
     void setLastConversation(const QString& id);
     QStringList closedFolders() const { return m_closedFolders; }  // of conversations
     void setClosedFolders(const QStringList& names);
@@ -129,12 +126,10 @@ private:
     void keep(const QString& key, const QVariant& value);
     void setTrouble(const QString& sentence);
     QStringList likelyFolders(FilesOf files) const;
-    void lookAt(const QStringList& folders);
-
     QString m_file, m_trouble, m_fetchFolder, m_lastModel, m_lastConversation;
     QStringList m_modelFolders, m_closedFolders;
     std::array<QString, 2> m_folders;  // by FilesOf
-    QSet<QString> m_there, m_asked;    // folders that were there when somebody looked; that have not answered yet
+    KnownFolders m_known;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
         m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_findModels,
