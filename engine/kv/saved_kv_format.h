@@ -36,7 +36,7 @@ namespace engine {
 /// Raised when the bytes of a file are laid out in another way.
 constexpr std::uint32_t kSavedKvLayout = 1;
 /// Raised when the same model makes other keys and values of the same tokens.
-constexpr std::uint32_t kSavedKvEngine = 1;
+constexpr std::uint32_t kSavedKvEngine = 2;
 
 /// What a file was made with: it must be the same for who reads it.
 struct SavedKvOrigin {
