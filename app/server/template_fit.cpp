@@ -100,10 +100,11 @@ void give_to_user(std::vector<engine::Message>& messages, std::size_t first)
         const bool is_systems = message.role == "system" && i >= first;
         if (is_systems && message.text.empty())
             continue;
+        const std::string before = given.empty() ? std::string() : given.back().role;
         if (is_systems)
             message.role = "user";
-        const bool follows_user = message.role == "user" && !given.empty() && given.back().role == "user";
-        if (follows_user && (is_systems || goes_on))
+        const bool belongs_to_users = message.role == "user" && before == "user" && (is_systems || goes_on);
+        if (belongs_to_users || (is_systems && before == "tool"))
             given.back().text += "\n\n" + message.text;
         else
             given.push_back(std::move(message));
