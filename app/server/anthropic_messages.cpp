@@ -283,22 +283,20 @@ std::string system_text(Fields& fields, Json system)
 }
 
 /// Whether to think, and how much. An effort alone asks for no thoughts in this API. Who wants none is shown none, for
-/// some models think nevertheless.
+/// some models think nevertheless; those are not asked for an effort.
 void read_thinking(Fields& fields, Ask& ask)
 {
     Json arguments = Json::object();
     const Json* config = fields.object("output_config");
-    const auto effort = config ? Fields(*config).text("effort") : std::nullopt;
-    if (effort)
-        arguments["reasoning_effort"] = *effort == "xhigh" || *effort == "max" ? "high" : *effort;
-    if (const Json* thinking = fields.object("thinking")) {
-        const std::string type = Fields(*thinking).text("type").value_or("");
-        ask.shows_thoughts = type != "disabled";
-        if (type == "disabled" || type == "enabled" || type == "adaptive")
-            add_thinking(arguments, type == "disabled"  ? Thinking::Off
-                                    : type == "enabled" ? Thinking::On
-                                                        : Thinking::WhenNeeded);
-    }
+    const Json* thinking = fields.object("thinking");
+    const std::string type = thinking ? Fields(*thinking).text("type").value_or("") : std::string();
+    ask.shows_thoughts = type != "disabled";
+    if (const auto effort = config ? Fields(*config).text("effort") : std::nullopt; effort && ask.shows_thoughts)
+        arguments["reasoning_effort"] = *effort;
+    if (type == "disabled" || type == "enabled" || type == "adaptive")
+        add_thinking(arguments, type == "disabled"  ? Thinking::Off
+                                : type == "enabled" ? Thinking::On
+                                                    : Thinking::WhenNeeded);
     if (!arguments.empty())
         ask.turn.template_arguments_json = text_of(arguments);
 }

@@ -205,8 +205,10 @@ private Q_SLOTS:
         row(anthropic, R"("metadata": {})", "");
         row(anthropic, R"("thinking": {"type": "enabled", "budget_tokens": 2048})", '{' + on + '}');
         row(anthropic, R"("thinking": {"type": "adaptive"}, "output_config": {"effort": "max"})",
-            R"({"reasoning_effort":"high",)" + QString(on).replace("enabled", "adaptive") + '}');
+            R"({"reasoning_effort":"max",)" + QString(on).replace("enabled", "adaptive") + '}');
         row(anthropic, R"("thinking": {"type": "disabled"})", '{' + off + '}', false);
+        row(anthropic, R"("thinking": {"type": "disabled"}, "output_config": {"effort": "high"})", '{' + off + '}',
+            false);
         row(anthropic, R"("output_config": {"effort": "low"})", R"({"reasoning_effort":"low"})");
         const ReadBy ollama = read_with<server::OllamaChat>;
         row(ollama, R"("think": true)", '{' + on + '}');
