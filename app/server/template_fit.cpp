@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace server {
 
@@ -67,6 +68,92 @@ bool has_late_system(const std::vector<engine::Message>& messages)
     return !messages.empty() && std::any_of(messages.begin() + 1, messages.end(), is_systems);
 }
 
+bool is_said_behind_result(const engine::Message& message, const engine::Message& next)
+{
+    return message.role == "tool" && next.role == "user";
+}
+
+bool has_text_behind_result(const std::vector<engine::Message>& messages)
+{
+    return std::ranges::adjacent_find(messages, is_said_behind_result) != messages.end();
+}
+
+bool give_late_to_user(std::vector<engine::Message>& messages)
+{
+    const bool any = has_late_system(messages);
+    if (any)
+        give_to_user(messages, 1);
+    return any;
+}
+
+/// What the user says right behind a tool's result becomes part of it. Mistral's templates, which pass over calls and
+/// results, see two messages of the user there, one behind the other.
+bool give_to_results(std::vector<engine::Message>& messages)
+{
+    std::vector<engine::Message> given;
+    for (engine::Message& message : messages)
+        if (!given.empty() && is_said_behind_result(given.back(), message))
+            given.back().text += "\n\n" + message.text;
+        else
+            given.push_back(std::move(message));
+    const bool any = given.size() < messages.size();
+    messages = std::move(given);
+    return any;
+}
+
+constexpr const char* kEffort = "reasoning_effort";
+
+/// Empty: none is asked for.
+std::string effort_of(const engine::Request& turn)
+{
+    const Json arguments = Json::parse(turn.template_arguments_json, nullptr, false);
+    return Fields(arguments).text(kEffort).value_or("");
+}
+
+engine::Request with_effort(engine::Request turn, const std::string& effort)
+{
+    if (effort == effort_of(turn))
+        return turn;
+    Json arguments = Json::parse(turn.template_arguments_json, nullptr, false);
+    if (effort.empty())
+        arguments.erase(kEffort);
+    else
+        arguments[kEffort] = effort;
+    turn.template_arguments_json = arguments.empty() ? std::string() : text_of(arguments);
+    return turn;
+}
+
+/// Which efforts to try, the best first; the last one is none, with which the template takes its own. Few templates
+/// know more than low, medium and high: those compare with the other words.
+std::vector<std::string> efforts_for(const std::string& asked, std::string_view chat_template)
+{
+    const auto compares_with = [&](const std::string& word) {
+        return chat_template.find('\'' + word + '\'') != std::string_view::npos ||
+               chat_template.find('"' + word + '"') != std::string_view::npos;
+    };
+    std::vector<std::string> efforts;
+    const auto add_known = [&](const char* word) {
+        if (compares_with(word))
+            efforts.emplace_back(word);
+    };
+    if (asked == "max" || asked == "xhigh") {
+        add_known(asked.c_str());
+        if (asked == "max")
+            add_known("xhigh");
+        efforts.emplace_back("high");
+    } else if (!asked.empty()) {
+        efforts.push_back(asked);
+    }
+    if (asked == "high") {
+        add_known("xhigh");
+        efforts.emplace_back("medium");
+    } else if (asked == "minimal") {
+        efforts.emplace_back("low");
+    }
+    efforts.emplace_back();
+    return efforts;
+}
+
 bool is_refused(engine::Request turn, const ModelText& text)
 {
     if (turn.continue_last)  // which no template is given
@@ -75,11 +162,28 @@ bool is_refused(engine::Request turn, const ModelText& text)
     return !prompt && prompt.error().code == engine::Error::Code::Template;
 }
 
+/// Changes no more than it must. Whether the template takes it then.
+bool is_made_to_fit(engine::Request& turn, const ModelText& text)
+{
+    bool fits = !is_refused(turn, text);
+    for (const auto change : {give_late_to_user, give_to_results})
+        if (!fits && change(turn.messages))
+            fits = !is_refused(turn, text);
+    return fits;
+}
+
+/// Whether there is anything in it that templates are known to refuse, and that can be said in another way.
+bool may_be_refused(const engine::Request& turn)
+{
+    return !turn.messages.empty() &&
+           (has_late_system(turn.messages) || has_text_behind_result(turn.messages) || !effort_of(turn).empty());
+}
+
 }  // namespace
 
 bool depends_on_template(const engine::Request& turn)
 {
-    return speaks_of_tools(turn) || has_late_system(turn.messages);
+    return speaks_of_tools(turn) || may_be_refused(turn);
 }
 
 void fit_to_template(engine::Request& turn, const ModelText& text)
@@ -87,8 +191,15 @@ void fit_to_template(engine::Request& turn, const ModelText& text)
     tell_of_tools(turn, text.chat_template());
     if (takes_short_ids_only(text.chat_template()))
         shorten_ids(turn.messages);
-    if (has_late_system(turn.messages) && is_refused(turn, text))
-        give_to_user(turn.messages, 1);
+    if (!may_be_refused(turn))
+        return;
+    for (const std::string& effort : efforts_for(effort_of(turn), text.chat_template())) {
+        engine::Request fitted = with_effort(turn, effort);
+        if (is_made_to_fit(fitted, text)) {
+            turn = std::move(fitted);
+            return;
+        }
+    }
 }
 
 void give_to_user(std::vector<engine::Message>& messages, std::size_t first)

@@ -145,6 +145,15 @@ private Q_SLOTS:
             200);
     }
 
+    // A message of the user's own would be the last one, and what was thought before it no longer of this turn.
+    void whatTheSystemSaysBehindAResultBelongsToIt()
+    {
+        QCOMPARE(anthropics(R"([{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": "r"}]}, {"role": "system", "content": "b"},
+            {"role": "user", "content": "c"}])"),
+                 QString("tool=r+b{\"tool_call_id\":\"1\"};user=c;"));
+    }
+
     // Of many prompts only the end differs.
     void whoSwitchesThoughtsKeepsWhatWasRead()
     {

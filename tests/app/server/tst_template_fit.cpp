@@ -30,6 +30,33 @@ constexpr const char* kRefusesLongIds =
     "{% for c in m.tool_calls %}[{{ c.function.name }} {{ checked(c.id) }}]{% endfor %}"
     "{% if m.role == 'tool' %}({{ checked(m.tool_call_id) }}){% endif %}<|over|>{% endfor %}<|go|>";
 
+// As Qwen3.8 has it, which refuses late system messages as well.
+constexpr const char* kRefusesEfforts =
+    "{% set effort = reasoning_effort|default('xhigh') %}{% if effort not in ('xhigh', 'medium', 'low') %}"
+    "{{ raise_exception('Unexpected reasoning effort ' + effort + '.') }}{% endif %}<|turn|>{{ effort }}<|over|>"
+    "{% for m in messages %}{% if m.role == 'system' and not loop.first %}"
+    "{{ raise_exception('System message must be at the beginning.') }}{% endif %}"
+    "<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|>";
+
+// As gpt-oss has it.
+constexpr const char* kTakesAnyEffort = "<|turn|>{{ reasoning_effort|default(\"medium\") }}<|over|>"
+                                        "{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|>";
+
+// As Mistral Small 4 has it, as far as is known.
+constexpr const char* kTakesHighOnly =
+    "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}"
+    "{{ raise_exception('reasoning_effort must be none or high.') }}{% endif %}"
+    "<|turn|>{{ reasoning_effort|default('unsaid') }}<|over|>"
+    "{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|>";
+
+// As Mistral Nemo has it: calls and results are not counted.
+constexpr const char* kWantsRolesToAlternate =
+    "{% if tools %}{% endif %}{% set ns = namespace() %}{% set ns.index = 0 %}{% for m in messages %}"
+    "{% if m.role == 'system' %}{{ raise_exception('Only user and assistant roles are supported!') }}{% endif %}"
+    "{% if not (m.role == 'tool' or m.tool_calls) %}{% if (m.role == 'user') != (ns.index % 2 == 0) %}"
+    "{{ raise_exception('conversation roles must alternate!') }}{% endif %}{% set ns.index = ns.index + 1 %}{% endif %}"
+    "<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}<|go|>";
+
 QJsonObject fit_message(const char* role, const char* text)
 {
     return {{"role", role}, {"content", text}};
@@ -97,6 +124,87 @@ private Q_SLOTS:
         QVERIFY2(ids.hasMatch(), qPrintable(prompt));
         QCOMPARE(ids.captured(1), ids.captured(3));
         QCOMPARE(server->post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 1}}).status, 200);
+    }
+
+    void roundsOfToolsDoNotBreakTheAlternation_data()
+    {
+        QTest::addColumn<QJsonArray>("behind");
+        QTest::addColumn<QString>("result");
+        QTest::newRow("the system") << QJsonArray{fit_message("system", "late")} << "r\n\nlate";
+        QTest::newRow("the user") << QJsonArray{fit_message("user", "b")} << "r\n\nb";
+        QTest::newRow("both") << QJsonArray{fit_message("system", "late"), fit_message("user", "b")}
+                              << "r\n\nlate\n\nb";
+    }
+    void roundsOfToolsDoNotBreakTheAlternation()
+    {
+        QFETCH(QJsonArray, behind);
+        QFETCH(QString, result);
+        const auto server = serve(kWantsRolesToAlternate);
+        QJsonArray messages = QJsonDocument::fromJson(R"([{"role": "user", "content": "a"},
+            {"role": "assistant", "content": "x", "tool_calls": [
+                {"id": "Abcdefgh9", "function": {"name": "f", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "Abcdefgh9", "content": "r"}])")
+                                  .array();
+        for (const QJsonValue& message : behind)
+            messages.append(message);
+        QCOMPARE(prompt_of(*server, messages),
+                 "<|turn|>user a<|over|><|turn|>assistant x<|over|><|turn|>tool " + result + "<|over|><|go|>");
+        QCOMPARE(server->post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 1}}).status, 200);
+    }
+
+    void theNearestEffortIsAskedForThatTheTemplateTakes_data()
+    {
+        QTest::addColumn<QByteArray>("source");
+        QTest::addColumn<QString>("asked");
+        QTest::addColumn<QString>("said");
+        const auto row = [](const char* source, const char* asked, const char* said) {
+            QTest::addRow("%s, %.20s", asked, source) << QByteArray(source) << QString(asked) << QString(said);
+        };
+        for (const char* const asked : {"high", "xhigh", "max"}) {
+            row(kRefusesEfforts, asked, "xhigh");
+            row(kTakesAnyEffort, asked, "high");
+            row(kTakesHighOnly, asked, "high");
+        }
+        row(kRefusesEfforts, "medium", "medium");
+        row(kRefusesEfforts, "minimal", "low");
+        row(kRefusesEfforts, "odd", "xhigh");
+        row(kTakesAnyEffort, "odd", "odd");
+        row(kTakesHighOnly, "medium", "unsaid");
+    }
+    void theNearestEffortIsAskedForThatTheTemplateTakes()
+    {
+        QFETCH(QByteArray, source);
+        QFETCH(QString, asked);
+        QFETCH(QString, said);
+        const auto server = serve(source.constData());
+        const QJsonArray messages{fit_message("user", "a")};
+        const QJsonObject chat{{"messages", messages}, {"reasoning_effort", asked}, {"max_tokens", 1}};
+        QCOMPARE(server->post("/apply-template", chat).json()["prompt"].toString(),
+                 "<|turn|>" + said + "<|over|><|turn|>a<|over|><|go|>");
+        QCOMPARE(server->post("/v1/chat/completions", chat).status, 200);
+        QCOMPARE(
+            server
+                ->post("/v1/messages",
+                       {{"messages", messages}, {"output_config", QJsonObject{{"effort", asked}}}, {"max_tokens", 1}})
+                .status,
+            200);
+        QCOMPARE(server
+                     ->post("/api/chat", {{"messages", messages},
+                                          {"think", asked},
+                                          {"stream", false},
+                                          {"options", QJsonObject{{"num_predict", 1}}}})
+                     .status,
+                 200);
+    }
+
+    // Each by itself would be refused.
+    void anEffortAndALateSystemAreBothSaidInAnotherWay()
+    {
+        const auto server = serve(kRefusesEfforts);
+        const QJsonObject chat{{"messages", with_late_system()}, {"reasoning_effort", "high"}};
+        QCOMPARE(server->post("/apply-template", chat).json()["prompt"].toString(),
+                 QString("<|turn|>xhigh<|over|><|turn|>s<|over|><|turn|>a<|over|><|turn|>x<|over|>"
+                         "<|turn|>b\n\nlate<|over|><|go|>"));
     }
 
     // What each template calls it is tried in tst_dialects.
