@@ -229,14 +229,19 @@ quint64 ConversationStore::queue(Work work, const QString& replaces) const
 {
     if (m_writer)
         return m_writer->ask({.work = std::move(work), .replaces = replaces});
-    if (replaces.isEmpty() || m_replaces != replaces)
-        ++m_unkept;
-    m_replaces = replaces;
+    if (replaces.isEmpty())
+        m_replaceable.clear();
+    else if (const auto known = m_replaceable.constFind(replaces); known != m_replaceable.cend())
+        return *known;
+    ++m_unkept;
+    if (!replaces.isEmpty())
+        m_replaceable.insert(replaces, m_unkept);
     return m_unkept;
 }
 
 void ConversationStore::ask(const QString& concerns, Work work, Unwritten::Change change, const QString& replaces)
 {
+    forgetWritten();  // here, too: nobody may read for as long as an answer grows
     m_unwritten.add(queue(std::move(work), replaces), concerns, std::move(change));
 }
 

@@ -7,6 +7,7 @@
 #include "app/store/unwritten.h"
 
 #include <QByteArray>
+#include <QHash>
 #include <QObject>
 
 #include <functional>
@@ -99,9 +100,9 @@ private:
     std::unique_ptr<QTemporaryDir> m_temporary;  // of attachments, when in memory
     AttachmentFolder m_attachments;
     std::unique_ptr<StoreReader> m_reader;
-    std::unique_ptr<StoreWriter> m_writer;  // none: nothing can be written
-    mutable quint64 m_unkept = 0;           // in its place: the newest change's number, and what may replace it
-    mutable QString m_replaces;
+    std::unique_ptr<StoreWriter> m_writer;          // none: nothing can be written
+    mutable quint64 m_unkept = 0;                   // in its place: the newest change's number
+    mutable QHash<QString, quint64> m_replaceable;  // the numbers of those with a name, since one without
     mutable Unwritten m_unwritten;
     mutable std::optional<QList<Preset>> m_presets;  // once somebody has asked
     mutable bool m_damageNoted = false;

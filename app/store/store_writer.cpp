@@ -52,9 +52,13 @@ quint64 StoreWriter::ask(Job job)
     quint64 number = 0;
     {
         const std::lock_guard lock(m_mutex);
-        if (!job.replaces.isEmpty() && !m_jobs.empty() && m_jobs.back().replaces == job.replaces) {
-            number = job.number = m_jobs.back().number;
-            m_jobs.back() = std::move(job);
+        const auto unnamed =
+            std::find_if(m_jobs.rbegin(), m_jobs.rend(), [](const Job& waiting) { return waiting.replaces.isEmpty(); });
+        const auto known = std::find_if(m_jobs.rbegin(), unnamed,
+                                        [&](const Job& waiting) { return waiting.replaces == job.replaces; });
+        if (!job.replaces.isEmpty() && known != unnamed) {
+            number = job.number = known->number;
+            *known = std::move(job);
         } else {
             number = job.number = ++m_asked;
             m_jobs.push_back(std::move(job));

@@ -24,7 +24,7 @@ public:
     struct Job {
         Work work;
         qint64 bytes = 0;       // about as many as it writes
-        QString replaces = {};  // a waiting job under the same name, directly before this one; empty: none
+        QString replaces = {};  // the waiting job of this name, unless one without a name came since; empty: none
         std::function<void(const QSqlError&)> done = {};  // on disk or, with an error, dropped; on the writer's thread
         quint64 number = 0;                               // the writer's own
     };

@@ -5,9 +5,13 @@
 
 void Unwritten::add(quint64 number, const QString& conversation, Change change)
 {
-    if (!m_changes.empty() && m_changes.back().number == number)
-        m_changes.pop_back();
-    m_changes.push_back({number, conversation, std::move(change)});
+    const auto place = std::lower_bound(m_changes.begin(), m_changes.end(), number,
+                                        [](const Entry& entry, quint64 wanted) { return entry.number < wanted; });
+    Entry entry{number, conversation, std::move(change)};
+    if (place != m_changes.end() && place->number == number)
+        *place = std::move(entry);
+    else
+        m_changes.insert(place, std::move(entry));
 }
 
 void Unwritten::forget(quint64 written)

@@ -21,7 +21,7 @@ public:
     using Change = std::function<void(State&)>;
     static QString any() { return QStringLiteral("*"); }  // in place of a conversation: all of them
 
-    /// Numbers rise; a change under the newest number takes that one's place.
+    /// Numbers rise; a change under a number that is here takes that one's place.
     void add(quint64 number, const QString& conversation, Change change);
     /// Those up to that number are on disk, or were given up.
     void forget(quint64 written);

@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <memory>
 
 namespace test_support {
@@ -120,6 +121,11 @@ protected:
         }
         QSqlDatabase::removeDatabase("outside");
         return count;
+    }
+    /// How many of these texts somebody beside the test still has.
+    static qsizetype held(const QStringList& texts)
+    {
+        return std::count_if(texts.begin(), texts.end(), [](const QString& text) { return !text.isDetached(); });
     }
     /// A file that is there for so long that nobody is about to send it.
     static void makeOld(const QString& name)

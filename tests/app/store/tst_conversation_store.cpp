@@ -238,6 +238,20 @@ private Q_SLOTS:
         QCOMPARE(store->conversation("new")->header.title, "Cannot be written yet");
     }
 
+    /// The text of an answer is saved every second, and nobody reads for as long as it is looked at.
+    void whatIsOnDiskIsHeldNoLonger()
+    {
+        fill(1);
+        QStringList texts;
+        for (int i = 0; i < 20; ++i) {
+            texts << QString::number(i).repeated(100);
+            store->saveText("c0", "c0-1", texts.last());
+            store->flush();
+        }
+        QTRY_VERIFY2(held(texts) <= 1, qPrintable(QString::number(held(texts))));
+        QCOMPARE(store->conversation("c0")->messages[1].text, texts.last());
+    }
+
     void presets()
     {
         ConversationSettings settings;

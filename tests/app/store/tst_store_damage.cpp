@@ -383,8 +383,11 @@ private Q_SLOTS:
         QCOMPARE(store->conversation("c0")->header.title, "Title 0");
         QCOMPARE(hits("Title", 5).size(), 1);
         store->saveAll(twoTurns("new", "Goes on"));
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 3; ++i) {
+            store->saveText("new", "new-1", QString("y").repeated(i));
             store->saveText("new", "new-3", QString("x").repeated(i));
+        }
+        QCOMPARE(store->conversation("new")->messages[1].text, "yy");
         QCOMPARE(store->conversation("new")->messages.last().text, "xx");
         QCOMPARE(store->conversations().size(), 2);
         store->moveToTrash("c0");
@@ -465,6 +468,15 @@ private Q_SLOTS:
             QTest::qWait(10);
             QCOMPARE(failed.size(), 1);  // once
             QVERIFY(store->conversations().size() >= 5);
+            QStringList texts;
+            for (int i = 0; i < 50; ++i) {
+                for (const char* id : {"c0-1", "c1-1"}) {
+                    texts << QString::number(i).repeated(100);
+                    store->saveText(QString(id).left(2), id, texts.last());
+                }
+            }
+            QVERIFY(held(texts) < 10);  // two answers that grow: the newest texts, and those that were just being tried
+            QCOMPARE(store->conversation("c0")->messages[1].text, texts.last());
         }
         // There is room again: nothing was lost.
         store->flush();
