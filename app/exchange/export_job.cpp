@@ -42,7 +42,7 @@ ExportJob::ExportJob(const ConversationStore& store, const QStringList& conversa
     : QObject(parent)
     , m_store(store)
     , m_waiting(conversations)
-    , m_several(conversations.size() != 1)
+    , m_several(conversations.size() != 1 || QFileInfo(path).isDir())
     , m_format(format)
     , m_path(path)
     , m_largest_bytes(largest_bytes)

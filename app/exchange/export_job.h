@@ -22,8 +22,8 @@ public:
     enum class Format { Json, Markdown };
 
     /// JSON: all into the file `path`, or as many files as it takes for each to be read again, of at most
-    /// `largest_bytes`. Markdown: one of them into the file `path`, several into files of their own in the folder
-    /// `path`.
+    /// `largest_bytes`. Markdown: one of them into the file `path`; several, or where that is a folder, into files of
+    /// their own in the folder `path`.
     ExportJob(const ConversationStore& store, const QStringList& conversations, Format format, const QString& path,
               QObject* parent = nullptr, qint64 largest_bytes = kLargestImport_bytes);
 

@@ -155,6 +155,17 @@ private Q_SLOTS:
         QCOMPARE(QDir(folder->filePath("md")).entryList({"*.md"}).size(), 5);  // of the same title, too
     }
 
+    void theOnlyOneOfAllAsMarkdown()
+    {
+        store->saveAll(twoTurns("one", "One"));
+        makeController();
+        QVERIFY(QDir(folder->path()).mkdir("md"));
+        controller->exportAll(ConversationsController::Markdown, QUrl::fromLocalFile(folder->filePath("md")));
+        QTRY_VERIFY(!controller->busy());
+        QVERIFY2(!controller->sentenceIsError(), qPrintable(controller->sentence()));
+        QCOMPARE(QDir(folder->filePath("md")).entryList(QDir::Files), QStringList{"One.md"});
+    }
+
     void filesThatFail()
     {
         store->saveAll(twoTurns("one", "One"));
