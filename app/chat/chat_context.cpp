@@ -102,10 +102,14 @@ void ChatContext::raise()
     const auto found = larger();
     if (!found)
         return;
-    const bool cut = m_shown->contextFull || (m_shown->busy() && !m_turn.queued());
-    const QString goesOn = cut ? m_shown.id() : QString();
+    QStringList goOn;
+    if (m_shown->contextFull || (m_shown->busy() && !m_turn.queued()))
+        goOn.append(m_shown.id());
+    for (const QStringList answered = m_turns.answered(); const QString& id : answered)
+        if (id != m_shown.id() && m_open.find(id)->phase != OpenConversation::Phase::Stopping)
+            goOn.append(id);  // the load cuts it as well
     dismissNotice();
-    m_turn.goOnAfterLoad(goesOn);
+    m_turn.goOnAfterLoad(goOn);
     Q_EMIT reloadRequested(found->tokens);
 }
 

@@ -135,7 +135,7 @@ bool ChatTurn::ask(StoredMessage question)
 
 void ChatTurn::stop()
 {
-    m_goesOnAfterLoad.clear();
+    m_goOnAfterLoad.removeOne(m_shown.id());
     m_turns.stop(*m_shown);
 }
 
@@ -223,13 +223,15 @@ void ChatTurn::onModelChanged()
 {
     if (m_turns.loading())
         return;
-    const QString cut = std::exchange(m_goesOnAfterLoad, {});
-    if (OpenConversation* const conversation = m_turns.model() && !cut.isEmpty() ? m_open.open(cut) : nullptr)
-        goOnWithWhatWasCut(*conversation);
+    const QStringList cut = std::exchange(m_goOnAfterLoad, {});
+    if (!m_turns.model())
+        return;
+    for (const QString& id : cut)
+        if (OpenConversation* const conversation = m_open.open(id))
+            goOnWithWhatWasCut(*conversation);
 }
 
 void ChatTurn::onTrashed(const QString& conversation)
 {
-    if (m_goesOnAfterLoad == conversation)
-        m_goesOnAfterLoad.clear();
+    m_goOnAfterLoad.removeOne(conversation);
 }

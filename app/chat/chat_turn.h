@@ -73,8 +73,8 @@ public:
     bool ask(StoredMessage question);
     void askAgain(const QString& question);
     void goOnWithWhatWasCut();
-    /// The answer that was cut in this conversation goes on with the next model that is ready. Empty: none does.
-    void goOnAfterLoad(const QString& conversation) { m_goesOnAfterLoad = conversation; }
+    /// What was cut in these conversations by then goes on with the next model that is ready.
+    void goOnAfterLoad(const QStringList& conversations) { m_goOnAfterLoad = conversations; }
     void onModelChanged();
     void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }
     void onTrashed(const QString& conversation);
@@ -96,5 +96,5 @@ private:
     OpenConversations& m_open;
     TurnRunner& m_turns;
     QTimer m_tellElsewhere;
-    QString m_goesOnAfterLoad;  // the conversation whose answer was cut for a larger context
+    QStringList m_goOnAfterLoad;  // the conversations whose answers are cut for a larger context
 };

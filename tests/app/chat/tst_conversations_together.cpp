@@ -247,6 +247,33 @@ private Q_SLOTS:
         QCOMPARE(bench->turns->answered(), QStringList{c});
     }
 
+    void aLargerContextForOneLetsTheOthersGoOn()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 1'000'000; });
+        bench->openModel(100'000);
+        bench->saysForever();
+        const QString stopped = askForLong("stopped");
+        const QString other = askForLong("other");
+        const QString gone = askForLong("gone");
+        const QString raised = askForLong("raised");
+        QVERIFY(chat->open(stopped));
+        chat->turn()->stop();
+        QVERIFY(chat->open(raised));
+        chat->context()->raise();
+        bench->turns->onLoadStarted();  // as the model's controller does
+        bench->script->change([](auto& settings) { settings.words = {"end"}; });
+        bench->store->moveToTrash(gone);
+        bench->openModel(200'000);
+        QTRY_VERIFY(!bench->turns->busy());
+        QCOMPARE(bench->script->requests().size(), size_t(6));
+        QVERIFY(bench->script->requests()[4].continue_last && bench->script->requests()[5].continue_last);
+        for (const QString& id : {raised, other}) {
+            QCOMPARE(stored(id).status, StoredMessage::Status::Complete);
+            QVERIFY2(stored(id).text.endsWith("w end"), qPrintable(stored(id).text));
+        }
+        QCOMPARE(stored(stopped).status, StoredMessage::Status::Stopped);
+    }
+
     void nothingIsLostWhenTheProgramEnds()
     {
         numberTheAnswers();
