@@ -1,11 +1,16 @@
 #include "app/exchange/jan.h"
 
 #include "app/exchange/foreign.h"
+#include "app/store/sound_conversation.h"
 
+#include <QHash>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QSet>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 using foreign::member;
 using foreign::Words;
@@ -40,14 +45,100 @@ QString textOf(const QJsonArray& content, int& leftOut)
 {
     Words words;
     for (const auto& part : content) {
-        if (typeOf(part) == QLatin1String("text")) {
-            words.say(member(member(part, "text"), "value").toString());
-            continue;
+        const QString type = typeOf(part);
+        const QString text = member(member(part, "text"), "value").toString();
+        if (type == QLatin1String("text")) {
+            words.say(text);
+        } else if (type == QLatin1String("reasoning")) {
+            words.think(text);
+        } else {
+            if (type != QLatin1String("tool_call"))
+                words.leaveOut();
+            ++leftOut;
         }
-        words.leaveOut();
-        ++leftOut;
     }
     return words.text();
+}
+
+/// A line, with what it says of its place among the others.
+struct Line {
+    StoredMessage message;
+    QJsonValue parent;    // its id; null: it is a first one; undefined: the thread has no versions
+    QString activeChild;  // the version of what follows that Jan shows; empty: the newest
+};
+
+Line lineOf(const QJsonObject& object, StoredMessage::Role role, int& leftOut)
+{
+    const QJsonValue about = object.value(QLatin1String("metadata"));
+    return {.message = {.id = object.value(QLatin1String("id")).toString(),
+                        .role = role,
+                        .text = textOf(object.value(QLatin1String("content")).toArray(), leftOut),
+                        .createdMs = foreign::milliseconds(object.value(QLatin1String("created_at")))},
+            .parent = member(about, "parentId"),
+            .activeChild = member(about, "activeChildId").toString()};
+}
+
+/// Says under which message each stands: the one that it names, or the line above where it names none that is there. So
+/// do the lines of a thread without versions, an answer that a fault of Jan's cut off from its question, and what stood
+/// under a damaged line.
+void linkLines(std::vector<Line>& lines)
+{
+    const bool versions =
+        std::any_of(lines.begin(), lines.end(), [](const Line& line) { return !line.parent.isUndefined(); });
+    QSet<QString> ids;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        QString& id = lines[i].message.id;
+        if (!versions || id.isEmpty())
+            id = QString::number(i);
+        ids.insert(id);
+    }
+    QString above;
+    for (auto& [message, parent, activeChild] : lines) {
+        const bool first = parent.isNull() && message.role == Role::User;
+        if (!first)
+            message.parent = ids.contains(parent.toString()) ? parent.toString() : above;
+        above = message.id;
+    }
+}
+
+/// The last message of the path that Jan shows, in a sound tree.
+QString shownLeaf(const QList<StoredMessage>& messages, const QHash<QString, QString>& activeChildren)
+{
+    QHash<QString, const StoredMessage*> shown;  // by what it stands under
+    for (const StoredMessage& message : messages) {
+        const StoredMessage*& chosen = shown[message.parent];
+        const QString active = activeChildren.value(message.parent);
+        const bool newest = !chosen || (chosen->id != active && message.createdMs >= chosen->createdMs);
+        if (newest || message.id == active)
+            chosen = &message;
+    }
+    QString leaf;
+    while (const StoredMessage* const next = shown.value(leaf))
+        leaf = next->id;
+    return leaf;
+}
+
+/// A tree of the lines that hold something; what follows the others stands under what is above them.
+void takeIn(std::vector<Line> lines, StoredConversation& conversation, int& leftOut)
+{
+    linkLines(lines);
+    StoredConversation all;
+    QHash<QString, QString> activeChildren;
+    for (Line& line : lines) {
+        activeChildren.insert(line.message.id, line.activeChild);
+        all.messages.append(std::move(line.message));
+    }
+    makeSound(all);
+    leftOut += int(lines.size()) - int(all.messages.size());  // those whose id another has
+    const QString shown = shownLeaf(all.messages, activeChildren);
+    QHash<QString, QString> places;  // of each, the message that it is or stands under
+    for (StoredMessage& message : all.messages) {
+        message.parent = places.value(message.parent);
+        places.insert(message.id, message.text.isEmpty() ? message.parent : message.id);
+    }
+    conversation.header.leaf = places.value(shown);
+    all.messages.removeIf([](const StoredMessage& message) { return message.text.isEmpty(); });
+    conversation.messages = std::move(all.messages);
 }
 
 }  // namespace
@@ -67,6 +158,7 @@ Imported fromJan(const QByteArray& messages, const QJsonDocument& thread)
 {
     StoredConversation conversation;
     ConversationHeader& header = conversation.header;
+    std::vector<Line> lines;
     int leftOut = 0;
     for (qsizetype from = 0; from < messages.size();) {
         const QByteArray line = nextLine(messages, from);
@@ -78,20 +170,13 @@ Imported fromJan(const QByteArray& messages, const QJsonDocument& thread)
             ++leftOut;  // damaged, or a tool's
             continue;
         }
-        const QString text = textOf(object.value(QLatin1String("content")).toArray(), leftOut);
-        if (text.isEmpty())
-            continue;
-        if (conversation.messages.size() == foreign::kMostMessages)
+        if (qsizetype(lines.size()) == foreign::kMostMessages)
             return foreign::tooMany();
-        conversation.messages.append({.id = QString::number(conversation.messages.size()),
-                                      .parent = header.leaf,
-                                      .role = *role,
-                                      .text = text,
-                                      .createdMs = foreign::milliseconds(object.value(QLatin1String("created_at")))});
-        header.leaf = conversation.messages.last().id;
+        lines.push_back(lineOf(object, *role, leftOut));
         if (header.id.isEmpty())
             header.id = object.value(QLatin1String("thread_id")).toString();
     }
+    takeIn(std::move(lines), conversation, leftOut);
     const QJsonObject about = thread.object();
     const QJsonValue assistant = about.value(QLatin1String("assistants")).toArray().at(0);
     header.title = foreign::line(about.value(QLatin1String("title")));

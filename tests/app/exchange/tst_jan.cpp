@@ -10,6 +10,20 @@ QByteArray line(const QByteArray& role, const QByteArray& text)
            R"(","content":[{"type":"text","text":{"value":")" + text + "\"}}]}\n";
 }
 
+/// One of a thread with versions: `parent` and `active` are JSON; without the latter the newest is shown.
+QByteArray versionLine(const QByteArray& id, const QByteArray& role, const QByteArray& parts, const QByteArray& parent,
+                       const QByteArray& active = {})
+{
+    return R"({"object":"thread.message","id":")" + id + R"(","role":")" + role + R"(","content":[)" + parts +
+           R"(],"metadata":{"parentId":)" + parent +
+           (active.isEmpty() ? QByteArray() : R"(,"activeChildId":)" + active) + "}}\n";
+}
+
+QByteArray part(const QByteArray& type, const QByteArray& text)
+{
+    return R"({"type":")" + type + R"(","text":{"value":")" + text + "\"}}";
+}
+
 }  // namespace
 
 class TestJan : public test_support::ImportedCase
@@ -50,6 +64,41 @@ private Q_SLOTS:
         QCOMPARE(outline(all.conversations[0]), "0<- user: A\n1<0 assistant: B *");
         const Imported single = imported(line("user", "A"), "m.jsonl");  // is JSON as a whole
         QCOMPARE(outline(single.conversations.value(0)), "0<- user: A *");
+    }
+
+    void versionsStandSideBySide()
+    {
+        const QByteArray thread =
+            versionLine("a", "user", part("text", "A"), "null", "\"b1\"") +
+            versionLine("b1", "assistant", part("reasoning", "Hm.") + ',' + part("text", "B1"), R"("a")") +
+            versionLine("b2", "assistant", part("text", "B2"), R"("a")") +
+            versionLine("c", "user", part("text", "C"), R"("b2")");
+        const Imported all = imported(thread, "v.jsonl");
+        QCOMPARE(all.error, "");
+        QCOMPARE(all.leftOut, 0);
+        QCOMPARE(outline(all.conversations[0]), "0<- user: A\n"
+                                                "1<0 assistant: <think>|Hm.|</think>||B1 *\n"
+                                                "2<0 assistant: B2\n"
+                                                "3<2 user: C");
+        const Imported newest = imported(QByteArray(thread).replace(R"("b1"}})", R"("gone"}})"), "n.jsonl");
+        QVERIFY(outline(newest.conversations[0]).endsWith("user: C *"));
+    }
+
+    void versionsWhosePlaceIsNotSaid()
+    {
+        const QByteArray thread = versionLine("a", "user", part("text", "A"), "null") +
+                                  versionLine("b", "assistant", part("text", "B"), "null") +  // a fault of Jan's
+                                  versionLine("c", "user", R"({"type":"tool_call"})", R"("b")") +
+                                  versionLine("d", "assistant", part("text", "D"), R"("c")") +
+                                  versionLine("e", "user", part("text", "E"), R"("lost")") +
+                                  versionLine("e", "user", part("text", "twice"), R"("a")") +
+                                  versionLine("f", "user", part("text", "F"), R"("g")") +
+                                  versionLine("g", "user", part("text", "G"), R"("f")");
+        const Imported all = imported(thread, "p.jsonl");
+        QCOMPARE(all.error, "");
+        QCOMPARE(all.leftOut, 2);  // a call and what had another's id
+        QCOMPARE(outline(all.conversations[0]), "0<- user: A\n1<0 assistant: B\n2<1 assistant: D\n3<2 user: E\n"
+                                                "4<- user: F\n5<4 user: G *");
     }
 
     void aThreadAlone()
