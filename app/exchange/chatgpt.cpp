@@ -58,13 +58,14 @@ private:
     /// Where a node is among the messages.
     struct Place {
         qsizetype message = -1;  // of it, or the nearest before it; -1: none
-        bool sameAnswer = true;  // nothing has branched off since
+        bool sameAnswer = true;  // nothing has branched off or been asked since
     };
 
     QList<StoredMessage> tree();
     std::optional<Said> said(const QJsonValue& message);
     Words words(const QJsonValue& content);
     void readParts(const QJsonArray& parts, Words& words);
+    void leaveFilesOut(const QJsonArray& attachments, Words& words);
     void readSystem(const QJsonValue& message);
     void put(const Said& said, const QString& id, Place& place);
 
@@ -127,8 +128,10 @@ void Nodes::put(const Said& said, const QString& id, Place& place)
     QList<StoredMessage>& messages = m_conversation.messages;
     const bool goesOn = place.message >= 0 && place.sameAnswer && said.role == Role::Assistant &&
                         messages[place.message].role == Role::Assistant;
-    if (!goesOn && said.words.isEmpty())
+    if (!goesOn && said.words.isEmpty()) {
+        place.sameAnswer = place.sameAnswer && said.role == Role::Assistant;
         return;
+    }
     if (!goesOn) {
         messages.append({.id = id,
                          .parent = place.message >= 0 ? messages[place.message].id : QString(),
@@ -161,9 +164,11 @@ std::optional<Said> Nodes::said(const QJsonValue& message)
         return {};
     }
     Said said{.role = *role, .createdMs = foreign::milliseconds(member(message, "create_time"))};
+    if (*role == Role::User)
+        leaveFilesOut(member(about, "attachments").toArray(), said.words);
     const QString recipient = string(message, "recipient");
     if (recipient.isEmpty() || recipient == QLatin1String("all"))
-        said.words = words(content);
+        said.words.add(words(content));
     else
         ++m_leftOut;  // the call of a tool
     if (*role == Role::Assistant)
@@ -205,6 +210,18 @@ void Nodes::readParts(const QJsonArray& parts, Words& words)
             words.leaveOut();
             ++m_leftOut;
         }
+    }
+}
+
+/// The user's files but for pictures, which are among the parts as well.
+void Nodes::leaveFilesOut(const QJsonArray& attachments, Words& words)
+{
+    for (const auto& attachment : attachments) {
+        const QString type = string(attachment, "mime_type") + string(attachment, "mimeType");  // in older exports
+        if (type.startsWith(QLatin1String("image/")))
+            continue;
+        words.leaveOut();
+        ++m_leftOut;
     }
 }
 

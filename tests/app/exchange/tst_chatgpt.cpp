@@ -111,6 +111,35 @@ private Q_SLOTS:
                  "0<- user: A\n1<0 assistant: B *\n2<0 assistant: C");
     }
 
+    void aQuestionWithoutWords_data()
+    {
+        QTest::addColumn<QJsonArray>("attachments");
+        QTest::addColumn<QString>("middle");
+        QTest::addColumn<int>("leftOut");
+        QTest::newRow("a file") << QJsonArray{QJsonObject{{"name", "a.pdf"}, {"mime_type", "application/pdf"}}}
+                                << "2<1 user: […]\n3<2 assistant: C *" << 1;
+        QTest::newRow("nothing") << QJsonArray{} << "2<1 assistant: C *" << 0;
+        QTest::newRow("a picture") << QJsonArray{QJsonObject{{"name", "a.png"}, {"mimeType", "image/png"}}}
+                                   << "2<1 assistant: C *" << 0;  // which is a part, too
+        QTest::newRow("wrong") << QJsonArray{5, QJsonArray()} << "2<1 user: […]||[…]\n3<2 assistant: C *" << 2;
+    }
+    void aQuestionWithoutWords()
+    {
+        QFETCH(QJsonArray, attachments);
+        QFETCH(QString, middle);
+        QFETCH(int, leftOut);
+        QJsonObject question = node("b", "user", "", {"d"});
+        QJsonObject message = question["message"].toObject();
+        message["metadata"] = QJsonObject{{"attachments", attachments}};
+        question["message"] = message;
+        const Imported all = imported(file({{"a", node({}, "user", "A", {"b"})},
+                                            {"b", node("a", "assistant", "B", {"c"})},
+                                            {"c", question},
+                                            {"d", node("c", "assistant", "C")}}));
+        QCOMPARE(outline(all.conversations.value(0)), "0<- user: A\n1<0 assistant: B\n" + middle);
+        QCOMPARE(all.leftOut, leftOut);
+    }
+
     void wrongTypesEverywhere()
     {
         const QJsonObject sound = node({}, "user", "A");
