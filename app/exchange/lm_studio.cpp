@@ -28,6 +28,7 @@ public:
     int leftOut() const { return m_leftOut; }
 
 private:
+    QString systemPrompt() const;
     void readVersions(const QJsonArray& versions, qsizetype selected);
     void readSystem(const QJsonValue& version);
     StoredMessage messageOf(const QJsonValue& version, Role role);
@@ -47,10 +48,23 @@ StoredConversation Chat::read()
     header.createdMs = foreign::milliseconds(m_root.value(QLatin1String("createdAt")));
     for (const char* last : {"userLastMessagedAt", "assistantLastMessagedAt"})
         header.changedMs = std::max(header.changedMs, foreign::milliseconds(m_root.value(QLatin1String(last))));
-    header.settings.systemPrompt = m_root.value(QLatin1String("systemPrompt")).toString();
+    header.settings.systemPrompt = systemPrompt();
     for (const QJsonArray messages = m_root.value(QLatin1String("messages")).toArray(); const auto& message : messages)
         readVersions(member(message, "versions").toArray(), member(message, "currentlySelected").toInt());
     return std::move(m_conversation);
+}
+
+/// Newer versions keep it among the settings of the chat.
+QString Chat::systemPrompt() const
+{
+    const QString own = m_root.value(QLatin1String("systemPrompt")).toString();
+    if (!own.isEmpty() || !m_root.value(QLatin1String("usePerChatPredictionConfig")).toBool(true))
+        return own;
+    for (const QJsonArray fields = member(m_root.value(QLatin1String("perChatPredictionConfig")), "fields").toArray();
+         const auto& field : fields)
+        if (member(field, "key").toString() == QLatin1String("llm.prediction.systemPrompt"))
+            return member(field, "value").toString();
+    return {};
 }
 
 void Chat::readVersions(const QJsonArray& versions, qsizetype selected)

@@ -59,6 +59,32 @@ private Q_SLOTS:
         QVERIFY(other.conversations[0].header.id != once);
     }
 
+    void theSystemPromptOfTheChat_data()
+    {
+        QTest::addColumn<QJsonObject>("more");
+        QTest::addColumn<QString>("prompt");
+        const QJsonObject config{
+            {"fields", QJsonArray{QJsonObject{{"key", "llm.prediction.temperature"}, {"value", 0.7}},
+                                  QJsonObject{{"key", "llm.prediction.systemPrompt"}, {"value", "You teach."}}}}};
+        QTest::newRow("among the settings")
+            << QJsonObject{{"systemPrompt", ""}, {"perChatPredictionConfig", config}} << "You teach.";
+        QTest::newRow("of an older version")
+            << QJsonObject{{"systemPrompt", "You sail."}, {"perChatPredictionConfig", config}} << "You sail.";
+        QTest::newRow("not in use") << QJsonObject{{"usePerChatPredictionConfig", false},
+                                                   {"perChatPredictionConfig", config}}
+                                    << "";
+        QTest::newRow("wrong") << QJsonObject{{"perChatPredictionConfig", QJsonObject{{"fields", QJsonArray{5, {}}}}}}
+                               << "";
+    }
+    void theSystemPromptOfTheChat()
+    {
+        QFETCH(QJsonObject, more);
+        QFETCH(QString, prompt);
+        more["messages"] = QJsonArray{chatMessage({version("user", "A")})};
+        const Imported all = imported(QJsonDocument(more).toJson());
+        QCOMPARE(all.conversations.value(0).header.settings.systemPrompt, prompt);
+    }
+
     void selectionsThatAreNone_data()
     {
         QTest::addColumn<QJsonValue>("selected");
