@@ -6,6 +6,7 @@
 #include "app/exchange/import_text.h"
 #include "app/exchange/jan.h"
 #include "app/exchange/lm_studio.h"
+#include "app/store/well_formed.h"
 #include "app/system/ordinary_file.h"
 
 #include <QCryptographicHash>
@@ -18,7 +19,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <new>
+#include <utility>
 
 namespace {
 
@@ -118,9 +121,26 @@ bool hasTooLongMessage(const StoredConversation& conversation)
                        [](const StoredMessage& message) { return message.text.size() > kLongestMessage_chars; });
 }
 
+/// Else it would be kept as another text, and the same file not be known again.
+void makeWellFormed(StoredConversation& conversation)
+{
+    const auto mend = [](std::initializer_list<QString*> texts) {
+        for (QString* const text : texts)
+            *text = wellFormed(std::move(*text));
+    };
+    ConversationHeader& header = conversation.header;
+    mend({&header.title, &header.folder, &header.draft, &header.settings.systemPrompt, &header.settings.preset});
+    for (StoredMessage& message : conversation.messages) {
+        mend({&message.text, &message.sentence, &message.model});
+        for (Attachment& attachment : message.attachments)
+            mend({&attachment.name, &attachment.text});
+    }
+}
+
 /// Makes it fit to be kept: an id that may be a file's name, messages with ids of their own, no time in the future.
 void settle(StoredConversation& conversation)
 {
+    makeWellFormed(conversation);
     ConversationHeader& header = conversation.header;
     const QUuid known(header.id);
     header.id = !known.isNull()       ? plain(known)

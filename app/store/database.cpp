@@ -1,5 +1,7 @@
 #include "app/store/database.h"
 
+#include "app/store/well_formed.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QUuid>
@@ -159,7 +161,8 @@ QSqlQuery Database::run(const QString& statement, const QVariantList& values) co
     query.setForwardOnly(true);
     bool done = query.prepare(statement);
     for (const QVariant& value : values)
-        query.addBindValue(value);
+        query.addBindValue(value.typeId() == QMetaType::QString && !value.isNull() ? wellFormed(value.toString())
+                                                                                   : value);
     done = done && query.exec();
     if (!done)
         m_error = query.lastError();

@@ -78,6 +78,17 @@ private Q_SLOTS:
         QCOMPARE(store->kept(kId).has_value(), id == kId);
     }
 
+    void halfACharacterIsKnownAgain()
+    {
+        QByteArray bytes = jsonBeginning() + jsonOf(twoTurns(kId, "One", "a-bcd")) + jsonEnd();
+        const QString path = written("a.json", bytes.replace("a-bcd", "a\\ud83dbcd"));
+        QCOMPARE(counts(imported({path})), "1 0");
+        QCOMPARE(counts(imported({path})), "0 1");
+        QCOMPARE(counts(imported({path})), "0 1");
+        store->flush();
+        QCOMPARE(store->conversation(kId)->messages[1].text, QString::fromUtf8("a\uFFFDbcd"));
+    }
+
     void markdownIsKnownByItsWords()
     {
         const QString path = written("a.md", toMarkdown(twoTurns("one", "One")));

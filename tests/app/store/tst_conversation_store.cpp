@@ -83,6 +83,22 @@ private Q_SLOTS:
         QCOMPARE(read->messages[1].parent, conversation.messages[0].id);
     }
 
+    void halfACharacterTakesNoOtherAlong()
+    {
+        const QString text = QString("a") + QChar(0xD83D) + "bcd" + QChar(0xDE00) + QChar(0xD83D);
+        const QString kept = QString::fromUtf8("a\uFFFDbcd\uFFFD\uFFFD");
+        StoredConversation conversation = twoTurns("id", "Title");
+        conversation.header.draft = text;
+        conversation.messages[0].text = text;
+        store->saveAll(conversation);
+        store->saveText("id", "id-1", text);
+        reopen();
+        const auto read = store->conversation("id");
+        QCOMPARE(read->header.draft, kept);
+        QCOMPARE(read->messages[0].text, kept);
+        QCOMPARE(read->messages[1].text, kept);
+    }
+
     void listIsPinnedFirstThenNewest()
     {
         for (int i = 0; i < 5; ++i) {
