@@ -1,17 +1,48 @@
 #include "app/store/store_reader.h"
 
 #include "app/store/rows.h"
-#include "app/store/search_words.h"
 #include "app/store/sound_conversation.h"
 
+#include <QRegularExpression>
 #include <QUuid>
 
+#include <algorithm>
 #include <utility>
 
 namespace {
 
 // One that is kept takes a few hundred kB; what is larger is not ours, and is not read.
 constexpr qsizetype kLongestRecording_bytes = 1024 * 1024;
+
+constexpr qsizetype kBeforeFound_chars = 30;
+constexpr qsizetype kExcerpt_chars = 120;
+
+SearchHit hitOf(const QSqlQuery& row)
+{
+    return {.conversation = row.value(0).toString(),
+            .message = row.value(1).toString(),
+            .title = row.value(2).toString(),
+            .excerpt = row.value(3).toString(),
+            .changedMs = row.value(4).toLongLong()};
+}
+
+/// What stands around the first of the parts, with marks around all of them.
+QString excerptOf(const QString& text, const QStringList& parts)
+{
+    const QString cut = QStringLiteral("…");
+    const qsizetype found = text.indexOf(parts.first(), 0, Qt::CaseInsensitive);
+    qsizetype from = std::max<qsizetype>(found - kBeforeFound_chars, 0);
+    qsizetype to = std::min(from + kExcerpt_chars, text.size());
+    from += from > 0 && text[from].isLowSurrogate();
+    to -= to < text.size() && text[to].isLowSurrogate();
+    QString excerpt = text.mid(from, to - from).remove(QChar(2)).remove(QChar(3)).simplified();
+    QStringList escaped;
+    for (const QString& part : parts)
+        escaped << QRegularExpression::escape(part);
+    const QString any = QStringLiteral("(%1)").arg(escaped.join(QLatin1Char('|')));
+    excerpt.replace(QRegularExpression(any, QRegularExpression::CaseInsensitiveOption), QStringLiteral("\x02\\1\x03"));
+    return (from > 0 ? cut : QString()) + excerpt + (to < text.size() ? cut : QString());
+}
 
 }  // namespace
 
@@ -102,11 +133,16 @@ Attachment StoreReader::withText(Attachment attachment) const
     return attachment;
 }
 
-QList<SearchHit> StoreReader::search(const QString& words, int limit) const
+QList<SearchHit> StoreReader::search(const QString& typed, int limit) const
 {
-    const QString query = searchQuery(words);
-    if (query.isEmpty() || limit <= 0)
+    const SearchWords words = searchWords(typed);
+    if (words.isEmpty() || limit <= 0)
         return {};
+    return words.parts.isEmpty() ? searchIndex(words.query, limit) : searchTexts(words, limit);
+}
+
+QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
+{
     // Marks that no text can know, since a text may hold U+0002 itself.
     const QString open = QUuid::createUuid().toString(QUuid::Id128);
     const QString close = QUuid::createUuid().toString(QUuid::Id128);
@@ -114,11 +150,7 @@ QList<SearchHit> StoreReader::search(const QString& words, int limit) const
     QList<SearchHit> hits;
     const auto collect = [&](const QString& statement) {
         m_database.rows(statement, {open, close, query, query, limit - hits.size()}, [&](const QSqlQuery& row) {
-            SearchHit hit{.conversation = row.value(0).toString(),
-                          .message = row.value(1).toString(),
-                          .title = row.value(2).toString(),
-                          .excerpt = row.value(3).toString(),
-                          .changedMs = row.value(4).toLongLong()};
+            SearchHit hit = hitOf(row);
             hit.excerpt.remove(QChar(2)).remove(QChar(3)).replace(open, QChar(2)).replace(close, QChar(3));
             hit.excerpt = std::move(hit.excerpt).simplified();
             hits.append(hit);
@@ -142,6 +174,43 @@ QList<SearchHit> StoreReader::search(const QString& words, int limit) const
                                "JOIN conversations b ON b.id = n.conversation "
                                "WHERE s.text_search MATCH ? AND b.trashed_ms IS NULL ORDER BY s.rank LIMIT ?) "
                                "ORDER BY text_search.rank, c.changed_ms DESC"));
+    return hits;
+}
+
+/// Reads titles and texts for what no index knows, the newest first, as far as it takes to find so many.
+QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit) const
+{
+    QList<SearchHit> hits;
+    const auto collect = [&](const QString& from, const QString& text, const QString& index, const QString& order) {
+        QString statement = from;
+        QVariantList values;
+        for (const QString& part : words.parts) {
+            statement += QStringLiteral(" AND %1 LIKE ?").arg(text);
+            values << QLatin1Char('%') + part + QLatin1Char('%');  // letters and digits only
+        }
+        if (!words.query.isEmpty()) {
+            statement += index;
+            values << words.query;
+        }
+        values << limit - hits.size();
+        m_database.rows(statement + order, values, [&](const QSqlQuery& row) {
+            hits.append(hitOf(row));
+            hits.last().excerpt = excerptOf(hits.last().excerpt, words.parts);
+            return true;
+        });
+    };
+    collect(QStringLiteral("SELECT c.id, NULL, c.title, c.title, c.changed_ms FROM conversations c "
+                           "WHERE c.trashed_ms IS NULL"),
+            QStringLiteral("c.title"),
+            QStringLiteral(" AND c.number IN (SELECT rowid FROM title_search WHERE title_search MATCH ?)"),
+            QStringLiteral(" ORDER BY c.changed_ms DESC LIMIT ?"));
+    if (hits.size() < limit)
+        collect(QStringLiteral("SELECT c.id, m.id, c.title, m.text, c.changed_ms FROM messages m "
+                               "CROSS JOIN conversations c ON c.id = m.conversation "
+                               "WHERE c.trashed_ms IS NULL AND m.searchable"),
+                QStringLiteral("m.text"),
+                QStringLiteral(" AND m.number IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
+                QStringLiteral(" ORDER BY m.number DESC LIMIT ?"));
     return hits;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/store/attachment_folder.h"
 #include "app/store/database.h"
+#include "app/store/search_words.h"
 
 #include <functional>
 #include <optional>
@@ -22,7 +23,7 @@ public:
     bool isTrashed(const QString& id) const;
     std::optional<StoredConversation> conversation(const QString& id) const;
     QByteArray recording(const QString& id) const;  // empty: none that can be one
-    QList<SearchHit> search(const QString& words, int limit) const;
+    QList<SearchHit> search(const QString& typed, int limit) const;
     QList<Preset> presets() const;
 
     /// Everything that a damaged database still gives, read row by row from both ends.
@@ -33,6 +34,9 @@ public:
     Rescued rescue() const;
 
 private:
+    QList<SearchHit> searchIndex(const QString& query, int limit) const;
+    QList<SearchHit> searchTexts(const SearchWords& words, int limit) const;
+
     using TakeRow = std::function<void(const QSqlQuery&)>;
     void readFromBothEnds(const QString& columns, const QString& table, const TakeRow& take) const;
     QList<StoredConversation> rescuedConversations() const;

@@ -70,6 +70,17 @@ private Q_SLOTS:
         QTest::newRow("control") << QString::fromUtf8("the\0cac", 7) << "m-cache";
         QTest::newRow("dotted") << "llama.cpp"
                                 << "m-cpp";
+        QTest::newRow("a word within") << QString::fromUtf8("机器") << "m-chinese";
+        QTest::newRow("at its end") << QString::fromUtf8("“学习”，") << "m-chinese";
+        QTest::newRow("several within") << QString::fromUtf8("有趣 我喜欢") << "m-chinese";
+        QTest::newRow("within, not there") << QString::fromUtf8("有趣 深度") << "";
+        QTest::newRow("within Japanese") << QString::fromUtf8("学習") << "m-japanese";
+        QTest::newRow("within Thai") << QString::fromUtf8("แมว") << "m-thai";
+        QTest::newRow("between spaces and within") << QString::fromUtf8("gpu 内存") << "m-mixed";
+        QTest::newRow("within and a beginning") << QString::fromUtf8("内存 gp") << "m-mixed";
+        QTest::newRow("both in one") << QString::fromUtf8("kv缓存") << "m-mixed";
+        QTest::newRow("a title within") << QString::fromUtf8("计划") << QString::fromUtf8("旅行计划");
+        QTest::newRow("patterns are signs") << QString::fromUtf8("机%习_") << "m-chinese";
     }
     void search()
     {
@@ -81,11 +92,16 @@ private Q_SLOTS:
             {"m-accent", QString::fromUtf8("Über das Café")},
             {"m-greek", QString::fromUtf8("ο ΛΟΓΟΣ και το μέτρο")},
             {"m-cpp", "C++ as in llama.cpp"},
+            {"m-chinese", QString::fromUtf8("我喜欢机器学习，因为它很有趣")},
+            {"m-japanese", QString::fromUtf8("機械学習について教えてください")},
+            {"m-thai", QString::fromUtf8("ฉันรักแมวและหมา")},
+            {"m-mixed", QString::fromUtf8("GPU 的内存里有KV缓存。")},
         };
         StoredConversation conversation{.header = {.id = "c", .title = "Travel plans"}, .messages = {}};
         for (const auto& [id, text] : texts)
             conversation.messages.append({.id = id, .text = text, .sentence = {}, .attachments = {}, .model = {}});
         store->saveAll(conversation);
+        store->saveAll({.header = {.id = "d", .title = QString::fromUtf8("旅行计划")}, .messages = {}});
         QCOMPARE(::words(hits(words, 20)).join(' '), found);
     }
 
@@ -131,6 +147,12 @@ private Q_SLOTS:
         QVERIFY(found[0].excerpt.size() < 400);
         QCOMPARE(hits("title", 5)[0].excerpt, "A \x02title\x03");
         QCOMPARE(hits("away", 0).size(), 0);
+        conversation.messages[1].text = QString::fromUtf8("远\n").repeated(500) +
+                                        QString::fromUtf8("它\x02 有针，针。") + QString::fromUtf8("近").repeated(500);
+        store->saveAll(conversation);
+        const QString within = hits(QString::fromUtf8("针"), 5).value(0).excerpt;
+        QVERIFY2(within.contains(QString::fromUtf8("远 它 有\x02针\x03，\x02针\x03。近")), qPrintable(within));
+        QVERIFY2(within.startsWith("…") && within.endsWith("…") && within.size() < 200, qPrintable(within));
     }
 
     void whatChangesIsFoundAnew()
