@@ -200,9 +200,14 @@ void BlockModel::take(const std::vector<ReasoningMarks::Part>& parts)
         case Kind::Thought:
             if (Thought* const thought = openThought())
                 thought->blocks->append(part.text);
+            else
+                m_builder.append(part.text);
             break;
         case Kind::Begin:
-            beginThought();
+            if (m_rows.size() < BlockLines::kMostBlocks)
+                beginThought();
+            else
+                m_builder.append(u"\n\n");  // like the rest of a text of too many blocks
             break;
         case Kind::End:
             endThought();

@@ -35,6 +35,10 @@ int displayMarks(QStringView line)
 
 void BlockLines::add(const QString& text, Line kind)
 {
+    if (m_state.mode != Mode::RestOfText && m_blocks.blocks().size() >= kMostBlocks)
+        beginRestOfText();
+    if (m_state.mode == Mode::RestOfText)
+        return m_blocks.addCodeLine(text, kind);
     const bool rest = std::exchange(m_state.cut, kind == Line::Cut);
     addLine(rest || isBlank(text) ? text : withoutLongItems(text), kind);
 }
@@ -86,6 +90,8 @@ void BlockLines::addLine(const QString& text, Line kind)
     case Mode::RestOfTable:
         lineOfTable(text, kind);
         break;
+    case Mode::RestOfText:
+        break;  // add() has seen to it
     }
 }
 
@@ -386,11 +392,25 @@ void BlockLines::lineOfTable(const QString& text, Line kind)
 
 void BlockLines::beginRestOfTable()
 {
-    const QString note = QCoreApplication::translate(
-        "BlockBuilder", "This table is too large to be drawn whole. Its other rows follow as they were written.");
+    beginRest(Mode::RestOfTable,
+              QCoreApplication::translate("BlockBuilder", "This table is too large to be drawn whole. Its other rows "
+                                                          "follow as they were written."));
+}
+
+void BlockLines::beginRestOfText()
+{
+    closePiece();
+    m_state.longItems.clear();
+    beginRest(Mode::RestOfText,
+              QCoreApplication::translate("BlockBuilder", "This text has too many parts to be drawn whole. What "
+                                                          "follows is shown as it was written."));
+}
+
+void BlockLines::beginRest(Mode rest, const QString& note)
+{
     m_blocks.addParagraph({.spans = {{.text = note, .looks = Span::Italic}}, .depth = lists()}, 0, 0);
     m_blocks.startCode({}, lists(), 0);
-    m_state.mode = Mode::RestOfTable;
+    m_state.mode = rest;
 }
 
 /// The cells of one row of the table that is open.
@@ -453,7 +473,7 @@ bool BlockLines::worthShowing(const QString& text) const
     const QStringView trimmed = QStringView(text).trimmed();
     if (m_state.mode == Mode::Fenced)
         return trimmed.isEmpty() || trimmed.count(m_state.fence.mark()) < trimmed.size();
-    if (m_state.mode == Mode::Indented || trimmed.size() > 20)
+    if (m_state.mode == Mode::Indented || m_state.mode == Mode::RestOfText || trimmed.size() > 20)
         return true;
     if (m_state.mode == Mode::Table)
         return trimmed.size() > 1;

@@ -17,6 +17,9 @@ public:
     /// The most cells that all tables of a text may have, with those that their rows lack. They cost far more than
     /// other text, so the rows beyond are shown as they were written.
     static constexpr qsizetype kMostCells = 20'000;
+    /// The most blocks that a text may have, each of which the page holds an item for: what comes after them is shown
+    /// as it was written, many lines to a block.
+    static constexpr qsizetype kMostBlocks = 10'000;
 
     void add(const QString& text, Line kind);
     /// What was open ends here.
@@ -30,7 +33,7 @@ public:
     void setReferences(const References& references) { m_state.references = references; }
 
 private:
-    enum class Mode { None, Paragraph, Item, Quote, Indented, Fenced, Maths, Table, RestOfTable };
+    enum class Mode { None, Paragraph, Item, Quote, Indented, Fenced, Maths, Table, RestOfTable, RestOfText };
 
     /// An item of which more lines may come than a piece holds.
     struct LongItem {
@@ -80,6 +83,8 @@ private:
     void lineOfMaths(const QString& text);
     void lineOfTable(const QString& text, Line kind);
     void beginRestOfTable();
+    void beginRestOfText();
+    void beginRest(Mode rest, const QString& note);
     void lineInside(const QString& text, Line kind = Line::Whole);  // of the item or quote that is open
     void splitPiece(Line kind);
     int lists() const { return int(m_state.longItems.size()); }  // in which a piece stands

@@ -132,7 +132,7 @@ QList<Block> typedBlocks(const QString& text)
     const QStringView all(text);
     Fences fences(all);
     qsizetype done = 0;
-    while (const auto fenced = fences.next()) {
+    while (const auto fenced = blocks.size() < BlockLines::kMostBlocks ? fences.next() : std::nullopt) {
         appendText(withoutLineBreaks(all.sliced(done, fenced->begin - done), done > 0, true), blocks);
         BlockBuilder code;
         code.append(all.sliced(fenced->begin, fenced->end - fenced->begin));

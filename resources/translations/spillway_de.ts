@@ -336,6 +336,10 @@
         <source>This table is too large to be drawn whole. Its other rows follow as they were written.</source>
         <translation>Diese Tabelle ist zu groß, um ganz gezeichnet zu werden. Ihre übrigen Zeilen folgen, wie sie geschrieben wurden.</translation>
     </message>
+    <message>
+        <source>This text has too many parts to be drawn whole. What follows is shown as it was written.</source>
+        <translation>Dieser Text hat zu viele Teile, um ganz gezeichnet zu werden. Was folgt, wird gezeigt, wie es geschrieben wurde.</translation>
+    </message>
 </context>
 <context>
     <name>BlockDelegate</name>

@@ -198,6 +198,41 @@ private Q_SLOTS:
         QVERIFY2(seconds < 60, qPrintable(QString::number(seconds)));  // else it takes many minutes
     }
 
+    /// Each row is an item of the page.
+    void aTextOfVeryManyBlocksHasNotAsManyRows_data()
+    {
+        QTest::addColumn<bool>("typed");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("rules") << false << "***\n";
+        QTest::newRow("code") << false << "```\nx\n```\n";
+        QTest::newRow("in lists") << false << "- # a\n  ***\n";
+        QTest::newRow("thoughts") << false << "<think>\nx\n</think>\n***\n";
+        QTest::newRow("typed") << true << "```\nx\n```\n";
+    }
+    void aTextOfVeryManyBlocksHasNotAsManyRows()
+    {
+        QFETCH(bool, typed);
+        QFETCH(QString, part);
+        BlockModel model(typed ? BlockModel::Format::Plain : BlockModel::Format::Markdown);
+        model.append(part.repeated(100'000));
+        model.append("the end");
+        model.finish();
+        QVERIFY2(model.rowCount() < 25'000, qPrintable(QString::number(model.rowCount())));
+        const QString last = model.index(model.rowCount() - 1).data(BlockModel::ContentRole).toString();
+        QVERIFY2(last.endsWith("the end"), qPrintable(last.right(50)));
+    }
+
+    void theBlocksBeyondAreAsTheyWereWritten()
+    {
+        BlockModel model;
+        QCOMPARE(model.rowCount(), 0);  // from here on it is watched
+        for (int i = 0; i < 10'100; ++i)
+            model.append("***\n");
+        QCOMPARE(model.rowCount(), 10'002);
+        QVERIFY(model.index(10'000).data(BlockModel::ContentRole).toString().contains("too many parts"));
+        QCOMPARE(model.codeText(10'001), QString("***\n").repeated(100).chopped(1));
+    }
+
     void aLongPlainTextWithoutLinesTakesItsLengthInTime()
     {
         const auto seconds = [](qsizetype size) {
