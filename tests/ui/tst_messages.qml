@@ -40,8 +40,11 @@ Item {
             compare(messagePart("answerEnding").text, "Stopped");
             const before = rawText(1);
             Bench.script({ text: "the end" });
+            click(messagePart("rawButton"));
+            tryVerify(() => messagePart("rawBlock") !== null);
             click(messagePart("continueButton"));
             tryVerify(() => !Bench.chat.turn.busy && rawText(1) === before + "the end");
+            verify(messagePart("rawBlock") === null); // it would stay as it was
             verify(!messagePart("continueButton").visible);
             compare(messagePart("answerEnding").text, "");
         }

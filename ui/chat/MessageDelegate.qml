@@ -50,7 +50,12 @@ Item {
     readonly property bool edited: editing.message === messageId
     readonly property bool attended: last || hover.hovered || activeFocus || actions.activeFocus // its actions are shown
 
-    property bool raw: false // shown as it was typed or generated
+    property bool raw: false // shown as it was typed or generated, until more is generated
+
+    onLiveChanged: {
+        if (live)
+            raw = false;
+    }
 
     // Where that much of the text of a block lies above.
     function yOf(block: int, share: real): real {
