@@ -1,5 +1,6 @@
 #include "app/chat/chat_clipboard.h"
 
+#include "app/attachments/field_text.h"
 #include "app/chat/block_model.h"
 #include "app/text/reasoning.h"
 
@@ -41,6 +42,11 @@ void ChatClipboard::copyLastAnswer()
             copy(wordsOf(**message));
             return;
         }
+}
+
+bool ChatClipboard::fitsTheField() const
+{
+    return ::fitsTheField(QGuiApplication::clipboard()->text());
 }
 
 void ChatClipboard::copyLastCode()

@@ -20,7 +20,8 @@ public:
     Q_INVOKABLE void copy(const QString& text);
     Q_INVOKABLE void copyMessage(const QString& message);
     Q_INVOKABLE void copyLastAnswer();
-    Q_INVOKABLE void copyLastCode();  // of the newest answer that has any
+    Q_INVOKABLE void copyLastCode();        // of the newest answer that has any
+    Q_INVOKABLE bool fitsTheField() const;  // what is on it can be edited in the window
 
 private:
     const ShownConversation& m_shown;

@@ -97,7 +97,7 @@ bool ChatTurn::send(const QString& text)
 
 bool ChatTurn::send(const QString& text, const QList<Attachment>& attachments)
 {
-    if (!canSend() || (text.trimmed().isEmpty() && attachments.isEmpty()))
+    if (!canSend() || text.size() > kLongestMessage_chars || (text.trimmed().isEmpty() && attachments.isEmpty()))
         return false;
     StoredMessage message;
     message.text = text;

@@ -57,7 +57,8 @@ public:
     /// How much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
     QString savedNote() const { return m_shown->savedNote; }
 
-    /// False when it cannot be sent now; `obstacle` says why, and the text stays where it was typed.
+    /// False when it cannot be sent now, and `obstacle` says why, or is too long to be kept; it stays where it was
+    /// typed.
     Q_INVOKABLE bool send(const QString& text);
     bool send(const QString& text, const QList<Attachment>& attachments);
     Q_INVOKABLE void stop();

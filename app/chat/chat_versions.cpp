@@ -15,7 +15,7 @@ ChatVersions::ChatVersions(EngineThread& engine, ConversationStore& store, Shown
 bool ChatVersions::edit(const QString& id, const QString& text)
 {
     const StoredMessage* const original = m_shown->tree.find(id);
-    if (!original || m_shown->busy())
+    if (!original || m_shown->busy() || text.size() > kLongestMessage_chars)
         return false;
     if (original->role == StoredMessage::Role::User)
         return ask(*original, text, original->attachments);
@@ -48,7 +48,7 @@ bool ChatVersions::edit(const QString& id, const QString& text, const QStringLis
 /// Asks the question in other words, or once more where nothing of it is other.
 bool ChatVersions::ask(const StoredMessage& original, const QString& text, const QList<Attachment>& attachments)
 {
-    if (!m_turn.canSend() || (text.trimmed().isEmpty() && attachments.isEmpty()))
+    if (!m_turn.canSend() || text.size() > kLongestMessage_chars || (text.trimmed().isEmpty() && attachments.isEmpty()))
         return false;
     if (text == original.text && attachments.size() == original.attachments.size()) {
         m_turn.askAgain(QString(original.id));  // the message moves when the tree grows

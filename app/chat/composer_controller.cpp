@@ -7,6 +7,7 @@
 #include <QMimeData>
 
 #include <algorithm>
+#include <utility>
 
 namespace {
 
@@ -57,7 +58,11 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
 QString ComposerController::obstacle() const
 {
     const QString why = m_chat.turn()->obstacle();
-    return why.isEmpty() && m_attachments.reading() ? tr("The files are still being read.") : why;
+    if (!why.isEmpty())
+        return why;
+    if (m_attachments.reading())
+        return tr("The files are still being read.");
+    return m_draftIsTooLong ? tr("A message of this length cannot be kept: attach it as a file.") : QString();
 }
 
 int ComposerController::tokensLeft() const
@@ -132,6 +137,9 @@ void ComposerController::onConversationOpened()
 void ComposerController::onDraftChanged()
 {
     m_draftIsOther = true;
+    const bool tooLong = m_chat.draft().size() > kLongestMessage_chars;
+    if (std::exchange(m_draftIsTooLong, tooLong) != tooLong)
+        Q_EMIT obstacleChanged();
     if (m_chat.draft().isEmpty() || m_turns.busy())
         setDraftTokens(0);  // the old number would stay for as long as the answer takes
     m_countTimer.start();

@@ -82,6 +82,7 @@ private:
     int m_draftTokens = 0;
     bool m_countingDraft = false;  // the engine is at it
     std::stop_source m_countingStop;
+    bool m_draftIsTooLong = false;
     bool m_draftIsOther = false;  // than what was counted last, or is being counted
     int m_pastes = 0;
     QString m_pasted;  // what addText() gave back for it

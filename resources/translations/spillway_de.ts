@@ -701,6 +701,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Pasted text %1.txt</source>
         <translation>Eingefügter Text %1.txt</translation>
     </message>
+    <message>
+        <source>A message of this length cannot be kept: attach it as a file.</source>
+        <translation>Eine so lange Nachricht lässt sich nicht aufbewahren: Hängen Sie sie als Datei an.</translation>
+    </message>
 </context>
 <context>
     <name>ComposerField</name>
@@ -4791,6 +4795,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Keep</source>
         <translation>Behalten</translation>
+    </message>
+    <message>
+        <source>What was copied is too long to be edited here. Attach it to a message as a file.</source>
+        <translation>Was kopiert wurde, ist zu lang, um hier bearbeitet zu werden. Hängen Sie es als Datei an eine Nachricht an.</translation>
     </message>
 </context>
 <context>

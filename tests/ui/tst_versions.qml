@@ -169,6 +169,44 @@ Item {
             tryVerify(() => messagePart("versionText").text === "2/2");
         }
 
+        function test_an_answer_is_not_kept_while_the_model_answers() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            answered("two");
+            pointAt(1);
+            click(messagePart("editButton", 1));
+            tryVerify(() => messagePart("editField", 1) && messagePart("editField", 1).activeFocus);
+            type("!");
+            verify(messagePart("editAccept", 1).enabled);
+            Bench.script({ tokens: 5000, tokenMs: 5 });
+            Bench.chat.turn.retry();
+            tryVerify(() => !messagePart("editAccept", 1).enabled);
+            compare(messagePart("editNote", 1).text, "The model is still answering.");
+            Bench.chat.turn.stop();
+            tryVerify(() => messagePart("editAccept", 1).enabled);
+            messagePart("editField", 1).forceActiveFocus();
+            keyClick(Qt.Key_Return, Qt.ControlModifier);
+            tryVerify(() => messagePart("editField", 1) === null && rawText(1) === "yes!");
+        }
+
+        function test_what_is_too_long_to_edit_is_not_pasted() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            pointAt(0);
+            click(messagePart("editButton", 0));
+            tryVerify(() => messagePart("editField", 0) && messagePart("editField", 0).activeFocus);
+            Bench.chat.clipboard.copy("x".repeat(300000));
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            tryVerify(() => messagePart("editNote", 0).text.indexOf("too long") > 0);
+            compare(messagePart("editField", 0).text, "one");
+            Bench.chat.clipboard.copy("!");
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            tryVerify(() => messagePart("editField", 0).text === "one!");
+            verify(messagePart("editNote", 0).text.indexOf("too long") < 0);
+        }
+
         function test_an_edit_survives_scrolling() {
             makeWindow({ tokens: 400 });
             openModel();

@@ -158,7 +158,8 @@ Item {
             sourceComponent: MessageEditor {
                 mine: root.mine
                 editing: root.editing
-                obstacle: root.mine ? root.chat.turn.obstacle : ""
+                clipboard: root.chat.clipboard
+                obstacle: root.mine || root.chat.turn.busy ? root.chat.turn.obstacle : ""
                 onAttachmentShown: (name, text, characters) => root.attachmentShown(name, text, characters)
                 onAccepted: text => {
                     const files = root.editing.attachments.map(file => file.id);

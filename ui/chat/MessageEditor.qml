@@ -3,6 +3,7 @@
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts
+import Spillway.App
 import Spillway.Ui.Attachments
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
@@ -12,7 +13,10 @@ FocusScope {
 
     required property bool mine
     required property MessageEditing editing
-    required property string obstacle // why it cannot be sent now
+    required property ChatClipboard clipboard
+    required property string obstacle // why it cannot be sent or kept now
+
+    property bool pasteRefused: false // what was to be pasted was too long
 
     readonly property bool acceptable: obstacle === "" && (field.text.trim() !== "" || editing.attachments.length > 0)
 
@@ -91,7 +95,10 @@ FocusScope {
                     selectionColor: Theme.selection
                     selectedTextColor: Theme.text
                     background: null
-                    onTextChanged: root.editing.follow(text, canRedo)
+                    onTextChanged: {
+                        root.pasteRefused = false;
+                        root.editing.follow(text, canRedo);
+                    }
                     Component.onCompleted: {
                         text = root.editing.text;
                         cursorPosition = length;
@@ -106,6 +113,11 @@ FocusScope {
                     Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
                     Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
                     Keys.onPressed: event => {
+                        if (event.matches(StandardKey.Paste) && !root.clipboard.fitsTheField()) {
+                            event.accepted = true;
+                            root.pasteRefused = true;
+                            return;
+                        }
                         const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
                         const accepts = root.mine ? !(event.modifiers & Qt.ShiftModifier) : event.modifiers & Qt.ControlModifier;
                         if (!enter || !accepts || inputMethodComposing)
@@ -121,12 +133,14 @@ FocusScope {
 
             Text {
                 Layout.fillWidth: true
+                objectName: "editNote"
                 text: root.obstacle !== "" ? root.obstacle
+                    : root.pasteRefused ? qsTr("What was copied is too long to be edited here. Attach it to a message as a file.")
                     : root.mine ? qsTr("What followed stays, as another version.") : qsTr("What the model said stays, as another version.")
                 textFormat: Text.PlainText
                 wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall
-                color: root.obstacle !== "" ? Theme.warning : Theme.textMuted
+                color: root.obstacle !== "" || root.pasteRefused ? Theme.warning : Theme.textMuted
             }
             ActionButton {
                 objectName: "editCancel"

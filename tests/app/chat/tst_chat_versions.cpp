@@ -96,6 +96,29 @@ private Q_SLOTS:
         QCOMPARE(bench->texts()[1], "the moon is rock");
     }
 
+    /// The answer to what cannot be kept could not be kept, either.
+    void whatIsTooLongToBeKeptIsNotSent()
+    {
+        const QSignalSpy failed(bench->store.get(), &ConversationStore::failed);
+        const QString tooLong(kLongestMessage_chars + 1, 'x');
+        ComposerController composer(*chat, *bench->turns, *bench->thread, bench->store->attachmentsFolder());
+        QSignalSpy changed(&composer, &ComposerController::obstacleChanged);
+        chat->setDraft(tooLong);
+        QVERIFY2(composer.obstacle().contains("length"), qPrintable(composer.obstacle()));
+        QVERIFY(!changed.empty());
+        QVERIFY(!composer.send(tooLong));
+        QVERIFY(!chat->turn()->send(tooLong));
+        QCOMPARE(chat->draft().size(), tooLong.size());
+        chat->setDraft("question");
+        QCOMPARE(composer.obstacle(), "");
+        bench->answer("question");
+        QVERIFY(!chat->versions()->edit(bench->idAt(0), tooLong));
+        QVERIFY(!chat->versions()->edit(bench->idAt(1), tooLong));
+        QCOMPARE(chat->messages()->count(), 2);
+        bench->store->flush();
+        QVERIFY(failed.empty());
+    }
+
     void aCutAnswerGoesOn()
     {
         bench->saysForever();
