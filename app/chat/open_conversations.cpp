@@ -65,9 +65,12 @@ void OpenConversations::save(OpenConversation& conversation, const QString& mess
 
 void OpenConversations::saveAll(OpenConversation& conversation)
 {
-    conversation.header.leaf = conversation.tree.leaf();
     conversation.kept = true;
-    m_store.saveAll({conversation.header, conversation.tree.messages()});
+    OpenConversation now = conversation;
+    if (now.phase == OpenConversation::Phase::Queued)
+        now.takeAnswersBack({});  // what has not begun may never come
+    now.header.leaf = now.tree.leaf();
+    m_store.saveAll({now.header, now.tree.messages()});
 }
 
 void OpenConversations::dropIdle()

@@ -27,7 +27,7 @@ public:
     // Into the store, as they are now.
     void save(OpenConversation& conversation);
     void save(OpenConversation& conversation, const QString& message);
-    void saveAll(OpenConversation& conversation);
+    void saveAll(OpenConversation& conversation);  // without the answers that still wait
 
 private:
     ConversationStore& m_store;

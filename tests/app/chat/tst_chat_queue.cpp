@@ -156,6 +156,38 @@ private Q_SLOTS:
         QVERIFY(chat->turn()->busy());
     }
 
+    void whatIsSavedWhileQueuedIsWhatWas()
+    {
+        bench->says("an answer");
+        const QString b = ask("question");
+        settle();
+        bench->answer("more");
+        bench->saysForever();
+        ask("another");
+        QVERIFY(chat->open(b));
+        chat->turn()->retry();
+        QVERIFY(chat->turn()->queued());
+        ConversationTree& tree = bench->open->find(b)->tree;
+        tree.find(bench->idAt(0))->leftOut = tree.find(bench->idAt(1))->leftOut = true;
+        chat->context()->bringBack(bench->idAt(2));
+        const auto kept = [&] { return *bench->store->conversation(b); };
+        QCOMPARE(kept().messages.size(), 4);
+        QCOMPARE(kept().header.leaf, kept().messages[3].id);
+        QVERIFY(!kept().messages[0].leftOut);
+        QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 2);  // it still waits
+        chat->turn()->stop();
+        QCOMPARE(kept().messages.size(), 4);
+
+        StoredMessage& last = *tree.find(bench->lastId());
+        last.status = StoredMessage::Status::Stopped;
+        tree.find(bench->idAt(0))->leftOut = true;
+        chat->turn()->continueAnswer(bench->lastId());
+        QVERIFY(chat->turn()->queued());
+        chat->context()->bringBack(bench->idAt(1));
+        QCOMPARE(kept().messages[3].status, StoredMessage::Status::Stopped);
+        QVERIFY(!kept().messages[0].leftOut);
+    }
+
     void modelLostWhileQueued()
     {
         bench->script->change([](auto& settings) {
