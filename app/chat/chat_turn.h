@@ -19,6 +19,7 @@ class ChatTurn : public QObject
     Q_PROPERTY(State state READ state NOTIFY stateChanged)
     Q_PROPERTY(bool busy READ busy NOTIFY stateChanged)
     Q_PROPERTY(bool queued READ queued NOTIFY stateChanged)
+    Q_PROPERTY(bool loading READ loading NOTIFY canSendChanged)
     Q_PROPERTY(int queuePosition READ queuePosition NOTIFY stateChanged)
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged)
     Q_PROPERTY(QString obstacle READ obstacle NOTIFY canSendChanged)
@@ -44,6 +45,7 @@ public:
     State state() const { return State(m_shown->phase); }
     bool busy() const { return m_shown->busy(); }
     bool queued() const { return state() == Queued; }
+    bool loading() const { return m_turns.loading(); }  // the model
     int queuePosition() const;  // so many turns have to end before this conversation's begins; 0: it does not wait
     bool answered() const { return busy() && !queued(); }
     /// The conversation that is being answered while this one is looked at, by its id; the first of several. Empty:

@@ -65,6 +65,10 @@
         <source>Waits for another conversation&apos;s answer</source>
         <translation>Wartet auf die Antwort in einem anderen Gespräch</translation>
     </message>
+    <message>
+        <source>Waits until the model has loaded</source>
+        <translation>Wartet, bis das Modell geladen ist</translation>
+    </message>
 </context>
 <context>
     <name>AnswerColumnHead</name>
@@ -4883,6 +4887,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Answer</source>
         <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>Waits until the model has loaded</source>
+        <translation>Wartet, bis das Modell geladen ist</translation>
     </message>
 </context>
 <context>

@@ -83,6 +83,22 @@ Item {
             tryVerify(() => Bench.chat.turn.queued);
         }
 
+        function test_a_queue_while_a_model_loads() {
+            makeWindow({ tokens: 5000, tokenMs: 5, atOnce: 1 });
+            openModel();
+            ask("first");
+            tryVerify(() => lastText().length > 20);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.turn.busy);
+            ask("second");
+            tryVerify(() => messagePart("queuedText") && messagePart("queuedText").visible);
+            compare(messagePart("queuedText").text, "Waits for another conversation's answer");
+            Bench.script({ text: "done", loadMs: 1500 });
+            Bench.models.reload();
+            tryVerify(() => messagePart("queuedText").text === "Waits until the model has loaded");
+            tryVerify(() => !Bench.chat.turn.busy && lastText() === "done");
+        }
+
         function test_left_out_and_brought_back() {
             makeWindow({ tokens: 30, context: 100 });
             openModel();

@@ -57,7 +57,7 @@ Flickable {
         Text {
             width: parent.width
             visible: root.message.status === MessageModel.Queued
-            text: qsTr("Waits for another conversation's answer")
+            text: root.chat.turn.loading ? qsTr("Waits until the model has loaded") : qsTr("Waits for another conversation's answer")
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeBody

@@ -37,8 +37,9 @@ RowLayout {
         objectName: "queuedText"
         Layout.fillWidth: true
         visible: root.queued
-        text: root.chat.turn.queuePosition <= 1 ? qsTr("Waits for another conversation's answer")
-                                                : qsTr("Waits for the answers of %1 conversations").arg(Format.count(root.chat.turn.queuePosition))
+        text: root.chat.turn.loading ? qsTr("Waits until the model has loaded")
+            : root.chat.turn.queuePosition <= 1 ? qsTr("Waits for another conversation's answer")
+            : qsTr("Waits for the answers of %1 conversations").arg(Format.count(root.chat.turn.queuePosition))
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeBody
         color: Theme.textMuted
