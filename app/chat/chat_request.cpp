@@ -13,11 +13,11 @@ bool answered(const QList<const StoredMessage*>& path, qsizetype question)
 }
 
 /// A message as the model reads it. The answer it is to go on with is given whole: it may be cut off in a thought.
-QString readText(const StoredMessage& message, bool last)
+PartedAnswer asRead(const StoredMessage& message, bool last)
 {
     if (message.role == StoredMessage::Role::User)
-        return promptText(message.text, message.attachments);
-    return last ? message.text : answerOf(message.text);
+        return {promptText(message.text, message.attachments), {}};
+    return last ? PartedAnswer{message.text, {}} : partedAnswer(message.text);
 }
 
 std::string rawText(const QList<const StoredMessage*>& path)
@@ -48,19 +48,17 @@ ChatRequest chatRequest(const engine::Request& defaults, const ConversationSetti
         return asked;
     }
 
-    const auto add = [&](const char* role, const QString& text, const QString& id) {
-        request.messages.push_back({.role = role, .text = text.toStdString()});
-        asked.ids.append(id);
-    };
     for (qsizetype i = 0; i < path.size(); ++i) {
         const StoredMessage& message = *path[i];
         const bool last = i + 1 == path.size();
         const bool mine = message.role == StoredMessage::Role::User;
         if (!last && (message.leftOut || (mine ? !answered(path, i) : message.text.isEmpty())))
             continue;
-        add(mine ? "user" : "assistant", readText(message, last), message.id);
-        if (!mine && !last)  // whether the model reads it again is its template's choice
-            request.messages.back().reasoning = thoughtsOf(message.text).toStdString();
+        const auto [text, thoughts] = asRead(message, last);
+        request.messages.push_back({.role = mine ? "user" : "assistant",
+                                    .text = text.toStdString(),
+                                    .reasoning = thoughts.toStdString()});  // read again if the template says so
+        asked.ids.append(message.id);
     }
     request.continue_last = path.last()->role == StoredMessage::Role::Assistant;
     applySettings(settings, request);

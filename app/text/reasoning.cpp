@@ -58,6 +58,8 @@ constexpr std::array kAroundAnswer = {
     std::pair(QStringView(u"<response>"), QStringView(u"</response>")),
 };
 
+constexpr QStringView kFirstOfMarks = u"<[◁";
+
 constexpr qsizetype kFenceLine = 80;  // as much of a line as tells whether it is a fence
 
 qsizetype fenceLength(QStringView line)
@@ -102,7 +104,7 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
             close(parts);
         return;
     }
-    const bool mayBegin = m_lineStart && m_fence.isEmpty() && QStringView(u"<[◁").contains(c);
+    const bool mayBegin = m_lineStart && m_fence.isEmpty() && kFirstOfMarks.contains(c);
     if (!m_held.isEmpty() || mayBegin || (!m_answerEnd.isEmpty() && m_fence.isEmpty() && c == m_answerEnd[0])) {
         if (m_held.isEmpty())
             m_inLine = !mayBegin;
@@ -221,45 +223,28 @@ void ReasoningMarks::followFences(QChar c)
     m_lineStart = true;
 }
 
-namespace {
-
-struct Parted {
-    QString answer;
-    QString thoughts;
-    bool thought = false;  // there are marks
-};
-
-Parted parted(QStringView text)
+PartedAnswer partedAnswer(QStringView text)
 {
     using Kind = ReasoningMarks::Part::Kind;
+    if (std::none_of(kFirstOfMarks.begin(), kFirstOfMarks.end(), [&](QChar c) { return text.contains(c); }))
+        return {text.toString(), {}};
     ReasoningMarks marks;
     std::vector<ReasoningMarks::Part> parts = marks.add(text);
     const std::vector<ReasoningMarks::Part> rest = marks.end();
     parts.insert(parts.end(), rest.begin(), rest.end());
-    Parted found;
+    PartedAnswer found;
+    bool thought = false;  // there are marks
     for (const ReasoningMarks::Part& part : parts) {
-        found.thought = found.thought || part.kind != Kind::Answer;
+        thought = thought || part.kind != Kind::Answer;
         if (part.kind == Kind::WasThought)
             found.thoughts += std::exchange(found.answer, {});
         (part.kind == Kind::Thought ? found.thoughts : found.answer) += part.text;
     }
-    if (found.thought) {
+    if (thought) {
         found.answer = found.answer.trimmed();
         found.thoughts = found.thoughts.trimmed();
+        if (found.answer.isEmpty())
+            found.answer = std::exchange(found.thoughts, {});
     }
     return found;
-}
-
-}  // namespace
-
-QString answerOf(QStringView text)
-{
-    const Parted found = parted(text);
-    return found.thought && found.answer.isEmpty() ? found.thoughts : found.answer;
-}
-
-QString thoughtsOf(QStringView text)
-{
-    const Parted found = parted(text);
-    return found.answer.isEmpty() ? QString() : found.thoughts;
 }

@@ -48,9 +48,16 @@ private:
     bool m_inLine = false;      // what is held began in a line
 };
 
-/// What a model is to read again of its own answer: all but what it thought, or that, without its marks, where it got
-/// no further. A text without reasoning is left as it is, to the last space.
-QString answerOf(QStringView text);
+/// An answer, parted from what the model thought before it. Both without marks.
+struct PartedAnswer {
+    /// What a model is to read again of it: all but what it thought, or that where it got no further. A text without
+    /// reasoning is left as it is, to the last space.
+    QString answer;
+    QString thoughts;  // empty where they are the answer
+};
+PartedAnswer partedAnswer(QStringView text);
 
-/// What it thought before that answer, without its marks; empty where answerOf() gives the thoughts themselves.
-QString thoughtsOf(QStringView text);
+inline QString answerOf(QStringView text)
+{
+    return partedAnswer(text).answer;
+}

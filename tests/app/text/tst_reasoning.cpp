@@ -4,6 +4,9 @@
 
 #include <QTest>
 
+#include <algorithm>
+#include <ctime>
+
 using Kind = ReasoningMarks::Part::Kind;
 
 class TestReasoning : public QObject
@@ -130,10 +133,10 @@ private Q_SLOTS:
     void answers()
     {
         QCOMPARE(answerOf(u"<think>a</think>\n\nb"), "b");
-        QCOMPARE(thoughtsOf(u"<think>\na\n</think>\n\nb"), "a");
-        QCOMPARE(thoughtsOf(u"a\n</think>\nb"), "a");
-        QCOMPARE(thoughtsOf(u"<think>a"), "");  // the answer is to be made of it
-        QCOMPARE(thoughtsOf(u"b"), "");
+        QCOMPARE(partedAnswer(u"<think>\na\n</think>\n\nb").thoughts, "a");
+        QCOMPARE(partedAnswer(u"a\n</think>\nb").thoughts, "a");
+        QCOMPARE(partedAnswer(u"<think>a").thoughts, "");  // the answer is to be made of it
+        QCOMPARE(partedAnswer(u"b").thoughts, "");
         QCOMPARE(answerOf(u"a\n</think>\nb"), "b");
         QCOMPARE(answerOf(u"<think>a</think>b\n<think>c</think>\nd\n"), "b\n\nd");
         QCOMPARE(answerOf(u"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"),
@@ -145,6 +148,25 @@ private Q_SLOTS:
         // It thought and was cut off: better than nothing.
         QCOMPARE(answerOf(u"<think>\na"), "a");
         QCOMPARE(answerOf(u"a\n</think>\n"), "a");
+    }
+
+    /// A long conversation's answers are parted at each turn, while the window stands.
+    void whatHasNoMarksIsNotRead()
+    {
+        const auto seconds = [](const QString& text) {
+            double least = 1e9;
+            for (int i = 0; i < 3; ++i) {
+                const std::clock_t start = std::clock();
+                if (answerOf(text) != text)
+                    qFatal("it was no mark");
+                least = std::min(least, double(std::clock() - start) / CLOCKS_PER_SEC);
+            }
+            return least;
+        };
+        const double plain = seconds(QString(5'000'000, 'x'));
+        const double read = seconds(QString(5'000'000, 'x') + "\n<");
+        qInfo("%g s and %g s", plain, read);
+        QVERIFY(plain * 3 < read);
     }
 };
 
