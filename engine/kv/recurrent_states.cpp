@@ -118,7 +118,7 @@ int RecurrentStates::reachable(const KvSequence& sequence, int tokens) const
 int RecurrentStates::cut(KvSequence& sequence, int tokens)
 {
     const int left = reachable(sequence, tokens);
-    if (!any() || (left == sequence.length() && whole(sequence)))
+    if (!any() || (left > 0 && left == sequence.length() && whole(sequence)))
         return left;
     while (!sequence.checkpoints.empty() && sequence.checkpoints.back().tokens > left) {
         give_back(sequence.checkpoints.back().state);

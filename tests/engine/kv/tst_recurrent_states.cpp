@@ -104,6 +104,17 @@ private Q_SLOTS:
         QVERIFY(has_seen(cache, sequence, 0));
     }
 
+    void aStateThatNoStepHasWrittenIsGivenBack()
+    {
+        KvCache cache = hybrid_cache();
+        KvSequence sequence;
+        QVERIFY(cache.reserve(sequence, 4));
+        QCOMPARE(cache.states().used(), 1);
+        cache.truncate(sequence, 0);
+        QCOMPARE(cache.states().used(), 0);
+        QVERIFY(step(cache, sequence, 4) && has_seen(cache, sequence, 4));
+    }
+
     void withoutRecurrentLayersNothingIsKept()
     {
         const kernels::KvBlockLayout block{kernels::KvType::F16, kernels::KvType::F16, 8, 8, 16};
