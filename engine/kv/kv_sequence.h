@@ -44,6 +44,7 @@ struct RowGroup {
     int row = 0;                     // of the step, where they begin
     int wanted = 0;                  // of so many rows at its end logits will be asked for
     std::stop_token stop = {};       // asked for when nobody wants the rows any more
+    bool to_its_end = false;         // once it is begun: what half a step spoils costs more than its other half
     ExpertCounts* chosen = nullptr;  // what the tokens choose is counted there; null: nowhere
     bool drafted = false;            // all but the first may be taken back
     int drafted_row = -1;            // of the step's drafted rows, where they begin; -1: their inputs are not kept
@@ -51,10 +52,16 @@ struct RowGroup {
     int count() const { return int(tokens.size()); }
 };
 
-/// Whether nobody wants any row of the step any more. What it says once it says to the end.
-inline bool given_up(std::span<const RowGroup> groups)
+/// Whether nobody wants any row of the step any more. What it says once it says to the end; so below.
+inline bool unwanted(std::span<const RowGroup> groups)
 {
     return std::ranges::all_of(groups, [](const RowGroup& group) { return group.stop.stop_requested(); });
+}
+
+/// Whether the step, which is being computed, ends in its midst.
+inline bool given_up(std::span<const RowGroup> groups)
+{
+    return unwanted(groups) && std::ranges::none_of(groups, &RowGroup::to_its_end);
 }
 
 }  // namespace engine

@@ -185,6 +185,8 @@ RowGroup TurnRunner::next(int rows)
     step_us_ = now_us();
     rows_ = {&conversation_.kv};
     rows_.stop = host_.stop;
+    // A state cannot go back by half a step: what was answered before it would be computed again in the next turn.
+    rows_.to_its_end = answers() && host_.model.cache().states().any();
     rows_.chosen = conversation_.experts.get();
     if (answers()) {
         rows_.tokens = step_.begin(history_, most_drafted(rows), company_);

@@ -6,6 +6,9 @@
 
 #include <QTemporaryDir>
 
+#include <chrono>
+#include <thread>
+
 using namespace engine;
 using namespace test_support;
 
@@ -120,6 +123,47 @@ private Q_SLOTS:
         QCOMPARE(other.text, fresh_answer_of(request, edited));
         QVERIFY(other.telemetry.reused_tokens > 0);  // the system's message
         QCOMPARE(answer_of(*engine, sequence, longer).text, expected);
+    }
+
+    void aStoppedAnswerIsKept_data() { eachWayGivesTheAnswerOfAFreshRun_data(); }
+
+    /// Whenever it is stopped: the next turn computes nothing of it again but its last token.
+    void aStoppedAnswerIsKept()
+    {
+        QFETCH(QString, model);
+        QFETCH(int, fit_tokens);
+        const auto engine = engine_with(recurrent_request(model, fit_tokens));
+        Request request;
+        for (int id = 1; id <= 20; ++id)
+            request.raw_ids.push_back(id);
+        request.sampling.temperature = 0;
+        request.max_tokens = 200;
+        request.top_logprobs = -1;
+        for (int delay_us = 0; delay_us < 3000; delay_us += 50 + delay_us / 4) {
+            std::stop_source stop;
+            std::jthread stopper;
+            Request next = request;
+            Listener listener;
+            listener.on_token = [&](const TokenLogprobs& token) {
+                next.raw_ids.push_back(token.written.id);
+                if (next.raw_ids.size() == request.raw_ids.size() + 3)
+                    stopper = std::jthread([&stop, delay_us] {
+                        std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+                        stop.request_stop();
+                    });
+            };
+            const SequenceId sequence = *engine->create_sequence();
+            QVERIFY(engine->generate(sequence, request, listener, stop.get_token()));
+            QVERIFY(next.raw_ids.size() > request.raw_ids.size());
+            const auto known = int(next.raw_ids.size());
+            next.raw_ids.push_back(7);
+            next.max_tokens = 1;
+            const auto turn = engine->generate(sequence, next, {}, {});
+            QVERIFY(turn);
+            QVERIFY2(turn->telemetry.reused_tokens >= known - 1,
+                     qPrintable(QString("%1 of %2").arg(turn->telemetry.reused_tokens).arg(known)));
+            engine->end_sequence(sequence);
+        }
     }
 
     void theMapSaysWhatIsKeptAndWhere_data()
