@@ -140,6 +140,13 @@ Status KvCache::copy_page(PageId from, PageId to)
     return {};
 }
 
+bool KvCache::has_pages_for(const KvSequence& sequence, int tokens) const
+{
+    const auto tail = std::size_t(sequence.length() / block_tokens());
+    const bool copies = tail < sequence.pages.size() && owners(sequence.pages[tail]) > 1;
+    return pool_.pages_for(tokens) - int(sequence.pages.size()) + int(copies) <= pool_.free_pages();
+}
+
 Status KvCache::reserve(KvSequence& sequence, int tokens)
 {
     const auto old_pages = sequence.pages.size();

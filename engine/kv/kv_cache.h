@@ -84,6 +84,8 @@ public:
     /// Error::ContextFull when the pool is exhausted, NoMemory when the system has none; the sequence is unchanged
     /// then.
     Status reserve(KvSequence& sequence, int tokens);
+    /// Whether the pool has what reserve() takes of it.
+    bool has_pages_for(const KvSequence& sequence, int tokens) const;
 
     /// The next so many pages have their memory before they are taken, where the device is better told of it long
     /// before.

@@ -1,5 +1,7 @@
 #include "engine/run/embedding.h"
 
+#include "engine/run/lack_of_room.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -84,9 +86,8 @@ Status read_step(LoadedModel& model, KvSequence& sequence, std::span<const int> 
         RowGroup group{&sequence, tokens};
         group.stop = stop;
         Status done = model.append(std::span(&group, 1));
-        const bool lacks_room =
-            !done && (done.error().code == Error::Code::NoMemory || done.error().code == Error::Code::ContextFull);
-        if (!lacks_room || !make_room())
+        const bool may_help = !done && forgetting_helps(done.error(), model.cache(), sequence, int(tokens.size()));
+        if (!may_help || !make_room())
             return done;
     }
 }

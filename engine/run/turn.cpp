@@ -1,6 +1,7 @@
 #include "engine/run/turn.h"
 
 #include "engine/metrics/clock.h"
+#include "engine/run/events.h"
 #include "engine/run/model_drafter.h"
 #include "engine/run/mtp_drafter.h"
 #include "engine/run/ngram_index.h"
@@ -212,7 +213,9 @@ Status TurnRunner::compute_alone()
     }
     for (;;) {
         Status done = host_.model.append(std::span(&rows_, 1));
-        if (done || !lacks_room(done.error()) || !host_.make_room(conversation_))
+        const bool may_help =
+            !done && forgetting_helps(done.error(), host_.model.cache(), conversation_.kv, rows_.count());
+        if (!may_help || !host_.make_room(conversation_))
             return done;
     }
 }
@@ -226,7 +229,7 @@ void TurnRunner::take(const Status& done, bool alone)
     if (was_stopped(done))  // or another turn of the step was: then these rows are asked for again
         return heed_stop();
     if (full)
-        return end(StopReason::ContextFull);
+        return end_full(done.error());
     if (!done)
         return fail_with(done.error());
     if (!answers())
@@ -454,6 +457,14 @@ void TurnRunner::end(StopReason reason)
     turn_.telemetry = frame(Phase::Idle);
     if (host_.listener.on_telemetry)
         host_.listener.on_telemetry(turn_.telemetry);
+}
+
+/// What is full may be the device alone, which the reason does not say.
+void TurnRunner::end_full(const Error& error)
+{
+    if (!forgetting_helps(error, host_.model.cache(), conversation_.kv, rows_.count()))
+        send(host_.listener, make_event(Event::Kind::Warning, error.what));
+    end(StopReason::ContextFull);
 }
 
 void TurnRunner::fail_with(const Error& error)

@@ -7,6 +7,7 @@
 #include "engine/run/answer_text.h"
 #include "engine/run/conversation.h"
 #include "engine/run/drafted_step.h"
+#include "engine/run/lack_of_room.h"
 #include "engine/run/loaded_model.h"
 #include "engine/run/turn_meter.h"
 #include "engine/sampling/sampler.h"
@@ -19,12 +20,6 @@ namespace engine {
 
 /// A recurrent state cannot be cut. So many tokens at most are computed again where nothing better is known.
 constexpr int kCheckpointTokens = 4096;
-
-/// Whether there was no memory for a step's KV: then somebody else's may leave.
-inline bool lacks_room(const Error& error)
-{
-    return error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
-}
 
 /// What a turn needs from the engine that runs it.
 struct TurnHost {
@@ -98,6 +93,7 @@ private:
     void keep_state();
     void fail_with(const Error& error);
     void end(StopReason reason);
+    void end_full(const Error& error);
     Status make_rules();
     struct Chosen {
         int id = 0;

@@ -180,6 +180,25 @@ private Q_SLOTS:
         QVERIFY(turn->answer.count() < 400);
     }
 
+    /// What others had on the device has left before: to forget them would win nothing.
+    void aFullDeviceForgetsNoOtherConversation()
+    {
+        PlacementOptions placement = emulated_device(160);
+        placement.kv_policy = KvPolicy::Resident;
+        placement.watermark = 1.0;
+        DeviceEngine loaded(placement);
+        const SequenceId other = *loaded.engine->create_sequence();
+        QVERIFY(loaded.engine->generate(other, raw(4), loaded.listener(), {}));
+        const auto full = loaded.engine->generate(loaded.sequence, raw(400), loaded.listener(), {});
+        QVERIFY(full);
+        QCOMPARE(full->reason, StopReason::ContextFull);
+        QCOMPARE(loaded.count(Event::Kind::Warning), 1);  // that it is the device
+        QVERIFY(loaded.newest.context_tokens < 512);
+        const auto again = loaded.engine->generate(other, raw(4), loaded.listener(), {});
+        QVERIFY(again);
+        QVERIFY(again->telemetry.reused_tokens > 0);
+    }
+
     void withoutADeviceASentenceSaysSo()
     {
         DeviceEngine loaded({});
