@@ -317,6 +317,8 @@ bool ModelPlacement::advance()
     if (!on_device_)
         return false;
     on_device_->pager().trim_windows();
+    if (relieve_short_steps())
+        return true;
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;
@@ -474,6 +476,23 @@ void ModelPlacement::relieve(Event::Cause cause)
         move_to_host(layers() - 1, cause);
         wanted_ = layers();
     }
+}
+
+/// Another program may have taken so much that not even a block of tokens fits into a step, and a prompt would be read
+/// token by token. Then what lies here is planned anew, for fewer layers: once, until the room changes again. False:
+/// that is not so.
+bool ModelPlacement::relieve_short_steps()
+{
+    const int block = model_.cache.block_tokens();
+    const std::int64_t mark = on_device_->vram().high_mark();
+    if (next_ || mark == relieved_at_ || step_rows(block) == block)
+        return false;
+    relieved_at_ = mark;
+    adaptation_.forget_change();
+    const int before = wanted_;
+    relieve(Event::Cause::OtherProgram);
+    wanted_ = std::min(wanted_, before);
+    return true;
 }
 
 void ModelPlacement::want_planned_layers()

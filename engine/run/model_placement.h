@@ -129,12 +129,14 @@ private:
     void go_by(const Assumptions& assumed);
     void begin_to_adapt();
     void relieve(Event::Cause cause);
+    bool relieve_short_steps();
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 
     ModelOnHost model_;
     PlacementOptions options_;
     std::unique_ptr<OnDevice> on_device_;  // null: all is on the host
     int wanted_ = 0;                       // layers
+    std::int64_t relieved_at_ = 0;         // high mark at which steps were short last
     ExpertsPlan experts_;
     PlacementAdaptation adaptation_;
     std::optional<NextDevice> next_;  // comes when no layer lies on a device any more

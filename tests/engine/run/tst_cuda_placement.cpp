@@ -10,6 +10,9 @@
 
 #include <QtTest>
 
+#include <chrono>
+#include <thread>
+
 using namespace test_support;
 namespace cuda = kernels::cuda;
 
@@ -59,6 +62,34 @@ private Q_SLOTS:
         const Logits alone = logits({});
         QVERIFY(!alone.empty());
         QCOMPARE(first_difference(logits([](int) { QVERIFY(CudaDevice::open(0)); }), alone), -1);
+    }
+
+    /// Another program takes so much of the GPU that not even a block of tokens would find room beside the layers.
+    void aPromptIsReadManyRowsAtATimeBesideAnotherProgram()
+    {
+        for (const char* const name : {"llama", "gemma3"}) {
+            Gpu gpu;
+            if (!gpu.emulated())
+                QSKIP("what other programs hold can be set on the emulated GPU only");
+            const auto model = load(on_cuda(request_for(name)));
+            QVERIFY(model);
+            ModelPlacement& placement = model->placement();
+            const int layers = placement.layers();
+            QVERIFY(layers > 1);
+            const auto device = *placement.telemetry();
+            const std::int64_t budget = std::int64_t(double(device.used_bytes() - device.kv_ahead_bytes + 1000) / 0.95);
+            gpu.emulated()->hold_memory(std::size_t(device.total_bytes - budget));
+            std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
+            QCOMPARE(model->max_rows(), 1);
+            while (placement.advance()) {
+            }
+            QVERIFY(model->max_rows() >= kBlockTokens);
+            QVERIFY(placement.layers() < layers);
+            int moved = 0;
+            for (const Event& event : placement.take_events())
+                moved += event.kind == Event::Kind::LayerMove && event.cause == Event::Cause::OtherProgram;
+            QCOMPARE(moved, layers - placement.layers());
+        }
     }
 
     void everyArchitectureAgreesWithTheReference_data()
