@@ -35,6 +35,7 @@ KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_li
     , opened_(std::size_t(page_limit))
 {
     lay_out_page();
+    states_.ask_before_memory([this](std::size_t bytes) { return find_room(bytes); });
 }
 
 void KvCache::lay_out_page()
@@ -47,14 +48,40 @@ void KvCache::lay_out_page()
     }
 }
 
+bool KvCache::within_limit(std::size_t more_bytes) const
+{
+    const std::int64_t promised =
+        limit_.pages * std::int64_t(page_bytes_) + limit_.states * std::int64_t(states_.bytes());
+    const std::int64_t taken = allocated_bytes_ + states_.allocated_bytes() + std::int64_t(more_bytes);
+    return taken <= std::max(limit_.bytes, promised);
+}
+
+/// Within the limit, if need be by what is free and has memory. No copy may be on its way from or to that.
+bool KvCache::find_room(std::size_t bytes)
+{
+    if (within_limit(bytes))
+        return true;
+    if (stream_)
+        stream_->clear();
+    if (device_)
+        (void)device_->vram().device().finish_work();  // a device that is lost copies nothing more
+    for (PageId page = 0; page < page_limit() && !within_limit(bytes); ++page)
+        if (owners(page) == 0)
+            release(std::move(memory_[std::size_t(page)]), page_bytes_);
+    while (!within_limit(bytes) && states_.give_up_free()) {
+    }
+    return within_limit(bytes);
+}
+
 /// All zero: attention reads whole groups of 16 keys, and those not yet written must at least be numbers. Null where
 /// the system has none.
-HugeArray KvCache::new_memory() const
+HugeArray KvCache::new_memory()
 {
     try {
         HugeArray memory(page_bytes_);
         if (device_)
             device_->vram().device().pin(memory.data(), page_bytes_);
+        allocated_bytes_ += std::int64_t(page_bytes_);
         return memory;
     } catch (const std::bad_alloc&) {
         return {};
@@ -63,7 +90,10 @@ HugeArray KvCache::new_memory() const
 
 void KvCache::release(HugeArray memory, std::size_t bytes)
 {
-    if (memory && device_)
+    if (!memory)
+        return;
+    allocated_bytes_ -= std::int64_t(bytes);
+    if (device_)
         device_->vram().device().unpin(memory.data(), bytes);
 }
 
@@ -73,7 +103,7 @@ Result<PageId> KvCache::take_page()
     if (!page)
         return fail(Error::Code::ContextFull, "the KV cache is full");
     HugeArray& memory = memory_[std::size_t(*page)];
-    if (!memory)
+    if (!memory && find_room(page_bytes_))
         memory = new_memory();
     if (!memory) {
         pool_.give_back(*page);
@@ -193,7 +223,7 @@ void KvCache::make_ahead(int pages)
     if (!device_ || !device_->vram().device().locks_pages())
         return;
     for (int i = 0; i < pages; ++i)
-        if (const auto page = pool_.free_page(i); page && !memory_[std::size_t(*page)])
+        if (const auto page = pool_.free_page(i); page && !memory_[std::size_t(*page)] && within_limit(page_bytes_))
             memory_[std::size_t(*page)] = new_memory();
 }
 
@@ -265,12 +295,6 @@ KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int la
 Residency KvCache::residency(PageId page, int l) const
 {
     return device_ ? device_->residency(page, source(l)) : Residency::Host;
-}
-
-std::int64_t KvCache::allocated_bytes() const
-{
-    return std::ranges::count_if(memory_, [](const HugeArray& memory) { return bool(memory); }) *
-           std::int64_t(page_bytes_);
 }
 
 void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite)

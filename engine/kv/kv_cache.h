@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -60,12 +61,21 @@ private:
     int on_host_;
 };
 
+/// What pages and states may take of the host's memory together, in bytes; but not less than what so many of them take.
+struct KvMemoryLimit {
+    std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
+    int pages = 0;
+    int states = 0;
+};
+
 class KvCache
 {
 public:
     /// `page_limit` pages can be taken in all; their memory is allocated when they are first used.
     KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit,
             RecurrentStates states = RecurrentStates({}, 0));
+    KvCache(const KvCache&) = delete;  // its states ask it for memory
+    KvCache& operator=(const KvCache&) = delete;
 
     int block_tokens() const { return pool_.tokens_per_page(); }
     const KvLayerShape& layer(int l) const { return layers_[std::size_t(l)]; }
@@ -81,8 +91,8 @@ public:
     int kv_layers() const { return int(std::ranges::count_if(layers_, &KvLayerShape::has_kv)); }
 
     /// Makes room for tokens [sequence.length(), tokens): takes pages, and copies a shared page that would be written.
-    /// Error::ContextFull when the pool is exhausted, NoMemory when the system has none; the sequence is unchanged
-    /// then.
+    /// Error::ContextFull when the pool is exhausted, NoMemory when the system has none or may not be asked for more;
+    /// the sequence is unchanged then.
     Status reserve(KvSequence& sequence, int tokens);
     /// Whether the pool has what reserve() takes of it.
     bool has_pages_for(const KvSequence& sequence, int tokens) const;
@@ -92,7 +102,10 @@ public:
     void make_ahead(int pages);
 
     /// Bytes that pages have, those of free ones included.
-    std::int64_t allocated_bytes() const;
+    std::int64_t allocated_bytes() const { return allocated_bytes_; }
+    /// Beyond it there is NoMemory. What is free gives its memory up first, for what is taken.
+    void limit_memory(const KvMemoryLimit& limit) { limit_ = limit; }
+    const KvMemoryLimit& memory_limit() const { return limit_; }
 
     /// Forgets the tokens from `tokens` on, and those that were lost; pages that hold none of the rest are given back.
     /// A model with recurrent layers goes back to the checkpoint before. Answers how many tokens are left.
@@ -150,7 +163,9 @@ public:
 
 private:
     void lay_out_page();
-    HugeArray new_memory() const;
+    bool within_limit(std::size_t more_bytes) const;
+    bool find_room(std::size_t bytes);
+    HugeArray new_memory();
     void release(HugeArray memory, std::size_t bytes);
     Result<PageId> take_page();
     void give_back(PageId page);
@@ -162,7 +177,9 @@ private:
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;
     PagePool pool_;
-    std::vector<HugeArray> memory_;  // (pages,) none until first used, or used again after types have changed
+    std::vector<HugeArray> memory_;  // (pages,) none until first used, or used again after it was given up
+    std::int64_t allocated_bytes_ = 0;
+    KvMemoryLimit limit_;
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> damaged_;                     // (pages,)

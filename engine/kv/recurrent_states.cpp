@@ -34,11 +34,15 @@ StateId RecurrentStates::take()
         return kNoState;
     const StateId state = free_.back();
     Slot& slot = at(state);
+    if (!slot.memory && may_take_ && !may_take_(bytes_))
+        return kNoState;
     try {
-        if (slot.memory)
+        if (slot.memory) {
             std::memset(slot.memory.data(), 0, bytes_);
-        else
+        } else {
             slot.memory = HugeArray(bytes_);
+            allocated_bytes_ += std::int64_t(bytes_);
+        }
     } catch (const std::bad_alloc&) {
         return kNoState;
     }
@@ -46,6 +50,16 @@ StateId RecurrentStates::take()
     slot.owners = 1;
     slot.damaged = false;
     return state;
+}
+
+bool RecurrentStates::give_up_free()
+{
+    const auto found = std::ranges::find_if(free_, [this](StateId state) { return bool(at(state).memory); });
+    if (found == free_.end())
+        return false;
+    at(*found).memory = {};
+    allocated_bytes_ -= std::int64_t(bytes_);
+    return true;
 }
 
 StateId RecurrentStates::share(StateId state)

@@ -10,7 +10,9 @@
 #include "engine/telemetry.h"
 
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -38,6 +40,12 @@ public:
     /// Of one state, all layers.
     std::size_t bytes() const { return bytes_; }
     int used() const { return int(slots_.size() - free_.size()); }
+    /// Bytes that states have, those of free ones included.
+    std::int64_t allocated_bytes() const { return allocated_bytes_; }
+    /// Asked from now on before a state gets memory: whether there may be so many bytes more.
+    void ask_before_memory(std::function<bool(std::size_t)> may_take) { may_take_ = std::move(may_take); }
+    /// The memory of one free state goes back to the system. False: none has any.
+    bool give_up_free();
 
     /// Gives the sequence a state of its own for the next step: all zero at its beginning. NoMemory; the sequence is
     /// unchanged then, but for checkpoints that were given up.
@@ -101,6 +109,8 @@ private:
     std::size_t bytes_ = 0;
     std::vector<Slot> slots_;
     std::vector<StateId> free_;
+    std::int64_t allocated_bytes_ = 0;
+    std::function<bool(std::size_t)> may_take_;
     DeviceStates* device_ = nullptr;
 };
 

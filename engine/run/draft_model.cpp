@@ -60,6 +60,10 @@ Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request,
         return tl::unexpected(loaded.error());
     if (Status ok = same_vocabulary(model.tokenizer().vocabulary(), (*loaded)->tokenizer().vocabulary()); !ok)
         return tl::unexpected(ok.error());
+    // The model's own conversations may have all that is left beside one of the draft model's.
+    KvMemoryLimit one = (*loaded)->cache().memory_limit();
+    one.bytes = 0;
+    (*loaded)->cache().limit_memory(one);
     return std::unique_ptr<DraftModel>(new DraftModel(std::move(*loaded)));
 }
 

@@ -82,12 +82,14 @@ try {
     chosen.prefill_chunk_tokens =
         with_prefill_chunk(asked, model->h_, model->info_.context_in_use, model->weights_, host_memory().total_bytes)
             .prefill_chunk_tokens;
+    const auto free = host_memory().available_bytes;  // the weights are not read yet
     model->allocate(chosen, beside);
     if (const auto ok = model->bring_weights_in(progress); !ok)
         return tl::unexpected(ok.error());
     model->describe_saved_kv();
     if (const auto ok = model->place_layers(chosen, progress); !ok)
         return tl::unexpected(ok.error());
+    model->limit_kv_memory(chosen, beside, free);
     return model;
 } catch (...) {
     return caught("for this model and context");
@@ -219,6 +221,25 @@ void LoadedModel::allocate(const LoadRequest& request, const ModelInfo* draft)
         keep_free = kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes + need.draft_bytes;
     host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_, keep_free);
     placement_ = std::make_unique<ModelPlacement>(ModelOnHost{h_, weights_, *host_weights_, *cpu_, *cache_});
+}
+
+/// A conversation that fills the context is promised; further ones share what the host has left beside the weights that
+/// it computes with. Those are mapped: the system calls their memory available, though KV there would drive them out.
+void LoadedModel::limit_kv_memory(const LoadRequest& request, const ModelInfo* draft, std::optional<std::int64_t> free)
+{
+    KvMemoryLimit limit;
+    limit.pages = cache_->page_limit() / kConversationsInCache;
+    limit.states = RecurrentStates::kMostOfSequence + 1;
+    if (free) {
+        LoadRequest in_use = request;
+        in_use.context_tokens = info_.context_in_use;
+        const MemoryNeed need = memory_need(info_, in_use, draft);
+        const auto device = placement_->telemetry();
+        const bool on_gpu = device && !placement_->host_waits_for_link();
+        const std::int64_t elsewhere = on_gpu ? device->weight_bytes - device->expert_cache_bytes : 0;
+        limit.bytes = *free - (need.total() - need.kv_bytes - need.state_bytes) + elsewhere - kMemoryMarginBytes;
+    }
+    cache_->limit_memory(limit);
 }
 
 /// A context beyond the original one chooses other frequencies in some models, and with them other keys.

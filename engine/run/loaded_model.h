@@ -116,6 +116,7 @@ private:
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request, const ModelInfo* draft);
     Status bring_weights_in(const Progress& progress);
+    void limit_kv_memory(const LoadRequest& request, const ModelInfo* draft, std::optional<std::int64_t> free);
     void describe_saved_kv();
     StepLimits step_limits() const;
     Status place_layers(const LoadRequest& request, const Progress& progress);

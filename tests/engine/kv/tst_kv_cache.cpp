@@ -91,6 +91,40 @@ private Q_SLOTS:
         QCOMPARE(cache.used_pages(), 1);
     }
 
+    void memoryIsTakenUpToTheLimit()
+    {
+        KvCache cache = small_cache(8);
+        const auto page = std::int64_t(cache.page_bytes());
+        cache.limit_memory({.bytes = 3 * page});
+        KvSequence a, b;
+        QVERIFY(cache.reserve(a, 32));
+        fill(a, 32);
+        const auto refused = cache.reserve(b, 32);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, Error::Code::NoMemory);
+        QVERIFY(b.pages.empty());
+        QVERIFY(cache.has_pages_for(b, 32));  // they only have no memory
+        cache.truncate(a, 0);
+        QVERIFY(cache.reserve(b, 48));
+        QCOMPARE(cache.allocated_bytes(), 3 * page);
+        QVERIFY(!cache.reserve(a, 1));
+        cache.limit_memory({.bytes = 0, .pages = 4});  // so many are promised
+        QVERIFY(cache.reserve(a, 1));
+        QCOMPARE(cache.allocated_bytes(), 4 * page);
+    }
+
+    void thePoolKnowsWhetherItHasPages()
+    {
+        KvCache cache = small_cache(3);
+        KvSequence a;
+        QVERIFY(cache.has_pages_for(a, 48) && !cache.has_pages_for(a, 49));
+        QVERIFY(cache.reserve(a, 20));
+        fill(a, 20);
+        QVERIFY(cache.has_pages_for(a, 48) && !cache.has_pages_for(a, 49));
+        const KvSequence b = cache.branch(a, 20);
+        QVERIFY(cache.has_pages_for(b, 32) && !cache.has_pages_for(b, 33));  // one is copied
+    }
+
     void aBranchSharesUntilItWrites()
     {
         KvCache cache = small_cache(8);

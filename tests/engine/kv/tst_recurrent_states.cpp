@@ -234,6 +234,33 @@ private Q_SLOTS:
         QCOMPARE(cache.states().used(), 0);
     }
 
+    /// States and pages have one limit; those that are free give their memory to the others.
+    void memoryOfFreePagesIsThereForStates()
+    {
+        KvCache cache = hybrid_cache();
+        const auto page = std::int64_t(cache.page_bytes()), state = std::int64_t(cache.states().bytes());
+        QVERIFY(page > state);
+        cache.limit_memory({.bytes = 2 * page + state});
+        const auto allocated = [&] { return cache.allocated_bytes() + cache.states().allocated_bytes(); };
+        KvSequence first, second, third;
+        QVERIFY(step(cache, first, 32));
+        QCOMPARE(allocated(), 2 * page + state);
+        const Status refused = cache.reserve(second, 1);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, Error::Code::NoMemory);
+        QVERIFY(second.pages.empty() && second.state == kNoState);
+        cache.truncate(first, 0);
+        QVERIFY(step(cache, second, 1));
+        cache.states().keep(second);
+        QVERIFY(step(cache, second, 1) && has_seen(cache, second, 2));
+        QCOMPARE(second.checkpoints.size(), std::size_t(1));
+        QCOMPARE(allocated(), page + 2 * state);
+        QVERIFY(!cache.reserve(third, 1));
+        cache.truncate(second, 0);
+        QVERIFY(step(cache, third, 32) && has_seen(cache, third, 32));  // and the other way round
+        QCOMPARE(allocated(), 2 * page + state);
+    }
+
     void stateMovesWithItsLayer()
     {
         OnDevice on;

@@ -1,5 +1,6 @@
 // Turns of several conversations that advance in the same steps say what each says alone, and leave the same keys and
 // values, whatever is begun, drafted, cancelled and ended beside them.
+#include "engine/run/conversations.h"
 #include "engine/run/running_turns.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
@@ -240,6 +241,40 @@ private Q_SLOTS:
         QVERIFY(said_of(*model, turn.runner->result(), goes_on.conversation.kv) == expected);
         for (Running* const one : {&loses, &ends})
             model->cache().truncate(one->conversation.kv, 0);
+    }
+
+    /// Of two conversations of which only one finds room the one that is answered has it.
+    void aConversationTakesTheMemoryOfTheOneUsedLongestAgo()
+    {
+        const auto model = load(request_for("llama"));
+        QVERIFY(model);
+        KvCache& cache = model->cache();
+        QVERIFY(cache.memory_limit().pages >= 512 / kBlockTokens);  // a whole context is promised
+        const auto most = std::int64_t(24 * cache.page_bytes());
+        cache.limit_memory({.bytes = most});
+        const std::vector<int> ids = some_tokens(*model);
+        Conversations conversations;
+        const SequenceId first = conversations.create(), second = conversations.create();
+        for (const SequenceId id : {first, second, first}) {
+            Conversation& conversation = *conversations.find(id);
+            Request request;
+            request.raw_ids.assign(ids.begin(), ids.begin() + 250);
+            request.raw_ids.back() = id;
+            request.max_tokens = 40;
+            conversations.use(id);
+            conversation.answered_now = true;
+            TurnHost host{*model, conversation.frames,
+                          {},     {},
+                          [] {},  [&](Conversation&) { return conversations.forget_oldest(cache); }};
+            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
+            conversation.answered_now = false;
+            QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+            QCOMPARE(turn->telemetry.reused_tokens, 0);  // it was forgotten, or is new
+            QVERIFY(cache.allocated_bytes() <= most);
+        }
+        for (const SequenceId id : {first, second})
+            conversations.end(id, cache);
+        QCOMPARE(cache.used_pages(), 0);
     }
 
     /// One that finds no room on the device waits until the other one is over, and says the same.
