@@ -452,7 +452,8 @@ Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
 {
     const RowGroup& first = groups.front();
     assert(groups.size() == 1 || computes_together());
-    if (Status ok = placement_->prepare(*first.sequence, first.first, first.count()); !ok)
+    const auto nobody_waits = [groups] { return unwanted(groups); };
+    if (Status ok = placement_->prepare(*first.sequence, first.first, first.count(), nobody_waits); !ok)
         return ok;
     {
         const ThreadPool::Step working(cpu_->pool(), [groups] { return given_up(groups); });

@@ -201,14 +201,15 @@ void ModelPlacement::go_on(std::span<const TokenRange> pins)
         on_device_->pager().go_on(pins);
 }
 
-Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
+Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
     const int block = model_.cache.block_tokens();
     if (on_device_)
         let_experts_give_way((first + count + block - 1) / block);
-    while (use_host_part()) {
-    }
+    while (use_host_part())
+        if (given_up())
+            return fail(Error::Code::Cancelled, "the step was stopped");
     if (!on_device_)
         return {};
     if (model_.cache.states().any())

@@ -9,6 +9,7 @@
 #include "engine/run/on_device.h"
 #include "engine/run/placement_adaptation.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,8 +60,9 @@ public:
     /// Columns that hold tokens of `pins` leave last. A turn begins; or one goes on, after a step of another.
     void begin_turn(std::vector<TokenRange> pins = {});
     void go_on(std::span<const TokenRange> pins);
-    /// Around a step; see KvPager.
-    Status prepare(const KvSequence& sequence, int first, int count);
+    /// Around a step; see KvPager. Layers that have come home at once are laid out for the host first, which can take
+    /// seconds: Cancelled, when `given_up` says meanwhile that nobody wants the step any more.
+    Status prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up);
     Status finish(const KvSequence& sequence, int first, int count);
     /// After a step of one row. Every so many of them `auto` looks whether it should go by what was seen.
     void note_step(const PlainStep& step, int context_tokens);

@@ -145,6 +145,31 @@ private Q_SLOTS:
         QCOMPARE(model->placement().telemetry()->step_streamed_bytes, 0);
     }
 
+    /// Layers that came home are laid out for the host before the next step, unless nobody waits for it.
+    void aStoppedStepDoesNotWaitForLayersThatCameHome()
+    {
+        const auto model = load(emulated("llama", 512));
+        QVERIFY(model);
+        QVERIFY(model->placement().layers() > 1);
+        QVERIFY(model->placement().apply(SetVramBudget{1}));
+        QCOMPARE(model->placement().layers(), 0);
+        const std::vector<int> ids = some_tokens(*model);
+        std::stop_source stop;
+        stop.request_stop();
+        KvSequence kv;
+        RowGroup group{&kv, std::span(ids).first(4)};
+        group.stop = stop.get_token();
+        const Status done = model->append(std::span(&group, 1));
+        QVERIFY(!done);
+        QCOMPARE(done.error().code, Error::Code::Cancelled);
+        QVERIFY(model->placement().ready_host_part());  // not all were
+        group.stop = {};
+        QVERIFY(model->append(std::span(&group, 1)));
+        QCOMPARE(kv.length(), 4);
+        QVERIFY(!model->placement().ready_host_part());
+        model->cache().truncate(kv, 0);
+    }
+
     void theSpillPointIsWhereItWasAskedFor()
     {
         const auto model = load(emulated("llama", 256));
