@@ -320,11 +320,13 @@ public:
     /// poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory for it.
     virtual std::uint64_t post(Command command) = 0;
 
-    /// Carries out what was posted. The owner calls it when on_posted fired and the engine is idle.
+    /// Carries out what was posted, and what follows from it, such as the move of many layers: where on_posted is set,
+    /// some of that, and on_posted fires again while there is more. The owner calls it when on_posted fired and the
+    /// engine is idle.
     virtual void poll(const Listener& listener) = 0;
 
-    /// Called on the posting thread after each post(): wake the owner so that it polls. Set once, before the first
-    /// post.
+    /// Called on the posting thread after each post(), and by a poll() that leaves something for the next: wake the
+    /// owner so that it polls. Set once, before the first post.
     std::function<void()> on_posted;
 };
 

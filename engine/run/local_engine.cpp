@@ -291,6 +291,7 @@ void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
     const std::unique_ptr<TurnRunner> done = std::move(turn.runner);
     turns_.wake_all();
     try {
+        go_on_moving();
         state_.placement_changed = false;  // its last frame says it
         if (*turn.result)
             state_.saved.save(*state_.model, conversation, conversation.saved_as);
@@ -452,24 +453,47 @@ try {
 /// Does what was asked for, as far as the state of the engine allows:
 ///   no model        answers commands
 ///   between steps   answers commands, then moves one layer or one column of KV
-///   idle            answers commands and moves layers and KV until all is as wanted, with frames that show it
+///   idle            answers commands and moves layers and KV until all is as wanted, with frames that show it; but
+///                   where on_posted wakes the owner, only for a moment, so that whoever waits meanwhile comes first
 /// In each it tells what has been saved meanwhile.
 void LocalEngine::attend(const Listener& listener)
 {
+    constexpr std::int64_t kMomentUs = 20'000;  // a layer takes longer
+    const std::int64_t start = now_us();
     carry_out_posted(listener);
-    while (state_.model && state_.model->placement().advance() && !turns_.any()) {
-        state_.placement_changed = true;
+    while ((moves_on_ = move_something()) && !turns_.any()) {
         send_placement_events(listener);
         if (now_us() - frames().last_us() >= Frames::kIntervalUs)
             send_idle_frame(listener);
+        if (on_posted && now_us() - start >= kMomentUs)
+            break;
         carry_out_posted(listener);
     }
-    if (state_.model && !turns_.any())
+    const bool rests = state_.model && !turns_.any() && !moves_on_;
+    if (rests)
         state_.model->placement().settle();
     send_placement_events(listener);
-    if (state_.model && !turns_.any() && state_.placement_changed)
+    if (rests && state_.placement_changed)
         send_idle_frame(listener);
     collect_saved(listener);
+    go_on_moving();
+}
+
+/// While turns run, each of their steps does some of it.
+void LocalEngine::go_on_moving()
+{
+    if (moves_on_ && !turns_.any() && on_posted)
+        on_posted();
+}
+
+/// One small part of what is to lie elsewhere, or, while nothing runs, of what the next step would wait for.
+bool LocalEngine::move_something()
+{
+    if (!state_.model)
+        return false;
+    const bool moved = state_.model->placement().advance();
+    state_.placement_changed = state_.placement_changed || (moved && !turns_.any());
+    return moved || (!turns_.any() && state_.model->placement().ready_host_part());
 }
 
 void LocalEngine::collect_saved(const Listener& listener)

@@ -47,6 +47,8 @@ private:
     void end_turn_of(SequenceId sequence);
     void end_all_turns();
     void attend(const Listener& listener);
+    bool move_something();
+    void go_on_moving();
     static void tell_of(const Error& error, const Listener& listener) noexcept;
     void carry_out_posted(const Listener& listener);
     void send_placement_events(const Listener& listener);
@@ -63,6 +65,7 @@ private:
                                  if (on_posted)
                                      on_posted();
                              }};
+    bool moves_on_ = false;          // of what is to lie elsewhere not all has moved
     bool said_no_template_ = false;  // once per model, so below
     bool looked_for_mtp_ = false;
 };

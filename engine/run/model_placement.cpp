@@ -137,6 +137,9 @@ void ModelPlacement::change_over()
     take_device(next.options, options_);
     adopt(std::move(next.device));
     if (on_device_) {
+        // Some may have been given back since, with the conversation's end or for want of memory.
+        const auto free = [this](PageId page) { return model_.cache.owners(page) == 0; };
+        in_use_.pages.erase(std::ranges::find_if(in_use_.pages, free), in_use_.pages.end());
         lay_out_kv();  // its types may be others since
         on_device_->pager().begin_turn(in_use_.pins);
         on_device_->pager().use(in_use_.pages, in_use_.tokens);

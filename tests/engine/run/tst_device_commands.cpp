@@ -70,6 +70,36 @@ private Q_SLOTS:
         QVERIFY(loaded.count(Event::Kind::Fetch) > 0);  // the KV came after them
     }
 
+    /// Where the owner is woken again, a poll() moves a layer or a few, so that a question need not wait for all.
+    void whoeverWaitsComesBetweenTwoLayers()
+    {
+        PlacementOptions placement = emulated_device(512);
+        placement.device_layers = 1;
+        const std::int64_t layer_bytes = DeviceEngine(placement).newest.device->weight_bytes;
+        placement.device_layers.reset();
+        placement.emulated.link_bytes_per_s = double(layer_bytes) / 0.04;  // a layer takes so long
+        DeviceEngine loaded(placement);
+        const int layers = loaded.newest.device->layers;
+        QVERIFY(layers > 2);
+        loaded.ask(SetDeviceLayers{0});
+        QCOMPARE(loaded.newest.device->layers, 0);
+        loaded.events.clear();
+        int woken = 0;
+        loaded.engine->on_posted = [&] { ++woken; };
+        loaded.engine->post(SetDeviceLayers{std::nullopt});
+        QCOMPARE(woken, 1);
+        loaded.engine->poll(loaded.listener());
+        QCOMPARE(woken, 2);
+        QVERIFY(loaded.count(Event::Kind::LayerMove) > 0 && loaded.count(Event::Kind::LayerMove) < layers);
+        QVERIFY(loaded.engine->generate(loaded.sequence, raw(1), loaded.listener(), {}));
+        for (int polls = 1; polls < woken; ++polls)
+            loaded.engine->poll(loaded.listener());
+        QCOMPARE(loaded.newest.device->layers, layers);
+        const int before = woken;
+        loaded.engine->poll(loaded.listener());
+        QCOMPARE(woken, before);
+    }
+
     void betweenTurnsAFrameTellsWhatACommandChanged()
     {
         DeviceEngine loaded(emulated_device(512));
@@ -189,6 +219,7 @@ private Q_SLOTS:
         DeviceEngine loaded(placement);
         const SequenceId other = *loaded.engine->create_sequence();
         QVERIFY(loaded.engine->generate(other, raw(4), loaded.listener(), {}));
+        loaded.events.clear();
         const auto full = loaded.engine->generate(loaded.sequence, raw(400), loaded.listener(), {});
         QVERIFY(full);
         QCOMPARE(full->reason, StopReason::ContextFull);
