@@ -33,6 +33,7 @@ struct KvSequence {
     StateId state = kNoState;     // after all its tokens; none: nothing is computed yet, or no layer is recurrent
     StateId before = kNoState;    // memory for the state before drafted rows; none: no step had any
     std::vector<StateCheckpoint> checkpoints;  // of fewer tokens first
+    int shared_tokens = 0;  // other conversations begin with as many: the checkpoint there goes after all others
     int length() const { return int(ids.size()); }
 };
 

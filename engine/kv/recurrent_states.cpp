@@ -83,8 +83,13 @@ void RecurrentStates::give_back(StateId& state)
 
 void RecurrentStates::drop_oldest(KvSequence& sequence)
 {
-    give_back(sequence.checkpoints.front().state);
-    sequence.checkpoints.erase(sequence.checkpoints.begin());
+    auto oldest = std::ranges::find_if(sequence.checkpoints, [&](const StateCheckpoint& checkpoint) {
+        return checkpoint.tokens != sequence.shared_tokens;
+    });
+    if (oldest == sequence.checkpoints.end())
+        oldest = sequence.checkpoints.begin();
+    give_back(oldest->state);
+    sequence.checkpoints.erase(oldest);
 }
 
 Status RecurrentStates::prepare(KvSequence& sequence)

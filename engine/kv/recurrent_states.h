@@ -24,7 +24,7 @@ class DeviceStates;
 class RecurrentStates
 {
 public:
-    /// The most checkpoints of one sequence: the oldest goes first.
+    /// The most checkpoints of one sequence: the oldest goes first, but for that of its shared tokens.
     static constexpr int kMostCheckpoints = 6;
     /// States of one sequence at most: its own, that before drafted rows, and checkpoints.
     static constexpr int kMostOfSequence = 2 + kMostCheckpoints;

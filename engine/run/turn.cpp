@@ -149,6 +149,7 @@ Status TurnRunner::begin()
     restored_ = std::min(restored_, reused_);
     prefilled_ = reused_;
     checkpoints_ = checkpoint_positions(turn_.ledger, turn_.prompt.last);
+    kv.shared_tokens = turn_.ledger.messages.empty() ? 0 : turn_.ledger.messages.front().tokens.last;
     if (host_.mtp && may_draft(Drafters::Mtp) && host_.mtp->may_pay() && !conversation_.mtp)
         conversation_.mtp = std::make_unique<MtpSequence>(*host_.mtp);
     report(Phase::Prefill, true);

@@ -163,6 +163,22 @@ private Q_SLOTS:
         QCOMPARE(sequence.checkpoints.front().tokens, 6);
     }
 
+    void theCheckpointThatOthersShareGoesLast()
+    {
+        KvCache cache = hybrid_cache();
+        KvSequence sequence;
+        sequence.shared_tokens = 6;
+        for (int i = 0; i < RecurrentStates::kMostCheckpoints + 3; ++i) {
+            QVERIFY(step(cache, sequence, 3));
+            cache.states().keep(sequence);
+        }
+        QCOMPARE(int(sequence.checkpoints.size()), RecurrentStates::kMostCheckpoints);
+        QCOMPARE(sequence.checkpoints[0].tokens, 6);
+        QCOMPARE(sequence.checkpoints[1].tokens, 15);
+        KvSequence branch = cache.branch(sequence, 8);
+        QCOMPARE(branch.length(), 6);
+    }
+
     void aBranchSharesUntilOneWrites()
     {
         KvCache cache = hybrid_cache();
