@@ -54,6 +54,18 @@ bool is_this_machine(std::string_view name)
     return is_localhost(name) || (is_ipv4(name) && name.starts_with("127.")) || name == "[::1]";
 }
 
+/// As containers of this machine call it. Nobody has such a name on the network: all below `internal` are reserved.
+bool is_host_of_containers(std::string_view name)
+{
+    return name == "host.docker.internal" || name == "gateway.docker.internal" || name == "host.containers.internal";
+}
+
+/// Of a program on this machine that is drawn by a browser's engine. What comes over the network has no such origin.
+bool is_of_program(std::string_view origin)
+{
+    return origin.starts_with("app://") || origin.starts_with("tauri://") || origin.starts_with("vscode-webview://");
+}
+
 }  // namespace
 
 Door::Door(DoorOptions options)
@@ -112,7 +124,7 @@ bool Door::knows_host(std::string_view host) const
     const std::string_view name = name_of(lower);
     if (!is_port(std::string_view(lower).substr(name.size())))
         return false;
-    return is_localhost(name) || is_ipv4(name) || is_ipv6(name) ||
+    return is_localhost(name) || is_ipv4(name) || is_ipv6(name) || is_host_of_containers(name) ||
            std::ranges::find(options_.hosts, name) != options_.hosts.end();
 }
 
@@ -121,6 +133,8 @@ bool Door::knows_origin(std::string_view origin) const
     const std::string lower = lower_case(origin);
     if (std::ranges::find(options_.origins, lower) != options_.origins.end() ||
         std::ranges::find(options_.origins, "*") != options_.origins.end())
+        return true;
+    if (is_of_program(lower))
         return true;
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (!lower.starts_with(scheme))

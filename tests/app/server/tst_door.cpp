@@ -31,12 +31,29 @@ private Q_SLOTS:
         QTest::addColumn<QString>("host");
         QTest::addColumn<bool>("known");
         for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1:8080", "127.0.0.1", "[::1]:8080", "[::1]",
-                                 "a.localhost:1", "192.168.1.5:8080", "my.box", "MY.BOX:80"})
+                                 "a.localhost:1", "192.168.1.5:8080", "my.box", "MY.BOX:80",
+                                 "host.docker.internal:8080", "gateway.docker.internal", "host.containers.internal"})
             QTest::newRow(host) << host << true;
-        for (const char* host :
-             {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8080", "notlocalhost",
-              "", ":8080", "localhost:", "localhost:80:90", "localhost:8x", "127.0.0.1@evil.example",
-              "[::1].evil.example", "[evil]", "127.0.0", "1.2.3.4.5", "box", "other.my.box"})
+        for (const char* host : {"evil.example",
+                                 "localhost.evil.example",
+                                 "127.0.0.1.evil.example",
+                                 "evil.example:8080",
+                                 "notlocalhost",
+                                 "",
+                                 ":8080",
+                                 "localhost:",
+                                 "localhost:80:90",
+                                 "localhost:8x",
+                                 "127.0.0.1@evil.example",
+                                 "[::1].evil.example",
+                                 "[evil]",
+                                 "127.0.0",
+                                 "1.2.3.4.5",
+                                 "box",
+                                 "other.my.box",
+                                 "docker.internal",
+                                 "evil.host.docker.internal",
+                                 "host.docker.internal.evil.example"})
             QTest::newRow(qPrintable(QString("not %1").arg(host))) << host << false;
     }
 
@@ -56,11 +73,13 @@ private Q_SLOTS:
         QTest::addColumn<QString>("origin");
         QTest::addColumn<bool>("known");
         for (const char* origin : {"http://localhost", "http://localhost:3000", "https://127.0.0.1:1", "http://[::1]:5",
-                                   "https://chat.example", "HTTPS://CHAT.EXAMPLE"})
+                                   "https://chat.example", "HTTPS://CHAT.EXAMPLE", "app://obsidian.md",
+                                   "tauri://localhost", "vscode-webview://0d1a"})
             QTest::newRow(origin) << origin << true;
-        for (const char* origin : {"null", "https://evil.example", "http://localhost.evil.example",
-                                   "http://chat.example", "https://chat.example:444", "https://chat.example.evil",
-                                   "file://", "ftp://localhost", "http://192.168.1.5", "http://localhost/x", ""})
+        for (const char* origin :
+             {"null", "https://evil.example", "http://localhost.evil.example", "http://chat.example",
+              "https://chat.example:444", "https://chat.example.evil", "file://", "app:", "https://app://x",
+              "ftp://localhost", "http://192.168.1.5", "http://localhost/x", ""})
             QTest::newRow(qPrintable(QString("not %1").arg(origin))) << origin << false;
     }
 
