@@ -9,7 +9,9 @@
 #include "engine/utf8_path.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <string_view>
 
 namespace server {
 
@@ -85,6 +87,24 @@ PlainAnswer with_pieces(ModelText& text, const std::vector<int>& ids)
     return text_of(Json::object({{"tokens", std::move(all)}}));
 }
 
+/// Without the escapes of an address: "%2F" is "/". What is no escape stays.
+std::string unescaped(std::string_view path)
+{
+    std::string text;
+    for (; !path.empty(); path.remove_prefix(1)) {
+        unsigned byte = 0;
+        const char* const end = path.data() + std::min<std::size_t>(path.size(), 3);
+        if (path.front() == '%' && end - path.data() == 3 &&
+            std::from_chars(path.data() + 1, end, byte, 16).ptr == end) {
+            text += char(byte);
+            path.remove_prefix(2);
+        } else {
+            text += path.front();
+        }
+    }
+    return text;
+}
+
 std::string without_generation_prompt(const std::string& template_arguments)
 {
     Json arguments = template_arguments.empty() ? Json::object() : Json::parse(template_arguments, nullptr, false);
@@ -104,7 +124,7 @@ PlainAnswer openai_models(const PlainRequest& request)
 
 PlainAnswer openai_model(const PlainRequest& request)
 {
-    const std::string name = request.path.substr(std::string("/v1/models/").size());
+    const std::string name = unescaped(std::string_view(request.path).substr(std::string_view("/v1/models/").size()));
     for (const ModelFile& file : request.models.all())
         if (file.name == name)
             return text_of(listed(file, request.served));

@@ -201,6 +201,22 @@ private Q_SLOTS:
         QCOMPARE(server.post("/v1/embeddings", {{"model", "first"}, {"input", "x"}}).status, 400);
     }
 
+    // As clients put it into an address.
+    void aNameMayBeEscaped()
+    {
+        Folder folder;
+        for (const char* path : {"a/twin.gguf", "b/twin.gguf", "My Model%.gguf"})
+            folder.put(path);
+        const ServedFolder server(folder);
+        const auto name_at = [&](const char* path) { return server.get(path).json()["id"].toString(); };
+        QCOMPARE(name_at("/v1/models/b/twin"), QString("b/twin"));
+        QCOMPARE(name_at("/v1/models/b%2Ftwin"), QString("b/twin"));
+        QCOMPARE(name_at("/v1/models/b%2ftw%69n"), QString("b/twin"));
+        QCOMPARE(name_at("/v1/models/My%20Model%"), QString("My Model%"));
+        for (const char* path : {"/v1/models/b%2", "/v1/models/b%-2twin", "/v1/models/b%252Ftwin"})
+            QCOMPARE(server.get(path).status, 404);
+    }
+
     void aFileThatIsNoModelIsASentence()
     {
         Folder folder;
