@@ -64,8 +64,9 @@ bool may_begin(const Marks& marks, std::string_view text)
 
 }  // namespace
 
-ThoughtSplitter::ThoughtSplitter(Sink sink)
+ThoughtSplitter::ThoughtSplitter(Sink sink, bool drops)
     : sink_(std::move(sink))
+    , drops_(drops)
 {
 }
 
@@ -101,12 +102,12 @@ bool ThoughtSplitter::begin()
         return false;
     const std::string_view text = std::string_view(held_).substr(first);
     if (const auto mark = mark_at_front(kAnswerChannels, text); !mark.empty()) {
-        held_.erase(0, first + mark.size());
+        drop(first + mark.size());
         state_ = State::Answer;
     } else if (may_begin(opening, text) || may_begin(kAnswerChannels, text)) {
         return false;
     } else if (const auto open = mark_at_front(opening, text); !open.empty()) {
-        held_.erase(0, first + open.size());
+        drop(first + open.size());
         opened_ = open;
         state_ = State::Thought;
     } else {
@@ -118,7 +119,7 @@ bool ThoughtSplitter::begin()
 bool ThoughtSplitter::think()
 {
     if (!said_)
-        held_.erase(0, std::min(held_.find_first_not_of(kSpace), held_.size()));
+        drop(std::min(held_.find_first_not_of(kSpace), held_.size()));
     const std::vector<std::string_view> closing = closing_marks(opened_);
     std::size_t end = std::string::npos, mark_bytes = 0;
     for (const std::string_view mark : closing)
@@ -137,7 +138,7 @@ bool ThoughtSplitter::think()
     give(Kind::Thought, thought);
     if (closed) {
         const bool calls = std::string_view(held_).substr(end - thought, mark_bytes).ends_with(" to=");
-        held_.erase(0, end - thought + (calls ? 0 : mark_bytes));
+        drop(end - thought + (calls ? 0 : mark_bytes));
         state_ = State::Behind;
     }
     return closed;
@@ -145,7 +146,7 @@ bool ThoughtSplitter::think()
 
 bool ThoughtSplitter::skip_space()
 {
-    held_.erase(0, std::min(held_.find_first_not_of(kSpace), held_.size()));
+    drop(std::min(held_.find_first_not_of(kSpace), held_.size()));
     if (!held_.empty())
         state_ = State::Answer;
     return !held_.empty();
@@ -160,6 +161,14 @@ void ThoughtSplitter::give(Kind kind, std::size_t bytes)
     held_.erase(0, bytes);
 }
 
+void ThoughtSplitter::drop(std::size_t bytes)
+{
+    if (drops_)
+        held_.erase(0, bytes);
+    else
+        give(Kind::Thought, bytes);
+}
+
 void ThoughtSplitter::finish()
 {
     if (state_ == State::Thought) {
@@ -168,7 +177,7 @@ void ThoughtSplitter::finish()
     } else if (state_ != State::Behind) {
         give(Kind::Answer, held_.size());
     }
-    held_.clear();
+    drop(held_.size());
 }
 
 }  // namespace server

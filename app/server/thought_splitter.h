@@ -15,7 +15,9 @@ public:
     enum class Kind { Thought, Answer };
     using Sink = std::function<void(Kind kind, std::string_view text)>;
 
-    explicit ThoughtSplitter(Sink sink);
+    /// `drops`: marks, and space that is nobody's, are in neither part; else they are a part of the thought, so that
+    /// both parts together are the text.
+    explicit ThoughtSplitter(Sink sink, bool drops = true);
 
     void feed(std::string_view piece);
     /// No more text comes.
@@ -29,12 +31,14 @@ private:
     bool think();
     bool skip_space();
     void give(Kind kind, std::size_t bytes);
+    void drop(std::size_t bytes);
 
     State state_ = State::Beginning;
     std::string_view opened_;  // the mark of the present thought
     bool said_ = false;        // of the thought
     std::string held_;         // what may be the beginning of a mark, or space that may be nobody's
     Sink sink_;
+    const bool drops_;
 };
 
 }  // namespace server

@@ -27,7 +27,8 @@ TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics,
     , metrics_(metrics)
     , asked_(asked)
     , begun_(Clock::now())
-    , splitter_([this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
+    , splitter_([this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); },
+                !ask.thoughts_in_text)
 {
     if (!ask.turn.tools_json.empty())
         call_reader_.emplace(Json::parse(ask.turn.tools_json, nullptr, false),
@@ -63,17 +64,16 @@ void TurnListener::on_text(std::string_view text)
         metrics_.add_token_gap(seconds(now - last_text_));
     }
     last_text_ = now;
-    if (ask_.thoughts_in_text)
-        put(TextPiece{std::string(text)});
-    else
-        splitter_.feed(text);
+    if (ask_.thoughts_in_text && !call_reader_)
+        return put(TextPiece{std::string(text)});  // nobody asks which part of it is a thought
+    splitter_.feed(text);
 }
 
 void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
 {
     if (kind == ThoughtSplitter::Kind::Answer && call_reader_)
         call_reader_->feed(text);
-    else if (kind == ThoughtSplitter::Kind::Answer)
+    else if (kind == ThoughtSplitter::Kind::Answer || ask_.thoughts_in_text)
         put(TextPiece{std::string(text)});
     else if (ask_.shows_thoughts)
         put(ThoughtPiece{std::string(text)});

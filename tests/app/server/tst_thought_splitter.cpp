@@ -64,6 +64,28 @@ private Q_SLOTS:
         }
     }
 
+    void bothPartsMayBeAllOfTheText_data() { partsThemHoweverTheyAreCut_data(); }
+
+    void bothPartsMayBeAllOfTheText()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, answer);
+        const std::string bytes = text.toStdString();
+        for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+            std::string all, said;
+            const auto take = [&](ThoughtSplitter::Kind kind, std::string_view part) {
+                all += part;
+                said += kind == ThoughtSplitter::Kind::Answer ? part : std::string_view();
+            };
+            ThoughtSplitter splitter(take, false);
+            for (std::size_t at = 0; at < bytes.size(); at += piece)
+                splitter.feed(std::string_view(bytes).substr(at, piece));
+            splitter.finish();
+            QCOMPARE(all, bytes);
+            QCOMPARE(said, answer.toStdString());
+        }
+    }
+
     void nothingIsHeldBackLongerThanAMark()
     {
         std::string said;

@@ -392,6 +392,30 @@ private Q_SLOTS:
         QCOMPARE(open, 1);
     }
 
+    // llama-server's reasoning_format: the answer is what the model wrote, and a call is a call all the same.
+    void thoughtsInTheTextHideNoCall()
+    {
+        engine::LoadRequest load;
+        load.model = folder_.filePath("both.gguf").toStdString();
+        ChainModel({"<think>", "</think>", "<tool_call>", "</tool_call>"}, {kCall})
+            .says({ChainModel::kGo, "<think>", "a", "</think>", "x", "<tool_call>", kCall, "</tool_call>", "</s>"})
+            .chat_template(kTemplate)
+            .save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        const QJsonObject body{{"messages", question()},
+                               {"tools", openai_tools()},
+                               {"temperature", 0},
+                               {"max_tokens", 20},
+                               {"reasoning_format", "none"}};
+        const auto json = server.post("/v1/chat/completions", body).json();
+        const auto choice = json["choices"].toArray().first().toObject();
+        const auto message = choice["message"].toObject();
+        QCOMPARE(message["content"].toString(), QString("<think>a</think>x"));
+        QVERIFY(!message.contains("reasoning_content"));
+        QCOMPARE(message["tool_calls"].toArray().size(), 1);
+        QCOMPARE(choice["finish_reason"].toString(), QString("tool_calls"));
+    }
+
     void toolsThatAreNoneAreRefused()
     {
         QJsonObject body{{"messages", question()}};
