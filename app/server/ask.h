@@ -82,6 +82,7 @@ struct Ended {
     int prompt_tokens = 0;
     int cached_tokens = 0;  // of them
     int answer_tokens = 0;
+    int thought_tokens = 0;  // of them, as far as their pieces tell; 0 where thoughts are not told apart
     int drafted_tokens = 0, accepted_tokens = 0;
     double waited_s = 0;  // for its turn
     double prompt_s = 0;  // until the first token

@@ -215,6 +215,7 @@ void read_choices(Fields& fields, Ask& ask)
 void add(const Ended& ended, Ended& sum)
 {
     sum.answer_tokens += ended.answer_tokens;
+    sum.thought_tokens += ended.thought_tokens;
     sum.drafted_tokens += ended.drafted_tokens;
     sum.accepted_tokens += ended.accepted_tokens;
     sum.prompt_tokens = ended.prompt_tokens;
@@ -425,10 +426,13 @@ std::string openai_error(const Refusal& refusal)
 
 Json openai_usage(const Ended& ended)
 {
-    return {{"prompt_tokens", ended.prompt_tokens},
-            {"completion_tokens", ended.answer_tokens},
-            {"total_tokens", ended.prompt_tokens + ended.answer_tokens},
-            {"prompt_tokens_details", {{"cached_tokens", ended.cached_tokens}}}};
+    Json usage = {{"prompt_tokens", ended.prompt_tokens},
+                  {"completion_tokens", ended.answer_tokens},
+                  {"total_tokens", ended.prompt_tokens + ended.answer_tokens},
+                  {"prompt_tokens_details", {{"cached_tokens", ended.cached_tokens}}}};
+    if (ended.thought_tokens > 0)
+        usage["completion_tokens_details"] = {{"reasoning_tokens", ended.thought_tokens}};
+    return usage;
 }
 
 const char* openai_finish_reason(const Ended& ended)

@@ -179,7 +179,6 @@ std::string ResponsesWording::close(const char* status)
                      std::move(with_text));
         fields["part"] = part(text_);
         text += event("response.content_part.done", std::move(fields));
-        has_thought_ = has_thought_ || open_ == Item::Thought;
     }
     open_ = Item::None;
     text_.clear();
@@ -194,9 +193,8 @@ void ResponsesWording::finish(const Ended& ended)
     usage_ = {{"input_tokens", ended.prompt_tokens},
               {"input_tokens_details", {{"cached_tokens", ended.cached_tokens}}},
               {"output_tokens", ended.answer_tokens},
+              {"output_tokens_details", {{"reasoning_tokens", ended.thought_tokens}}},
               {"total_tokens", ended.prompt_tokens + ended.answer_tokens}};
-    if (!has_thought_)  // else nobody has counted how many of them are a thought's
-        usage_["output_tokens_details"] = {{"reasoning_tokens", 0}};
     keep();
 }
 

@@ -46,7 +46,6 @@ private:
     Json output_ = Json::array();  // the items; the last one is open, unless open_ is None
     Item open_ = Item::None;
     std::string text_;  // of the open one
-    bool has_thought_ = false;
     Json usage_, incomplete_, error_;
     int sequence_ = 0;
 };

@@ -22,6 +22,8 @@ public:
     void feed(std::string_view piece);
     /// No more text comes.
     void finish();
+    /// The last of the text is a thought's, or the end of one.
+    bool thinks() const { return state_ == State::Thought || state_ == State::Behind; }
 
 private:
     enum class State { Beginning, Thought, Behind, Answer };

@@ -2,6 +2,7 @@
 
 #include "app/server/dialect.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace server {
@@ -67,6 +68,7 @@ void TurnListener::on_text(std::string_view text)
     if (ask_.thoughts_in_text && !call_reader_)
         return put(TextPiece{std::string(text)});  // nobody asks which part of it is a thought
     splitter_.feed(text);
+    thought_tokens_ += splitter_.thinks() ? 1 : 0;
 }
 
 void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
@@ -136,6 +138,7 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     ended.prompt_tokens = turn->prompt.count();
     ended.cached_tokens = t.reused_tokens;
     ended.answer_tokens = turn->answer.count();
+    ended.thought_tokens = std::min(thought_tokens_, ended.answer_tokens);
     ended.drafted_tokens = t.drafted_tokens;
     ended.accepted_tokens = t.accepted_tokens;
     const auto now = Clock::now(), first = first_text_ == Clock::time_point() ? now : first_text_;

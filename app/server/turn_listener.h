@@ -45,6 +45,7 @@ private:
     ThoughtSplitter splitter_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
     std::vector<engine::TokenLogprobs> tokens_;  // that no piece has been made of yet
+    int thought_tokens_ = 0;                     // pieces of text, each of which is a token's
     int calls_ = 0;                              // that have begun
     bool has_enough_calls_ = false;
 };

@@ -80,6 +80,8 @@ private Q_SLOTS:
         const auto usage = json["usage"].toObject();
         QVERIFY(usage["input_tokens"].toInt() > 0);
         QCOMPARE(usage["total_tokens"].toInt(), usage["input_tokens"].toInt() + usage["output_tokens"].toInt());
+        // <think>, a, </think>
+        QCOMPARE(usage["output_tokens_details"].toObject()["reasoning_tokens"].toInt(), 3);
     }
 
     void theEventsComeInTheirOrder()
@@ -110,6 +112,8 @@ private Q_SLOTS:
         QCOMPARE(thought, QString("a"));
         QCOMPARE(text, QString("x"));
         QCOMPARE(arguments, QString(R"({"city":"Rome"})"));
+        const auto usage = last["response"].toObject()["usage"].toObject();
+        QCOMPARE(usage["output_tokens_details"].toObject()["reasoning_tokens"].toInt(), 3);
         // The last one holds the same as the answer that is no stream, but for its ids.
         const auto whole = server_->post(kResponses, asking()).json()["output"].toArray();
         const auto streamed = last["response"].toObject()["output"].toArray();

@@ -414,6 +414,8 @@ private Q_SLOTS:
         QVERIFY(!message.contains("reasoning_content"));
         QCOMPARE(message["tool_calls"].toArray().size(), 1);
         QCOMPARE(choice["finish_reason"].toString(), QString("tool_calls"));
+        const auto details = json["usage"].toObject()["completion_tokens_details"].toObject();
+        QCOMPARE(details["reasoning_tokens"].toInt(), 3);
     }
 
     void toolsThatAreNoneAreRefused()
