@@ -18,7 +18,10 @@
 
 namespace server {
 
-/// A path, and what happens there. One of `turn` and `plain` is there.
+constexpr const char* kJsonType = "application/json";
+
+/// A path, and what happens there. One of `turn` and `plain` is there; where both are, the latter answers the bodies
+/// that are `for_plain`.
 struct Api::Route {
     /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, else of the one that would
     /// be, of a file, whether it is loaded or not, or of one that is loaded for it.
@@ -29,7 +32,8 @@ struct Api::Route {
     const Dialect* turn = nullptr;
     PlainAnswer (*plain)(const PlainRequest&) = nullptr;
     Of of = Of::All;
-    const char* type = "application/json";
+    const char* type = kJsonType;
+    bool (*for_plain)(const Json& body) = nullptr;
 };
 
 struct Api::Routes {
@@ -57,8 +61,9 @@ struct Api::Routes {
         {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::Needed},
-        {"POST", "/api/chat", &ollama_chat},
-        {"POST", "/api/generate", &ollama_generate},
+        {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
+        {"POST", "/api/generate", &ollama_generate, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
+        {"GET", "/", nullptr, ollama_heartbeat, Route::Of::All, "text/plain; charset=utf-8"},
         {"GET", "/api/version", nullptr, ollama_version},
         {"GET", "/api/tags", nullptr, ollama_tags},
         {"POST", "/api/show", nullptr, ollama_show, Route::Of::File},
@@ -84,6 +89,14 @@ bool is_at(const char* route, std::string_view path)
     if (wanted.ends_with('*'))
         return path.size() >= wanted.size() && path.starts_with(wanted.substr(0, wanted.size() - 1));
     return path == wanted;
+}
+
+/// Clients that were made for older versions of Ollama call the model's field `name`.
+std::string model_named_in(const Json& body, std::string_view path)
+{
+    Fields fields(body);
+    const auto model = fields.text("model");
+    return model || !path.starts_with("/api/") ? model.value_or("") : fields.text("name").value_or("");
 }
 
 bool is_method(const char* route, std::string_view method)
@@ -207,14 +220,14 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     const auto body = empty ? tl::expected<Json, Refusal>(Json::object()) : parse_body(request.body);
     if (!body)
         return refuse(body.error());
-    if (route.plain) {
+    if (route.plain && (!route.for_plain || route.for_plain(*body))) {
         const PlainAnswer text = answer_plainly(route, request, *body, [&] { return reply.client_is_gone(); });
         if (!text)
             return refuse(text.error());
         reply.whole({200, *text, route.type, headers});
         return {200};
     }
-    const auto file = models_.find(Fields(*body).text("model").value_or(""));
+    const auto file = models_.find(model_named_in(*body, request.path));
     if (!file)
         return refuse(file.error());
     auto asked = dialect.read(*body, {file->name, {}, nullptr, desk_.unsaid()});
@@ -252,20 +265,20 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask)
 PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body,
                                 const std::function<bool()>& client_is_gone)
 {
-    const auto model = model_for(route, body);
+    const auto model = model_for(route, model_named_in(body, request.path));
     if (!model)
         return tl::unexpected(model.error());
     return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone});
 }
 
 /// Null only where the answer is of all of them.
-tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const Json& body)
+tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const std::string& name)
 {
     const std::shared_ptr<const Served> loaded = desk_.served();
     const bool prefers_loaded = route.of == Route::Of::Loaded || route.of == Route::Of::Next;
     if (route.of == Route::Of::All || (prefers_loaded && loaded))
         return loaded;
-    const auto file = models_.find(Fields(body).text("model").value_or(""));
+    const auto file = models_.find(name);
     if (route.of == Route::Of::Loaded || (route.of == Route::Of::Next && !file))
         return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
     if (!file)

@@ -110,6 +110,18 @@ engine::Result<std::shared_ptr<const Served>> EngineDesk::need(const ModelFile& 
     });
 }
 
+engine::Status EngineDesk::let_go(const ModelFile& file)
+{
+    if (guest_)
+        return engine::fail(engine::Error::Code::Unsupported,
+                            "'" + file.name + "' is open in Spillway's window, and is closed there only");
+    return on_engine_thread(When::BetweenTurns, [&]() -> engine::Status {
+        if (serves(file))
+            unload();
+        return {};
+    });
+}
+
 /// These four are called on the engine's thread, while no turn runs.
 engine::Status EngineDesk::load_now(const engine::LoadRequest& request, std::string name,
                                     const engine::Listener& listener, std::stop_token stop)

@@ -67,6 +67,9 @@ public:
     const Unsaid& unsaid() const { return options_.unsaid; }
     /// Loads it, unless it is there, and waits for that.
     engine::Result<std::shared_ptr<const Served>> need(const ModelFile& file);
+    /// Frees its memory, where it is there, after the answers that are being written. It comes again when it is needed.
+    /// Unsupported: somebody else has opened it.
+    engine::Status let_go(const ModelFile& file);
 
     struct Submitted {
         std::shared_ptr<EventQueue> events;

@@ -4,6 +4,7 @@
 #include "app/server/openai_fields.h"
 #include "app/server/prompted_tools.h"
 #include "app/server/thinking.h"
+#include "engine/reasoning_marks.h"
 
 #include <algorithm>
 #include <array>
@@ -152,6 +153,14 @@ Ask read_common(Fields& fields, const Served& served)
     return ask;
 }
 
+/// A template that has a mark of thoughts, or an argument for them, is of a model that thinks.
+bool knows_thoughts(std::string_view chat_template)
+{
+    const auto has = [&](std::string_view words) { return chat_template.find(words) != std::string_view::npos; };
+    return has("enable_thinking") || has("reasoning_effort") || has(engine::RecipientMarks::kThought) ||
+           std::ranges::any_of(engine::kReasoningMarks, [&](const auto& mark) { return has(mark.open); });
+}
+
 Json details_of(const engine::ModelInfo& info)
 {
     std::array<char, 32> size{};
@@ -222,10 +231,49 @@ std::string OllamaGenerate::error(const Refusal& refusal) const
     return text_of(ollama_error(refusal));
 }
 
+bool only_moves_model(const Json& body)
+{
+    const Fields fields(body);
+    const auto is_empty = [&](const char* name, const Json& empty) {
+        const Json* value = fields.find(name);
+        return !value || *value == empty;
+    };
+    return is_empty("messages", Json::array()) && is_empty("prompt", "");
+}
+
+PlainAnswer ollama_move_model(const PlainRequest& request)
+{
+    const std::string& name = request.served->name;
+    const Json* stays = Fields(request.body).find("keep_alive");
+    // Zero, as a number or as a duration: "0", "0s". Other times are not heeded: --idle-unload says when a model
+    // leaves.
+    const bool leaves = stays && (*stays == 0 || *stays == "0" || *stays == "0s");
+    const auto file = request.models.find(name);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (const auto done = leaves ? request.desk.let_go(*file) : request.desk.need(*file).map([](const auto&) {}); !done)
+        return tl::unexpected(refusal_of(done.error()));
+    Json json = {{"model", name}, {"created_at", iso_time(unix_time())}};
+    if (request.path == "/api/chat")
+        json["message"] = {{"role", "assistant"}, {"content", ""}};
+    else
+        json["response"] = "";
+    json["done"] = true;
+    json["done_reason"] = leaves ? "unload" : "load";
+    return text_of(json) + '\n';
+}
+
+/// Clients look whether Ollama is there before they ask for anything, some for these very words.
+PlainAnswer ollama_heartbeat(const PlainRequest&)
+{
+    return "Ollama is running";
+}
+
 PlainAnswer ollama_version(const PlainRequest&)
 {
-    // Clients compare it with the versions of Ollama: ours would look too old to be asked anything.
-    return text_of({{"version", "0.6.4"}});
+    // Clients compare it with the versions of Ollama, and ours would look too old to be asked anything. Codex asks for
+    // this one at least, since it speaks the Responses API.
+    return text_of({{"version", "0.13.4"}});
 }
 
 PlainAnswer ollama_tags(const PlainRequest& request)
@@ -255,14 +303,19 @@ PlainAnswer ollama_show(const PlainRequest& request)
         {family + ".block_count", info.layers},
         {family + ".attention.head_count", info.heads},
         {family + ".attention.head_count_kv", info.kv_heads}};
-    const bool tools = knows_tools(request.served->text->chat_template());
+    const std::string& chat_template = request.served->text->chat_template();
+    Json capabilities = Json::array({info.embeds ? "embedding" : "completion"});
+    if (!info.embeds && knows_tools(chat_template))
+        capabilities.push_back("tools");
+    if (!info.embeds && knows_thoughts(chat_template))
+        capabilities.push_back("thinking");
     return text_of({{"license", info.license},
                     {"modelfile", ""},
                     {"parameters", ""},
-                    {"template", request.served->text->chat_template()},
+                    {"template", chat_template},
                     {"details", details_of(info)},
                     {"model_info", facts},
-                    {"capabilities", tools ? Json::array({"completion", "tools"}) : Json::array({"completion"})},
+                    {"capabilities", std::move(capabilities)},
                     {"modified_at", iso_time(0)}});
 }
 

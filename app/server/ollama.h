@@ -20,6 +20,12 @@ public:
     std::string error(const Refusal& refusal) const override;
 };
 
+/// Whether a chat or a prompt asks for nothing but that the model be there, or be gone.
+bool only_moves_model(const Json& body);
+/// Loads the model, or lets it leave.
+PlainAnswer ollama_move_model(const PlainRequest& request);
+
+PlainAnswer ollama_heartbeat(const PlainRequest& request);
 PlainAnswer ollama_version(const PlainRequest& request);
 PlainAnswer ollama_tags(const PlainRequest& request);
 PlainAnswer ollama_show(const PlainRequest& request);

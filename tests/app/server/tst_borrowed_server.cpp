@@ -136,6 +136,11 @@ private Q_SLOTS:
         QCOMPARE(window.get("/v1/models/two").status, 404);
         QCOMPARE(window.get("/props").json()["model_alias"].toString(), QString("one"));
 
+        const auto leaves = Client(window.port).ask("POST", "/api/generate", R"({"model": "one", "keep_alive": 0})");
+        QCOMPARE(leaves.status, 400);
+        QVERIFY(leaves.body.contains("Spillway's window"));
+        QCOMPARE(window.names(), QStringList("one"));
+
         window.seat->unload();
         QTRY_COMPARE(window.names(), QStringList());
         QCOMPARE(window.post(asking("Hi", {{"model", "one"}})).status, 503);

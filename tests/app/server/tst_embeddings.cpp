@@ -145,6 +145,12 @@ private Q_SLOTS:
         QCOMPARE(numbers(one["embedding"].toArray()), wanted);
     }
 
+    void ollamasClientsReadWhatItIsFor()
+    {
+        QCOMPARE(server_->post("/api/show", {{"model", "guide"}}).json()["capabilities"].toArray(),
+                 QJsonArray{"embedding"});
+    }
+
     void whatIsWrongIsNamed_data()
     {
         QTest::addColumn<QJsonObject>("body");

@@ -243,10 +243,44 @@ private Q_SLOTS:
         QCOMPARE(show["details"].toObject()["family"].toString(), QString("llama"));
         QCOMPARE(server.post("/tokenize", {{"model", "first"}, {"content", "a"}}).json()["tokens"].toArray().size(), 1);
         QVERIFY(server.get("/api/ps").json()["models"].toArray().isEmpty());
+        // As Continue asks it still.
+        QCOMPARE(server.post("/api/show", {{"name", "second:latest"}}).json()["details"].toObject(),
+                 show["details"].toObject());
+        QCOMPARE(server.post("/v1/embeddings", {{"name", "second"}}).status, 400);  // elsewhere it has one name
         auto body = asking("second");
         QVERIFY(server.post("/v1/messages/count_tokens", body).json()["input_tokens"].toInt() > 0);
         QCOMPARE(server.get("/api/ps").json()["models"].toArray().first().toObject()["name"].toString(),
                  QString("second"));
+    }
+
+    // What `ollama run` and `ollama stop` ask, and whoever wants a model to be there when it is needed.
+    void ollamasClientsLoadAndUnload()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        folder.put_model("second.gguf", "b");
+        const ServedFolder server(folder);
+        const auto loaded = [&] {
+            QStringList names;
+            for (const auto model : server.get("/api/ps").json()["models"].toArray())
+                names.append(model.toObject()["name"].toString());
+            return names.join(' ');
+        };
+        const auto loads = server.post("/api/generate", {{"model", "first"}, {"prompt", ""}, {"stream", false}}).json();
+        QCOMPARE(loads["done_reason"].toString(), QString("load"));
+        QVERIFY(loads["done"].toBool() && loads["response"].isString());
+        QCOMPARE(loaded(), QString("first"));
+        const auto again = server.post("/api/chat", {{"name", "second"}, {"messages", QJsonArray()}}).json();
+        QVERIFY(again["done"].toBool() && again["message"].isObject());
+        QCOMPARE(loaded(), QString("second"));
+        // Of a model that is not there nothing happens; the other one leaves, and comes again.
+        for (const char* model : {"first", "second"}) {
+            const auto leaves = server.post("/api/generate", {{"model", model}, {"keep_alive", 0}}).json();
+            QCOMPARE(leaves["done_reason"].toString(), QString("unload"));
+            QCOMPARE(loaded(), QString(model) == "first" ? QString("second") : QString());
+        }
+        QCOMPARE(text_in(server.post(kChatPath, asking("second"))), QString("b"));
+        QCOMPARE(server.post("/api/generate", {{"model", "third"}}).status, 404);
     }
 
     void anIdleModelLeavesAndComesAgain()

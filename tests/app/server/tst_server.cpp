@@ -263,6 +263,11 @@ private Q_SLOTS:
         QCOMPARE(guide_.get(kChat).status, 405);
         QCOMPARE(Client(guide_.port()).ask("DELETE", "/v1/models").status, 405);
         QCOMPARE(guide_.get("/../../etc/passwd").status, 404);
+        // With which `ollama` begins whatever it does.
+        QCOMPARE(guide_.get("/").body, QByteArray("Ollama is running"));
+        Client heartbeat(guide_.port());
+        heartbeat.say(Client::request("HEAD", "/"));
+        QVERIFY(heartbeat.heard_until("\r\n\r\n").startsWith("HTTP/1.1 200 "));
         QCOMPARE(Client(guide_.port()).ask("POST", kChat, "{").status, 400);
     }
 
