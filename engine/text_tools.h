@@ -12,6 +12,8 @@
 
 namespace engine {
 
+struct Request;
+
 struct TokenizeOptions {
     bool bos = true;       // as the model asks for it; false: none
     bool specials = true;  // special tokens in the text become their ids
@@ -26,7 +28,7 @@ struct TokenizedText {
 Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
                                const TokenizeOptions& options);
 
-/// The tokenizer of one model, kept open for many texts. May be used from any thread.
+/// Tokenizer and chat template of one model, kept open for many texts. May be used from any thread.
 class TextCodec
 {
 public:
@@ -38,6 +40,8 @@ public:
     virtual Result<std::string> decode(const std::vector<int>& ids) const = 0;
     /// The bytes that one token adds to a text, alike; not always whole characters.
     virtual Result<std::string> piece(int id) const = 0;
+    /// Tokens of the prompt that an engine with this model makes for the request, whether it fits or not.
+    virtual Result<int> count_prompt(const Request& request) const = 0;
 };
 
 struct TemplateRequest {

@@ -24,8 +24,8 @@ constexpr const char* kJsonType = "application/json";
 /// that are `for_plain`.
 struct Api::Route {
     /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, else of the one that would
-    /// be, of a file, whether it is loaded or not, or of one that is loaded for it.
-    enum class Of { All, Loaded, Next, File, Needed };
+    /// be, or of a file, whether it is loaded or not.
+    enum class Of { All, Loaded, Next, File };
 
     const char* method;
     const char* path;  // ending in '*': whatever begins so
@@ -55,12 +55,12 @@ struct Api::Routes {
         {"POST", "/embeddings", nullptr, openai_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
-        {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
-        {"POST", "/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::Needed},
-        {"POST", "/v1/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
-        {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::Needed},
+        {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::File},
+        {"POST", "/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::File},
+        {"POST", "/v1/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::File},
+        {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::File},
         {"POST", "/v1/messages", &anthropic},
-        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::Needed},
+        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::File},
         {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
         {"POST", "/api/generate", &ollama_generate, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
         {"GET", "/", nullptr, ollama_heartbeat, Route::Of::All, "text/plain; charset=utf-8"},
@@ -285,7 +285,7 @@ tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route&
         return tl::unexpected(file.error());
     if (loaded && loaded->name == file->name)
         return loaded;
-    auto served = route.of == Route::Of::Needed ? desk_.need(*file) : models_.described(*file);
+    auto served = models_.described(*file);
     if (!served)
         return tl::unexpected(refusal_of(served.error()));
     return *served;

@@ -241,11 +241,6 @@ tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
     return submitted;
 }
 
-engine::Result<engine::PromptLedger> EngineDesk::count(const engine::Request& request)
-{
-    return on_engine_thread(When::BetweenSteps, [&] { return engine_->count_prompt(request, closing_.get_token()); });
-}
-
 engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const engine::EmbeddingInput& input)
 {
     return on_engine_thread(When::BetweenSteps, [&]() -> engine::Result<engine::Embedding> {

@@ -78,9 +78,8 @@ public:
     };
     /// Queues a turn for each answer that is asked for. Refused where too many wait.
     tl::expected<Submitted, Refusal> submit(Ask ask);
-    /// Waits until the engine has counted, which it does between tokens.
-    engine::Result<engine::PromptLedger> count(const engine::Request& request);
-    /// The same for a text to embed, with the model that is loaded, if it is this one. Cancelled: the desk was closed.
+    /// Waits until the text is read, between steps, with the model that is loaded, if it is this one. Cancelled: the
+    /// desk was closed.
     engine::Result<engine::Embedding> embed(const Served& with, const engine::EmbeddingInput& input);
 
     struct Queue {
@@ -116,7 +115,7 @@ private:
         Slot slot;
     };
 
-    // Loading waits until no turn runs, counting for the end of a step.
+    // Loading waits until no turn runs, embedding for the end of a step.
     enum class When { BetweenSteps, BetweenTurns };
     struct Job {
         When when;
@@ -165,7 +164,7 @@ private:
     std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
     bool closed_ = false, ends_ = false, posted_ = false;
-    std::stop_source closing_;  // for loads of no turn, and texts that are counted or embedded
+    std::stop_source closing_;  // for loads of no turn, and texts that are embedded
     std::thread thread_;        // last: it uses all of these
 };
 

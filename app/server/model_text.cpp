@@ -42,6 +42,14 @@ engine::Result<std::shared_ptr<const engine::TextCodec>> ModelText::codec()
     return codec_;
 }
 
+engine::Result<int> ModelText::count_prompt(const engine::Request& request)
+{
+    const auto opened = codec();
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return (*opened)->count_prompt(request);
+}
+
 engine::Result<std::vector<int>> ModelText::tokenize(std::string_view text, const engine::TokenizeOptions& options)
 {
     const auto opened = codec();

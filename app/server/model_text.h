@@ -22,6 +22,8 @@ public:
     /// The prompt that the engine is given for these messages.
     engine::Result<std::string> render(const engine::Request& request) const;
 
+    /// Tokens of the prompt that the engine makes for it.
+    engine::Result<int> count_prompt(const engine::Request& request);
     engine::Result<std::vector<int>> tokenize(std::string_view text, const engine::TokenizeOptions& options);
     /// Ids that do not exist leave nothing.
     engine::Result<std::string> detokenize(const std::vector<int>& ids);

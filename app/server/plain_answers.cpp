@@ -55,7 +55,7 @@ PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
     return text_of(Json::object({{name, *value}}));
 }
 
-/// Of the prompt that a request to this API would have.
+/// Of the prompt that a request to this API would have. The model need not be loaded.
 PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
 {
     const auto asked = dialect.read(request.body, *request.served);
@@ -63,10 +63,7 @@ PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
         return tl::unexpected(asked.error());
     engine::Request turn = asked->ask.turn;
     fit_to_template(turn, *request.served->text);
-    const auto ledger = request.desk.count(turn);
-    if (!ledger)
-        return tl::unexpected(refusal_of(ledger.error()));
-    return text_of({{"input_tokens", ledger->total_tokens}});
+    return answer_of("input_tokens", request.served->text->count_prompt(turn));
 }
 
 /// Each id with its text, or with its bytes where they are no text by themselves.

@@ -2,10 +2,12 @@
 
 #include "engine/caught.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/run/prompt.h"
 #include "engine/template/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
 
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace engine {
@@ -77,17 +79,20 @@ std::vector<int> ids_of(const Tokenizer& tokenizer, std::string_view text, const
 class OpenCodec final : public TextCodec
 {
 public:
-    explicit OpenCodec(std::unique_ptr<const Tokenizer> tokenizer)
+    OpenCodec(std::unique_ptr<const Tokenizer> tokenizer, std::string chat_template)
         : tokenizer_(std::move(tokenizer))
+        , template_(std::move(chat_template))
     {
     }
 
     Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const override;
     Result<std::string> decode(const std::vector<int>& ids) const override;
     Result<std::string> piece(int id) const override;
+    Result<int> count_prompt(const Request& request) const override;
 
 private:
     std::unique_ptr<const Tokenizer> tokenizer_;
+    const std::string template_;
 };
 
 Result<std::vector<int>> OpenCodec::encode(std::string_view text, const TokenizeOptions& options) const
@@ -111,6 +116,28 @@ try {
     return caught("for the text of so many tokens");
 }
 
+Result<int> OpenCodec::count_prompt(const Request& request) const
+try {
+    auto parsed = ChatTemplate::parse(template_);
+    if (!parsed && parsed.error().code != Error::Code::NoMemory)  // as where the model is loaded
+        parsed = ChatTemplate::parse(std::string(kChatMlTemplate));
+    if (!parsed)
+        return tl::unexpected(parsed.error());
+    Request whole = request;
+    whole.full_context = FullContext::Stop;
+    const auto prompt = PromptBuilder(*parsed, *tokenizer_, {}).build(whole, std::numeric_limits<int>::max(), 0);
+    if (!prompt)
+        return tl::unexpected(prompt.error());
+    return prompt->ledger.total_tokens;
+} catch (...) {
+    return caught("to count the prompt");
+}
+
+std::string template_in(const GgufFile& file)
+{
+    return std::string(file.string("tokenizer.chat_template").value_or(kChatMlTemplate));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const TextCodec>> TextCodec::open(const std::filesystem::path& model)
@@ -118,7 +145,7 @@ try {
     auto opened = open_tokenizer(model);
     if (!opened)
         return tl::unexpected(opened.error());
-    return std::make_shared<const OpenCodec>(std::move(opened->tokenizer));
+    return std::make_shared<const OpenCodec>(std::move(opened->tokenizer), template_in(opened->file));
 } catch (...) {
     return caught("for the tokenizer");
 }
@@ -142,8 +169,7 @@ try {
     if (!opened)
         return tl::unexpected(opened.error());
     const Tokenizer& t = *opened->tokenizer;
-    return TemplateSource{std::string(opened->file.string("tokenizer.chat_template").value_or(kChatMlTemplate)),
-                          std::string(t.text(t.bos())), std::string(t.text(t.eos()))};
+    return TemplateSource{template_in(opened->file), std::string(t.text(t.bos())), std::string(t.text(t.eos()))};
 } catch (...) {
     return caught("to read the chat template");
 }
