@@ -4,6 +4,7 @@
 #include "app/server/openai_fields.h"
 #include "app/server/responses_wording.h"
 
+#include <map>
 #include <utility>
 
 namespace server {
@@ -101,8 +102,9 @@ private:
         if (!is_open_)
             messages_.push_back({{"role", "assistant"}, {"content", ""}});
         is_open_ = true;
+        const std::string called = whole_name(item.text("namespace").value_or(""), *name);
         messages_.back()["tool_calls"].push_back(
-            {{"id", *id}, {"type", "function"}, {"function", {{"name", *name}, {"arguments", *arguments}}}});
+            {{"id", *id}, {"type", "function"}, {"function", {{"name", called}, {"arguments", *arguments}}}});
     }
 
     void read_result(const std::string& at, Fields& item)
@@ -123,24 +125,58 @@ private:
     bool is_open_ = false;  // the last one is an assistant's, and more of it may come
 };
 
-/// As chat completions writes them. Tools that OpenAI runs itself are left out.
-Json tools_of(Fields& fields)
+/// As chat completions writes it.
+Json function_of(const Json& tool, const std::string& space)
+{
+    Fields inner(tool);
+    Json function = Json::object();
+    for (const char* name : {"name", "description", "parameters"})
+        if (const Json* value = inner.find(name))
+            function[name] = *value;
+    if (const auto name = inner.text("name"))
+        function["name"] = whole_name(space, *name);
+    if (inner.flag("strict").value_or(false))
+        function["strict"] = true;
+    return {{"type", "function"}, {"function", std::move(function)}};
+}
+
+/// Those of namespaces, as which Codex sends what an MCP server has, with whole names, which `in_spaces` takes apart
+/// again. Tools that OpenAI runs itself are left out.
+Json functions_of(Fields& fields, std::map<std::string, FunctionInSpace>& in_spaces)
 {
     Json functions = Json::array();
-    if (const Json* tools = fields.array("tools"))
-        for (const Json& tool : *tools) {
-            Fields inner(tool);
+    const Json* tools = fields.array("tools");
+    for (const Json& tool : tools ? *tools : Json::array()) {
+        Fields outer(tool);
+        const std::string type = outer.text("type").value_or("");
+        if (type == "function")
+            functions.push_back(function_of(tool, ""));
+        const Json* inside = type == "namespace" ? outer.array("tools") : nullptr;
+        const std::string space = outer.text("name").value_or("");
+        for (const Json& one : inside ? *inside : Json::array()) {
+            Fields inner(one);
             if (inner.text("type").value_or("") != "function")
                 continue;
-            Json function = Json::object();
-            for (const char* name : {"name", "description", "parameters"})
-                if (const Json* value = inner.find(name))
-                    function[name] = *value;
-            if (inner.flag("strict").value_or(false))
-                function["strict"] = true;
-            functions.push_back({{"type", "function"}, {"function", std::move(function)}});
+            functions.push_back(function_of(one, space));
+            if (const auto name = inner.text("name"); name && !space.empty())
+                in_spaces[whole_name(space, *name)] = {space, *name};
         }
+    }
     return functions;
+}
+
+/// Which function is to be called, or which ones may be, by their whole names.
+Json with_whole_names(Json choice)
+{
+    if (!choice.is_object())
+        return choice;
+    Fields inner(choice);
+    if (const auto space = inner.text("namespace"), name = inner.text("name"); space && name)
+        choice["name"] = whole_name(*space, *name);
+    if (const auto tools = choice.find("tools"); tools != choice.end() && tools->is_array())
+        for (Json& tool : *tools)
+            tool = with_whole_names(std::move(tool));
+    return choice;
 }
 
 void refuse_what_is_not_there(Fields& fields)
@@ -192,10 +228,13 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     refuse_what_is_not_there(fields);
 
     // The rest is what chat completions reads.
-    Json chat = {{"tools", tools_of(fields)}};
-    for (const char* name : {"tool_choice", "parallel_tool_calls", "chat_template_kwargs"})
+    ResponseAsked asked;
+    Json chat = {{"tools", functions_of(fields, asked.functions)}};
+    for (const char* name : {"parallel_tool_calls", "chat_template_kwargs"})
         if (const Json* value = fields.find(name))
             chat[name] = *value;
+    if (const Json* choice = fields.find("tool_choice"))
+        chat["tool_choice"] = with_whole_names(*choice);
     if (const Json* reasoning = fields.object("reasoning"))
         if (const Json* effort = Fields(*reasoning).find("effort"))
             chat["reasoning_effort"] = *effort;
@@ -217,7 +256,8 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     if (const auto instructions = fields.text("instructions"); instructions && !instructions->empty())
         chat["messages"].push_back({{"role", "system"}, {"content", *instructions}});
     chat["messages"].insert(chat["messages"].end(), messages.begin(), messages.end());
-    const bool store = fields.flag("store").value_or(true);
+    if (fields.flag("store").value_or(true))
+        asked.kept = kept_;
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
 
@@ -230,9 +270,9 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     for (const auto& refusal : {chat_fields.refusal(), fields.refusal()})
         if (refusal)
             return tl::unexpected(*refusal);
-    auto wording = std::make_unique<ResponsesWording>(about(fields, ask, served.name), store ? kept_ : nullptr,
-                                                      std::move(messages));
-    return Asked{std::move(ask), std::move(wording)};
+    asked.about = about(fields, ask, served.name);
+    asked.messages = std::move(messages);
+    return Asked{std::move(ask), std::make_unique<ResponsesWording>(std::move(asked))};
 }
 
 std::string OpenAiResponses::error(const Refusal& refusal) const

@@ -23,10 +23,14 @@ Json incomplete_details(const Ended& ended)
 
 }  // namespace
 
-ResponsesWording::ResponsesWording(Json about, std::shared_ptr<KeptResponses> kept, Json messages)
-    : about_(std::move(about))
-    , kept_(std::move(kept))
-    , messages_(std::move(messages))
+std::string whole_name(const std::string& space, const std::string& name)
+{
+    const bool parted = space.empty() || space.ends_with("__");
+    return space + (parted ? "" : "__") + name;
+}
+
+ResponsesWording::ResponsesWording(ResponseAsked asked)
+    : asked_(std::move(asked))
 {
 }
 
@@ -75,7 +79,7 @@ Json ResponsesWording::response(const char* status) const
                  {"incomplete_details", incomplete_},
                  {"output", output_},
                  {"usage", usage_}};
-    json.update(about_);
+    json.update(asked_.about);
     return json;
 }
 
@@ -148,12 +152,13 @@ std::string ResponsesWording::add(Item kind, const std::string& more)
 
 std::string ResponsesWording::begin_call(const CallBegun& call)
 {
-    return open(Item::Call, {{"id", new_id("fc_")},
-                             {"type", "function_call"},
-                             {"status", "in_progress"},
-                             {"call_id", call.id},
-                             {"name", call.name},
-                             {"arguments", ""}});
+    Json item = {{"id", new_id("fc_")}, {"type", "function_call"}, {"status", "in_progress"},
+                 {"call_id", call.id},  {"name", call.name},       {"arguments", ""}};
+    if (const auto in_space = asked_.functions.find(call.name); in_space != asked_.functions.end()) {
+        item["namespace"] = in_space->second.space;
+        item["name"] = in_space->second.name;
+    }
+    return open(Item::Call, std::move(item));
 }
 
 std::string ResponsesWording::close(const char* status)
@@ -218,7 +223,7 @@ std::string ResponsesWording::fail(const Refusal& refusal)
 /// What was answered, as a message of chat completions.
 void ResponsesWording::keep()
 {
-    if (!kept_)
+    if (!asked_.kept)
         return;
     std::string said, thought;
     Json calls = Json::array();
@@ -226,7 +231,9 @@ void ResponsesWording::keep()
         if (item["type"] == "function_call")
             calls.push_back({{"id", item["call_id"]},
                              {"type", "function"},
-                             {"function", {{"name", item["name"]}, {"arguments", item["arguments"]}}}});
+                             {"function",
+                              {{"name", whole_name(item.value("namespace", ""), item["name"].get<std::string>())},
+                               {"arguments", item["arguments"]}}}});
         else
             (item["type"] == "reasoning" ? thought : said) += item["content"][0]["text"].get<std::string>();
     Json message = {{"role", "assistant"}, {"content", said}};
@@ -234,8 +241,8 @@ void ResponsesWording::keep()
         message["reasoning_content"] = thought;
     if (!calls.empty())
         message["tool_calls"] = std::move(calls);
-    messages_.push_back(std::move(message));
-    kept_->keep(id_, messages_);
+    asked_.messages.push_back(std::move(message));
+    asked_.kept->keep(id_, asked_.messages);
 }
 
 }  // namespace server

@@ -4,18 +4,33 @@
 #include "app/server/dialect.h"
 #include "app/server/kept_responses.h"
 
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace server {
 
+/// A function that lies in a namespace, as clients of this API call it.
+struct FunctionInSpace {
+    std::string space, name;
+};
+
+/// As models and templates know it, for which a function has but one name: "mcp__files" and "read" are
+/// "mcp__files__read". `space` may be empty: the function lies in none.
+std::string whole_name(const std::string& space, const std::string& name);
+
+/// What an answer needs to know of what was asked.
+struct ResponseAsked {
+    Json about;                                             // the fields of the response that repeat it
+    Json messages;                                          // of the conversation so far, as of chat completions
+    std::shared_ptr<KeptResponses> kept;                    // null: nothing is kept
+    std::map<std::string, FunctionInSpace> functions = {};  // those in namespaces, by the names that the model knows
+};
+
 class ResponsesWording final : public Wording
 {
 public:
-    /// `about`: the fields of the response that repeat what was asked. The conversation is kept where `kept` is there:
-    /// `messages` and what is answered.
-    ResponsesWording(Json about, std::shared_ptr<KeptResponses> kept, Json messages);
+    explicit ResponsesWording(ResponseAsked asked);
 
     std::string piece(const TurnEvent& event) override;
     std::string whole(const Answer& answer) override;
@@ -39,9 +54,7 @@ private:
 
     const std::string id_ = new_id("resp_");
     const std::int64_t created_ = unix_time();
-    const Json about_;
-    const std::shared_ptr<KeptResponses> kept_;
-    Json messages_;
+    ResponseAsked asked_;
 
     Json output_ = Json::array();  // the items; the last one is open, unless open_ is None
     Item open_ = Item::None;

@@ -196,6 +196,11 @@ private Q_SLOTS:
             R"({"input": [{"type": "reasoning", "summary": [], "encrypted_content": "x"}, {"content": "q",
             "role": "user"}]})",
             "user: q");
+        row("a call in a namespace",
+            R"({"input": [{"type": "function_call", "call_id": "1", "namespace": "mcp__x", "name": "f", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "1", "output": "r"}]})",
+            R"(assistant: {"tool_calls":[{"id":"1","type":"function","function":{"name":"mcp__x__f","arguments":{}}}]})"
+            R"(|tool: r{"tool_call_id":"1","name":"mcp__x__f"})");
     }
 
     void itemsBecomeMessages()
@@ -215,6 +220,40 @@ private Q_SLOTS:
         QVERIFY(asked);
         QCOMPARE(QString::fromStdString(asked->ask.turn.tools_json),
                  QString(R"([{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}])"));
+    }
+
+    // Codex sends the tools of each MCP server so, and takes calls of them with both names only.
+    void functionsOfNamespacesAreCalledByBothNames()
+    {
+        const QByteArray body =
+            R"({"input": "x", "tool_choice": {"type": "function", "namespace": "mcp__x", "name": "f"},
+            "tools": [{"type": "namespace", "name": "mcp__x", "description": "d", "tools": [
+                {"type": "function", "name": "f", "parameters": {"type": "object"}}, {"type": "custom", "name": "c"}]},
+                {"type": "namespace", "name": "mcp__y__", "tools": [{"type": "function", "name": "f"}]},
+                {"type": "function", "name": "g"}]})";
+        const server::OpenAiResponses dialect;
+        const auto asked = read_by(dialect, body);
+        QVERIFY2(asked, asked ? "" : asked.error().sentence.c_str());
+        QCOMPARE(asked->ask.callable, std::vector<std::string>{"mcp__x__f"});
+        QStringList offered;
+        for (const server::Json& tool : server::Json::parse(asked->ask.turn.tools_json))
+            offered.append(QString::fromStdString(tool["function"]["name"].get<std::string>()));
+        QCOMPARE(offered, QStringList({"mcp__x__f", "mcp__y__f", "g"}));
+
+        const std::vector<server::Call> calls = {{"1", "mcp__x__f", "{}"}, {"2", "mcp__y__f", "{}"}, {"3", "g", "{}"}};
+        const auto response = server::Json::parse(asked->wording->whole({"", "", calls, {}, {}}));
+        QStringList called;
+        for (const server::Json& item : response["output"])
+            called.append(QString::fromStdString(item.value("namespace", "-") + ' ' + item["name"].get<std::string>()));
+        QCOMPARE(called, QStringList({"mcp__x f", "mcp__y__ f", "- g"}));
+        const std::string streamed = read_by(dialect, body)->wording->piece(server::CallBegun{0, "1", "mcp__x__f"});
+        QVERIFY(QByteArray::fromStdString(streamed).contains(R"("name":"f","arguments":"","namespace":"mcp__x")"));
+
+        // What is kept of it goes on under the name that the model knows.
+        const server::Json more = {{"previous_response_id", response["id"]},
+                                   {"input", {{{"type", "function_call_output"}, {"call_id", "2"}, {"output", "r"}}}}};
+        const QString messages = messages_of(read_by(dialect, QByteArray::fromStdString(more.dump()))->ask.turn);
+        QVERIFY2(messages.endsWith(R"(tool: r{"tool_call_id":"2","name":"mcp__y__f"})"), qPrintable(messages));
     }
 
     void whatIsNotUnderstoodIsNamed_data()
