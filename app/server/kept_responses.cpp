@@ -5,16 +5,26 @@
 
 namespace server {
 
-void KeptResponses::keep(std::string id, const Json& messages)
+void KeptResponses::keep(std::string id, const Json& messages, const Json& items)
 {
     Kept kept{std::move(id), text_of(messages)};
-    if (kept.messages.size() > most_bytes_)
+    kept.bytes = kept.messages.size();
+    std::map<std::string, std::string> texts;
+    for (const Json& item : items) {
+        kept.items.push_back(item["id"].get<std::string>());
+        kept.bytes += (texts[kept.items.back()] = text_of(item)).size();
+    }
+    if (kept.bytes > most_bytes_)
         return;
     const std::lock_guard lock(mutex_);
-    bytes_ += kept.messages.size();
+    bytes_ += kept.bytes;
     kept_.push_back(std::move(kept));
-    for (; bytes_ > most_bytes_; kept_.pop_front())
-        bytes_ -= kept_.front().messages.size();
+    items_.merge(texts);
+    for (; bytes_ > most_bytes_; kept_.pop_front()) {
+        bytes_ -= kept_.front().bytes;
+        for (const std::string& item : kept_.front().items)
+            items_.erase(item);
+    }
 }
 
 std::optional<Json> KeptResponses::find(const std::string& id) const
@@ -24,6 +34,15 @@ std::optional<Json> KeptResponses::find(const std::string& id) const
     if (found == kept_.end())
         return std::nullopt;
     return Json::parse(found->messages);
+}
+
+std::optional<Json> KeptResponses::find_item(const std::string& id) const
+{
+    const std::lock_guard lock(mutex_);
+    const auto found = items_.find(id);
+    if (found == items_.end())
+        return std::nullopt;
+    return Json::parse(found->second);
 }
 
 }  // namespace server

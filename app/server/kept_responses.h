@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace server {
 
@@ -20,19 +22,25 @@ public:
     {
     }
 
-    /// `messages`: all of the conversation but its instructions, as of chat completions.
-    void keep(std::string id, const Json& messages);
-    /// Nothing: it was never kept, or not any more.
+    /// `messages`: all of the conversation but its instructions, as of chat completions. `items`: what was answered, as
+    /// the client got it; each has its id.
+    void keep(std::string id, const Json& messages, const Json& items);
+    /// The messages. Nothing: it was never kept, or not any more.
     std::optional<Json> find(const std::string& id) const;
+    /// One item of a response that is kept.
+    std::optional<Json> find_item(const std::string& id) const;
 
 private:
     struct Kept {
         std::string id;
         std::string messages;
+        std::vector<std::string> items = {};  // their ids
+        std::size_t bytes = 0;                // of all of it
     };
     const std::size_t most_bytes_;
     mutable std::mutex mutex_;
-    std::deque<Kept> kept_;  // the newest last
+    std::deque<Kept> kept_;                     // the newest last
+    std::map<std::string, std::string> items_;  // of these, by their ids
     std::size_t bytes_ = 0;
 };
 

@@ -4,20 +4,26 @@
 #include "app/server/openai_fields.h"
 #include "app/server/responses_wording.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace server {
 
 namespace {
+
+constexpr const char* kWhatIsKept = "they are kept in memory only, the newest ones, and not where store is false";
 
 /// The items of an input, as messages of chat completions: an assistant's thought, its text and its calls, which are
 /// items of their own here, are one message there.
 class InputReader
 {
 public:
-    InputReader(Fields& fields, Json& messages)
+    /// `kept`: what an item may refer to.
+    InputReader(Fields& fields, const KeptResponses& kept, Json& messages)
         : fields_(fields)
+        , kept_(kept)
         , messages_(messages)
     {
     }
@@ -53,6 +59,8 @@ private:
             read_call(at, inner);
         else if (type == "function_call_output")
             read_result(at, inner);
+        else if (type == "item_reference")
+            read_reference(at, inner);
         else
             fields_.refuse((at + ".type").c_str(), "is '" + type + "', which is not supported here",
                            Refusal::Kind::NotSupported);
@@ -86,6 +94,8 @@ private:
                 text += part["text"].get<std::string>();
         if (item.refusal())
             fields_.refuse((at + ".content").c_str(), "must be an array");
+        if (const auto sent = item.text("encrypted_content"); text.empty() && sent && sent->starts_with(kOwnThought))
+            text = sent->substr(kOwnThought.size());
         if (text.empty())
             return;  // a summary, or what only another server can read
         messages_.push_back({{"role", "assistant"}, {"content", ""}, {"reasoning_content", text}});
@@ -107,6 +117,16 @@ private:
             {{"id", *id}, {"type", "function"}, {"function", {{"name", called}, {"arguments", *arguments}}}});
     }
 
+    /// Of an earlier answer of ours.
+    void read_reference(const std::string& at, Fields& item)
+    {
+        const auto kept = kept_.find_item(item.text("id").value_or(""));
+        if (kept)
+            read_item(at, *kept);
+        else
+            fields_.refuse((at + ".id").c_str(), std::string("is of no item that is kept here: ") + kWhatIsKept);
+    }
+
     void read_result(const std::string& at, Fields& item)
     {
         const auto id = item.text("call_id");
@@ -121,6 +141,7 @@ private:
     }
 
     Fields& fields_;
+    const KeptResponses& kept_;
     Json& messages_;
     bool is_open_ = false;  // the last one is an assistant's, and more of it may come
 };
@@ -244,11 +265,10 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
         if (auto before = kept_->find(*previous))
             messages = std::move(*before);
         else
-            fields.refuse("previous_response_id", "is of no response that is kept here: they are kept in memory only, "
-                                                  "the newest ones, and not where store is false");
+            fields.refuse("previous_response_id", std::string("is of no response that is kept here: ") + kWhatIsKept);
     }
     if (const Json* input = fields.find("input"))
-        InputReader(fields, messages).read(*input);
+        InputReader(fields, *kept_, messages).read(*input);
     if (messages.empty())
         fields.refuse("input", "must be a string or an array with an item at least");
     // Those of an earlier response do not hold any longer.
@@ -258,6 +278,10 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     chat["messages"].insert(chat["messages"].end(), messages.begin(), messages.end());
     if (fields.flag("store").value_or(true))
         asked.kept = kept_;
+    const std::vector<std::string> wanted = fields.texts("include");
+    // A client for which nothing is kept sends everything again. Codex does so, and asks for the thoughts only where it
+    // knows the model.
+    asked.returns_thoughts = !asked.kept || std::ranges::find(wanted, "reasoning.encrypted_content") != wanted.end();
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
 

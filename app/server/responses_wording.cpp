@@ -175,6 +175,8 @@ std::string ResponsesWording::close(const char* status)
         text = event("response.function_call_arguments.done", std::move(fields));
     } else {
         item["content"].push_back(part(text_));
+        if (open_ == Item::Thought && asked_.returns_thoughts)
+            item["encrypted_content"] = std::string(kOwnThought) + text_;
         fields["content_index"] = 0;
         Json with_text = fields;
         with_text["text"] = text_;
@@ -242,7 +244,7 @@ void ResponsesWording::keep()
     if (!calls.empty())
         message["tool_calls"] = std::move(calls);
     asked_.messages.push_back(std::move(message));
-    asked_.kept->keep(id_, asked_.messages);
+    asked_.kept->keep(id_, asked_.messages, output_);
 }
 
 }  // namespace server

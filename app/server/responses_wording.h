@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace server {
 
@@ -19,12 +20,17 @@ struct FunctionInSpace {
 /// "mcp__files__read". `space` may be empty: the function lies in none.
 std::string whole_name(const std::string& space, const std::string& name);
 
+/// With this an `encrypted_content` begins that is a thought of ours. The thought stands behind it as it is: the client
+/// has it in `content` as well, but there are some that send only this back.
+inline constexpr std::string_view kOwnThought = "spillway:";
+
 /// What an answer needs to know of what was asked.
 struct ResponseAsked {
     Json about;                                             // the fields of the response that repeat it
     Json messages;                                          // of the conversation so far, as of chat completions
     std::shared_ptr<KeptResponses> kept;                    // null: nothing is kept
     std::map<std::string, FunctionInSpace> functions = {};  // those in namespaces, by the names that the model knows
+    bool returns_thoughts = false;                          // the client will send them back as `encrypted_content`
 };
 
 class ResponsesWording final : public Wording

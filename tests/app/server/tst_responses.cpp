@@ -196,6 +196,10 @@ private Q_SLOTS:
             R"({"input": [{"type": "reasoning", "summary": [], "encrypted_content": "x"}, {"content": "q",
             "role": "user"}]})",
             "user: q");
+        row("a thought in words of ours",
+            R"({"input": [{"content": "q", "role": "user"}, {"type": "reasoning", "summary": [], "content": null,
+                "encrypted_content": "spillway:t\u00e4"}, {"role": "assistant", "content": "a"}]})",
+            "user: q|assistant: a (t\xc3\xa4)");
         row("a call in a namespace",
             R"({"input": [{"type": "function_call", "call_id": "1", "namespace": "mcp__x", "name": "f", "arguments": "{}"},
                 {"type": "function_call_output", "call_id": "1", "output": "r"}]})",
@@ -256,6 +260,57 @@ private Q_SLOTS:
         QVERIFY2(messages.endsWith(R"(tool: r{"tool_call_id":"2","name":"mcp__y__f"})"), qPrintable(messages));
     }
 
+    // As the AI SDK does with what it was answered.
+    void itemsThatAreKeptMayBeReferredTo()
+    {
+        const server::OpenAiResponses dialect;
+        const auto answer_to = [&](const QByteArray& body) {
+            const std::vector<server::Call> calls = {{"1", "f", "{}"}};
+            return server::Json::parse(read_by(dialect, body)->wording->whole({"a", "t", calls, {}, {}}))["output"];
+        };
+        const auto with_result = [](server::Json input) {
+            const server::Json question = {{"role", "user"}, {"content", "q"}};
+            input.insert(input.begin(), question);
+            input.push_back({{"type", "function_call_output"}, {"call_id", "1"}, {"output", "r"}});
+            return QByteArray::fromStdString(server::Json::object({{"input", input}}).dump());
+        };
+        const auto references_to = [](const server::Json& items) {
+            server::Json references = server::Json::array();
+            for (const server::Json& item : items)
+                references.push_back({{"type", "item_reference"}, {"id", item["id"]}});
+            return references;
+        };
+        const server::Json items = answer_to(R"({"input": "q"})");
+        QCOMPARE(items.size(), std::size_t(3));
+        const auto whole = read_by(dialect, with_result(items));
+        const auto referred = read_by(dialect, with_result(references_to(items)));
+        QVERIFY2(whole && referred, referred ? "" : referred.error().sentence.c_str());
+        QCOMPARE(messages_of(referred->ask.turn), messages_of(whole->ask.turn));
+        QVERIFY(messages_of(whole->ask.turn).startsWith("user: q|assistant: a (t)"));
+
+        const auto unkept =
+            read_by(dialect, with_result(references_to(answer_to(R"({"input": "q", "store": false})"))));
+        QVERIFY(!unkept);
+        QCOMPARE(QString::fromStdString(unkept.error().field), QString("input[1].id"));
+    }
+
+    // To clients that send nothing back but what nobody is to read.
+    void thoughtsComeBackFromClientsThatKeepThem()
+    {
+        const auto thought_of = [](const QByteArray& body) {
+            return server::Json::parse(read_by({}, body)->wording->whole({"a", "t", {}, {}, {}}))["output"][0];
+        };
+        QVERIFY(!thought_of(R"({"input": "q"})").contains("encrypted_content"));
+        for (const char* body :
+             {R"({"input": "q", "store": false})", R"({"input": "q", "include": ["reasoning.encrypted_content"]})"}) {
+            server::Json item = thought_of(body);
+            item.erase("content");
+            const server::Json again = {{"input", server::Json::array({item})}};
+            QCOMPARE(messages_of(read_by({}, QByteArray::fromStdString(again.dump()))->ask.turn),
+                     QString("assistant:  (t)"));
+        }
+    }
+
     void whatIsNotUnderstoodIsNamed_data()
     {
         QTest::addColumn<QByteArray>("body");
@@ -270,7 +325,9 @@ private Q_SLOTS:
         row("input[0].content", R"({"input": [{"role": "user", "content": [{"type": "input_image"}]}]})");
         row("input[0].content",
             R"({"input": [{"type": "reasoning", "content": 1}, {"role": "user", "content": "x"}]})");
-        row("input[0].type", R"({"input": [{"type": "item_reference", "id": "x"}]})");
+        row("input[0].type", R"({"input": [{"type": "computer_call", "id": "x"}]})");
+        row("input[0].id", R"({"input": [{"type": "item_reference", "id": "x"}]})");
+        row("input[0].id", R"({"input": [{"type": "item_reference"}]})");
         row("input[0]", R"({"input": [{"type": "function_call", "name": "x"}]})");
         row("input[0]", R"({"input": [{"type": "function_call_output", "call_id": "x"}]})");
         row("background", R"({"input": "x", "background": true})");
@@ -296,15 +353,17 @@ private Q_SLOTS:
     {
         server::KeptResponses kept(40);
         const auto text = [](std::size_t bytes) { return server::Json::array({std::string(bytes - 4, 'x')}); };
-        kept.keep("a", text(20));
-        kept.keep("b", text(20));
+        const server::Json none = server::Json::array(), item = {{{"id", "i"}}};  // 10 bytes
+        kept.keep("a", text(10), item);
+        kept.keep("b", text(20), none);
         QVERIFY(kept.find("a") && kept.find("b"));
-        QCOMPARE(kept.find("a")->dump().size(), std::size_t(20));
-        kept.keep("c", text(10));
-        QVERIFY(!kept.find("a"));
+        QCOMPARE(kept.find("b")->dump().size(), std::size_t(20));
+        QVERIFY(*kept.find_item("i") == item[0]);
+        kept.keep("c", text(10), none);
+        QVERIFY(!kept.find("a") && !kept.find_item("i"));
         QVERIFY(kept.find("b") && kept.find("c"));
-        kept.keep("huge", text(41));
-        QVERIFY(!kept.find("huge"));
+        kept.keep("huge", text(31), item);
+        QVERIFY(!kept.find("huge") && !kept.find_item("i"));
         QVERIFY(kept.find("c"));
     }
 
