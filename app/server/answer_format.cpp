@@ -8,9 +8,11 @@ namespace server {
 
 namespace {
 
-void take_schema(Fields& fields, const char* name, const Json& schema, engine::Request& turn)
+/// `strict`: the client wants to hear what of the schema is not held to.
+void take_schema(Fields& fields, const char* name, const Json& schema, engine::Request& turn, bool strict = false)
 {
-    auto grammar = engine::gbnf_of_json_schema(text_of(schema));
+    auto grammar = engine::gbnf_of_json_schema(text_of(schema),
+                                               strict ? engine::SchemaRigour::Strict : engine::SchemaRigour::Lenient);
     if (grammar)
         turn.grammar = std::move(*grammar);
     else
@@ -32,7 +34,7 @@ void take_format(Fields& fields, const char* name, const Json& format, engine::R
     if (type == "text")
         return;
     if (type == "json_schema" && schema)
-        take_schema(fields, name, *schema, turn);
+        take_schema(fields, name, *schema, turn, (beside ? *beside : format).value("strict", Json()) == true);
     else if (type == "json_schema")
         fields.refuse(name, "has no schema");
     else if (type == "json_object" && schema)

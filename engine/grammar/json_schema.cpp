@@ -33,7 +33,7 @@ bool nested_too_deeply(std::string_view json)
 
 }  // namespace
 
-Result<std::string> gbnf_of_json_schema(std::string_view schema)
+Result<std::string> gbnf_of_json_schema(std::string_view schema, SchemaRigour rigour)
 try {
     if (schema.size() > Grammar::kMostText)
         return refuse_schema("the schema is larger than 1 MiB");
@@ -42,7 +42,7 @@ try {
     Schema root = Schema::parse(schema, nullptr, false);
     if (root.is_discarded())
         return refuse_schema("the schema is no JSON");
-    auto gbnf = SchemaWriter(std::move(root)).write();
+    auto gbnf = SchemaWriter(std::move(root), rigour).write();
     if (!gbnf)
         return gbnf;
     if (const auto grammar = Grammar::parse(*gbnf); !grammar)  // it is endless, or too large

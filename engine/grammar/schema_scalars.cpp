@@ -1,12 +1,15 @@
 #include "engine/grammar/schema_scalars.h"
 
 #include "engine/grammar/grammar.h"
+#include "engine/grammar/schema_numbers.h"
 #include "engine/grammar/schema_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace engine {
 
@@ -30,7 +33,7 @@ Result<int> schema_count(const Schema& s, const char* word, int otherwise)
     return s[word].get<int>();
 }
 
-Result<std::string> gbnf_of_string(const Schema& s)
+Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour)
 {
     const auto least = schema_count(s, "minLength", 0);
     const auto most = schema_count(s, "maxLength", -1);
@@ -38,23 +41,41 @@ Result<std::string> gbnf_of_string(const Schema& s)
         return tl::unexpected((least ? most : least).error());
     if (*most >= 0 && *most < *least)
         return refuse_schema("the schema's 'maxLength' is less than its 'minLength'");
+    const bool strict = rigour == SchemaRigour::Strict;
     const bool bounded = s.contains("minLength") || s.contains("maxLength");
-    if (s.contains("pattern") + s.contains("format") + bounded > 1)
+    const auto not_together = [] {
         return refuse_schema("the schema's 'pattern', 'format' and bounds of length are not supported together");
+    };
+    std::optional<Error> unheld;
     if (s.contains("pattern")) {
+        const bool alone = !s.contains("format") && !bounded;
         if (!s["pattern"].is_string())
             return refuse_schema("the schema has a 'pattern' that is no string");
-        return gbnf_of_pattern(s["pattern"].get<std::string>());
+        if (strict && !alone)
+            return not_together();
+        auto text = gbnf_of_pattern(s["pattern"].get<std::string>());
+        if (text || alone)
+            return text;
+        unheld = text.error();
     }
     if (s.contains("format")) {
-        const std::string format = s["format"].is_string() ? s["format"].get<std::string>() : "";
-        std::string text = gbnf_of_format(format);
-        if (text.empty())
-            return refuse_schema("the schema's format '" + format.substr(0, 100) + "' is not supported");
-        return text;
+        const std::string name = s["format"].is_string() ? s["format"].get<std::string>() : "";
+        const StringFormat format = format_named(name);
+        const bool known = !format.gbnf.empty();
+        const bool fits = *least <= format.shortest && (*most < 0 || format.longest <= *most);
+        if (known && (fits || !strict))
+            return format.gbnf;
+        if (strict)
+            return known ? not_together()
+                         : refuse_schema("the schema's format '" + name.substr(0, 100) + "' is not supported");
     }
+    if (unheld && !bounded)
+        return tl::unexpected(*unheld);
     return bounded ? "\"\\\"\" char" + gbnf_of_repeats(*least, *most) + " \"\\\"\"" : std::string("string");
 }
+
+/// 2^53: below that a double has every integer, and none that stands for two.
+static constexpr double kFar = 9'007'199'254'740'992;
 
 /// `step`: what has to be added to an exclusive bound.
 static Result<std::optional<std::int64_t>> bound(const Schema& s, const char* word, const char* beyond, int step)
@@ -63,11 +84,10 @@ static Result<std::optional<std::int64_t>> bound(const Schema& s, const char* wo
     for (const char* one : {word, beyond}) {
         if (!s.contains(one))
             continue;
-        constexpr double kFar = 9e15;
         const Schema& given = s[one];
-        const double value = given.is_number() ? given.get<double>() : kFar + 1;
-        if (std::abs(value) > kFar || value != double(std::int64_t(value)))
-            return refuse_schema(std::string("the schema's '") + one + "' must be a whole number of at most 15 digits");
+        const double value = given.is_number() ? given.get<double>() : kFar;
+        if (std::abs(value) >= kFar || value != double(std::int64_t(value)))
+            return refuse_schema(std::string("the schema's '") + one + "' must be a whole number below 2^53");
         const std::int64_t whole = std::int64_t(value) + (one == beyond ? step : 0);
         bound = !bound ? whole : step > 0 ? std::max(*bound, whole) : std::min(*bound, whole);
     }
@@ -83,6 +103,67 @@ Result<std::string> gbnf_of_integer(const Schema& s)
     if (*least && *most && **most < **least)
         return refuse_schema("no integer lies between the schema's 'minimum' and 'maximum'");
     return gbnf_of_integers(*least, *most);
+}
+
+namespace {
+
+constexpr std::array<double, 7> kTens = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+constexpr const char* kBoundDigits = " must be a number of at most 15 digits, up to 6 of them behind the point";
+
+/// A bound of numbers, and how many digits it has behind the point.
+struct Bound {
+    double value = 0;
+    bool included = true;
+    int places = 0;
+
+    /// Whether it can be counted in units of 10^-p.
+    bool fits(int p) const { return p < int(kTens.size()) && std::abs(value) * kTens[std::size_t(p)] < kFar; }
+    NumberEnd in_units(int p) const { return {std::llround(value * kTens[std::size_t(p)]), included}; }
+    bool is_exact() const
+    {
+        return fits(places) && double(in_units(places).units) / kTens[std::size_t(places)] == value;
+    }
+};
+
+/// Nothing: there is none. Of two the one that asks for more.
+Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, const char* beyond)
+{
+    std::optional<Bound> bound;
+    for (const char* one : {word, beyond}) {
+        if (!s.contains(one))
+            continue;
+        Bound found{s[one].is_number() ? s[one].get<double>() : std::nan(""), one == word};
+        while (!found.is_exact())
+            if (!found.fits(++found.places))
+                return refuse_schema(std::string("the schema's '") + one + "'" + kBoundDigits);
+        const bool is_least = std::string_view(word) == "minimum";
+        if (!bound || (is_least ? found.value >= bound->value : found.value <= bound->value))
+            bound = found;
+    }
+    return bound;
+}
+
+}  // namespace
+
+Result<std::string> gbnf_of_number(const Schema& s)
+{
+    const auto least = number_bound(s, "minimum", "exclusiveMinimum");
+    const auto most = number_bound(s, "maximum", "exclusiveMaximum");
+    if (!least || !most)
+        return tl::unexpected((least ? most : least).error());
+    if (!*least && !*most)
+        return std::string("number");
+    const int places = std::max(*least ? (*least)->places : 0, *most ? (*most)->places : 0);
+    for (const auto& bound : {*least, *most})
+        if (bound && !bound->fits(places))
+            return refuse_schema(std::string("each bound of a number in the schema") + kBoundDigits);
+    const auto end = [&](const std::optional<Bound>& bound) {
+        return bound ? std::optional(bound->in_units(places)) : std::nullopt;
+    };
+    std::string text = gbnf_of_numbers(end(*least), end(*most), places);
+    if (text.empty())
+        return refuse_schema("no number lies between the schema's 'minimum' and 'maximum'");
+    return text;
 }
 
 }  // namespace engine

@@ -1,6 +1,7 @@
-// Writes strings and integers of a JSON Schema as GBNF, and reads its numbers.
+// Writes strings and numbers of a JSON Schema as GBNF.
 #pragma once
 
+#include "engine/answer_grammar.h"
 #include "engine/grammar/schema_merge.h"
 #include "engine/result.h"
 
@@ -16,7 +17,9 @@ Result<int> schema_count(const Schema& s, const char* word, int otherwise);
 /// As GBNF has it behind what is repeated; most -1: without an end.
 std::string gbnf_of_repeats(int least, int most);
 
-Result<std::string> gbnf_of_string(const Schema& s);
+Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour);
 Result<std::string> gbnf_of_integer(const Schema& s);
+/// Its bounds may have six digits behind the point.
+Result<std::string> gbnf_of_number(const Schema& s);
 
 }  // namespace engine

@@ -1,6 +1,7 @@
 #include "engine/grammar/schema_text.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace engine {
@@ -35,89 +36,52 @@ std::string gbnf_literal(std::string_view text)
     return literal + "\"";
 }
 
-// ---- integers ----
+// ---- formats ----
 
-namespace {
-
-std::string digits_of(int count, const char* of = "[0-9]")
-{
-    return count == 0 ? "" : std::string(" ") + of + "{" + std::to_string(count) + "}";
-}
-
-/// Numbers of the same length between two, both of which are digits.
-std::string same_length(std::string_view least, std::string_view most)
-{
-    if (least.empty())
-        return "";
-    const int rest = int(least.size()) - 1;
-    const auto between = [](char a, char b) { return std::string("[") + a + "-" + b + "]"; };
-    if (least.front() == most.front())
-        return between(least.front(), least.front()) + (rest ? " " + same_length(least.substr(1), most.substr(1)) : "");
-    const std::string nines(std::size_t(rest), '9'), zeros(std::size_t(rest), '0');
-    std::vector<std::string> choices;
-    char low = least.front(), high = most.front();
-    if (least.substr(1) != zeros)
-        choices.push_back(between(low, low) + " " + same_length(least.substr(1), nines)), ++low;
-    std::string last;
-    if (most.substr(1) != nines)
-        last = between(high, high) + " " + same_length(zeros, most.substr(1)), --high;
-    if (low <= high)
-        choices.push_back(between(low, high) + digits_of(rest));
-    if (!last.empty())
-        choices.push_back(last);
-    std::string all;
-    for (const std::string& choice : choices)
-        all += (all.empty() ? "" : " | ") + choice;
-    return "(" + all + ")";
-}
-
-/// 0 <= least <= most.
-std::string whole_numbers(std::uint64_t least, std::uint64_t most)
-{
-    std::string all;
-    const std::string end = std::to_string(most);
-    for (std::string from = std::to_string(least);;) {
-        const bool last = from.size() == end.size();
-        all += (all.empty() ? "" : " | ") + same_length(from, last ? end : std::string(from.size(), '9'));
-        if (last)
-            return all;
-        from = "1" + std::string(from.size(), '0');
-    }
-}
-
-}  // namespace
-
-std::string gbnf_of_integers(std::optional<std::int64_t> least, std::optional<std::int64_t> most)
-{
-    if (!least && !most)
-        return "integer";
-    constexpr std::int64_t kFar = 9'999'999'999'999'999;  // as far as the rule `integer` goes
-    const std::int64_t from = least.value_or(std::min(-kFar, most.value_or(0)));
-    const std::int64_t to = most.value_or(std::max(kFar, least.value_or(0)));
-    std::string all;
-    const auto magnitude = [](std::int64_t negative) { return std::uint64_t(0) - std::uint64_t(negative); };
-    if (from < 0)
-        all = "\"-\" (" + whole_numbers(to < 0 ? magnitude(to) : 1, magnitude(from)) + ")";
-    if (to >= 0)
-        all += (all.empty() ? "" : " | ") +
-               whole_numbers(std::uint64_t(std::max<std::int64_t>(from, 0)), std::uint64_t(to));
-    return "(" + all + ")";
-}
-
-std::string gbnf_of_format(std::string_view format)
+StringFormat format_named(std::string_view name)
 {
     const std::string date = R"([0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01]))";
     const std::string time =
         R"(([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] ("." [0-9]{1,9})? ("Z" | [+-] ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9]))";
+    const std::string label = "[a-zA-Z0-9] ([a-zA-Z0-9-]{0,38} [a-zA-Z0-9])?";
+    const std::string host = "(" + label + " \".\"){0,3} " + label;
     const auto quoted = [](const std::string& inside) { return "\"\\\"\" " + inside + " \"\\\"\""; };
-    if (format == "date")
-        return quoted(date);
-    if (format == "time")
-        return quoted(time);
-    if (format == "date-time")
-        return quoted(date + " \"T\" " + time);
-    if (format == "uuid")
-        return quoted(R"([0-9a-fA-F]{8} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{12})");
+    if (name == "date")
+        return {quoted(date), 10, 10};
+    if (name == "time")
+        return {quoted(time), 9, 24};
+    if (name == "date-time")
+        return {quoted(date + " \"T\" " + time), 20, 35};
+    if (name == "duration") {  // a unit of time is not left out between others
+        const std::string n = "[0-9]{1,6} ";
+        const std::string behind_hours = "(" + n + R"("M" ()" + n + R"("S")?)?)";
+        const std::string of_day =
+            R"("T" ()" + n + "\"H\" " + behind_hours + " | " + n + R"("M" ()" + n + R"("S")? | )" + n + "\"S\")";
+        const std::string days = n + "\"D\"", months = n + "\"M\" (" + days + ")?";
+        const std::string dates = "(" + n + "\"Y\" (" + months + ")? | " + months + " | " + days + ")";
+        return {quoted("\"P\" (" + n + "\"W\" | " + dates + " (" + of_day + ")? | " + of_day + ")"), 3, 44};
+    }
+    if (name == "uuid")
+        return {
+            quoted(R"([0-9a-fA-F]{8} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{12})"),
+            36, 36};
+    if (name == "hostname")
+        return {quoted(host), 1, 163};
+    if (name == "ipv4") {
+        const std::string byte = R"(("25" [0-5] | "2" [0-4] [0-9] | "1" [0-9] [0-9] | [1-9]? [0-9]))";
+        return {quoted(byte + " (\".\" " + byte + "){3}"), 7, 15};
+    }
+    if (name == "email") {
+        const std::string word = "[a-zA-Z0-9_+-]{1,20}";
+        return {quoted(word + " (\".\" " + word + "){0,2} \"@\" (" + label + " \".\"){1,3} [a-zA-Z]{2,20}"), 6, 206};
+    }
+    if (name == "uri") {
+        const std::string letter = R"([a-zA-Z0-9._~!$&'()*+,;=:@-] | "%" hex hex)";
+        const std::string path = "(" + letter + R"( | "/")*)", further = "(" + letter + R"( | [/?])*)";
+        return {quoted(R"([a-zA-Z] [a-zA-Z0-9+.-]{0,15} ":" ("//" )" + host + R"( (":" [0-9]{1,5})? ("/" )" + path +
+                       ")? | (" + letter + ") " + path + R"() ("?" )" + further + R"()? ("#" )" + further + ")?"),
+                3, std::numeric_limits<int>::max()};
+    }
     return {};
 }
 

@@ -41,6 +41,13 @@ std::set<std::string> names_in(const Schema& list)
     return {list.begin(), list.end()};
 }
 
+/// As zod says it of records, though a name is nothing else.
+bool asks_for_any_text(const Schema& names)
+{
+    const Schema words = without_notes(names);
+    return words == true || words == Schema::object() || words == Schema{{"type", "string"}};
+}
+
 bool is_too_large(const std::string& text)
 {
     return text.size() > Grammar::kMostText;
@@ -239,15 +246,16 @@ Result<std::string> SchemaWriter::all_of(const Schema& s, int depth)
 /// Words that would be passed over: whoever writes them relies on them.
 Status SchemaWriter::check_words(const Schema& s)
 {
-    for (const char* word :
-         {"not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties", "maxProperties",
-          "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains", "maxContains",
-          "multipleOf", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
+    for (const char* word : {"not", "if", "then", "else", "patternProperties", "minProperties", "maxProperties",
+                             "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains",
+                             "maxContains", "multipleOf", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
         if (s.contains(word))
             return refuse_schema(std::string("the schema's '") + word + "' is not supported");
     for (const char* word : {"uniqueItems", "unevaluatedProperties"})
         if (s.contains(word) && s[word] != false)
             return refuse_schema(std::string("the schema's '") + word + "' is not supported");
+    if (s.contains("propertyNames") && !asks_for_any_text(s["propertyNames"]))
+        return refuse_schema("the schema's 'propertyNames' is not supported");
     return {};
 }
 
@@ -272,13 +280,12 @@ Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& ty
     if (type == "array")
         return array(s, depth);
     if (type == "string")
-        return gbnf_of_string(s);
+        return gbnf_of_string(s, rigour_);
     if (type == "integer")
         return gbnf_of_integer(s);
-    for (const char* word : {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
-        if (type == "number" && s.contains(word))
-            return refuse_schema(std::string("the schema's '") + word + "' is supported for integers only");
-    if (type == "number" || type == "boolean" || type == "null")
+    if (type == "number")
+        return gbnf_of_number(s);
+    if (type == "boolean" || type == "null")
         return type;
     return refuse_schema("the schema has the type '" + type.substr(0, 100) + "', which there is not");
 }

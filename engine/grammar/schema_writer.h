@@ -1,6 +1,7 @@
 // SchemaWriter turns a JSON Schema into the rules of a grammar.
 #pragma once
 
+#include "engine/answer_grammar.h"
 #include "engine/grammar/schema_merge.h"
 #include "engine/result.h"
 
@@ -16,8 +17,9 @@ namespace engine {
 class SchemaWriter
 {
 public:
-    explicit SchemaWriter(Schema root)
+    SchemaWriter(Schema root, SchemaRigour rigour)
         : root_(std::move(root))
+        , rigour_(rigour)
     {
     }
     Result<std::string> write();
@@ -48,6 +50,7 @@ private:
     void add_rule(const std::string& rule, const std::string& text) { rules_ += rule + " ::= " + text + "\n"; }
 
     Schema root_;
+    const SchemaRigour rigour_;
     std::string rules_;
     std::map<std::string, std::string> rule_of_;  // of what is referred to
     int names_ = 0;

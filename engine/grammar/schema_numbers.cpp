@@ -1,0 +1,144 @@
+#include "engine/grammar/schema_numbers.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+namespace {
+
+constexpr std::int64_t kFarthest = 9'999'999'999'999'999;  // as far as the rule `integer` goes
+constexpr const char* kPoint = "\".\" ";
+
+std::string one_of(const std::vector<std::string>& choices)
+{
+    std::string all;
+    for (const std::string& choice : choices)
+        all += (all.empty() ? "" : " | ") + choice;
+    return all;
+}
+
+// In all of these the last `places` digits stand behind a point.
+
+/// Any digits, so many of them, behind another one.
+std::string digits_of(int count, int places)
+{
+    const int behind = std::min(count, places);
+    const auto some = [](int digits) { return digits == 0 ? "" : " [0-9]{" + std::to_string(digits) + "}"; };
+    return some(count - behind) + (places > 0 && count >= places ? " \".\"" : "") + some(behind);
+}
+
+/// Numbers of the same length between two, both of which are digits.
+std::string same_length(std::string_view least, std::string_view most, int places)
+{
+    if (least.empty())
+        return "";
+    const int rest = int(least.size()) - 1;
+    const auto between = [&](char a, char b) {
+        return std::string(rest + 1 == places ? kPoint : "") + "[" + a + "-" + b + "]";
+    };
+    if (least.front() == most.front())
+        return between(least.front(), least.front()) +
+               (rest ? " " + same_length(least.substr(1), most.substr(1), places) : "");
+    const std::string nines(std::size_t(rest), '9'), zeros(std::size_t(rest), '0');
+    std::vector<std::string> choices;
+    char low = least.front(), high = most.front();
+    if (least.substr(1) != zeros)
+        choices.push_back(between(low, low) + " " + same_length(least.substr(1), nines, places)), ++low;
+    std::string last;
+    if (most.substr(1) != nines)
+        last = between(high, high) + " " + same_length(zeros, most.substr(1), places), --high;
+    if (low <= high)
+        choices.push_back(between(low, high) + digits_of(rest, places));
+    if (!last.empty())
+        choices.push_back(last);
+    return "(" + one_of(choices) + ")";
+}
+
+/// 0 <= least <= most. At least one digit stands before the point.
+std::string whole_numbers(std::int64_t least, std::int64_t most, int places = 0)
+{
+    const auto text = [&](std::int64_t number) {
+        const std::string digits = std::to_string(number);
+        const std::size_t wanted = std::size_t(places) + 1;
+        return std::string(wanted - std::min(wanted, digits.size()), '0') + digits;
+    };
+    std::string all;
+    const std::string end = text(most);
+    for (std::string from = text(least);;) {
+        const bool last = from.size() == end.size();
+        all += (all.empty() ? "" : " | ") + same_length(from, last ? end : std::string(from.size(), '9'), places);
+        if (last)
+            return all;
+        from = "1" + std::string(from.size(), '0');
+    }
+}
+
+/// Numbers that are not negative. Those of `places` digits behind the point and fewer are counted through; the others
+/// are such a number and more digits. All have so few digits that no two of them are the same for a reader.
+std::string not_negative(NumberEnd least, std::optional<NumberEnd> most, int places)
+{
+    const std::int64_t far = most ? most->units : kFarthest;
+    const bool has_far = !most || most->included;
+    std::vector<std::string> choices;
+    std::int64_t unit = 1;
+    for (int digits = places; digits >= 0; --digits, unit *= 10) {
+        const std::int64_t from = least.units / unit + (least.units % unit != 0 || !least.included ? 1 : 0);
+        const std::int64_t to = far / unit - (far % unit == 0 && !has_far ? 1 : 0);
+        if (from <= to)
+            choices.push_back(whole_numbers(from, to, digits));
+    }
+    constexpr int kToldApart = 15;  // decimal digits of a double
+    const int more = kToldApart - std::max(int(std::to_string(most ? far : least.units).size()), places + 1);
+    if (more < 1)
+        return one_of(choices);
+    const auto followed = [&](std::int64_t from, std::int64_t to, const std::string& by) {
+        choices.push_back("(" + whole_numbers(from, to, places) + ") " + (places == 0 ? kPoint : "") + by);
+    };
+    const std::string up_to_more = "{0," + std::to_string(more - 1) + "}";
+    const std::int64_t first = least.units + (least.included ? 0 : 1);
+    if (first < far)
+        followed(first, far - 1, "[0-9] [0-9]" + up_to_more);
+    if (!least.included && least.units < far)
+        followed(least.units, least.units, "\"0\"" + up_to_more + " [1-9] [0-9]" + up_to_more);
+    if (most && most->included && first <= far)
+        followed(far, far, "\"0\" \"0\"" + up_to_more);
+    return one_of(choices);
+}
+
+}  // namespace
+
+std::string gbnf_of_integers(std::optional<std::int64_t> least, std::optional<std::int64_t> most)
+{
+    if (!least && !most)
+        return "integer";
+    const std::int64_t from = least.value_or(std::min(-kFarthest, most.value_or(0)));
+    const std::int64_t to = most.value_or(std::max(kFarthest, least.value_or(0)));
+    std::vector<std::string> choices;
+    if (from < 0)
+        choices.push_back("\"-\" (" + whole_numbers(to < 0 ? -to : 1, -from) + ")");
+    if (to >= 0)
+        choices.push_back(whole_numbers(std::max<std::int64_t>(from, 0), to));
+    return "(" + one_of(choices) + ")";
+}
+
+std::string gbnf_of_numbers(std::optional<NumberEnd> least, std::optional<NumberEnd> most, int places)
+{
+    const auto mirrored = [](NumberEnd end) { return NumberEnd{-end.units, end.included}; };
+    const NumberEnd zero{0, true}, beyond_zero{0, false};
+    std::vector<std::string> choices;
+    if (!least || least->units < 0) {
+        const NumberEnd nearest = most && most->units < 0 ? mirrored(*most) : beyond_zero;
+        const std::optional<NumberEnd> farthest = least ? std::optional(mirrored(*least)) : std::nullopt;
+        if (const std::string negative = not_negative(nearest, farthest, places); !negative.empty())
+            choices.push_back("\"-\" (" + negative + ")");
+    }
+    if (!most || most->units >= 0)
+        if (const std::string other = not_negative(least && least->units >= 0 ? *least : zero, most, places);
+            !other.empty())
+            choices.push_back(other);
+    return choices.empty() ? "" : "(" + one_of(choices) + ")";
+}
+
+}  // namespace engine
