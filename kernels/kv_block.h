@@ -25,7 +25,7 @@ constexpr std::size_t kv_value_bytes(KvType type)
     return type == KvType::F32 ? 4 : type == KvType::F16 ? 2 : 1;
 }
 
-/// Of the scale that each key and each value has besides.
+/// Returns the bytes of the scale that each key and each value has besides its numbers.
 constexpr std::size_t kv_scale_bytes(KvType type)
 {
     return type == KvType::Q8_0 ? sizeof(float) : 0;
@@ -69,7 +69,7 @@ struct KvBlockLayout {
     }
     constexpr std::size_t bytes() const { return values_in_keys ? k_bytes() : v_scales_offset() + scale_bytes(v_type); }
 
-    /// Of one token.
+    /// Returns the bytes of one token's key and value.
     constexpr std::size_t token_bytes() const
     {
         return kv_vector_bytes(k_type, k_dim) + (values_in_keys ? 0 : kv_vector_bytes(v_type, v_dim));

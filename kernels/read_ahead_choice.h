@@ -8,7 +8,7 @@
 
 namespace kernels {
 
-// Of what is measured: more than caches hold, in pieces that take longer than dividing them among threads.
+// How much is measured: more than caches hold, in pieces that take longer than dividing them among threads.
 constexpr std::size_t kReadAheadBytes = std::size_t(64) << 20;
 constexpr std::size_t kReadAheadPieceBytes = std::size_t(4) << 20;
 

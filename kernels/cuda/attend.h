@@ -59,7 +59,7 @@ struct SeenPieces {
     /// Tokens of its block that are before it: not less than there are where it is no piece.
     constexpr int offset_of(int piece) const { return (piece & ((1 << shift) - 1)) * tokens; }
     constexpr int number_of(int token) const { return first_of(token / block_tokens) + token % block_tokens / tokens; }
-    /// Where a piece's partial is among those of its row.
+    /// Returns the place of a piece's partial among those of its row.
     constexpr int slot(int piece) const { return piece - first_slot; }
 };
 

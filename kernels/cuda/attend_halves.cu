@@ -283,8 +283,8 @@ struct ValuesOf<KvType::Q8_0, pass> {
     }
 };
 
-/// Of the lane's four tokens of a run, where values are the first part of their keys: four values of each lie together.
-/// Zeros for those that are not seen.
+/// Loads values of the lane's four tokens of a run, where values are the first part of their keys: four values of each
+/// token lie together. Tokens that are not seen give zeros.
 template <KvType type, int pass>
 __device__ inline void load_values_in_keys(const AttendArguments& a, const Piece& piece, int run, int begin,
                                            std::uint32_t (&to)[4][ValuesOf<type, pass>::kWords])

@@ -212,7 +212,7 @@ public:
         copy_async<4>(&shared.v_scale[threadIdx.x], there ? run_.block + scale : nullptr, there);
     }
 
-    // Of the keys that are here. A thread takes its own, so that nobody waits for others'.
+    // Takes the values that are a part of the keys here. A thread takes its own, so that nobody waits for others'.
     __device__ void take_values_of_keys(Shared<dim>& shared, int slot) const
     {
         if (!l_.values_in_keys)

@@ -19,7 +19,7 @@ struct Piece {
     int begin, first, last;
 };
 
-/// Where the partials of a piece and the thread block's first head are.
+/// Where a piece's partials for the heads of the thread block lie, from its first head on.
 struct Partial {
     std::size_t of_sums, of_values;
 };

@@ -189,7 +189,7 @@ __device__ inline void wait_for_previous()
 
 // ---- together with the host ----
 
-/// What this thread, and those before it in the queue, have written can be read by who sees the value.
+/// Writes a value; whoever sees it can read what this thread, and those before it in the queue, have written.
 __device__ inline void store_for_host(int* at, int value)
 {
 #ifdef __CUDACC__
@@ -200,7 +200,7 @@ __device__ inline void store_for_host(int* at, int value)
 #endif
 }
 
-/// What the host wrote before it wrote this value can be read.
+/// Reads a value; what the host wrote before it wrote this value can be read then.
 __device__ inline int load_from_host(const int* at)
 {
 #ifdef __CUDACC__
@@ -529,7 +529,7 @@ __device__ inline void copy_chunk(SharedPlace to, const std::byte* from, int ins
 #endif
 }
 
-/// What was copied since the last one is a group.
+/// Makes a group of what was copied since the last one.
 __device__ inline void commit_copies()
 {
 #ifndef __CUDACC__

@@ -156,7 +156,7 @@ inline float4 make_float4(float x, float y, float z, float w)
     return {x, y, z, w};
 }
 
-// Of the fiber that runs now.
+// The places of the fiber that runs now.
 extern constinit thread_local uint3 threadIdx;
 extern constinit thread_local uint3 blockIdx;
 extern constinit thread_local uint3 blockDim;
@@ -244,7 +244,7 @@ inline int __float2int_rn(float x)
     return std::isnan(x) ? 0 : int(std::lrint(x));  // as the device does
 }
 
-// Not to be fused with what follows.
+// A product that is not to be fused with what follows.
 inline float __fmul_rn(float a, float b)
 {
     return a * b;

@@ -89,10 +89,10 @@ struct LaunchConfig {
     const LaunchAttribute* attributes;
     unsigned attribute_count;
 };
-/// Of that: the kernel waits for those before it by itself, and may begin earlier.
+/// The attribute of a launch that says that the kernel waits by itself for those before it, and may begin earlier.
 constexpr int kMayBeginEarly = 6;
-/// Of a function: ten times the compute capability that its source was compiled for, which may be a lower one than the
-/// device's.
+/// The attribute of a function that says for which compute capability its source was compiled, times ten; it may be a
+/// lower one than the device's.
 constexpr int kCompiledFor = 5;
 
 /// The driver's functions with CUDA's own signatures.
@@ -312,7 +312,7 @@ public:
     Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue) const;
     Status fill(DevicePtr to, std::uint8_t value, std::size_t bytes, Queue queue) const;
 
-    /// What is queued in between is kept instead of done; queues that wait for its events join in.
+    /// Begins to keep what is queued instead of doing it; queues that wait for its events join in.
     Status begin_capture(Queue queue) const;
     Answer<GraphExec> end_capture(Queue queue) const;
     Status launch(GraphExec graph, Queue queue) const { return table_.graph_launch(graph, queue); }

@@ -13,15 +13,15 @@ static void* symbol(void* library, const char* name)
     return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
 }
 
-// From the system's folder only, where the driver's installer puts it.
+// Opens the driver from the system's folder only, where its installer puts it.
 OpenedLibrary open_driver_library()
 {
     void* library = LoadLibraryExA("nvcuda.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
     return {library, symbol, library ? "" : "no NVIDIA driver is installed (nvcuda.dll)"};
 }
 
-// Beside the program, in the system's folder, or in the toolkit's, which its installer names in CUDA_PATH. Never in the
-// current folder.
+// Opens cuBLAS from the program's folder, the system's, or the toolkit's, which its installer names in CUDA_PATH. Never
+// from the current folder.
 OpenedLibrary open_blas_library()
 {
     const char* toolkit = std::getenv("CUDA_PATH");

@@ -55,7 +55,7 @@ public:
         }
         return logits_[e];
     }
-    // What experts are chosen by. Scores are in the order of their logits.
+    // Returns what an expert is chosen by. Scores are in the order of their logits.
     __device__ float choice(int e) const
     {
         if (a_.groups > 0 && !groups_[e / (a_.experts / a_.groups)])
@@ -88,7 +88,7 @@ __device__ Best next_best(const Scores& scores, int experts, const Best& last)
     return best;
 }
 
-// What the two best of a group have together; a group by itself, in one lane.
+// Returns what the two best of a group have together; a group by itself, in one lane.
 __device__ float worth_of(const Scores& scores, int group, int size)
 {
     float best = -INFINITY;
@@ -101,7 +101,7 @@ __device__ float worth_of(const Scores& scores, int group, int size)
     return size > 1 ? best + second : best;
 }
 
-// Of the groups those that compete: whose worth fewer than groups_used others come before. Among equals the first is
+// Finds the groups that compete: those before whose worth fewer than groups_used others come. Among equals the first is
 // better.
 __device__ void choose_groups(const ChooseArguments& a, const Scores& scores, float* worth, bool* competes)
 {

@@ -34,8 +34,8 @@ extern "C" __global__ void gate_heads(const float* gates, int gates_stride, int 
 }
 EMULATED(gate_heads);
 
-// Of the first n columns of x what is above their mean and so many standard deviations: max(x - that, 0). A block a
-// row.
+// Leaves of the first n columns of x what exceeds their mean plus so many standard deviations: max(x - that, 0). A
+// block a row.
 extern "C" __global__ void keep_above(float deviations, int n, float* x, int x_stride)
 {
     x += std::size_t(blockIdx.x) * std::size_t(x_stride);

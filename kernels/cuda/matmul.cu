@@ -35,10 +35,10 @@ inline constexpr bool kScaleOf16<kernels::BlockNVFP4> = true;
 
 template <class Block>
 constexpr int kScalesOf = kScaleOf16<Block> ? 2 : 1;  // of a group
-/// Of a row's group of weights: scales, then offsets.
+/// The scales and offsets of a row's group of weights: scales first, then offsets.
 template <class Block>
 constexpr int kScales = kScalesOf<Block>*(kHasOffset<Block> ? 2 : 1);
-/// Of a token's group: a scale, then sums of what has an offset together; in all 1, 2 or 4.
+/// The numbers of a token's group: a scale, then sums of what has an offset together; in all 1, 2 or 4.
 template <class Block>
 constexpr int kTokenScales = !kHasOffset<Block>  ? 1
                              : kScaleOf16<Block> ? 4

@@ -148,7 +148,7 @@ __device__ inline void load_column(std::uint32_t (&b)[2], const std::uint16_t* r
     b[1] = word(rows, token, half + 8);
 }
 
-/// What is in shared memory, of 16 rows and 8 tokens. kept, lost: as multiply_halves has them
+/// Multiplies what is in shared memory, of 16 rows and 8 tokens. kept, lost: as multiply_halves has them
 template <class Weights>
 __device__ void multiply_step(const Shared& shared, int row, int token_row, float (&kept)[4], float (&lost)[4])
 {

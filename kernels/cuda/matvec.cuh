@@ -51,7 +51,7 @@ struct PackedWeights {
         const unsigned first = Type::first(lane);
         return {row.q + first, row.scale + first / 32 * 4, row.sum + first / kOfSum * 4};
     }
-    /// As another lane has it.
+    /// Turns the place of the lane `from` into that of the lane `to`.
     static __device__ Place moved(const Place& place, unsigned from, unsigned to)
     {
         const auto by = [&](unsigned share) { return int(Type::first(to) / share) - int(Type::first(from) / share); };
@@ -271,7 +271,7 @@ struct Operands {
     std::size_t x_offset;  // bytes
 };
 
-/// What token `first` is multiplied with: where there are experts it is a pair, and alone.
+/// Says what token `first` is multiplied with: where there are experts it is a pair, and alone.
 __device__ inline Operands operands_of(const MatvecArguments& a, int first)
 {
     const ExpertArguments& e = a.expert;
@@ -288,7 +288,7 @@ __device__ inline bool weights_are_known(const MatvecArguments& a)
 
 constexpr std::size_t kLeftOut = ~std::size_t(0);
 
-/// From where weights are said to be, to those of the operands' row.
+/// Returns how many bytes behind `weights` the operands' row lies. kLeftOut: the matrix is not on the device.
 __device__ inline std::size_t offset_of(const MatvecArguments& a, const Operands& operands, int row)
 {
     std::size_t matrix = operands.matrix * a.expert.bytes;
@@ -374,7 +374,7 @@ struct PartOfLaunch {
     bool is_second_type;
 };
 
-/// What this thread block multiplies.
+/// Says what this thread block multiplies.
 __device__ inline PartOfLaunch part_of(const MatvecArguments& first, const MatvecParts& parts)
 {
     PartOfLaunch of{first, int(blockIdx.x), false};

@@ -32,7 +32,7 @@ struct ExpertArguments {
     int pairs_of_each_row;  // pairs that share a row of x
 };
 
-/// Where the rows are of several heads, each with a matrix of its own, a thread block's z is the head.
+/// Where each of several heads has a matrix of its own, a thread block's z is the head.
 struct HeadArguments {
     std::size_t x;  // bytes from one head's activations to the next
     int out;        // floats from one head's results to the next

@@ -33,7 +33,7 @@ struct Q8Rows {
     std::size_t stride = 0;  // bytes: activation_row_bytes(Activation::Q8, n)
 };
 
-/// Where a result is rounded to besides.
+/// Where a result is also written as rounded rows.
 struct Rounded {
     Q8Rows rows = {};        // none: it is not
     DevicePtr residual = 0;  // what rounding lost, rounded in its turn, at the same stride; or 0
@@ -98,13 +98,13 @@ Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, R
 // out = gate times up. gates, up, out: (rows, n), of any alignment; out may begin where the gates do.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out);
 
-// Of the first n columns of each row what is above their mean and so many standard deviations: max(x - that, 0).
+// Leaves of each row's first n columns what exceeds their mean plus so many standard deviations: max(x - that, 0).
 Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x);
 
 // The first n columns of each row. out: (rows, n)
 Status take_columns(const Driver& driver, Queue queue, Rows x, int rows, int n, Rows out);
 
-// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
+// Rounds activations as a product over quantised weights wants them. x: (rows, n), n a multiple of 32; residual: what
 // rounding lost, rounded in its turn, at the same stride; or 0
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual = 0);
 
@@ -236,7 +236,7 @@ struct Choice {
 // Fills what `to` points at. logits: (rows, experts)
 Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to);
 
-// What was routed gets other weights: weights[pair] *= scale[the pair's expert]. scale: (experts,)
+// Gives other weights to what was routed: weights[pair] *= scale[the pair's expert]. scale: (experts,)
 Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const Routing& routing);
 
 // A product for each pair, with its expert's matrix. p.tokens: pairs; p.weights, p.bias: a stack of as many as there

@@ -9,7 +9,7 @@
 
 namespace kernels::cuda {
 
-/// Also from what is no address by itself.
+/// Adds to an address; `from` may also be an offset, which is no address by itself.
 __device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
 {
     return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
@@ -360,7 +360,7 @@ struct PairSlices {
     static constexpr int kCentre = 0;
     static constexpr bool kByTables = false;
     static __device__ unsigned first(unsigned lane) { return lane / 2 * 64 + lane % 2 * 16; }
-    /// Of the block, of 16 weights; the second run's is two further on.
+    /// Returns which group of 16 weights of the block the lane's first run is in; the second run's is two further on.
     static __device__ unsigned group(unsigned lane) { return lane % 8 / 2 * 4 + lane % 2; }
     /// offset: of q in the block
     static __device__ void put_pairs(Slice& s, const AnyBytes& block, unsigned offset, unsigned lane)

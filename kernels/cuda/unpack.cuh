@@ -90,7 +90,7 @@ __device__ inline TwoQuads look_up(ByteTable table, std::uint32_t bytes)
                                __byte_perm(table.words[2], table.words[3], places >> (16 * i)), halves >> (16 * i));
     return {__byte_perm(found[0], found[1], 0x6420u), __byte_perm(found[0], found[1], 0x7531u)};
 }
-/// Of the low (0) or the high halves (1).
+/// The same of the low (0) or the high halves (1) alone.
 __device__ inline std::uint32_t look_up(ByteTable table, std::uint32_t bytes, int half)
 {
     const TwoQuads quads = look_up(table, bytes);

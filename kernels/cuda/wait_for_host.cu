@@ -5,7 +5,7 @@
 
 using namespace kernels::cuda;
 
-// What was computed before it can be read by the host once it sees the flag.
+// Raises a flag; once the host sees it, it can read what was computed before.
 extern "C" __global__ void raise_flag(const int* step, int* flag)
 {
     if (threadIdx.x == 0)
@@ -13,15 +13,15 @@ extern "C" __global__ void raise_flag(const int* step, int* flag)
 }
 EMULATED(raise_flag);
 
-// Both words at once.
+// Reads both words at once.
 static __device__ inline HostAnswer load_from_host(const HostAnswer* at)
 {
     const std::uint64_t words = load_from_host(reinterpret_cast<const std::uint64_t*>(at));
     return {int(std::uint32_t(words)), int(std::uint32_t(words >> 32))};
 }
 
-// What comes after it in the queue can read what the host wrote before it raised `ready`. A step that is late already
-// is computed again: nothing in it waits any more.
+// Waits for the host: what comes after it in the queue can read what the host wrote before it raised `ready`. A step
+// that is late already is computed again: nothing in it waits any more.
 extern "C" __global__ void wait_for_host(const HostWaitArguments a)
 {
     if (threadIdx.x != 0)

@@ -68,7 +68,7 @@ inline __m256i bits_to_bytes(std::uint32_t bits, char value)
     return _mm256_and_si256(set, _mm256_set1_epi8(value));
 }
 
-// Where bit `bit` of each byte is set: `value`.
+// Returns `value` in each byte of which bit `bit` is set.
 inline __m256i bit_plane(__m256i bytes, int bit, char value)
 {
     const __m256i mask = _mm256_set1_epi8(char(1 << bit));

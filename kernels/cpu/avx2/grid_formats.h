@@ -60,7 +60,7 @@ struct GroupSigns {
     explicit GroupSigns(__m256i sevens) { store256(of, completed_signs(sevens)); }
 };
 
-/// From four times seven bits at the bottom of each group's word.
+/// Reads a block's signs from its groups' words, each of which has four times seven bits of them at its bottom.
 inline GroupSigns signs_of_words(__m256i words)
 {
     const auto field = [&](int i) {

@@ -163,7 +163,7 @@ inline void unpack_scales(const std::byte* block, const GroupScales& to)
     Format::scales(block, block + 16 * Format::kHalves, to);
 }
 
-/// Where the words begin of which the groups from `group` on are unpacked.
+/// Returns where the words begin from which the groups from `group` on are unpacked.
 template <class Format>
 inline const std::byte* words_of(const std::byte* block, int group)
 {

@@ -170,7 +170,7 @@ template <class Format, class Products, class Source, int Tokens>
         }
 }
 
-/// As sum_of() joins eight.
+/// Adds up eight sums in the order in which sum_of() adds up eight lanes.
 inline __m256 joined(const __m256 (&sums)[kSums])
 {
     const __m256 even = _mm256_add_ps(_mm256_add_ps(sums[0], sums[4]), _mm256_add_ps(sums[2], sums[6]));

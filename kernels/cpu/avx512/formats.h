@@ -276,7 +276,7 @@ struct Q4_K {
     }
 };
 
-// Where bit `first` (lower 32 bytes) and bit `second` (upper) of the 32 bytes of `high` are set.
+// Says where bit `first` (lower 32 bytes) and bit `second` (upper) of the 32 bytes of `high` are set.
 inline __mmask64 bit_planes(__m512i high, int first, int second)
 {
     const __m512i bits = _mm512_inserti64x4(_mm512_set1_epi8(char(1 << first)), _mm256_set1_epi8(char(1 << second)), 1);

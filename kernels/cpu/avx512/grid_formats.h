@@ -61,7 +61,7 @@ inline __m512 odd_half_scales(__m256i low, __m256i high, float scale)
     return _mm512_mul_ps(_mm512_cvtepi32_ps(odd), _mm512_set1_ps(scale));
 }
 
-/// Their s as nibbles of eight bytes.
+/// The same, where the numbers s are the nibbles of eight bytes.
 inline __m512 odd_half_scales(const std::uint8_t* nibbles, float scale)
 {
     const __m256i bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(nibbles)));
@@ -73,7 +73,7 @@ inline __m512i eight_wide(const std::uint8_t* bytes)
     return _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
 }
 
-/// What `of_even` and `of_odd` say in the lower and the upper half.
+/// Fills the lower half with what `of_even` says, and the upper half with what `of_odd` says.
 inline __m512i two_groups(std::uint32_t of_even, std::uint32_t of_odd)
 {
     return _mm512_mask_set1_epi64(_mm512_set1_epi64(of_even), 0xf0, of_odd);

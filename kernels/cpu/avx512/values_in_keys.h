@@ -6,8 +6,8 @@
 
 namespace kernels::avx512 {
 
-/// Where the values of the block's first token from dimension d on begin, four and four; where no more are left, the
-/// last ones once again.
+/// Returns where the values of the block's first token from dimension d on begin, four and four; where no more are
+/// left, the last ones once again.
 inline std::array<const std::byte*, 4> fours_from(const AttendBlock& a, int d)
 {
     std::array<const std::byte*, 4> fours;

@@ -158,7 +158,7 @@ Shapes many_rows_of(KvType type)
     return all;
 }
 
-// With the host's part; numbers of heads that are not multiples of 4 move what lies behind them.
+// Returns shapes with the host's part; numbers of heads that are not multiples of 4 move what lies behind them.
 Shapes shared_shapes()
 {
     Shapes all;

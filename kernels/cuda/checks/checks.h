@@ -7,31 +7,31 @@
 
 namespace kernels::cuda {
 
-/// Of operations on rows of activations: norms, rotations, sums, caps, gates, rounding.
+/// Adds checks of operations on rows of activations: norms, rotations, sums, caps, gates, rounding.
 void add_row_checks(std::vector<KernelCheck>& checks);
-/// Of products over weights of every type.
+/// Adds checks of products over weights of every type.
 void add_product_checks(std::vector<KernelCheck>& checks);
-/// Of products that end in a gate.
+/// Adds checks of products that end in a gate.
 void add_gated_product_checks(std::vector<KernelCheck>& checks);
-/// Of activations and packed weights as halves: the very bits that the host makes.
+/// Adds checks that activations and packed weights become halves with the very bits that the host makes.
 void add_halves_checks(std::vector<KernelCheck>& checks);
-/// Of the search for the largest logits of a row.
+/// Adds checks of the search for the largest logits of a row.
 void add_rank_checks(std::vector<KernelCheck>& checks);
-/// Of how a mixture of experts chooses: which experts, in what order, with which factors.
+/// Adds checks of how a mixture of experts chooses: which experts, in what order, with which factors.
 void add_routing_checks(std::vector<KernelCheck>& checks);
-/// Of products with each pair's expert, and their sum.
+/// Adds checks of products with each pair's expert, and of their sum.
 void add_expert_checks(std::vector<KernelCheck>& checks);
-/// Of how keys and values come into KV blocks.
+/// Adds checks of how keys and values come into KV blocks.
 void add_store_kv_checks(std::vector<KernelCheck>& checks);
-/// Of attention over a sequence's KV blocks.
+/// Adds checks of attention over a sequence's KV blocks.
 void add_attention_checks(std::vector<KernelCheck>& checks);
-/// Of convolutions, of norms and gates in recurrent layers.
+/// Adds checks of convolutions, and of norms and gates in recurrent layers.
 void add_recurrent_checks(std::vector<KernelCheck>& checks);
-/// Of linear attention with its state.
+/// Adds checks of linear attention with its state.
 void add_linear_attention_checks(std::vector<KernelCheck>& checks);
-/// Of several residual streams side by side, and of sparse gates.
+/// Adds checks of several residual streams side by side, and of sparse gates.
 void add_stream_checks(std::vector<KernelCheck>& checks);
-/// Of the flags between a device and its host.
+/// Adds checks of the flags between a device and its host.
 void add_flag_checks(std::vector<KernelCheck>& checks);
 
 }  // namespace kernels::cuda

@@ -80,7 +80,7 @@ Checked check_expert_product(const Driver& driver, unsigned seed, TensorType typ
     return checked;
 }
 
-/// Beside the two products by themselves, which the check above is for.
+/// Compares gated products of experts with the two products by themselves, which the check above is for.
 Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type)
 {
     constexpr int kN = 256, kRows = 6, kUsed = 2, kExperts = 4;
@@ -133,7 +133,7 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
     return checked;
 }
 
-/// What one launch makes.
+/// Computes in two launches what one launch computes.
 Status in_two_parts(const Driver& driver, Queue queue, const Product& p, Routing routing, int pairs_of_each_row)
 {
     constexpr int kFirst = 3;

@@ -44,7 +44,7 @@ struct ConvolutionCase {
     {
         compute(silu);
     }
-    /// What the reference makes of the x that there is now.
+    /// Computes what the reference makes of the x that there is now.
     void compute(bool silu)
     {
         history_after = history;

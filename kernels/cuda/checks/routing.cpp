@@ -81,8 +81,8 @@ Checked check_route(const Driver& driver, unsigned seed)
     return checked;
 }
 
-/// What experts are chosen by, where a bias is added to their scores: whole numbers, further apart than scores are
-/// large, so that the bias alone decides.
+/// Checks the choice of experts. A bias that is added to their scores is of whole numbers, further apart than scores
+/// are large, so that it alone decides.
 Checked check_choice(const Driver& driver, unsigned seed, Choice choice)
 {
     std::mt19937 random(seed);
@@ -127,7 +127,8 @@ std::vector<float> without_lesser_groups(std::vector<float> choices, const Routi
     return choices;
 }
 
-/// With a bias that alone decides, also between groups, as in check_choice; and by scores of which no two are near.
+/// Checks the choice among groups: with a bias that alone decides, also between groups, as in check_choice; and by
+/// scores of which no two are near.
 Checked check_groups(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);

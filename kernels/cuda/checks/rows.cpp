@@ -94,7 +94,7 @@ Checked check_rms_norm(const Driver& driver, unsigned seed)
     return checked;
 }
 
-// Its result in 8 bits besides; the norms are what they are without that.
+// Checks a norm that also writes its result in 8 bits; the norms are what they are without that.
 Checked check_rounded_norm(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);

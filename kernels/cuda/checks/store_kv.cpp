@@ -175,7 +175,8 @@ public:
     }
     const DeviceMemory& on() const { return on_; }
 
-    /// As a share of the tolerance; `expected`: the rows as the reference leaves them.
+    /// Returns the largest error of the queries as a share of the tolerance; `expected`: the rows as the reference
+    /// leaves them.
     double query_error(const PreparedRows& expected, double tolerance) const
     {
         const std::vector<float> actual = on_.get<float>(at_, expected.rows.size());

@@ -57,10 +57,10 @@ struct OnDevice {
     float before(int r, int s, int i) const { return x[std::size_t(r * shape.stride() + s * shape.dim + i)]; }
     float of_y(int r, int i) const { return y[std::size_t(r * shape.dim + i)]; }
     const float* routes(int r) const { return &routed[std::size_t(r * shape.count)]; }
-    /// What the streams hold by now.
+    /// Reads what the streams hold by now.
     void fetch() { after = memory.get<float>(streams.rows.at, x.size()); }
     double now(int r, int s, int i) const { return after[std::size_t(r * shape.stride() + s * shape.dim + i)]; }
-    /// What lies between rows belongs to others.
+    /// Says whether what lies between rows is as it was: it belongs to others.
     bool gaps_are_whole() const
     {
         for (int r = 0; r < shape.rows; ++r)
