@@ -291,7 +291,7 @@ public:
     /// the step, what was posted is carried out; of that, and of what moves, `listener` is told. Answers the turns that
     /// are over and have not been ended.
     virtual std::vector<TurnId> step(const Listener& listener) = 0;
-    /// What became of the turn, which is gone then. One that is not over is stopped.
+    /// Returns what became of the turn, which is gone then. One that is not over is stopped.
     virtual Result<Turn> end(TurnId turn) = 0;
 
     /// Runs one turn to its end: the sum of the three. Blocks; text, numbers and events go to the listener.
@@ -307,9 +307,9 @@ public:
     /// by its text. NotLoaded without a model, Cancelled where `stop` was asked for.
     virtual Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const = 0;
 
-    /// Of a model whose file says how (ModelInfo::embeds). Blocks until the text is read, between two steps of the
-    /// turns that run. Unsupported: this model, or engine, gives none; ContextFull: the text is longer than the
-    /// context; Cancelled where `stop` was asked for.
+    /// Embeds a text, with a model whose file says how (ModelInfo::embeds). Blocks until the text is read, between two
+    /// steps of the turns that run. Unsupported: this model, or engine, gives none; ContextFull: the text is longer
+    /// than the context; Cancelled where `stop` was asked for.
     // NOLINTNEXTLINE(performance-unnecessary-value-param): by value as in all others, for engines that keep it
     virtual Result<Embedding> embed(const EmbeddingInput& /*input*/, std::stop_token /*stop*/)
     {

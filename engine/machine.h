@@ -30,7 +30,7 @@ struct MachineMemory {
     std::optional<std::int64_t> available_bytes;  // of it, what can be had without swapping
     std::int64_t held_bytes = 0;                  // what the open model holds beside its file
 
-    /// When the open model has given back what it holds.
+    /// Returns what can be had once the open model has given back what it holds.
     std::optional<std::int64_t> for_next_model_bytes() const
     {
         return available_bytes ? std::optional(*available_bytes + held_bytes) : std::nullopt;

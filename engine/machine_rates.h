@@ -62,7 +62,7 @@ struct DeviceRates {
     std::optional<double> attention_q8_0_bytes_per_s = {};
     std::optional<double> to_device_bytes_per_s = {};
     std::optional<double> to_host_bytes_per_s = {};
-    /// From memory that is not page-locked, as a mapped file is; empty: that was not measured.
+    /// Bytes a second from memory that is not page-locked, as a mapped file is; empty: that was not measured.
     std::optional<double> unlocked_to_device_bytes_per_s = {};
     /// KV on its way through the ring, block by block from the host's pages; empty: that was not measured.
     std::optional<double> stream_bytes_per_s = {};
@@ -113,8 +113,8 @@ struct MachineRates {
     /// Seconds for so many multiplications and additions of a prompt; the nearest row length stands for others. Empty:
     /// that was not measured.
     std::optional<double> prompt_seconds(std::string_view type, int row_length, double operations) const;
-    /// As product_seconds() for KV. The nearest head length that was measured stands for others; groups are
-    /// interpolated.
+    /// Does for KV what product_seconds() does for weights. The nearest head length that was measured stands for
+    /// others; groups are interpolated.
     std::optional<double> attention_seconds(KvType k_type, KvType v_type, int head_length, int group, double bytes,
                                             double set_bytes) const;
 };

@@ -58,8 +58,8 @@ struct PlacementOptions {
         bool operator==(const TensorOverride&) const = default;
     };
     std::vector<TensorOverride> tensor_overrides;
-    /// Of the device's memory, for copies of experts that lie on the host: those that tokens choose most. 0: none.
-    /// Empty: as many as save more of a token's time than KV would in their bytes.
+    /// How much of the device's memory is for copies of experts that lie on the host: those that tokens choose most. 0:
+    /// none. Empty: as many as save more of a token's time than KV would in their bytes.
     std::optional<std::int64_t> expert_cache_bytes = 0;
     /// How much more often than by chance tokens choose experts that have copies; see expected_hits(). Empty: as is
     /// expected before a model was seen.

@@ -106,8 +106,8 @@ struct DraftModelTelemetry {
 
 /// Where each KV block of one conversation lies, and the states of its recurrent layers.
 struct KvMap {
-    /// As for Residency; Window: a block that its sliding layer needs no more on the device; the host keeps it. None:
-    /// the layer has no KV of its own.
+    /// The same as Residency, and two more. Window: a block that its sliding layer needs no more on the device; the
+    /// host keeps it. None: the layer has no KV of its own.
     enum class Place : std::uint8_t { Host, Device, Moving, Window, None };
     static constexpr std::uint8_t kPinned = 0x80;
     /// What a recurrent layer keeps of the conversation, whatever its length. No bytes: it is none.

@@ -65,7 +65,7 @@ public:
     virtual Status finish_work() { return {}; }
     /// Whether what is computed waits for copies by itself: then the host need not.
     virtual bool orders_itself() const { return false; }
-    /// What is computed from now on begins when the copy has ended.
+    /// Lets what is computed from now on begin when the copy has ended.
     virtual Status compute_after(Direction direction, Ticket ticket) { return wait(direction, ticket); }
     /// Copies from now on begin when all that was given to compute so far is done.
     virtual Status copy_after_compute(Direction /*direction*/) { return {}; }

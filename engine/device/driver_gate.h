@@ -13,15 +13,15 @@ namespace engine {
 class DriverGate
 {
 public:
-    /// That of a GPU: one for all of the process, since another model's calls wait for it as well.
+    /// Returns the gate of a GPU: one for all of the process, since another model's calls wait for it as well.
     static DriverGate& of(int ordinal)
     {
         static std::array<DriverGate, 64> all;
         return all[std::size_t(ordinal) % all.size()];
     }
 
-    /// Such a call, as long as the object lives. Waits for another thread's step that is under way, and the next one
-    /// leaves it the gate.
+    /// Marks a driver call that may wait, for as long as the object lives. Waits until another thread's step is over; a
+    /// step that begins meanwhile gets no gate.
     class Call
     {
     public:

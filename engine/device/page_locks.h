@@ -33,7 +33,7 @@ public:
     /// The memory is locked soon, or stays as it is where the driver refuses: copies are slower then, and right all the
     /// same.
     void lock(std::byte* memory, std::size_t bytes);
-    /// It is not locked when this returns, and will not be. Nothing may be copied from or to it.
+    /// The memory is not locked when this returns, and will not be. Nothing may be copied from or to it meanwhile.
     void unlock(std::byte* memory);
     /// Waits until all is locked that shall be.
     void settle();

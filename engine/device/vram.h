@@ -45,7 +45,7 @@ public:
     void count(Use use, std::int64_t bytes);
 
     std::int64_t used(Use use) const { return used_[std::size_t(use)]; }
-    /// Without what was taken ahead.
+    /// Returns what is held without what was taken ahead.
     std::int64_t used() const { return held() - used(Use::KvAhead); }
     std::int64_t held() const;
     /// The most that used() has been.

@@ -164,7 +164,7 @@ public:
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
     /// The same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.
     virtual void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) = 0;
-    /// Of the first n columns of each row what is above their mean and so many standard deviations: max(x - that, 0).
+    /// Leaves of each row's first n columns what exceeds their mean plus so many standard deviations: max(x - that, 0).
     virtual void keep_above(float deviations, int n, Rows& x) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
     virtual void scale(float factor, Rows& x) = 0;

@@ -12,10 +12,10 @@ namespace {
 
 // Query rows that visit a block together while it is in the cache of one core.
 constexpr int kTileRows = 16;
-// Of a KV head's query heads, that a worker takes at once: more are divided, so that several workers have something to
-// do where there are few KV heads (latent attention has one), but not among more than share what is loaded.
+// How many of a KV head's query heads a worker takes at once: more are divided, so that several workers have something
+// to do where there are few KV heads (latent attention has one), but not among more than share what is loaded.
 constexpr int kMostHeads = 16, kFewestHeads = 4;
-// Of one KV head, that are a worker's piece when blocks are written in another type.
+// How many tokens of one KV head are a worker's piece when blocks are written in another type.
 constexpr int kTokensRewritten = 64;
 
 }  // namespace
@@ -166,8 +166,8 @@ void CpuAttention::take_queries(const Tile& tile, Scratch& scratch)
     }
 }
 
-/// What the tile's rows see of the run, block by block, added to `sums`: (rows, [max (heads,), sum (heads,), out
-/// (heads, value_length)]).
+/// Adds what the tile's rows see of the run to `sums`, block by block: (rows, [max (heads,), sum (heads,), out (heads,
+/// value_length)]).
 void CpuAttention::attend_run(const Tile& tile, Scratch& scratch, float* sums) const
 {
     const AttentionParameters& p = tile.p;

@@ -42,7 +42,7 @@ public:
     void allow_runs();
     bool allows_runs() const { return run_sums_ != nullptr; }
 
-    // As the backend's operations of these names.
+    // These do the backend's operations of their names.
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
     void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,

@@ -72,7 +72,7 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
-    /// What another device leaves to the host of a mixture of experts.
+    /// Computes what another device leaves to the host of a mixture of experts.
     void rest_of_experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, const ChosenExperts& chosen,
                          Rows& out)
     {

@@ -184,7 +184,7 @@ void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p, std::span<c
     }
 }
 
-/// Of the experts that are read; those that a device has as well are read there.
+/// Finds the matrices of all active experts: in the device's copy where there is one, else on the host.
 void CpuExperts::find_matrices(int rows, const LayerWeights& w, int layer)
 {
     if (w.cached_experts) {
@@ -207,7 +207,8 @@ void CpuExperts::find_matrices(int rows, const LayerWeights& w, int layer)
     }
 }
 
-/// Those that are worth their way to the device begin to come, and are computed last.
+/// Begins to bring the experts that are worth their way to the device, and puts them behind the others, to be computed
+/// last.
 void CpuExperts::send_for_some(const LayerWeights& w, int layer)
 {
     std::fill(expert_count_.begin(), expert_count_.end(), 0);
@@ -222,7 +223,7 @@ void CpuExperts::send_for_some(const LayerWeights& w, int layer)
     coming_ = chosen.size();
 }
 
-/// Of all active experts, one kind of their matrices.
+/// Multiplies the rows of all active experts with one kind of their matrices (gate, up or down).
 void CpuExperts::multiply(Rows& x, std::vector<Matrix>& matrices, Vector bias, ExpertRing* ring, Rows& out, int col)
 {
     const std::span<const ExpertRows> ranges = active_;

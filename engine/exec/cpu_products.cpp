@@ -43,7 +43,7 @@ int CpuProducts::widest_row(const Hyperparameters& h)
     return h.mtp_blocks > 0 ? std::max(most, 2 * h.embedding_length) : most;
 }
 
-/// Of those that are multiplied by themselves; 0: there are none.
+/// Returns the length of the longest head that is multiplied with a matrix of its own; 0: the model has none.
 int CpuProducts::longest_head(const Hyperparameters& h)
 {
     return std::max(h.latent.rank, h.latent.plain);

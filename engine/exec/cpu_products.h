@@ -43,7 +43,7 @@ public:
     /// stack: all have the same size and type. bias: of the stack
     void multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, std::span<const Matrix> matrices, Vector bias,
                              Rows& out, int out_col);
-    /// As the backend's operation: a worker takes some rows of one head.
+    /// Does the backend's operation of this name: a worker takes some rows of one head.
     void multiply_heads(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out, const HeadColumns& to);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);

@@ -28,7 +28,7 @@ struct Gates {
     std::array<float, kRowsAtOnce> decay, beta;
 };
 
-/// What the two kinds of heads have in common: q, k, v and where the result goes are to be added.
+/// Makes what the two kinds of heads have in common: q, k, v and where the result goes are to be added.
 kernels::LinearAttention attention_of(const StateSpace& s, int head, int tokens, float* state, const Gates& gates)
 {
     const std::size_t matrix = std::size_t(s.state_size) * std::size_t(s.head_length);

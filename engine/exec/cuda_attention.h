@@ -22,14 +22,14 @@ public:
     CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, const CudaProducts& products, CudaHostPart& host_part,
                   CudaJoins& joins, CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
 
-    // As the backend's operations of these names; the step is the one that was begun. Heads that are prepared are
+    // These do the backend's operations of their names; the step is the one that was begun. Heads that are prepared are
     // normed each by itself, before they are turned, and in their place.
     void prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step);
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
 
-    /// What a recording was cut for. The device attends its blocks, and the host its own at the same time; where it has
-    /// any, the queries have been sent.
+    /// Does what a recording was cut for. The device attends its blocks, and the host its own at the same time; where
+    /// it has any, the queries have been sent.
     void attend_here_and_there(const CudaAttending& a);
 
 private:

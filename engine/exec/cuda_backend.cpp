@@ -80,7 +80,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     activations_.take_rounded(sizes_.sixteen_bits);
 }
 
-/// What page-locked memory and events the parts need.
+/// Allocates the page-locked memory and the events that the parts need.
 Status CudaBackend::allocate(const Hyperparameters& h)
 {
     if (Status ok = inputs_.allocate(activations_); !ok)

@@ -59,7 +59,7 @@ public:
         graphs_.forget();
         inputs_.set_cached_experts(l, cached);
     }
-    /// What brings experts for steps of many rows; null: nothing.
+    /// Takes the ring that brings experts for steps of many rows; null: there is none.
     void use(ExpertRing* ring);
 
     MemorySpace memory_space() const override { return MemorySpace::Device; }

@@ -56,8 +56,8 @@ public:
 
     /// The experts of each row, and their weights.
     kernels::cuda::Routing choose(Rows& x, const LayerWeights& w, const ExpertParameters& p);
-    /// What they make of it, into a row of each pair; of those that routing.places names, where it is there.
-    /// `matrices`: of the first expert, or where they lie in a copy (ExpertCache::within_slot()).
+    /// Computes what the chosen experts make of it, into a row of each pair; of those that routing.places names, where
+    /// it is there. `matrices`: of the first expert, or where they lie in a copy (ExpertCache::within_slot()).
     void compute_chosen(Rows& x, const LayerWeights& w, const ExpertMatrices& matrices, const ExpertParameters& p,
                         const kernels::cuda::Routing& routing);
     /// The same of many rows, where matrices lie apart. Fills what apart.places points at.

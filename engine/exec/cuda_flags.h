@@ -11,7 +11,7 @@ namespace engine {
 class CudaFlags
 {
 public:
-    /// So long a GPU waits for the CPU, by its own clock.
+    /// The longest that a GPU waits for the CPU, by its own clock.
     static constexpr unsigned kMostMs = 250;
 
     /// A set of flags for each layer. DeviceFull, DeviceLost.

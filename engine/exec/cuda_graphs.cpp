@@ -109,7 +109,7 @@ void CudaGraphs::replay(const CudaRecording& recording)
     }
 }
 
-/// Those of weights that lie elsewhere by now are forgotten, and the oldest where there are many.
+/// Forgets all recordings where weights have moved since they were made, and the oldest one where there are many.
 void CudaGraphs::make_room_for_recording(const LayerRange& range)
 {
     if (!recordings_.empty() && recordings_.front()->range().placement != range.placement)
@@ -134,14 +134,14 @@ void CudaGraphs::set_joining(CudaJoining joining)
     join_from_now_on(joining);
 }
 
-/// What was recorded joins in the other way.
+/// Forgets all recordings: they join in the other way.
 void CudaGraphs::join_from_now_on(CudaJoining joining)
 {
     forget();
     joins_.set(joining);
 }
 
-/// What a late step has computed is thrown away: it begins anew with the rows it got.
+/// Throws away what a late step has computed: it begins anew with the rows it got.
 void CudaGraphs::repeat_late_step(const std::function<void()>& work)
 {
     std::string warning = "the CPU let " + std::string(calls_.device().id()) + " wait for more than " +

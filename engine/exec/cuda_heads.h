@@ -16,7 +16,7 @@ public:
     /// Takes bytes() from `memory`; `calls` outlives it. Throws std::bad_alloc.
     CudaHeads(CudaCalls& calls, const Hyperparameters& h, const CudaSizes& sizes, CudaArena& memory);
 
-    // As the backend's operations of these names; heads that are multiplied fill the rows of x.
+    // These do the backend's operations of their names; heads that are multiplied fill the rows of x.
     void multiply(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out, const HeadColumns& to);
     void copy(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to);
 

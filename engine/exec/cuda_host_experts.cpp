@@ -74,7 +74,7 @@ float* CudaHostExperts::staged_weights() const
     return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(staged_chosen()) + pairs_bytes());
 }
 
-/// As ExpertsApart::places.
+/// Returns where what goes to ExpertsApart::places is prepared on the host.
 std::uint64_t* CudaHostExperts::staged_places() const
 {
     return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(staged_weights()) + pairs_bytes());
@@ -182,7 +182,7 @@ void CudaHostExperts::compute_many(Rows& x, const LayerWeights& w, const ExpertP
     device_.add_up(p, routing, out);
 }
 
-/// Both compute their parts.
+/// Has the device and the host compute their parts at the same time.
 void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertParameters& p,
                                  const cuda::Routing& routing)
 {
@@ -221,7 +221,8 @@ bool CudaHostExperts::choose_what_comes(int l, int rows)
     return !ring_->chosen().empty();
 }
 
-/// Where the device finds each kind of the experts' matrices: in their copies, or in the ring when they have come.
+/// Notes where the device finds each kind of the experts' matrices: in their copies, or in the ring when they have
+/// come.
 void CudaHostExperts::fill_places(int l, const LayerWeights& w, std::span<const int> coming)
 {
     std::ranges::fill_n(staged_places(), std::ptrdiff_t(places_bytes() / sizeof(std::uint64_t)), 0);

@@ -108,7 +108,7 @@ void CudaProducts::multiply(Rows& x, std::span<const Product> products, Rows& ou
         multiply_into(x, products, out, cuda::Into::Place);
 }
 
-/// Of few tokens: those whose types can be are multiplied in one launch.
+/// Multiplies few tokens; products whose types allow it share one launch.
 void CudaProducts::multiply_together(Rows& x, std::span<const Product> products, Rows& out)
 {
     std::array<bool, cuda::kMostTogether> done{};
@@ -189,7 +189,7 @@ bool CudaProducts::multiplies_by_blas(const Rows& x, std::span<const Product> pr
     return std::ranges::all_of(products, [&](const Product& p) { return multiplies_by_blas(x, *p.matrix); });
 }
 
-/// So many rows of the matrix are done. What cuBLAS does not do now it is not asked for again.
+/// Returns how many rows of the matrix cuBLAS has done. Where it fails it is not asked again.
 int CudaProducts::rows_by_blas(const cuda::Product& product)
 {
     cuda::BlasProgress done;

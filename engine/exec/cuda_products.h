@@ -37,8 +37,8 @@ public:
     /// All rows of x times one matrix; x is rounded where its type wants that.
     kernels::cuda::Product operands(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
     static kernels::cuda::Gating gating_of(Gate gate);
-    /// Where what computes the rows of x rounds them to besides, when they are multiplied with `reader` next; nowhere,
-    /// where it needs no rounded rows.
+    /// Says where what computes the rows of x shall write them rounded, too, when they are multiplied with `reader`
+    /// next; nowhere, where it needs no rounded rows.
     kernels::cuda::Rounded rounded_for(const Matrix& reader, Rows& x) const;
 
 private:

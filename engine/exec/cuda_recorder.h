@@ -17,7 +17,8 @@ public:
     {
     }
 
-    /// What is queued from now on is not done, but becomes parts of the recording, which lives until end().
+    /// Begins to record: what is queued from now on is not done, but becomes parts of the recording, which lives until
+    /// end().
     void begin(CudaRecording& recording);
     /// Ends the recording, also where a call has failed.
     void end();

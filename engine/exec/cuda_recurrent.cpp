@@ -15,7 +15,7 @@ cuda::DevicePtr column(const Rows& rows, int col)
     return cuda_rows(rows, col).at;
 }
 
-/// What the two kinds of layers have in common: where q, k, v and the gates are is to be added.
+/// Makes what the two kinds of layers have in common: where q, k, v and the gates are is to be added.
 cuda::LinearAttention attention_of(const StateSpace& s, const Rows& mixed, Vector dt_bias, Vector a, float* state,
                                    const Rows& out)
 {

@@ -22,7 +22,7 @@ public:
     {
     }
 
-    // As the backend's operations of these names.
+    // These do the backend's operations of their names.
     void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out);
     void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out);
     void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out);

@@ -92,7 +92,7 @@ void CudaStepInputs::fill_block_tables(const Step& step, int rows)
         block_table(stream.blocks()[i].layer)[stream.blocks()[i].number] = cuda_address(stream.slot_of(i));
 }
 
-/// What has arrived until now; nothing changes before the next step.
+/// Notes which copies of experts have arrived until now; nothing changes before the next step.
 void CudaStepInputs::fill_expert_places()
 {
     for (int l = 0; l < sizes_.layers; ++l) {

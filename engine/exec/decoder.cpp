@@ -137,7 +137,7 @@ void Decoder::bring_rows(Backend& to, const Step& step)
     rows_at_ = &to;
 }
 
-/// Those before drafted rows, which may not all stand.
+/// Keeps the recurrent states as they were before the drafted rows, since some of these may be rejected.
 void Decoder::keep_states(int l, const Place& at)
 {
     const RecurrentStates& states = at.step.cache.states();
@@ -251,8 +251,8 @@ void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at
     add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, at);
 }
 
-/// What attention or the feed-forward part reads: the residual stream, normed where there is a norm; or what it makes
-/// of several. `reader`: what multiplies it first.
+/// Returns what attention or the feed-forward part reads: the residual stream, normed where there is a norm; or what it
+/// makes of several. `reader`: what multiplies it first.
 Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at)
 {
     auto& [on, a, step] = at;

@@ -33,14 +33,14 @@ public:
     /// read once for all rows; the bits of each are those that it has alone. 1 <= step.rows() <= max_rows().
     void append(const Placement& placement, const Step& step);
 
-    /// Of the last step's drafted rows of one sequence only those in step.one() stand: the states of recurrent layers
-    /// become those after them. Keys and values are not touched.
+    /// Takes back the last step's drafted rows of one sequence but for those in step.one(): the states of recurrent
+    /// layers become those after these. Keys and values are not touched.
     void take_states_back(const Placement& placement, const Step& step);
 
-    /// What the model has made of rows [first, first + count) of the last append(), behind its last norm. out: (count,
-    /// dim). Precondition: the model has one residual stream.
+    /// Gives what the model has made of rows [first, first + count) of the last append(), behind its last norm. out:
+    /// (count, dim). Precondition: the model has one residual stream.
     void made_of(const Placement& placement, RowRange rows, std::span<float> out);
-    /// Only of a block of multi-token prediction: what the model has made of the token before each one that append()
+    /// For a block of multi-token prediction only: what the model has made of the token before each one that append()
     /// computes next, (rows, dim). Fill it before that call.
     Rows& given() { return given_; }
 

@@ -18,7 +18,7 @@ namespace engine {
 class ExpertRing
 {
 public:
-    /// Of so many layers, with so many experts each. Throws std::bad_alloc.
+    /// Makes a ring for so many layers, with so many experts each. Throws std::bad_alloc.
     ExpertRing(Vram& vram, int layers, int experts);
 
     /// Steps of no more rows wait for no copy.
@@ -31,7 +31,7 @@ public:
     int places() const { return stream_.slot_count(); }
     /// Empty: the layer's experts are computed where they lie.
     void set_costs(int l, const std::optional<ExpertCosts>& costs) { costs_[std::size_t(l)] = costs; }
-    /// Of a step of so many rows.
+    /// Says whether a step of `rows` rows may bring experts of layer l.
     bool may_bring(int l, int rows) const { return rows > kFewRows && places() > 0 && costs_[std::size_t(l)]; }
 
     // ---- in a step, a layer ----
@@ -44,7 +44,7 @@ public:
     void start();
     /// Which were chosen, in the order of their numbers.
     std::span<const int> chosen() const { return chosen_; }
-    /// Where the n-th matrix of all that come will be on the device.
+    /// Returns where the n-th matrix of all that come will be on the device.
     DevicePtr place_of(std::size_t n) const { return stream_.slot_of(n); }
     /// The next matrices of the kind that is multiplied with now: what is computed from now on finds them there. Where
     /// the device failed the host has them. Precondition: not all of that kind were taken.

@@ -45,7 +45,7 @@ void HostInputs::make(CpuBackend& host, const Step& step, Activations& to)
     }
 }
 
-/// What depends on positions: rotations, and the factor on the queries.
+/// Makes what depends on positions: rotations, and the factor on the queries.
 void HostInputs::fill_positions(const RowGroup& group, PositionTables& tables) const
 {
     const int first = group.first, count = group.count();

@@ -16,7 +16,8 @@ namespace engine {
 class HostInputs
 {
 public:
-    /// Both outlive it. `context_tokens`: the context in use. `max_rows`: tokens of a batch. Throws std::bad_alloc.
+    /// Model and weights outlive it. `context_tokens`: the context in use. `max_rows`: tokens of a batch. Throws
+    /// std::bad_alloc.
     HostInputs(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
     std::size_t bytes() const { return projected_.bytes(); }
 

@@ -110,7 +110,8 @@ bool HostWeights::use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_eac
     return true;
 }
 
-/// Of the type, and together more than caches hold: those that were copied first, since the newest may be in one.
+/// Returns copies of this type to measure with: together more than caches hold, those first that were copied first,
+/// since the newest may be in a cache. Empty: there are too few of them.
 std::vector<HostWeights::Piece> HostWeights::pieces_to_measure(kernels::TensorType type)
 {
     std::vector<Piece> pieces;
@@ -154,7 +155,7 @@ double HostWeights::product_seconds(const Piece& piece, ThreadPool& pool) const
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Of each type, once there is enough of it to tell.
+/// Chooses for each type whether its products prefetch, once enough of it was copied to tell.
 void HostWeights::choose_read_ahead(ThreadPool& pool)
 {
     for (std::size_t type = 0; type < copied_bytes_.size(); ++type) {

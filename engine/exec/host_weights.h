@@ -26,7 +26,8 @@ public:
     HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
                 std::optional<std::int64_t> keep_free_bytes);
 
-    /// Their addresses stay the same; what they point to changes with use() and drop().
+    /// The addresses of what these return stay the same; what they point to changes with use_layer(), use_head() and
+    /// the drops.
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     const HeadWeights& head() const { return head_; }
     int layers() const { return int(layers_.size()); }

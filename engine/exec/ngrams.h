@@ -23,7 +23,7 @@ public:
     /// (tokens, rows_of_token()) rows of the table. `before`: the tokens in front of them in their sequence; `first`:
     /// the tokens of other sequences that the same step found before. Valid until those places are found again.
     std::span<const int> rows_of(std::span<const int> before, std::span<const int> tokens, int first = 0);
-    /// Those of the first tokens of the step.
+    /// Returns the rows that were found for the first tokens of the step.
     std::span<const int> found(int tokens) const
     {
         return std::span(rows_).first(std::size_t(tokens) * std::size_t(p_.rows_of_token()));

@@ -22,7 +22,7 @@ void OutputHead::begin_step(std::span<const RowGroup> groups)
             wanted_.push_back(group.row + row);
 }
 
-/// Where several rows' logits lie that were computed together.
+/// Returns where several rows' logits lie that were computed together.
 Rows& OutputHead::rows_together(Backend& on)
 {
     return on.memory_space() == MemorySpace::Device ? on.activations(host_).logits : together_;

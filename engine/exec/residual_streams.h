@@ -13,7 +13,7 @@ namespace engine {
 class ResidualStreams
 {
 public:
-    /// Both outlive it.
+    /// Parameters and weights outlive it.
     ResidualStreams(const Hyperparameters& h, const Weights& weights)
         : h_(h)
         , weights_(weights)
@@ -38,9 +38,9 @@ public:
 
     /// The active stream also gets what attention reads, x, itself and through two small products.
     void add_laurel(const LayerWeights& w, Rows& x, Backend& on, Activations& a) const;
-    /// What the layer has made of the active stream goes to all; x: what the side branch reads.
+    /// Gives what the layer has made of the active stream to all streams; x: what the side branch reads.
     void end_layer(const LayerWeights& w, Backend& on, Activations& a, Rows& x) const;
-    /// What the side branch has made of it goes from `inner` to all streams but the active one.
+    /// Gives what the side branch has made of it, in `inner`, to all streams but the active one.
     void add_side(const LayerWeights& w, Backend& on, Activations& a) const;
 
     // Hyper-connections.

@@ -64,7 +64,7 @@ struct GiveBackRows {
     void operator()(std::byte* p) const { memory->give_back(p); }
 };
 
-/// Where they lie in a device's memory, only the backend that computes there may follow the addresses.
+/// Only the backend that computes on a device may follow the addresses of rows that lie in its memory.
 class Rows
 {
 public:

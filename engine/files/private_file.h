@@ -33,7 +33,7 @@ public:
     /// CannotWrite: the disk is full, or refuses for another reason; some of the bytes may be there.
     Status write(std::uint64_t offset, std::span<const std::byte> bytes);
     Status cut(std::uint64_t size);
-    /// What was written is on the disk.
+    /// Brings what was written to the disk.
     Status sync();
 
 private:

@@ -70,7 +70,7 @@ public:
             std::min<std::uint64_t>(gguf_.array_length(prefix_ + std::string(key)).value_or(0), kMaxLayerElements));
     }
 
-    /// Which layers see a window only: a flag for each, or a period, of which the last one sees everything.
+    /// Says which layers see a window only: a flag for each, or a period, of which the last one sees everything.
     std::vector<bool> sliding(int layers) const
     {
         const std::string key = prefix_ + "attention.sliding_window_pattern";
@@ -112,7 +112,8 @@ std::int64_t stream_values(const Hyperparameters& shape, const ModelInfo& info)
            (altup ? kLaurelRank : shape.number("hyper_connection.low_rank"));
 }
 
-/// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
+/// Describes what the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the
+/// logits.
 void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::int64_t key_length,
                       std::int64_t value_length, ModelInfo& info)
 {
@@ -187,7 +188,7 @@ std::vector<bool> recurrent_layers(const Hyperparameters& shape, const ModelInfo
     return recurrent;
 }
 
-/// What recurrent layers keep of a conversation, whatever its length.
+/// Describes what recurrent layers keep of a conversation, whatever its length.
 void describe_state(const Hyperparameters& shape, const std::vector<bool>& recurrent, ModelInfo& info)
 {
     constexpr int kMost = 1 << 20;  // keeps a hostile file's numbers from overflowing
@@ -222,7 +223,8 @@ std::int64_t added(std::int64_t a, std::int64_t b)
     return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
 }
 
-/// Such blocks are known of models with one residual stream and no inputs beside it.
+/// Says whether the file's block for guessing tokens can be used: only in models with one residual stream and no inputs
+/// per layer.
 bool uses_mtp(const Hyperparameters& shape)
 {
     return shape.number("nextn_predict_layers") > 0 && shape.number("hyper_connection.count") == 0 &&
@@ -241,7 +243,7 @@ void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
     info.layers -= predicting;
 }
 
-/// Of the first of these blocks, whose heads are those of the other layers.
+/// Describes the first of these blocks, whose heads are those of the other layers.
 void describe_mtp(const GgufFile& gguf, const Hyperparameters& shape, std::int64_t numbers, ModelInfo& info)
 {
     const std::string block = "blk." + std::to_string(info.layers);
@@ -254,7 +256,7 @@ void describe_mtp(const GgufFile& gguf, const Hyperparameters& shape, std::int64
                 added(info.memory.mtp_weight_bytes, static_cast<std::int64_t>(tensor.bytes.size()));
 }
 
-/// Where attention reads a part of a long context only, the context ends before that.
+/// Ends the context where attention would begin to read only a part of it.
 void limit_to_dense_attention(const Hyperparameters& shape, ModelInfo& info)
 {
     const auto ratios = shape.per_layer("attention.compress_ratios", info.layers, 0);
@@ -342,7 +344,7 @@ void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
         info.vocabulary = Hyperparameters::as_int(embedding->dims[1], 0);
 }
 
-/// Not of a block that is left aside.
+/// Says whether a model uses the tensor: not if it is an encoder's, or of a block that is left aside.
 bool is_used(const GgufTensor& tensor, const ModelInfo& info)
 {
     return !tensor.of_encoder() && (info.layers == 0 || tensor.block() < info.layers);

@@ -33,7 +33,7 @@ private:
     std::vector<Range> ranges_;
 };
 
-/// Its UTF-8. Precondition: it is a character.
+/// Appends the character's UTF-8. Precondition: it is a character.
 void append_utf8(char32_t character, std::string& text);
 
 }  // namespace engine

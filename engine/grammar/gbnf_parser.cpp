@@ -307,7 +307,7 @@ Result<GrammarBuilder::Part> GbnfParser::read_repeats(Part part)
     return builder_.repeat(part, *least, most);
 }
 
-/// Of a literal or a class, which end in their line.
+/// Reads a character of a literal or a class, which end in their line.
 Result<char32_t> GbnfParser::read_character()
 {
     if (at_end() || here() == '\n' || here() == '\r')

@@ -89,7 +89,7 @@ GrammarBuilder::Part GrammarBuilder::either(Part a, Part b)
     return {add({Kind::Split, a.first, b.first}), last};
 }
 
-/// What is read more than once becomes a rule, so that it is built once however often it is read.
+/// Repeats a part. What is read more than once becomes a rule, so that it is built once however often it is read.
 GrammarBuilder::Part GrammarBuilder::repeat(Part part, int least, std::optional<int> most)
 {
     const bool many = least > 1 || most.value_or(0) > 1;
@@ -175,7 +175,7 @@ Status GrammarBuilder::check_defined() const
     return {};
 }
 
-/// From which nodes the rule can come to its end; `without_bytes`: and without reading anything.
+/// Finds the nodes from which the rule can come to its end; `without_bytes`: without reading anything.
 std::vector<bool> GrammarBuilder::nodes_that_end(bool without_bytes) const
 {
     std::vector<std::vector<int>> asking(nodes_.size());  // the nodes whose answer depends on this one's

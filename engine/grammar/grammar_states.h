@@ -40,7 +40,7 @@ public:
     /// Whether the rules have led to more places, states or work than anybody would wait for: then steps lead to kDead
     /// that should not.
     bool gave_up() const { return gave_up_; }
-    /// What has been worked so far no longer counts.
+    /// Counts work from zero again.
     void allow_more_work() { work_ = 0; }
     /// States that are remembered.
     int count() const { return int(infos_.size()); }

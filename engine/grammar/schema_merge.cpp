@@ -35,7 +35,7 @@ Schema in_both(const Schema& a, const Schema& b)
     return both;
 }
 
-/// Of one word, which both have with different values.
+/// Merges one word, which both have with different values.
 Result<Schema> merge_word(const std::string& word, const Schema& a, const Schema& b)
 {
     if (word == "required" && a.is_array() && b.is_array()) {

@@ -197,7 +197,7 @@ std::string PatternReader::read_character()
     return std::string(utf8);
 }
 
-/// Of the escape there that stands for several characters; empty: it is none.
+/// Returns the characters for which an escape there stands, if these are several; empty: it is no such escape.
 std::vector<Range> PatternReader::set_at(std::size_t at) const
 {
     const std::string_view escape = text_.substr(std::min(at, text_.size()), 2);

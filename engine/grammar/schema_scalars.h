@@ -14,7 +14,7 @@ tl::unexpected<Error> refuse_schema(std::string what);
 
 /// A number of things, which a grammar may repeat so often.
 Result<int> schema_count(const Schema& s, const char* word, int otherwise);
-/// As GBNF has it behind what is repeated; most -1: without an end.
+/// Writes how often something is repeated, as GBNF has it behind that; most -1: without an end.
 std::string gbnf_of_repeats(int least, int most);
 
 Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour);

@@ -189,7 +189,7 @@ Result<std::string> SchemaWriter::expanded(const Schema& s, int depth)
     return all + ")";
 }
 
-/// What stands beside the choices holds for each of them.
+/// Writes the rule of a choice of schemas; what stands beside the choices holds for each of them.
 Result<std::string> SchemaWriter::choices(const Schema& s, const std::string& word, int depth)
 {
     if (!s[word].is_array() || s[word].empty())

@@ -28,7 +28,7 @@ public:
     int vocabulary_size() const { return num_vocab_; }
     int depth() const { return depth_; }  // bytes of the longest text
     std::span<const Node> nodes() const { return nodes_; }
-    /// Those whose text ends at this node.
+    /// Returns the tokens whose text ends at this node.
     std::span<const int> ids(const Node& node) const
     {
         return std::span(ids_).subspan(std::size_t(node.first_id), std::size_t(node.last_id - node.first_id));

@@ -139,7 +139,7 @@ void DeviceKv::forget_layouts()
     slabs_.give_up(0);
 }
 
-/// Its blocks move to where others left room. False: there is too little.
+/// Moves the blocks of one slab to where others left room. False: there is too little.
 bool DeviceKv::empty_a_slab()
 {
     const std::vector<std::size_t> blocks = slabs_.begin_emptying();

@@ -59,7 +59,7 @@ Status DeviceStates::enter(StateId state)
     return {};
 }
 
-/// What lies here is this state's from now on, or nobody's.
+/// Notes that the device's memory holds `state` from now on, or none.
 void DeviceStates::hold(StateId state)
 {
     changes_ += state != resident_ ? 1 : 0;

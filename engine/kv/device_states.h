@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// Its memory for a layer is there as long as the layer is, always at the same address.
+/// The memory for a layer is there as long as the layer is, always at the same address.
 class DeviceStates
 {
 public:
@@ -41,9 +41,9 @@ public:
     }
     /// The same of the state before drafted rows. It does not go home: it is of use until the next step only.
     float* layer_before(StateId state, int l) const;
-    /// Nobody owns the state any more.
+    /// Forgets the state: nobody owns it any more.
     void forget(StateId state);
-    /// What lies here is from now on another state's, whose host part is a copy.
+    /// Notes that what lies here is another state's from now on, whose host part is a copy.
     void rename(StateId from, StateId to);
     /// The device is gone, and with it what was not at home.
     void mark_lost();

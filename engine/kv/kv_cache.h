@@ -44,9 +44,9 @@ public:
     int first() const { return run_first_; }
     int last() const { return run_last_; }
     int count() const { return last_ - layer_first_; }
-    /// Those that are copied to the device ahead of their use.
+    /// Counts the blocks that are copied to the device ahead of their use.
     int streamed() const { return stream_ ? int(stream_->blocks_of(layer_).size()) : 0; }
-    /// Those that are read on the host.
+    /// Counts the blocks that are read on the host.
     int read_on_host() const { return on_host_ - streamed(); }
     /// The bytes of the first KV head; those of the others follow.
     const std::byte* block(int b) const { return pointers_[std::size_t(b)]; }
@@ -87,7 +87,7 @@ public:
     std::size_t page_bytes() const { return page_bytes_; }
     int used_pages() const { return pool_.used_pages(); }
     int num_layers() const { return int(layers_.size()); }
-    /// Those with KV of their own: so many blocks are in a page.
+    /// Counts the layers with KV of their own: so many blocks are in a page.
     int kv_layers() const { return int(std::ranges::count_if(layers_, &KvLayerShape::has_kv)); }
 
     /// Makes room for tokens [sequence.length(), tokens): takes pages, and copies a shared page that would be written.

@@ -49,7 +49,8 @@ bool KvColumns::has_pins(int block, std::span<const TokenRange> pins) const
     return std::ranges::any_of(pins, [&](const TokenRange& pin) { return pin.first < last && pin.last > first; });
 }
 
-// Also when the next turn has begun and nothing of it was computed: it may be the same conversation's.
+// Says whether the column is of the conversation in use, also when the next turn has begun and nothing of it was
+// computed: it may be the same conversation's.
 bool KvColumns::in_use(const PageFacts& facts) const
 {
     return !in_use_.empty() && facts.used_at == of(in_use_.front()).used_at;

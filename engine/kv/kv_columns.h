@@ -63,7 +63,7 @@ private:
         int all = 0;
         int here = 0;  // on the device, at least in part
         int pinned_here = 0;
-        /// That the forced share leaves on the device.
+        /// Counts the columns that a forced share leaves on the device.
         int most(double offload_share) const { return all - columns_kept_home(all, offload_share); }
     };
     bool all_on_device(PageId page) const;

@@ -380,7 +380,7 @@ Status KvPager::leave(int l)
     return status;
 }
 
-// Where the device failed before all had reached the host, the page is computed anew.
+// Drops a block from the device. Where the device failed before all had reached the host, the page is computed anew.
 Status KvPager::drop(PageId page, int l)
 {
     Status mirrored = device_.wait_mirrored(page, l);

@@ -25,8 +25,8 @@ public:
     void set_layers(int count) { columns_.set_layers(count); }
     void set_policy(KvPolicy policy) { policy_ = policy; }
     KvPolicy policy() const { return policy_; }
-    /// Under `auto`, in a decode step: how many of the `on_host` blocks of layer l, which has `blocks` in all, travel
-    /// to the device; the CPU attends the others. Without a choice none does.
+    /// Says under `auto`, in a decode step, how many of the `on_host` blocks of layer l, which has `blocks` in all,
+    /// travel to the device; the CPU attends the others. Without a choice none does.
     using StreamChoice = std::function<int(int l, int on_host, int blocks)>;
     void set_stream_choice(StreamChoice choice) { stream_choice_ = std::move(choice); }
     /// A step computes so many tokens at most: room for their blocks is taken ahead.

@@ -23,7 +23,7 @@ struct KvLayerShape {
     int window = 0;                // tokens a token sees, itself included; 0: all
     int source = -1;               // the layer whose blocks it reads; -1: it has its own
     bool has_kv() const { return source < 0 && kv_heads > 0; }
-    /// Of a block of all KV heads; 0 where the layer has none of its own.
+    /// Returns the bytes of a block of all KV heads; 0 where the layer has no KV of its own.
     std::size_t bytes() const { return has_kv() ? std::size_t(kv_heads) * block.bytes() : 0; }
 
     int first_block(int position) const { return first_block_seen(position, window, block.tokens); }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kLargestSlab = std::size_t(64) << 20;
 constexpr std::size_t kMostComing = 16;
-// When the device had none: other programs do not give memory back at once.
+// The pause before asking again when the device had none: other programs do not give memory back at once.
 constexpr std::chrono::seconds kPause{1};
 
 }  // namespace
@@ -56,7 +56,8 @@ void KvSlabs::count(std::size_t block_bytes, int sign)
     vram_.count(Vram::Use::KvAhead, -sign * std::int64_t(block_bytes));
 }
 
-/// Of a slab: whole blocks, and whole pieces of what the driver gives, with as little left over as can be.
+/// Returns the size of a slab: whole blocks, and whole pieces of what the driver gives, with as little left over as can
+/// be.
 std::size_t KvSlabs::size_for(std::size_t block_bytes) const
 {
     const std::size_t most = std::max(slab_bytes_ / block_bytes, std::size_t(1));

@@ -35,7 +35,8 @@ public:
     Result<DevicePtr> take(std::size_t bytes, std::size_t owner);
     void give_back(DevicePtr block, std::size_t bytes);
 
-    /// So many places for blocks of this size are there soon, as long as all that is held stays below `mark`.
+    /// Takes memory ahead for so many blocks of this size, as long as all that is held stays below `mark`. Does not
+    /// wait for it.
     void grow_ahead(std::int64_t blocks, std::size_t block_bytes, std::int64_t mark);
     /// Slabs without blocks go until no more than `most` is held.
     void give_up(std::int64_t most);

@@ -50,7 +50,7 @@ void KvStream::start()
         refill();
 }
 
-/// What is still to be computed may read the slots.
+/// Fills the slots again, once what is still to be computed has read them.
 void KvStream::refill()
 {
     if (status_)
@@ -108,7 +108,7 @@ const std::byte* KvStream::take()
     return slots_[block % slots_.size()].memory;
 }
 
-/// They come in their order: it is enough to wait for the last one.
+/// Waits for the last of the blocks that were taken, which is enough: they come in their order.
 void KvStream::wait_for_taken()
 {
     const std::size_t last = std::min(taken_, sent_);

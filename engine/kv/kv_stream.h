@@ -49,9 +49,9 @@ public:
     /// Whether the next block can be taken without waiting.
     bool ready() const;
     bool may_take() const;
-    /// Where the next block's bytes will be on the device; where the device failed, those of the mirror.
+    /// Returns where the next block's bytes will be on the device; where the device failed, those of the mirror.
     const std::byte* take();
-    /// What is computed from now on begins when all that were taken are there.
+    /// Lets what is computed from now on begin when all blocks that were taken are there.
     void wait_for_taken();
     /// All blocks taken so far were read, or will be by what was given to compute: their slots are filled again.
     void release();

@@ -35,9 +35,9 @@ public:
     /// Whether the model has any recurrent layer. Without one nothing here does anything.
     bool any() const { return bytes_ > 0; }
     int num_layers() const { return int(floats_.size()); }
-    /// Of one layer; 0: it keeps no state.
+    /// Returns the bytes of one layer's state; 0: it keeps no state.
     std::size_t layer_bytes(int l) const { return std::size_t(floats_[std::size_t(l)]) * sizeof(float); }
-    /// Of one state, all layers.
+    /// Returns the bytes of one state, all layers.
     std::size_t bytes() const { return bytes_; }
     int used() const { return int(slots_.size() - free_.size()); }
     /// Bytes that states have, those of free ones included.
@@ -76,7 +76,7 @@ public:
     float* layer(StateId state, int l) const;
     /// The same of the state before drafted rows. Precondition: keep_before().
     float* layer_before(const KvSequence& sequence, int l) const;
-    /// Where a layer's state is.
+    /// Says where a layer's state is.
     Residency residency(StateId state, int l) const;
     /// The same on the host, whether it is up to date or not.
     float* host_layer(StateId state, int l) const;

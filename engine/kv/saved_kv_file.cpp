@@ -80,7 +80,7 @@ int SavedKvReader::page_tokens(int page) const
     return std::clamp(tokens_ - page * block_tokens(), 0, block_tokens());
 }
 
-/// They count only with the ids before them: their chain is that of the whole file.
+/// Reads the answers, which count only with the ids before them: their chain is that of the whole file.
 SavedReplies SavedKvReader::read_replies()
 {
     const std::uint64_t at = format_->replies_at(tokens_, states_);

@@ -32,10 +32,10 @@ public:
     bool read_page(std::span<std::byte* const> blocks);
     std::int64_t bytes_read() const { return bytes_read_; }  // of pages and states
 
-    /// Of recurrent layers.
+    /// Counts the saved states of recurrent layers.
     int states() const { return states_; }
-    /// After how many tokens it is the state, and its bytes into `state`, where `ids` are those it was saved with from
-    /// the first on. 0: they are not, or it is damaged; what is in `state` then means nothing.
+    /// Reads a state into `state` and answers after how many tokens it is the conversation's, where `ids` are those it
+    /// was saved with from the first on. 0: they are not, or it is damaged; what is in `state` then means nothing.
     int read_state(int number, std::span<const int> ids, std::span<std::byte> state);
 
 private:

@@ -70,7 +70,7 @@ void SavedKvStore::give(Task task)
     given_.notify_one();
 }
 
-/// Those that have not begun; with the lock held.
+/// Drops a conversation's saves that have not begun. Called with the lock held.
 void SavedKvStore::drop_saves(const std::string& conversation)
 {
     std::erase_if(waiting_, [&](const Task& task) {

@@ -46,7 +46,7 @@ public:
     /// `wake` is called on the store's thread when there is something to take. Nothing is made before there is
     /// something to write. Throws std::system_error where the system gives no more threads.
     SavedKvStore(std::filesystem::path folder, Limits limits, std::function<void()> wake);
-    /// What is asked for is done, but for pages that would take long.
+    /// Does what was asked for, but for pages that would take long.
     ~SavedKvStore();
     SavedKvStore(const SavedKvStore&) = delete;
     SavedKvStore& operator=(const SavedKvStore&) = delete;

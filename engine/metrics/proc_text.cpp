@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text)
     return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// What stands before the separator; text goes on after it.
+/// Returns what stands before the separator; text goes on after it.
 std::string_view cut(std::string_view& text, char separator)
 {
     const auto at = text.find(separator);
@@ -37,7 +37,7 @@ std::optional<std::int64_t> whole_number(std::string_view text)
     return value;
 }
 
-/// What follows `name` and a separator (':' or ' ') at the start of a line.
+/// Returns what follows `name` and a separator (':' or ' ') at the start of a line.
 std::optional<std::string_view> line_of(std::string_view text, std::string_view name, char separator)
 {
     while (!text.empty()) {

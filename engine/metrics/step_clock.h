@@ -40,7 +40,7 @@ public:
     /// How often it has been read since the start: what it costs itself.
     std::int64_t readings() const { return readings_; }
 
-    /// While it lives, time goes to `part`, or a share of it, and the rest to what it went to before.
+    /// While a scope lives, time goes to `part`, or a share of it, and the rest to what it went to before.
     class Scope
     {
     public:

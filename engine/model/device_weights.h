@@ -26,7 +26,7 @@ public:
     DeviceWeights& operator=(DeviceWeights&&) = delete;
     ~DeviceWeights();
 
-    /// What is of no copied part is where it was.
+    /// Returns the weights; what is of no copied part is where it was.
     const W& weights() const { return weights_; }
     std::int64_t bytes() const { return std::int64_t(bytes_); }
 

@@ -12,12 +12,12 @@
 
 namespace engine {
 
-/// One expert's. The gate is empty where `up` is both, or where there is none.
+/// One expert's matrices. The gate is empty where `up` is both, or where there is none.
 struct ExpertMatrices {
     Matrix gate, up, down;
 };
 
-/// Of the stacks of a layer.
+/// Returns the matrices of one expert of the layer.
 ExpertMatrices expert_of(const LayerWeights& w, int expert);
 
 /// The copy that is on its way, of all layers' caches of a device.
@@ -47,7 +47,7 @@ public:
     std::int64_t hits() const { return hits_; }
     std::int64_t misses() const { return misses_; }
 
-    /// Of them, those of steps of one token since nearly all places had been filled: what an answer finds.
+    /// Hits and uses in steps of one token since nearly all places were filled: what an answer finds.
     struct Settled {
         std::int64_t hits = 0, uses = 0;
     };
@@ -58,10 +58,11 @@ public:
     void take_arrived();
     /// A step of so many tokens computes the layer.
     void begin_step(int tokens);
-    /// So many of them have chosen the expert. Answers where it lies on the device; null: it does not.
+    /// Notes that so many of the step's tokens have chosen the expert. Answers where it lies on the device; null: it
+    /// does not.
     const ExpertMatrices* use(int expert, int tokens);
-    /// Where the copy of an expert begins on the device; null: it has none. Its matrices follow each other there as in
-    /// within_slot().
+    /// Returns where the copy of an expert begins on the device; null: it has none. Its matrices follow each other
+    /// there as in within_slot().
     DevicePtr place_of(int expert) const;
     /// One expert's matrices, where `data` is bytes from the beginning of its copy: for the first of them that is null.
     static ExpertMatrices within_slot(const LayerWeights& w);

@@ -24,12 +24,12 @@ public:
 
     int places() const { return int(expert_in_.size()); }
     int filled() const { return filled_; }  // of the places
-    /// Where the expert lies; kNone: nowhere.
+    /// Returns the slot in which the expert lies; kNone: in none.
     int slot_of(int expert) const { return slot_of_[std::size_t(expert)]; }
 
     /// A step of so many tokens is computed.
     void begin_step(int tokens);
-    /// So many of its tokens have chosen the expert.
+    /// Notes that so many of the step's tokens have chosen the expert.
     void note(int expert, int tokens);
 
     struct Change {

@@ -15,8 +15,8 @@ struct HeadLayout {
     int v_col() const { return values_in_keys ? k_col() : k_col() + kv_heads * key_length; }
     int cols() const { return gates_col() + gate_cols(); }
 
-    /// Where attn_q's product goes, and from one of its queries to the next: to its place, or behind the values
-    /// together with the gates, and the norm of its heads brings it to its place.
+    /// Say in which column attn_q's product begins, and how far it is from one of its queries to the next: at its
+    /// place, or behind the values together with the gates, from where the norm of its heads brings it to its place.
     int projected_q_col() const { return gate == AttentionGate::BesideQueries ? gates_col() : 0; }
     int projected_q_stride() const { return gate == AttentionGate::BesideQueries ? gate_stride() : key_length; }
     /// The first head's gate, and from one head's to the next.

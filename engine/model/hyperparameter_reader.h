@@ -54,7 +54,7 @@ public:
         const std::string name = prefix_ + std::string(key);
         return file_.integer(name) || file_.array_length(name);
     }
-    /// Where the file says 0 it means that it has none.
+    /// Reads a factor; where the file says 0 it means that it has none.
     float factor(std::string_view key, float otherwise)
     {
         const float value = number(key, otherwise);

@@ -75,7 +75,7 @@ StateSpace read_state_space(Reader& in, const Hyperparameters& h)
     return s;
 }
 
-/// Which layers are recurrent, for architectures that have such.
+/// Says which layers are recurrent, for architectures that have such.
 std::vector<int> recurrent_layers(Reader& in, const Hyperparameters& h, int layers, const std::vector<int>& kv_heads)
 {
     std::vector<int> recurrent(std::size_t(layers), 0);
@@ -219,7 +219,8 @@ void share_kv(Reader& in, Hyperparameters& h)
     }
 }
 
-/// Which lie in the file as those of the row that is kept or, in older ones, as those of the heads.
+/// Reads the lengths of latent attention. In the file they are those of the row that is kept or, in older ones, those
+/// of the heads.
 void read_latent(Reader& in, Hyperparameters& h)
 {
     constexpr int kMostLength = 1 << 14;
@@ -242,7 +243,7 @@ void read_latent(Reader& in, Hyperparameters& h)
     }
 }
 
-/// Where the file says nothing.
+/// Returns the scale of attention for files that do not say it.
 float default_attention_scale(const Hyperparameters& h, int default_head)
 {
     if (h.architecture->attention_scale > 0)
@@ -268,7 +269,7 @@ void read_expert_groups(Reader& in, Hyperparameters& h)
     h.expert_groups_used = used;
 }
 
-/// Of the files that do not say it those of GLM-4.7-Flash mean sigmoids: the one with so many layers and tokens.
+/// Recognises GLM-4.7-Flash by its numbers of layers and tokens. Its files do not say that they mean sigmoids.
 bool is_glm_flash(const Hyperparameters& h, const GgufFile& file, int blocks)
 {
     const GgufTensor* table = file.tensor("token_embd.weight");
@@ -324,7 +325,7 @@ void read_scales(Reader& in, Hyperparameters& h)
     h.logit_scale = a.logit_scale == LogitScale::Divides ? 1.0f / logit_scale : logit_scale;
 }
 
-/// After the rope scaling.
+/// Reads the temperature of attention. Call it when the rope scaling has been read.
 void read_temperature(Reader& in, Hyperparameters& h)
 {
     h.temperature = h.architecture->temperature;
@@ -333,7 +334,8 @@ void read_temperature(Reader& in, Hyperparameters& h)
     h.temperature.length = in.optional("attention.temperature_length", std::max(1, length), 1, kMaxTokens);
 }
 
-/// Of Llama 4 the model with 128 experts (Maverick) norms no queries and keys.
+/// Says where the weights of the norms of queries and keys come from. Of Llama 4, the model with 128 experts (Maverick)
+/// has no such norms.
 QkNormWeight qk_norm_weight(const Hyperparameters& h)
 {
     constexpr int kMaverickExperts = 128;

@@ -108,7 +108,7 @@ struct Hyperparameters {
 
     int longest_key() const;  // of any layer
     int longest_value() const;
-    /// Of the layers that turn by the angles of this kind's; 0: there is none.
+    /// Returns how many dimensions the layers turn that use the angles of this kind; 0: there is none.
     int rope_dimensions(LayerKind kind) const;
 };
 

@@ -4,7 +4,8 @@
 
 namespace engine {
 
-/// What makes a head's keys and values of the latent row. Older files have both in one, by head: [keys, values].
+/// Reads the matrices that make a head's keys and values of the latent row. Older files have both in one, by head:
+/// [keys, values].
 static void read_latent_stacks(WeightReader& in, const std::string& p, const LatentShape& s, int heads, LayerWeights& w)
 {
     w.stacked_heads = heads;

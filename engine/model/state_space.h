@@ -16,7 +16,8 @@ struct StateSpace {
     int conv_channels() const { return inner() + 2 * groups * state_size; }
     int history_floats() const { return (conv_width - 1) * conv_channels(); }
     int matrix_floats() const { return heads * state_size * head_length; }
-    /// Of one layer and sequence: [history (conv_width - 1, conv_channels), matrices (heads, state_size, head_length)].
+    /// Returns the floats of one layer and sequence: [history (conv_width - 1, conv_channels), matrices (heads,
+    /// state_size, head_length)].
     int floats() const { return history_floats() + matrix_floats(); }
 };
 

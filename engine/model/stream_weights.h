@@ -11,7 +11,7 @@ class WeightReader;
 
 /// `prefix`: of the names of the layer's tensors.
 void read_layer_streams(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& w);
-/// What there is before the first layer and behind the last.
+/// Reads what there is before the first layer and behind the last.
 void read_model_streams(WeightReader& in, const Hyperparameters& h, Weights& w);
 
 }  // namespace engine

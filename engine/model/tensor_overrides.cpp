@@ -49,7 +49,7 @@ public:
         return patterns;
     }
 
-    /// Which of them is found first in the name; empty: none is. Nothing at all: it took too long.
+    /// Says which of them is found first in the name; empty: none is. Nothing at all: it took too long.
     std::optional<std::optional<std::size_t>> first_in(std::string_view name) const
     {
         for (std::size_t i = 0; i < codes_.size(); ++i) {
@@ -100,7 +100,7 @@ struct Asked {
     bool on_host = false;
 };
 
-/// Without the blocks behind them, which predict several tokens at once.
+/// Counts the layers, without the blocks behind them, which predict several tokens at once.
 int layers_of(const GgufFile& file)
 {
     const std::string prefix = std::string(file.string("general.architecture").value_or("")) + '.';

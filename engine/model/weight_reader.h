@@ -37,7 +37,7 @@ public:
     struct Run {
         int first, count;
     };
-    /// Those rows of every `period` rows of a matrix, as one of their own: all of the first run, then all of the next.
+    /// Makes a matrix of those rows of every `period` rows of another: all of the first run, then all of the next.
     Matrix rows_of(const Matrix& m, int period, std::initializer_list<Run> runs);
 
     /// `stack` matrices one after another in m, of each of which the first n rows are meant, turned over: the columns

@@ -198,7 +198,7 @@ void read_branch_norms(WeightReader& in, const std::string& p, int dim, LayerWei
     w.experts_post_norm = in.vector(p + "post_ffw_norm_2.weight", dim);
 }
 
-/// What a layer does after its feed-forward part.
+/// Reads what a layer does after its feed-forward part.
 void read_layer_end(WeightReader& in, const std::string& p, const Hyperparameters& h, LayerWeights& w)
 {
     const int dim = h.embedding_length;
@@ -278,7 +278,7 @@ void read_layer(WeightReader& in, const std::string& prefix, const Hyperparamete
         read_layer_streams(in, prefix, h, l, layer);
 }
 
-/// Without a bias that its layer has the model would say wrong words.
+/// Refuses a file with a bias that nothing reads: without it the model would say wrong words.
 static void refuse_unread_biases(WeightReader& in, const GgufFile& file, const Hyperparameters& h)
 {
     for (const GgufTensor& tensor : file.tensors())

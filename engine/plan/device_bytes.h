@@ -70,9 +70,9 @@ public:
     int num_layers() const { return int(layers_.size()); }
     int block_tokens() const { return block_tokens_; }
     const LayerBytes& layer(int l) const { return layers_[std::size_t(l)]; }
-    /// When the types of its keys and values have changed.
+    /// Call it when the types of the layer's keys and values have changed.
     void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
-    /// Of the layers that see everything, if there are any: no others' travel.
+    /// Returns the largest block of the layers that see everything, if there are any: no others' travel.
     std::int64_t largest_block() const;
     /// The layer's experts come to the device for steps of many rows, matrices of so many bytes at most; 0: they do
     /// not.
@@ -87,11 +87,11 @@ public:
     std::int64_t windows(int layers, int step_blocks) const;
     /// How many blocks a step may fill where the KV of the first `layers` has so many bytes. Some of them keep KV.
     std::int64_t step_blocks(int layers, std::int64_t kv_bytes) const;
-    /// What they hold when the token at `position` has been computed by itself.
+    /// Returns what they hold when the token at `position` has been computed by itself.
     std::int64_t windows_at(int layers, int position) const;
 
-    /// What is computed in. A device behind a link takes it when it is opened; one that computes with the host's cores
-    /// needs none for no layers.
+    /// Returns the bytes of what is computed in. A device behind a link takes it when it is opened; one that computes
+    /// with the host's cores needs none for no layers.
     std::int64_t scratch_bytes(int layers) const
     {
         return transport_ == Transport::Copies && layers == 0 ? 0 : scratch_bytes_;
@@ -105,7 +105,7 @@ public:
     bool leaves_experts(int l, int host_expert_layers) const { return rank_[std::size_t(l)] < host_expert_layers; }
     /// The place of a layer in that order.
     int rank(int l) const { return rank_[std::size_t(l)]; }
-    /// So many in that order that all of the first `layers` are among them.
+    /// Returns the smallest number of layers, in that order, among which all of the first `layers` are.
     int all_leave(int layers) const;
 
     /// Experts that stay on the host may have copies on the device, in so many bytes; 0: none has.

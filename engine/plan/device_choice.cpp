@@ -96,7 +96,7 @@ public:
         return {layers, host_expert_layers(share_, columns_), 0};
     }
 
-    /// Those of so many layers that tell it from other numbers of layers.
+    /// Tries the few divisions with `layers` layers that suffice to compare this number with others.
     void try_some(Comparison& comparison, int layers)
     {
         const DeviceChoice whole = this->whole(layers);
@@ -121,7 +121,7 @@ public:
     }
 
 private:
-    /// From none to as many copies as find room.
+    /// Tries numbers of copies from none to as many as find room, in a few steps.
     void take_copies(Comparison& comparison, int layers, int on_host) const
     {
         for (int step = 0; step <= kSteps; ++step) {

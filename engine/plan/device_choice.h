@@ -37,7 +37,8 @@ DeviceChoice choose_tenants(const ModelCosts& costs, const PlannedPlacement& pla
 
 DeviceShare with_choice(DeviceShare share, const DeviceChoice& choice);
 
-/// Of a placement whose experts were chosen, for a conversation of so many block columns.
+/// Returns what the experts on the device gain in a placement that was chosen, for a conversation of so many block
+/// columns.
 ExpertsGain gain_of(const ModelCosts& costs, const PlannedPlacement& chosen, const MachineRates* rates, int columns);
 
 }  // namespace engine

@@ -39,7 +39,7 @@ public:
         else
             status = tl::unexpected(rate.error());
     }
-    /// What a machine may lack: only the loss of the device is an error.
+    /// Takes a measurement that a machine may lack: only the loss of the device is an error.
     template <class Measure>
     void if_it_works(std::optional<double>& into, const Measure& measure)
     {

@@ -138,7 +138,7 @@ void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, in
     });
 }
 
-/// As HostWeights does, of what a model has.
+/// Chooses as HostWeights does with the weights of a model.
 void RateMeter::choose_read_ahead(const kernels::TypeTraits& type, int row_length)
 {
     if (!kernels_.matmul_interleaved[std::size_t(type.type)] || sets().back() < kernels::kReadAheadBytes)

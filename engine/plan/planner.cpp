@@ -75,7 +75,7 @@ Result<CudaFacts> cuda_facts(int ordinal)
     return CudaFacts{ordinal, name_with_driver(**device), (*device)->total_bytes(), (*device)->other_programs_bytes()};
 }
 
-/// What somebody says of one: it is not measured.
+/// Returns the rates that were entered for an emulated device; nobody measures them.
 DeviceRates emulated_rates(const PlannedPlacement& placement, const MachineRates* rates)
 {
     return rates ? rates->device_rates("emulated", {}, placement.k_type, placement.v_type) : DeviceRates();
@@ -146,7 +146,7 @@ public:
         return known->second;
     }
 
-    /// As columns_before_spill().
+    /// Counts columns as columns_before_spill() does, also where experts are chosen together with KV.
     int before_spill(int most)
     {
         const int last = columns_before_spill(placement_.device->share, most);

@@ -114,7 +114,7 @@ private:
         return longest({there, here ? std::optional((1 - copied(l)) * *here) : std::nullopt});
     }
 
-    /// It goes with the last layer.
+    /// The head lies on the device where the last layer does.
     bool head_on_device() const { return own_cores(int(costs_.layers.size()) - 1); }
 
     kernels::KvBlockLayout kv_layout(int l) const

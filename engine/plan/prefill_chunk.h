@@ -22,7 +22,7 @@ inline constexpr int kShareOfChunk = 16;          // of the device's memory, tha
 LoadRequest with_prefill_chunk(LoadRequest request, const Hyperparameters& h, int context, const Weights& weights,
                                std::optional<std::int64_t> host_bytes);
 
-/// What it is at most, where the model is not known.
+/// Returns the longest chunk that there can be, where the model is not known.
 int longest_prefill_chunk(const LoadRequest& request);
 
 }  // namespace engine

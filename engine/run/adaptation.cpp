@@ -107,7 +107,7 @@ void Adaptation::learn_link(double step_s, const Foretell& foretell)
     known_.errors.link = link_seen_ ? faster : std::min(known_.errors.link, faster);
 }
 
-/// That the conversation has grown meanwhile is foretold, too.
+/// Judges a change by the time of a step; the time before it is corrected for what the conversation has grown since.
 std::optional<AdaptationStep> Adaptation::judge(double step_s, const Foretell& foretell)
 {
     const Change change = *std::exchange(change_, std::nullopt);
@@ -169,7 +169,7 @@ std::size_t Adaptation::next_hope()
     return next;
 }
 
-/// What would make it worth to use what is not seen.
+/// Returns assumptions under which a way that is not in use, and so cannot be measured, would pay.
 Assumptions Adaptation::hoped(bool attended)
 {
     Assumptions hoped = known_;

@@ -65,15 +65,15 @@ AnswerRules::AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std:
             thinking_.allow(id);
 }
 
-/// Where tools are offered, rules that read the marks of channels hold for the whole answer and not for its last part:
-/// calls are parts of their own.
+/// Says whether the rules hold for the whole answer and not for its last part: where tools are offered and the rules
+/// read the marks of channels. Calls are parts of their own then.
 bool AnswerRules::speak_of_channels(const Request& request)
 {
     return !request.tools_json.empty() && tokenizer_.find(kChannel) != kNoToken &&
            masks_.states().after(state_, kChannel) != GrammarStates::kDead;
 }
 
-/// Those that the vocabulary has.
+/// Finds the marks of thoughts that the vocabulary has as tokens.
 void AnswerRules::find_marks()
 {
     stage_ = Stage::Before;

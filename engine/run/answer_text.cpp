@@ -17,7 +17,7 @@ void AnswerText::begin_with(std::string_view text)
     put(text);
 }
 
-/// Where the text will end when all whole characters that are there are given.
+/// Returns where the text will end when all whole characters that are there are given.
 int AnswerText::reach() const
 {
     const bool trims = trim_start_ && stops_.held().starts_with(' ');

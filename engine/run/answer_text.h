@@ -21,7 +21,7 @@ public:
     /// long as this. `trim_start`: the answer's first space is the tokenizer's, not the model's.
     AnswerText(const std::vector<std::string>& stop, bool trim_start, const OnText& on_text);
 
-    /// What the prompt ended with and is a part of the answer: gives it as it is.
+    /// Gives as it is what the prompt ended with and is a part of the answer.
     void begin_with(std::string_view text);
     /// Takes the bytes of one token. True: a stop string ended the answer.
     bool feed(std::string_view piece);
@@ -32,7 +32,7 @@ public:
     /// The token that was fed last had been drafted. Memory for so many tokens is taken by expect_guesses().
     void note_guess();
     void expect_guesses(int tokens) { guessed_.reserve(std::size_t(tokens) / 2 + 1); }
-    /// After finish(): what such tokens brought of the text.
+    /// Returns, after finish(), what such tokens brought of the text.
     std::vector<TextRange> take_guessed();
 
     bool stopped() const { return stopped_; }

@@ -25,7 +25,7 @@ public:
     /// Null: there is no such conversation.
     Conversation* find(SequenceId sequence);
     const Conversation* find_saved_as(const std::string& name) const;
-    /// Those that have this page at this place, counted in pages: branches share pages.
+    /// Returns the conversations that have this page at this place, counted in pages: branches share pages.
     std::vector<SequenceId> with_page(PageId page, std::size_t number) const;
     /// The conversation's next turn begins.
     void use(SequenceId sequence);
@@ -34,7 +34,7 @@ public:
 
     SequenceId last_used() const { return last_used_; }
 
-    /// Of those that are not answered now, the conversation that was used longest ago gives up its KV; it is prefilled
+    /// Takes the KV from the conversation that was used longest ago of those that are not answered now; it is prefilled
     /// again when it goes on. False: none of them has any.
     bool forget_oldest(KvCache& cache);
 

@@ -43,7 +43,7 @@ public:
     const ModelInfo& info() const { return model_->info(); }
     LoadedModel& model() { return *model_; }
     void set_threads(int threads) { model_->cpu().set_threads(threads); }
-    /// Its memory; nothing of what it has guessed.
+    /// Returns its memory, and nothing of what it has guessed.
     DraftModelTelemetry telemetry() const;
 
     /// There is no room for a sequence: that of another conversation which was used longest ago gives up its KV. False:

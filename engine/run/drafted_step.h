@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// By kind of drafter, see DraftedBy.
+/// What drafts have brought, by kind of drafter; see DraftedBy.
 using DraftRecords = std::array<DraftRecord, kDrafters>;
 
 /// Whether other turns have rows in a step.
@@ -47,9 +47,9 @@ public:
     bool has_drafts() const { return tokens_.size() > 1; }
     /// Whether its time is that of one row: nothing is drafted, and no drafter has worked.
     bool is_plain() const { return !has_drafts() && aside_us_ == 0; }
-    /// It is not computed.
+    /// Drops the step, which is not computed.
     void forget() { tokens_.clear(); }
-    /// It was computed: none of it is judged yet.
+    /// The step was computed; none of its drafts is judged yet.
     void computed() { row_ = 0; }
 
     /// The row of the step whose logits come next; of a prompt's, whoever computed it says which.
@@ -67,10 +67,10 @@ public:
     struct Counts {
         int drafted = 0, accepted = 0;
     };
-    /// Of the drafters that were allowed, each under its kind.
+    /// Writes down what the drafters that were allowed have brought, each under its kind.
     void keep_records(DraftRecords& records) const;
-    /// Of the turn, as far as they are judged, so that between any two moments no more were accepted than drafted: all,
-    /// or those of one kind of drafter.
+    /// Counts the drafts of the turn as far as they are judged, so that at no moment more were accepted than drafted:
+    /// all, or those of one kind of drafter.
     Counts counts() const;
     Counts counts(DraftedBy kind) const;
 

@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// As the file says how its texts begin and end.
+/// Returns the tokens of a text, with the beginning and the end that the file asks for.
 std::vector<int> tokens_of(const EmbeddingInput& input, const Tokenizer& tokenizer, const std::stop_token& stop)
 {
     if (input.text.empty())
@@ -51,7 +51,7 @@ public:
     {
     }
 
-    /// Of a step's rows: those that it has to be given.
+    /// Says which of a step's rows it has to be given.
     RowRange wanted(int rows, bool last_step) const
     {
         return last_only_ ? RowRange{rows - 1, last_step ? 1 : 0} : RowRange{0, rows};
@@ -61,7 +61,7 @@ public:
         for (std::size_t i = 0; i < rows.size(); ++i)
             sum_[i % sum_.size()] += rows[i];
     }
-    /// Of length 1; all zero, where the sum is.
+    /// Returns the row, of length 1; all zero, where the sum is.
     std::vector<float> row() const
     {
         double squares = 0;

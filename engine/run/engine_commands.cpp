@@ -53,14 +53,14 @@ void EngineCommands::carry_out(const SetKvTypes& command, Event& answer)
     });
 }
 
-/// Nobody asked for them: there is nothing to refuse.
+/// Takes new rates. The program posts them by itself, so no answer refuses them.
 void EngineCommands::carry_out(const SetRates& command, Event&)
 {
     if (state_.model)
         state_.model->placement().set_rates(command.rates);
 }
 
-/// They stay with their conversation.
+/// Pins these tokens and remembers them for the conversation's later turns.
 void EngineCommands::carry_out(const SetPins& command, Event& answer)
 {
     ask_placement(answer, [&](ModelPlacement& placement) -> Status {

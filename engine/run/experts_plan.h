@@ -16,7 +16,8 @@ class ExpertsPlan
 public:
     /// The first so many layers.
     int host_layers() const { return host_layers_; }
-    /// What is chosen, or what the device has room for beside so many layers. Answers how many of these it is to have.
+    /// Takes what is chosen, or what the device has room for beside so many layers. Answers how many of these it is to
+    /// have.
     int make(OnDevice& device, const PlacementOptions& options, int layers)
     {
         const DeviceChoice choice = device.plan(options, layers, columns_, most_copies_);

@@ -22,7 +22,7 @@ static void add_device(Telemetry& t, const DeviceTelemetry& device)
     t.device = device;
 }
 
-/// Where they lie now.
+/// Says where the experts lie now.
 static ExpertMap expert_map(const LoadedModel& model, const ExpertCounts* chosen)
 {
     const OnDevice* const device = model.placement().device();

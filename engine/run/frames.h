@@ -16,8 +16,8 @@ class Frames
 public:
     static constexpr std::int64_t kIntervalUs = 50'000;  // about 20 frames a second
 
-    /// Without what only a turn knows: of the conversation its length and its maps. `chosen`: what its tokens chose;
-    /// null: nothing, or the model has no experts.
+    /// Makes a frame without what only a turn knows: of the conversation it has the length and the maps. `chosen`: what
+    /// its tokens chose; null: nothing, or the model has no experts.
     Telemetry make(const LoadedModel& model, const KvSequence& sequence, const ExpertCounts* chosen, Phase phase);
 
     std::int64_t last_us() const { return last_us_; }

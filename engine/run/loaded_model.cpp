@@ -440,7 +440,7 @@ Status LoadedModel::compute(std::span<RowGroup> groups)
     return file_.still_whole();
 }
 
-/// They have been changed by a step that does not stand.
+/// Marks the sequences' recurrent states as spoilt: a step that failed has changed them.
 void LoadedModel::spoil_states(std::span<const RowGroup> groups)
 {
     for (const RowGroup& group : groups)
@@ -536,14 +536,14 @@ Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::option
         sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row_of(sequence) + row, enough); });
 }
 
-/// Of the last step, where the sequence's rows begin.
+/// Returns the row of the last step at which the sequence's rows begin.
 int LoadedModel::row_of(const KvSequence& sequence) const
 {
     const auto group = std::ranges::find(last_, &sequence, &RowGroup::sequence);
     return group == last_.end() ? 0 : group->row;
 }
 
-/// Only a device can be lost, and it had one sequence's rows.
+/// Computes the last step again after a device was lost; such a step has one sequence's rows.
 Status LoadedModel::repeat_last_step(KvSequence& sequence)
 {
     const std::vector<int> ids = sequence.ids;

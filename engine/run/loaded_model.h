@@ -43,7 +43,7 @@ public:
     const ModelInfo& info() const { return info_; }
     const Tokenizer& tokenizer() const { return *tokenizer_; }
     const ChatTemplate& chat_template() const { return *chat_template_; }
-    /// As the file, texts that every model uses, or the chat template say.
+    /// Says whether the token ends an answer, by the file, by the texts that all models use, or by the chat template.
     bool ends_answer(int id) const
     {
         return tokenizer_->is_end_of_generation(id) || (id == turn_end_ && id != kNoToken);

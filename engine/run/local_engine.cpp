@@ -33,7 +33,7 @@ private:
     bool& flag_;
 };
 
-/// Of 53 bits: a client that keeps its numbers as doubles can ask for the same answer again.
+/// Returns 53 random bits: a client that keeps its numbers as doubles can ask for the same answer again.
 std::uint64_t random_seed()
 {
     std::random_device device;
@@ -42,7 +42,8 @@ std::uint64_t random_seed()
 
 }  // namespace
 
-/// What was posted last may be that a conversation is gone. Layers that were to move stay where they are.
+/// Carries out what was posted last, which may be that a conversation is gone. Layers that were to move stay where they
+/// are.
 LocalEngine::~LocalEngine()
 {
     try {
@@ -102,7 +103,7 @@ try {
     return error;
 }
 
-/// Where there is too little memory for it, answers come without its guesses.
+/// Loads the draft model. Where there is too little memory for it, answers come without its guesses.
 Status LocalEngine::load_draft(const LoadRequest& request, const LoadedModel::Progress& progress)
 {
     if (request.draft_model.empty())
@@ -117,7 +118,8 @@ Status LocalEngine::load_draft(const LoadRequest& request, const LoadedModel::Pr
     return {};
 }
 
-/// It takes memory, so it is made when a turn first guesses. Null: the file has none that is of use.
+/// Returns the file's block that guesses tokens. It takes memory, so it is made when a turn first guesses. Null: the
+/// file has none that is of use.
 MtpModel* LocalEngine::mtp_for(const Request& request, const Listener& listener)
 {
     const bool wanted = request.drafters == Drafters::All || request.drafters == Drafters::Mtp;
@@ -265,7 +267,7 @@ try {
     return {};  // there was no memory even to say so: the next step says it
 }
 
-/// What turns leave behind that are over.
+/// Finishes the turns that are over and returns their ids.
 std::vector<TurnId> LocalEngine::finish_turns(const Listener& listener)
 {
     std::vector<TurnId> over;
@@ -331,7 +333,7 @@ try {
     return caught("to end the answer");
 }
 
-/// It is over before its conversation ends.
+/// Ends the turn of a conversation that is about to end.
 void LocalEngine::end_turn_of(SequenceId sequence)
 {
     RunningTurn* const turn = turns_.of(sequence);
@@ -531,7 +533,7 @@ void LocalEngine::send_placement_events(const Listener& listener)
     }
 }
 
-/// Of the conversation that was used last.
+/// Returns the frames of the conversation that was used last.
 Frames& LocalEngine::frames()
 {
     Conversation* const last = state_.conversations.last();

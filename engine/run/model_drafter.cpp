@@ -43,8 +43,8 @@ Result<std::span<const float>> ModelDrafter::logits()
     return of_.draft.model().logits(of_.sequence.kv, rows_ - 1);
 }
 
-/// They stay in its KV, since most of them stand. But a state cannot be cut: a model that has one goes back at once,
-/// and reads again what stands.
+/// Leaves the guesses in the KV, since most of them stand. But a state cannot be cut: a model that has one goes back at
+/// once, and reads again what stands.
 void ModelDrafter::forget_guesses(int tokens)
 {
     KvSequence& kv = of_.sequence.kv;
@@ -56,7 +56,7 @@ void ModelDrafter::forget_guesses(int tokens)
         cache.states().drop_newest(kv);
 }
 
-/// What it has guessed and does not stand leaves its KV, and what is of another version of the conversation.
+/// Removes guesses that do not stand from its KV, and what is of another version of the conversation.
 void ModelDrafter::go_back(std::span<const int> tokens)
 {
     KvSequence& kv = of_.sequence.kv;

@@ -22,7 +22,7 @@ std::string names_of(const kernels::KvBlockLayout& block)
     return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
 }
 
-/// What a change of the device chooses anew; the rest stays as it is.
+/// Takes over what a change of the device chooses anew; the rest stays as it is.
 void take_device(const PlacementOptions& from, PlacementOptions& to)
 {
     to.device = from.device;
@@ -89,7 +89,7 @@ Result<NextDevice> ModelPlacement::open_next(const PlacementOptions& options, co
     return NextDevice{std::move(*opened), options};
 }
 
-/// From now on layers may move there.
+/// Takes an opened device: from now on layers may move there.
 void ModelPlacement::adopt(std::unique_ptr<OnDevice> opened)
 {
     if (!opened)
@@ -462,8 +462,8 @@ void ModelPlacement::let_experts_give_way(int columns)
         adaptation_.forget_change();
 }
 
-/// What is held is what the budget's plan says: layers that it does not have leave at once, then KV; with room, things
-/// come back. KV that must stay, as under `resident`, drives out layers.
+/// Brings what is held to what the budget's plan says: layers that it does not have leave at once, then KV; with room,
+/// things come back. KV that must stay, as under `resident`, drives out layers.
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;

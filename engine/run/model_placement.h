@@ -64,7 +64,7 @@ public:
     /// seconds: Cancelled, when `given_up` says meanwhile that nobody wants the step any more.
     Status prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up);
     Status finish(const KvSequence& sequence, int first, int count);
-    /// After a step of one row. Every so many of them `auto` looks whether it should go by what was seen.
+    /// Call it after a step of one row. Every so many of them `auto` looks whether it should go by what was seen.
     void note_step(const PlainStep& step, int context_tokens);
 
     /// Tokens of a step whose KV finds room on the device beside what stays there; `rows` at most, one at least.
@@ -82,7 +82,7 @@ public:
     /// Unsupported: the device's kernels read no such blocks.
     Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
 
-    /// What is known of the machine from now on. Without a device it makes no difference.
+    /// Takes what is known of the machine from now on. Without a device it makes no difference.
     void set_rates(std::shared_ptr<const MachineRates> rates);
 
     /// A device that is lost is noticed by who asks for what it has computed.

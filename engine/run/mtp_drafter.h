@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// It has no guess where the model's newest rows were not noted.
+/// This drafter has no guess where the model's newest rows were not noted.
 class MtpDrafter final : public SampledDrafter
 {
 public:

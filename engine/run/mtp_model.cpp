@@ -82,8 +82,8 @@ void MtpModel::forget(MtpSequence& sequence)
     sequence.waiting_.clear();
 }
 
-/// What was noted from there on is another text's. The last row that is left may have been made with another token than
-/// the one that follows now, which costs a guess at most.
+/// Forgets what was noted from there on: it is another text's. The last row that is left may have been made with
+/// another token than the one that follows now, which costs a guess at most.
 void MtpModel::go_to(MtpSequence& sequence, int first)
 {
     const int known = position(sequence), end = known + waiting(sequence);
@@ -130,7 +130,7 @@ Status MtpModel::note_rows(MtpSequence& sequence, const KvSequence& kv, RowRange
     return {};
 }
 
-/// Those of which the next token is known, but for the last `left`.
+/// Reads the waiting rows whose next token is known, all but the last `left`.
 Status MtpModel::read_waiting(MtpSequence& sequence, int left, std::span<const int> tokens, const std::stop_token& stop)
 {
     while (waiting(sequence) > left) {

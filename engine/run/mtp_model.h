@@ -55,12 +55,13 @@ public:
     /// takes longer than it saves.
     bool may_pay() const;
 
-    /// Of the conversation `kv` the model's last step computed some tokens from position `rows.first` on, in the first
-    /// `rows.count` of its rows there. `tokens`: all that are known of it. Where that fails the sequence is empty.
+    /// Notes the first `rows.count` rows that the model's last step computed for the conversation `kv`; their tokens
+    /// begin at position `rows.first`. `tokens`: all that are known of it. Where that fails the sequence is empty.
     void note(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
               const std::stop_token& stop);
-    /// Its rows are those before the last of these tokens from now on; answers how many were missing. 0: they cannot be
-    /// had, since what the model has made of the newest tokens was not noted. Errors as of LoadedModel::append().
+    /// Brings the sequence's rows to those before the last of these tokens; answers how many were missing. 0: they
+    /// cannot be had, since what the model has made of the newest tokens was not noted. Errors as of
+    /// LoadedModel::append().
     Result<int> read(MtpSequence& sequence, std::span<const int> tokens, const std::stop_token& stop);
     /// A row of a guess, made of what the block itself has made of the token before.
     Status read_guess(MtpSequence& sequence, int token, const std::stop_token& stop);
@@ -69,7 +70,7 @@ public:
     /// Guesses leave: its rows are those before the last of so many tokens.
     void forget_guesses(MtpSequence& sequence, int tokens);
 
-    /// Its memory; nothing of what it has guessed.
+    /// Returns its memory, and nothing of what it has guessed.
     DraftModelTelemetry telemetry() const;
     const ModelInfo& info() const { return model_.info(); }
     int context_tokens() const { return model_.context_tokens(); }

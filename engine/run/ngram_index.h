@@ -17,7 +17,7 @@ class NgramIndex final : public Drafter
 {
 public:
     static constexpr int kNgram = 3;  // tokens that must be the same before anything is drafted
-    /// So many equal tokens count at most: a longer match is no better.
+    /// The most equal tokens that count: a longer match is no better.
     static constexpr int kLongestMatch = 16;
     /// How many earlier places are compared for one draft, the newest first.
     static constexpr int kMostPlaces = 32;

@@ -65,7 +65,7 @@ public:
     Result<std::int64_t> copy_layer(bool with_experts);
     /// The routed experts of a layer are there, too; answers their bytes. Errors as copy_layer().
     Result<std::int64_t> copy_experts(int l);
-    /// They go, and the host computes them; answers their bytes.
+    /// Gives up the device's experts of a layer, which the host computes from then on; answers their bytes.
     std::int64_t drop_experts(int l);
     /// The host's copies of the layer's experts lie elsewhere.
     void find_experts_on_host(int l) { join_parts(l); }
@@ -92,17 +92,17 @@ public:
     /// The last layer goes, and with it the head; answers their bytes.
     std::int64_t drop_layer();
 
-    /// As these options and what the device has free ask for, without its layers.
+    /// Returns the placement that these options and what the device has free ask for, without its layers.
     PlannedPlacement placement(const PlacementOptions& options) const;
-    /// What a plan of these choices says: the same, whatever lies there now.
+    /// Returns what a plan of these choices says: the same, whatever lies there now.
     int planned_layers(const PlacementOptions& options) const;
-    /// What is to lie there of so many layers, beside so many block columns of a conversation. Copies of experts have
-    /// the room that it says, from now on; `most_copies` bytes at most.
+    /// Chooses what is to lie there of so many layers, beside so many block columns of a conversation. Copies of
+    /// experts have the room that it says, from now on; `most_copies` bytes at most.
     DeviceChoice plan(const PlacementOptions& options, int layers, int columns, std::int64_t most_copies);
     /// Tokens of a step whose KV finds room beside what stays; `rows` at most, one at least.
     int step_rows(int rows) const;
 
-    /// What is known of the machine from now on; null: nothing. `errors`: as far as steps have shown.
+    /// Takes what is known of the machine from now on; null: nothing. `errors`: as far as steps have shown.
     void use_rates(const MachineRates* rates, const RateErrors& errors = {});
     /// False: not even a block finds room, and the device cannot do without.
     bool make_ring();

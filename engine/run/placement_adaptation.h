@@ -29,7 +29,8 @@ public:
     void forget_steps() { adaptation_.forget_steps(); }
     void forget_change() { adaptation_.forget_change(); }
 
-    /// After a step of one row. Where the answer is not empty, `auto` goes by assumed() from now on, and this says why.
+    /// Call it after a step of one row. Where the answer is not empty, `auto` goes by assumed() from now on, and this
+    /// says why.
     std::optional<Event> note_step(const OnDevice& device, const PlacementOptions& options, const ExpertsPlan& experts,
                                    int context_tokens, const PlainStep& step);
     const Assumptions& assumed() const { return adaptation_.assumed(); }

@@ -45,8 +45,8 @@ public:
         }
     }
 
-    /// Behind the messages before: from the first to the last byte of its content that is not interrupted by
-    /// another's. Empty where a template leaves it out.
+    /// Finds a message behind those before it: from the first to the last byte of its content that is not interrupted
+    /// by another's. Empty where a template leaves it out.
     ByteRange find(TextOrigin message)
     {
         const auto is_of_it = [&](const Run& run) { return run.origin == message; };
@@ -259,7 +259,8 @@ void append_answer(TracedText& rendered, std::string_view text)
     rendered.append(text.substr(at), kOtherText);
 }
 
-/// Where at the end of a rendered prompt its template opens a thought, space behind the mark included; else its end.
+/// Returns where at the end of a rendered prompt its template opens a thought, space behind the mark included; else its
+/// end.
 std::size_t opened_thought(const TracedText& rendered, const Tokenizer& tokenizer)
 {
     const std::string_view bytes = rendered.bytes();

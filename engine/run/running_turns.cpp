@@ -98,7 +98,7 @@ try {
     fail_all(caught("to go on").value());
 }
 
-/// It has the rows of next().
+/// Computes the rows of the turn's next() in a step of their own.
 void RunningTurns::compute_alone(RunningTurn& turn, LoadedModel& model, bool alone)
 try {
     model.placement().go_on(turn.conversation->pins);
@@ -113,8 +113,8 @@ try {
     turn.runner->break_off(caught("to go on").value());
 }
 
-/// Of those that wait, the one begun last gives up its KV, which is computed again when it goes on. False: none has
-/// any.
+/// Takes the KV from the one of the waiting turns that began last; it is computed again when that goes on. False: none
+/// has any.
 bool RunningTurns::take_from_waiting(KvCache& cache)
 {
     const auto found = std::find_if(turns_.rbegin(), turns_.rend(), [&](const RunningTurn& turn) {

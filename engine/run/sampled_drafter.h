@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// It takes the random numbers that the answer's sampler will use, so that a model of the same opinion guesses right at
-/// every temperature. Memory is taken in the constructor, but for KV. Whatever goes wrong costs guesses and nothing
-/// else.
+/// A sampled drafter takes the random numbers that the answer's sampler will use, so that a model of the same opinion
+/// guesses right at every temperature. Memory is taken in the constructor, but for KV. Whatever goes wrong costs
+/// guesses and nothing else.
 class SampledDrafter : public Drafter
 {
 public:
@@ -34,7 +34,7 @@ protected:
     virtual Result<std::span<const float>> logits() = 0;  // (vocabulary,) behind what was read last
     virtual std::span<const int> read_tokens() const = 0;
     virtual Status read_guess(int id) = 0;
-    /// What it has read behind so many tokens of the answer are guesses.
+    /// Forgets what it has read behind so many tokens of the answer: these were guesses.
     virtual void forget_guesses(int tokens) = 0;
     virtual void take_failure(const Error& error) = 0;
 

@@ -34,7 +34,7 @@ std::vector<LogitBias> biases(const Request& request, const LoadedModel& model)
         else
             for (const int id : ids_of(bias.text, model.tokenizer()))
                 all.push_back({.id = id, .bias = bias.bias});
-    // What follows rules ends where they end, and nowhere else.
+    // An answer under a grammar or schema ends where its rules end, so `ignore_end` does not count for it.
     if (request.ignore_end && request.grammar.empty() && request.json_schema.empty())
         for (const int id : model.answer_ends())
             all.push_back({.id = id, .bias = -std::numeric_limits<float>::infinity()});

@@ -22,8 +22,9 @@ int common_prefix(std::span<const int> a, std::span<const int> b)
     return int(end - a.begin());
 }
 
-/// Where a prompt is worth going back to, lowest first: to the end of the system's message, which other conversations
-/// share, and to that of the newest one, which is answered again, or where the next prompt leaves out what was thought.
+/// Returns where a prompt is worth going back to, lowest first: the end of the system's message, which other
+/// conversations share, and that of the newest one, which is answered again, or where the next prompt leaves out what
+/// was thought.
 std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tokens)
 {
     std::vector<int> positions;
@@ -168,7 +169,7 @@ void TurnRunner::cancel()
         end(StopReason::Cancelled);
 }
 
-/// Of the prompt, up to the next place that is worth going back to.
+/// Counts the prompt's rows up to the next place that is worth going back to.
 int TurnRunner::prompt_rows() const
 {
     const auto stop = std::ranges::upper_bound(checkpoints_, prefilled_);
@@ -269,7 +270,7 @@ void TurnRunner::take_prompt_rows()
     answer();
 }
 
-/// Of the answer.
+/// Returns how many tokens the answer may have.
 int TurnRunner::most_tokens() const
 {
     return request_.max_tokens >= 0 ? request_.max_tokens : host_.model.context_tokens();
@@ -315,7 +316,7 @@ void TurnRunner::answer()
     end(StopReason::MaxTokens);
 }
 
-/// Of the token that is sampled now.
+/// Says which kind of step the logits of the next token come from.
 TokenFrom TurnRunner::token_from() const
 {
     if (step_.row() > 0)
@@ -366,7 +367,8 @@ int TurnRunner::most_drafted(int rows) const
     return std::min(room, rows) - 1;
 }
 
-/// What was drafted and does not stand leaves the KV cache. What a row costs is seen where no other turn has rows.
+/// Ends the step: what was drafted and does not stand leaves the KV cache. What a row costs is seen where no other turn
+/// has rows.
 void TurnRunner::end_step()
 {
     if (step_.over())
@@ -490,7 +492,7 @@ Result<Turn> TurnRunner::result()
     return std::move(turn_);
 }
 
-/// What the file keeps of the prompt's beginning goes into the KV cache.
+/// Brings what the file keeps of the prompt's beginning into the KV cache.
 Status TurnRunner::restore_saved(std::span<const int> prompt)
 {
     SavedStart& saved = host_.saved;

@@ -36,8 +36,8 @@ struct TurnHost {
     MtpModel* mtp = nullptr;
 };
 
-/// It computes nothing itself: in turn next() says what is to be computed, somebody computes it, beside rows of other
-/// turns or not, and take() goes on from there. So the same turn may be one of many in a step.
+/// A turn computes nothing itself: in turn next() says what is to be computed, somebody computes it, beside rows of
+/// other turns or not, and take() goes on from there. So the same turn may be one of many in a step.
 class TurnRunner
 {
 public:
@@ -64,13 +64,13 @@ public:
     Status compute_alone();
     /// The rows of next() were computed, or why not; `alone`: no other turn's were in that step.
     void take(const Status& done, bool alone);
-    /// What next() said is not computed now: it is asked again.
+    /// Says that what next() gave is not computed now: it is asked again.
     void put_off() { step_.forget(); }
-    /// It has failed, with an exception: nothing more is done.
+    /// Ends the turn, which has failed with an exception: nothing more is done.
     void break_off(const Error& error);
     /// Ends it as if that had been asked for, unless it is over.
     void cancel();
-    /// What became of it. Precondition: it is over.
+    /// Returns what became of the turn. Precondition: it is over.
     Result<Turn> result();
 
 private:

@@ -37,7 +37,7 @@ public:
     /// The same id from as many of the largest as enough() says, or from all.
     int sample(const RowLogits& logits, std::span<const int> history);
 
-    /// Its next draw uses the random numbers that the other's next one will.
+    /// Makes the next draw use the random numbers that the other's next one will.
     void draw_as(const Sampler& other) { random_ = other.random_; }
 
     /// How many of the largest logits are all that a draw looks at. Empty: it needs every one, or history changes them.

@@ -13,7 +13,7 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMarkAndVersion_bytes = 4 + 4;
-/// Of a vector, which is made in memory as a whole: far more than any model has.
+/// The longest vector that is made, which happens in memory as a whole: far more than any model has.
 constexpr std::int64_t kMostVectorElements = std::int64_t(16) << 20;
 
 template <class T>
@@ -56,7 +56,7 @@ Result<std::pair<std::string, std::uint64_t>> keys_of(const std::filesystem::pat
     return std::pair(std::move(keys), kept);
 }
 
-/// What values a tensor of vectors has, so that what flows through the model keeps its size.
+/// Says what values a tensor of vectors has, so that what flows through the model keeps its size.
 Fill fill_of(const GgufTensor& tensor)
 {
     const std::string_view name = tensor.name;

@@ -178,7 +178,8 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
     return header;
 }
 
-/// What each frequency is divided by: long waves by the whole factor, short ones not at all, and between them a mix.
+/// Returns what each frequency is divided by: long waves by the whole factor, short ones not at all, and between them a
+/// mix.
 std::vector<float> rope_factors(const ModelShape& s)
 {
     std::vector<float> factors;

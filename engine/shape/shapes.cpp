@@ -141,7 +141,7 @@ void add_experts(TensorList& list, const std::string& p, const ModelShape& s, Te
         list.matrix(p + "ffn_gate_inp_shexp", TensorType::F32, s.embedding, 1);
 }
 
-/// Of a layer that reads a state.
+/// Adds the mixer of a layer that reads a state.
 void add_state_mixer(TensorList& list, const std::string& p, const ModelShape& s, TensorType most)
 {
     const StateParts& state = s.state;
@@ -210,7 +210,7 @@ void add_attention(TensorList& list, const std::string& p, const ModelShape& s, 
     }
 }
 
-/// As many as `layers` is the block that guesses tokens ahead.
+/// Adds layer l; the number `layers` is the block that guesses tokens ahead.
 void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
 {
     const std::string p = "blk." + std::to_string(l) + ".";

@@ -111,7 +111,7 @@ struct Quantisation {
 };
 
 std::span<const ModelShape> known_shapes();
-/// Those of them whose layers are not all alike, or attend by a latent row.
+/// Returns those of them whose layers are not all alike, or attend by a latent row.
 std::span<const ModelShape> mixed_shapes();
 std::span<const Quantisation> known_quantisations();
 

@@ -57,7 +57,7 @@ tl::unexpected<Error> cannot_write(const std::filesystem::path& folder, DWORD er
 
 constexpr const wchar_t* kNameBegins = L"spillway-shape-";
 
-/// Those in use cannot be opened to be deleted.
+/// Deletes what ended processes left; files in use cannot be opened to be deleted.
 void delete_abandoned(const std::filesystem::path& folder)
 {
     WIN32_FIND_DATAW found = {};

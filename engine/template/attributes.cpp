@@ -112,7 +112,7 @@ static Value macro_attribute(Heap& heap, const Macro& macro, std::string_view na
     return Value();
 }
 
-// What Python's getattr finds; Missing where it finds nothing.
+// Returns what Python's getattr finds; Missing where it finds nothing.
 static Value attribute_of(Heap& heap, const Value& object, const std::string& name)
 {
     if (const Method* method = find_method(object, name))

@@ -65,7 +65,8 @@ public:
     /// What the template reads from outside (and has not set itself), in order of first use: `messages`, and arguments
     /// such as `enable_thinking`.
     const std::vector<std::string>& variables() const { return variables_; }
-    /// Those of them that are for the caller to choose: all but the conversation, its tools and the model's own tokens.
+    /// Returns those of variables() that are for the caller to choose: all but the conversation, its tools and the
+    /// model's own tokens.
     std::vector<std::string> arguments() const;
 
 private:

@@ -10,7 +10,7 @@ namespace engine::jinja {
 
 class Interpreter;
 
-/// Those of one rendering. Belongs to an Interpreter, which calls what is called.
+/// Evaluates the expressions of one rendering. Belongs to an Interpreter, which calls what is called.
 class Evaluator
 {
 public:
@@ -20,7 +20,7 @@ public:
     Value evaluate(const Expression& expression);
     void evaluate_arguments(const CallArguments& written, Arguments& arguments);
 
-    /// Where an error is, when there is one.
+    /// Returns the line of an error, when there is one.
     int line() const { return line_; }
     void at_line(int line) { line_ = line; }
 

@@ -20,7 +20,7 @@ public:
     Interpreter(const Syntax& syntax, const nlohmann::ordered_json& variables, const RenderOptions& options);
 
     TracedText run();
-    /// Of what ran last: where an error is.
+    /// Returns the line of what ran last: where an error is.
     int line() const { return evaluator_.line(); }
 
     /// Calls a macro, a loop or a function; filters and methods do so, too.

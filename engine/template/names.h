@@ -11,7 +11,7 @@
 
 namespace engine::jinja {
 
-/// Those of one rendering. Belongs to an Interpreter.
+/// Has the variables of one rendering. Belongs to an Interpreter.
 class Names
 {
 public:

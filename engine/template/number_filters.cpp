@@ -13,7 +13,8 @@ namespace engine::jinja {
 
 // ---- reading numbers as Python's int() and float() do ----
 
-// Without space around it and single underscores between digits; empty where they are misplaced.
+// Returns a number's text without space around it and single underscores between digits; empty where they are
+// misplaced.
 static std::string plain_number(std::string_view text)
 {
     text = unicode::strip_right(unicode::strip_left(text));

@@ -30,7 +30,7 @@ public:
     /// Filters alone. `of` may be null: what they are applied to is the body of a block.
     ExpressionPtr parse_filter_chain(ExpressionPtr of, bool first_without_pipe);
 
-    /// Until close_signature() of it, names that are read are noted in the signature of the macro that reads them.
+    /// Notes the names that are read, until close_signature() of it, in the signature of the macro that reads them.
     void open_signature(Signature& signature) { open_signatures_.push_back(&signature); }
     void close_signature() { open_signatures_.pop_back(); }
 

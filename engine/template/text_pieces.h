@@ -25,7 +25,7 @@ std::vector<std::string_view> split_lines(Heap& heap, std::string_view text, boo
 
 TracedText replaced(Heap& heap, const TracedText& text, std::string_view old, const TracedText& by, std::int64_t most);
 
-/// Without the characters of a set at its ends.
+/// Returns the text without the characters of a set at its ends.
 std::string_view strip_characters(Heap& heap, std::string_view text, std::string_view set, bool left, bool right);
 
 }  // namespace engine::jinja

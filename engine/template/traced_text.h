@@ -33,7 +33,8 @@ public:
     }
 
     const std::string& bytes() const { return bytes_; }
-    /// They cover the text; neighbours differ. None where all of it is kOtherText, as most texts are.
+    /// Returns the runs, which cover the text; neighbours differ. None where all of it is kOtherText, as most texts
+    /// are.
     std::span<const Run> runs() const { return runs_; }
     std::size_t bytes_of_runs() const { return runs_.capacity() * sizeof(Run); }
 

@@ -40,7 +40,7 @@ std::string lower(std::string_view text, Conversion& conversion);
 std::string capitalize(std::string_view text, Conversion& conversion);
 /// Python's str.title(): a word is a run of letters that have case.
 std::string title(std::string_view text, Conversion& conversion);
-/// What starts a word is behind a character that separates.
+/// Makes titles of words, each of which begins behind a character that separates.
 std::string title_of_words(std::string_view text, bool (*separates)(char32_t), Conversion& conversion);
 std::string swapcase(std::string_view text, Conversion& conversion);
 

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// Those that are one token each.
+/// Returns the marks that are one token each.
 std::span<const std::string_view> single_token_marks();
 
 /// Bytes [begin, end) of a text.

@@ -125,7 +125,7 @@ Result<Memory> parse_memory(std::string_view text)
 
 }  // namespace
 
-/// Where an override puts tensors, in our words or llama.cpp's. Empty: it is no device.
+/// Says where an override puts tensors, in our words or llama.cpp's. Empty: it is no device.
 static std::optional<PlacementOptions::TensorOverride> device_of_override(std::string_view name)
 {
     using Device = PlacementOptions::Device;
