@@ -16,8 +16,8 @@
 
 namespace {
 
-// From the window's closing on. Below five seconds by what the system may need, on a busy machine, to take gigabytes of
-// memory back from the process.
+// Counts from the window's closing on. Five seconds less what the system may need, on a busy machine, to take gigabytes
+// of memory back from the process.
 constexpr std::chrono::milliseconds kLongestEnd{4'000};
 
 int sayHung()

@@ -281,7 +281,7 @@ engine::LoadRequest Program::loadRequest()
     return request;
 }
 
-/// What was saved meanwhile can be read at the next start only in the same types.
+/// Makes the changed types of KV the usual ones: what was saved meanwhile can be read at the next start only in these.
 void Program::onKvTypeChanged()
 {
     const engine::LoadRequest request = presentRequest();

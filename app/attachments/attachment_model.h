@@ -72,11 +72,11 @@ public:
     /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the
     /// first time starts with what was kept of its draft.
     void showConversation(const QString& id, const QList<DraftFile>& kept = {});
-    /// What was kept of a conversation that is not shown goes, and is read no further.
+    /// Forgets what was kept of a conversation that is not shown, and reads it no further.
     void forget(const QString& conversation);
     /// The files that are ready, in their order.
     QList<Attachment> ready() const;
-    /// Those that are there to be read again when the program starts the next time.
+    /// Returns the files that are to be read again when the program starts the next time.
     QList<DraftFile> kept() const { return keptOf(m_rows); }
     void clear();
     void recount();  // another model is open

@@ -30,7 +30,7 @@ struct PdfText {
     QString text = {};
 };
 
-/// Where spillway-pdf-text is: beside this program or where it was installed. Empty: nowhere.
+/// Returns where spillway-pdf-text is: beside this program or where it was installed. Empty: nowhere.
 QString pdfTextProgram();
 
 /// Any thread but the UI's: waits for the program, and ends it when `stop` is asked for or time is over.

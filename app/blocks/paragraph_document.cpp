@@ -10,7 +10,7 @@ constexpr int kLineHeight = 125;  // percent of the font's own
 constexpr int kIndent = 26;       // pixels for each list, at a body size of 15
 constexpr int kDeepest = 8;       // deeper lists are not indented further
 
-// Of headings, in tenths of the body size.
+// Sizes of headings, in tenths of the body size.
 constexpr int kHeadingSizes[] = {15, 13, 12, 11, 10, 10};
 
 /// What has to be added to `before` to make it `after`: text at the end of its last run; nothing when it is not that.

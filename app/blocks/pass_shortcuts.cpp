@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What a text that is read does with keys itself.
+/// Says whether a text that is read uses the key itself.
 bool belongsToText(QKeyEvent& key)
 {
     switch (key.key()) {

@@ -363,7 +363,7 @@ void CatalogueController::onRemoved(const ModelRemoval& removal)
     rescan();  // other rows may have led to it
 }
 
-// What the scan has found out need not be asked again: a share may take its time to answer.
+// Returns the id that the scan has found out, which need not be asked again: a share may take its time to answer.
 QString CatalogueController::idOf(const QString& path) const
 {
     for (int row = 0; row < m_models.rowCount(); ++row)

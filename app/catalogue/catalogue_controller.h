@@ -87,7 +87,7 @@ public:
     /// What writes text and can be opened, by title.
     QList<ModelEntry> measurable() const;
 
-    /// From now on the list shows the models of these servers, too.
+    /// Shows the models of these servers in the list from now on, too.
     void setElsewhere(const QList<ModelEntry>& models);
     /// The user's own; they are looked into at once if anything has been yet. `fetchFolder`: where what is fetched
     /// goes; it is looked into as well, and need not hold a model yet.

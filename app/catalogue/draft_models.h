@@ -16,8 +16,8 @@
 
 class ModelController;
 
-/// Among the listed models, those that are much smaller than a model and have its vocabulary; the last is found out on
-/// a pool thread, when somebody looks at the model, and remembered. Lives on the UI thread; owned by
+/// Finds, among the listed models, those that are much smaller than a model and have its vocabulary; the last is found
+/// out on a pool thread, when somebody looks at the model, and remembered. Lives on the UI thread; owned by
 /// CatalogueController.
 class DraftModels : public QObject
 {

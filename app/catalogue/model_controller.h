@@ -88,7 +88,7 @@ public:
     Q_INVOKABLE void reload();
     /// The open model keeps keys and values so from now on.
     void onKvTypes(engine::KvType keys, engine::KvType values);
-    /// It lies on this device now; empty: on none.
+    /// The open model lies on this device now; empty: on none.
     void onDevice(const QString& device);
     void onPlacement(const engine::PlacementOptions& placement);  // on a device that was chosen since
     void setChanged(PlacementAsChanged changed) { m_changed = std::move(changed); }

@@ -202,8 +202,8 @@ private:
     bool m_keptElsewhere = false;
 };
 
-/// Those within a revision of a Hugging Face cache in which a name was. The revision's own stays, since the cache's
-/// refs know it, and so do all folders elsewhere.
+/// Removes the empty folders in which a name was, within a revision of a Hugging Face cache. The revision's own stays,
+/// since the cache's refs know it, and so do all folders elsewhere.
 void removeEmptyFolders(const QString& name)
 {
     const QString revisions = QStringLiteral("/snapshots/");

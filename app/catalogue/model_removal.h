@@ -25,7 +25,7 @@ class ModelRemoval
 public:
     bool operator==(const ModelRemoval&) const = default;
     int fileCount() const { return int(files.size()); }
-    /// By name, the first few of them.
+    /// Returns the names of the first few files.
     QStringList shownFiles() const;
 
     QString id;  // of its row; empty: nothing is to be deleted

@@ -98,7 +98,7 @@ private:
         m_report.places.append(report);
     }
 
-    /// What is not there any more is no row.
+    /// Gives the files that were opened by themselves; those that are not there any more get no row.
     void scanFiles()
     {
         for (const QString& path : m_request.files) {

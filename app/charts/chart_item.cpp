@@ -167,7 +167,7 @@ void ChartItem::labelAxes() const
     label(*m_plot->yAxis, m_yText, {});
 }
 
-/// Without places of its own an axis has round numbers; the page writes them.
+/// Writes the numbers of an axis: at the places that are given, or at round ones where none are; the page words them.
 void ChartItem::label(QCPAxis& axis, const QJSValue& text, const QList<double>& ticks) const
 {
     const auto ticker = QSharedPointer<QCPAxisTickerText>::create();

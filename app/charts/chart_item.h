@@ -82,7 +82,7 @@ protected:
     virtual void fill(QCustomPlot& plot) = 0;
     /// The places at which the x axis has numbers, within what is seen; empty: at round ones.
     virtual QList<double> ticksX(double from, double to) const;
-    /// What the numbers under the pointer are of, which is then marked; empty: that is of no one place.
+    /// Returns the point whose numbers are shown at x, which is then marked; empty: they belong to no single point.
     virtual std::optional<QPointF> pointNear(double x) const;
     /// A line that is dragged. False: the pointer is on none, so that the chart is moved.
     virtual bool dragBegins(double x, double y);
@@ -91,7 +91,7 @@ protected:
     virtual void dragEnds(bool chosen);
     bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
     const QStringList& hidden() const { return m_hidden; }
-    /// fill() says it where a chart can be.
+    /// fill() calls it in charts that may have nothing to show.
     void setEmpty(bool empty);
     /// The place of a value on the y axis, in pixels of the item.
     double yPixel(double value) const;

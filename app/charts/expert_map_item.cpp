@@ -18,7 +18,7 @@ constexpr double kGapFrom = 3;      // pixels of a cell that leave room for a ga
 constexpr double kUnused = 0.15, kUsed = 0.5;
 constexpr int kShades = 64;
 
-/// Between the ground, 0, and the ink.
+/// Returns a colour between the ground, at strength 0, and the ink, at 1.
 QRgb shade(const QColor& ground, const QColor& ink, double strength)
 {
     const auto between = [&](double from, double to) {
@@ -57,7 +57,7 @@ ExpertMapItem::ExpertMapItem(QQuickItem* parent)
     connect(this, &ExpertMapItem::looksChanged, this, &ExpertMapItem::pointedChanged);
 }
 
-/// Also while it is not seen: whether it is depends on whether there are experts.
+/// Takes the newest map, also while hidden: the item is shown only if there are experts.
 void ExpertMapItem::takeMap()
 {
     const auto map = monitor() && monitor()->showsKv() ? monitor()->frame().expert_map : nullptr;

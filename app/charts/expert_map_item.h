@@ -38,7 +38,7 @@ class ExpertMapItem : public MonitorItem
     Q_PROPERTY(QVariantMap pointed READ pointed NOTIFY pointedChanged)
 
 public:
-    /// Of which tokens the choices are counted.
+    /// Which tokens' choices are counted.
     enum Span { Answer, Conversation };
     Q_ENUM(Span)
 

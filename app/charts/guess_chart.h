@@ -39,7 +39,7 @@ public:
 
     int drafted() const { return m_drafted; }  // 0: nothing has been guessed
     int accepted() const { return m_accepted; }
-    // Of the answer that is shown: what the draft model guessed, and the block of the model's own file.
+    // Sums over the answer that is shown: what the draft model guessed, and the block of the model's own file.
     GuessSum byModel() const { return m_byModel; }
     GuessSum byBlock() const { return m_byBlock; }
     QVariant gain() const { return m_gain; }  // how many times as fast as the steps without; undefined: not known

@@ -20,8 +20,8 @@ inline bool isNewest(const PressureHistory& history, const PressureHistory::Run&
     return &run == &history.runs().back() && !run.earlier;
 }
 
-/// By context length. Where two points are equally near, it is the one that was measured later. shown(run): whether
-/// the chart shows it.
+/// Finds the point whose context length is nearest; of two that are equally near, the one that was measured later.
+/// shown(run): whether the chart shows it.
 template <class Point, class Shown>
 NearPoint<Point> nearestPoint(const PressureHistory& history, std::vector<Point> PressureHistory::Run::*points,
                               double x, const Shown& shown)

@@ -106,7 +106,7 @@ void OccupancyChart::fill(QCustomPlot& plot)
         drawLevels(plot, places);
 }
 
-/// What lies before this line was not measured now.
+/// Draws a line before which nothing was measured in this run.
 void OccupancyChart::drawEarlier(QCustomPlot& plot) const
 {
     const std::optional<double>& seconds = monitor()->history().earlierSeconds();

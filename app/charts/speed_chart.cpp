@@ -100,7 +100,7 @@ double SpeedChart::drawPredicted(QCustomPlot& plot) const
     return highest;
 }
 
-/// What is foretold is of the open model, not of a recording or of what another model did.
+/// Says whether a forecast is drawn: it is of the open model, not of a recording or of what another model did.
 bool SpeedChart::foretells() const
 {
     return m_placement && monitor() && monitor()->hasModel() && !monitor()->replaying();

@@ -15,7 +15,7 @@
 class AnswersInMaking
 {
 public:
-    /// This one is begun, or gone on with. Returns what stops it.
+    /// This answer is begun, or gone on with. Returns what stops it.
     std::stop_token begin(quint64 number, const StoredMessage& answer);
     const QString& message(quint64 number) const { return m_all.at(number).message; }
 
@@ -28,7 +28,7 @@ public:
     bool end(quint64 number, StoredMessage& answer);
     /// Ends all answers. Returns those that were still thinking: their thoughts are cut off.
     QList<const StoredMessage*> endAll(ConversationTree& tree);
-    /// Those with more text than when they were asked for last.
+    /// Returns the answers with more text than when they were asked for last.
     QList<const StoredMessage*> grown(const ConversationTree& tree);
 
 private:

@@ -247,7 +247,7 @@ void BlockModel::endThought()
     tellThought(*thought);
 }
 
-/// Only the end of the reasoning was marked: what stood there as an answer was none.
+/// Turns what stood there as an answer into a thought: only the end of the reasoning was marked.
 void BlockModel::allWasThought()
 {
     if (m_answered)

@@ -59,7 +59,7 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// More text, as typed or generated; what would hide in it is made visible here.
+    /// Adds text, as typed or generated; what would hide in it is made visible here.
     void append(const QString& text);
     /// No more text comes.
     void finish();

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What somebody wants to have of a message elsewhere: not its reasoning, unless there is nothing else.
+/// Returns what somebody wants to have of a message elsewhere: not its reasoning, unless there is nothing else.
 QString wordsOf(const StoredMessage& message)
 {
     const QString answer = message.role == StoredMessage::Role::Assistant ? answerOf(message.text) : QString();

@@ -76,7 +76,7 @@ void ChatComparison::keep(const QString& id)
     refresh();
 }
 
-/// Of the conversation that is shown now, which may be another one.
+/// Shows the comparison of the conversation that is shown now.
 void ChatComparison::refresh()
 {
     if (m_shown->tree.after(m_shown->compared).size() < 2)

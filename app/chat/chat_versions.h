@@ -18,13 +18,13 @@ public:
     ChatVersions(EngineThread& engine, ConversationStore& store, ShownConversation& shown, OpenConversations& open,
                  ChatTurn& turn);
 
-    /// Of a question: a new version of it, which is asked. Of an answer: a new version that says this.
+    /// Makes a new version: of a question, which is then asked; or of an answer, which says this from now on.
     Q_INVOKABLE bool edit(const QString& message, const QString& text);
     /// The same of a question, of whose files only these go with it, by their ids.
     Q_INVOKABLE bool edit(const QString& message, const QString& text, const QStringList& files);
     Q_INVOKABLE void showPrevious(const QString& message) { show(message, -1); }
     Q_INVOKABLE void showNext(const QString& message) { show(message, 1); }
-    /// Of the last shown message that has versions.
+    /// Goes so many versions on, in the last shown message that has versions.
     Q_INVOKABLE void step(int step);
     /// Shows the versions that lead to this message, as a search may find one that is not on the shown path. False:
     /// there is no such message here.

@@ -177,7 +177,7 @@ void ComposerController::setDraftTokens(int tokens)
     Q_EMIT tokensChanged();
 }
 
-/// What waits to be counted must not keep the message waiting.
+/// Stops counting, so that a message need not wait for it.
 void ComposerController::stopCounting()
 {
     m_countTimer.stop();

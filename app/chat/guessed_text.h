@@ -20,7 +20,7 @@ class GuessedText
 public:
     /// A turn begins that writes this answer from that character on: what was remembered of such is gone.
     void begin(const QString& conversation, const QString& answer, qsizetype from);
-    /// It has ended.
+    /// The turn that writes this answer has ended.
     void end(const QString& conversation, const QString& answer, const engine::Turn& turn);
     void forget(const QString& conversation) { m_pieces.remove(conversation); }
 

@@ -18,8 +18,8 @@ QVariant orUndefined(const std::optional<T>& value)
     return value ? QVariant::fromValue(*value) : QVariant();
 }
 
-/// Where the space at an answer's beginning ends, which is space up to `start`. Many models begin with a space or a
-/// line break: true, and not worth showing. What VisibleText makes visible is no space.
+/// Returns where the space at an answer's beginning ends, which is space up to `start`. Many models begin with a space
+/// or a line break: true, and not worth showing. What VisibleText makes visible is no space.
 qsizetype leadingSpace(QStringView text, qsizetype start)
 {
     while (start < text.size()) {
@@ -123,7 +123,7 @@ struct MessageModel::Row {
         finished = true;
     }
     QStringView shown() const { return QStringView(facts.message.text).sliced(space); }
-    /// As it is shown, up to so many characters of it.
+    /// Returns the text as it is shown, up to so many characters of it.
     QString visible(qsizetype most) const
     {
         QStringView text = shown().first(std::min(shown().size(), most));

@@ -86,7 +86,7 @@ public:
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }
     /// Positions in shownText() where the guessed pieces begin and end: begin, end, begin, end.
     Q_INVOKABLE QList<int> guessedPlaces(int row) const;
-    /// From now on it knows them by this; null: of none.
+    /// Takes what knows the guessed pieces; null: nothing does.
     void setGuessed(const GuessedText* guessed) { m_guessed = guessed; }
     Q_INVOKABLE int rowOf(const QString& message) const;  // -1: it is not shown
 

@@ -19,8 +19,8 @@ QString withoutSpace(QStringView text)
     return rest;
 }
 
-/// Where in the text the excerpt's first marked words begin; -1: it is not an excerpt of this text. The space in an
-/// excerpt is not the text's, so only what is between is compared.
+/// Returns where in the text the excerpt's first marked words begin; -1: it is not an excerpt of this text. The space
+/// in an excerpt is not the text's, so only what is between is compared.
 qsizetype startOfFound(QStringView text, const QString& excerpt)
 {
     const qsizetype begin = excerpt.indexOf(kFoundBegin);

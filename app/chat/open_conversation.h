@@ -92,8 +92,8 @@ struct OpenConversation {
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
     bool worthKeeping() const;  // something was said, is being written or attached, or was chosen
-    /// It was saved for a draft only, and the draft has been deleted. Not while files are being read for it, or it is
-    /// shown with some that could not be.
+    /// The conversation was saved for a draft only, and the draft has been deleted. False while files are being read
+    /// for it, or while it is shown with some that could not be.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
     /// A new one with nothing but files: it is saved when the first of them has been read, and dropped if none can be.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }
@@ -103,8 +103,8 @@ struct OpenConversation {
     void take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request, int limit);
     /// Takes the numbers of the turn that made this answer or went on with it.
     void takeNumbers(StoredMessage& made, const engine::Telemetry& numbers);
-    /// Its turn does not come: what was there before is there again, and new answers go, or say why there is none.
-    /// Returns those that say so, which are to be saved.
+    /// Call it when the conversation's turn does not come: what was there before is there again, and new answers go, or
+    /// say why there is none. Returns those that say so, which are to be saved.
     QStringList takeAnswersBack(const QString& sentence);
     QList<MessageTokens> messageTokens() const;  // where its messages lie in the prompt, in its order
 };

@@ -19,7 +19,7 @@ public:
     OpenConversation* find(const QString& id) const;  // null: it is not in memory
     OpenConversation* open(const QString& id);        // from the store if need be; null: there is no such thing
     OpenConversation* create(const ConversationSettings& settings);
-    /// This one is looked at: it stays, and what was looked at before and has no turn goes.
+    /// Keeps this conversation, which is looked at; what was looked at before and has no turn goes.
     void show(const QString& id);
     void forget(const QString& id);
     void dropIdle();  // those that are not shown, have no turn and wait for no file

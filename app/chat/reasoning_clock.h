@@ -16,7 +16,7 @@ class ReasoningClock
 public:
     /// An answer begins, or goes on behind `earlier`, which took `ms` to think.
     void start(QStringView earlier, std::optional<double> ms);
-    /// More of it came. True: a thought has ended, and ms() has grown.
+    /// More of the answer came. True: a thought has ended, and ms() has grown.
     bool add(QStringView text);
     /// No more comes. True: that cut a thought off, and ms() has grown by the time it had.
     bool end();

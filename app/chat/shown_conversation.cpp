@@ -54,7 +54,7 @@ void ShownConversation::contextIsDifferent()
     Q_EMIT promptChanged();
 }
 
-/// It was another model's.
+/// Forgets what was counted of the context: another model counted it.
 void ShownConversation::forgetContext()
 {
     m_shown->ledger = {};

@@ -24,7 +24,7 @@ std::optional<TurnQueue::Turn> TurnQueue::startNext(int most)
     return started.turn;
 }
 
-/// What a conversation was asked before it had left has to end before it is asked anew.
+/// A conversation that left and came back waits until its earlier turn has ended.
 bool TurnQueue::mayStart(const Turn& turn, int most) const
 {
     qsizetype making = 0;

@@ -69,7 +69,7 @@ void TurnRunner::forget(const QString& id)
     Q_EMIT turnsChanged();
 }
 
-/// Nobody wants what still comes of it. What has come is there again if the conversation is.
+/// Stops a turn of which nobody wants what still comes. What has come is there again if the conversation is.
 void TurnRunner::breakOff(const TurnQueue::Turn& turn)
 {
     Running& running = m_running.at(turn.number);
@@ -230,7 +230,7 @@ void TurnRunner::startNext()
     }
 }
 
-/// They may be one place further.
+/// Tells waiting conversations that their place in the queue may have changed.
 void TurnRunner::tellThoseThatWait()
 {
     const QList<TurnQueue::Turn> waiting = m_queue.waiting();
@@ -275,7 +275,8 @@ engine::Request TurnRunner::requestOf(const TurnQueue::Turn& turn, std::size_t v
     return request;
 }
 
-/// Its turn does not come. What was there before is there again; a new answer goes, or says why there is none.
+/// Takes a waiting turn out of the queue: it does not come. What was there before is there again; a new answer goes, or
+/// says why there is none.
 void TurnRunner::unqueue(OpenConversation& conversation, const QString& sentence)
 {
     for (const QString& said : conversation.takeAnswersBack(sentence))
@@ -345,7 +346,7 @@ void TurnRunner::togglePin(OpenConversation& conversation, const QString& messag
     Q_EMIT pinsChanged(conversation.header.id);
 }
 
-/// Which tokens its messages are is known once the engine has read them: before that, nothing is pinned.
+/// Pins the messages' tokens. Which these are is known once the engine has read them: before that, nothing is pinned.
 void TurnRunner::pinPlaces(const OpenConversation& conversation)
 {
     m_engine.pin(conversation.header.id, m_pinned.tokens(conversation.header.id, conversation.places));

@@ -33,7 +33,7 @@ public:
     void answerAgain(OpenConversation& conversation, const QString& answer);                 // in its place
     void goOn(OpenConversation& conversation, const QString& answer);                        // where its text ends
     void stop(OpenConversation& conversation);
-    /// Only this one of the answers that are being made there.
+    /// Stops only this one of the answers that are being made there.
     void stop(OpenConversation& conversation, const QString& answer);
     void stopAll();
     /// How many tokens an answer that begins from now on may draft at a time.
@@ -65,7 +65,7 @@ public:
     ChatRequest nextRequest(const OpenConversation& conversation) const;
 
 Q_SIGNALS:
-    // Of the conversation with this id.
+    // Each is about the conversation with this id.
     void phaseChanged(const QString& id);
     void messagesChanged(const QString& id);  // any of them but text that was added
     void textAdded(const QString& id, const QString& message, const QString& text);
@@ -89,7 +89,7 @@ private:
         ChatRequest asked;
         AnswersInMaking making;
     };
-    /// Whose the answer of a number is.
+    /// The answer of a number, with its turn and its conversation.
     struct Owner {
         OpenConversation& conversation;
         Running& running;

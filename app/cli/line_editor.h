@@ -27,7 +27,7 @@ private:
     InputHistory history_;
 };
 
-/// Where the lines typed in a chat are kept; empty: nowhere.
+/// Returns where the lines typed in a chat are kept; empty: nowhere.
 std::filesystem::path history_file();
 
 }  // namespace cli

@@ -208,7 +208,7 @@ Json to_json(const net::PullPlan& plan, const std::optional<engine::ModelInfo>& 
     return json;
 }
 
-/// What the plan is, on stderr or, where it is the result, on stdout.
+/// Prints the plan, on stderr or, where it is the result, on stdout.
 void print(std::FILE* to, const net::PullPlan& plan, const std::optional<engine::ModelInfo>& info)
 {
     const auto line = [to](const std::string& text) { std::fprintf(to, "%s\n", for_terminal(text).c_str()); };

@@ -15,7 +15,8 @@ namespace {
 
 using Code = engine::Error::Code;
 
-/// Not as an option: those of a running program can be read by everybody on the machine.
+/// Returns the key for a server, from a file or the environment. It is no option: those of a running program can be
+/// read by everybody on the machine.
 engine::Result<std::string> key_of(const RunOptions& options)
 {
     std::string key;

@@ -50,7 +50,7 @@ engine::Result<std::vector<std::string>> keys_of(const ServeOptions& options)
     return keys;
 }
 
-/// As clients call the model.
+/// Returns the name by which clients call the model.
 std::string name_of(const ServeOptions& options)
 {
     if (!options.alias.empty())

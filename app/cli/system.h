@@ -27,7 +27,7 @@ bool stderr_is_terminal();
 
 // The same as the window's (app/system/profile_folders.h), without Qt.
 
-/// Where files are kept. Empty where the environment names none.
+/// Return where files are kept. Empty where the environment names none.
 std::filesystem::path data_folder();
 std::filesystem::path home_folder();
 

@@ -24,7 +24,7 @@ const char* reason_name(engine::StopReason reason)
     return "";
 }
 
-/// Where the KV lies and what moved: part of every JSON result.
+/// Says where the KV lies and what moved: part of every JSON result.
 nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::map<std::string, int>& events)
 {
     nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
@@ -105,7 +105,7 @@ static void print_guesses(const std::optional<engine::DraftModelTelemetry>& gues
         std::fprintf(stderr, " (%d of %d by %s)", guesser->accepted_tokens, guesser->drafted_tokens, name);
 }
 
-/// Of the model: copies of experts lie in both memories.
+/// Returns the bytes of the model's weights, each once: copies of experts lie in both memories.
 static std::int64_t weight_bytes(const engine::Telemetry& t)
 {
     return t.weight_bytes_host + t.weight_bytes_device - (t.device ? t.device->expert_cache_bytes : 0);

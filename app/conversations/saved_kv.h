@@ -7,8 +7,8 @@
 
 #include <QObject>
 
-/// Also tells it which conversations are gone, so that their files are deleted, those that vanished while the program
-/// did not run included. Lives on the UI thread; owned by Program.
+/// Also tells the engine which conversations are gone, so that their files are deleted, those that vanished while the
+/// program did not run included. Lives on the UI thread; owned by Program.
 class SavedKv : public QObject
 {
     Q_OBJECT

@@ -27,7 +27,7 @@ public:
     ExportJob(const ConversationStore& store, const QStringList& conversations, Format format, const QString& path,
               QObject* parent = nullptr, qint64 largest_bytes = kLargestImport_bytes);
 
-    /// When it is done: a single conversation was larger than that.
+    /// Says, when the job is done, whether a single conversation was larger than `largest_bytes`.
     bool tooLargeToImport() const { return m_tooLarge; }
 
     /// What a conversation's file is called, without a suffix: its title, as far as file systems bear it.

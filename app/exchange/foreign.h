@@ -36,7 +36,7 @@ private:
     QString m_thoughts;
 };
 
-/// Those of them that have messages, with what every conversation needs.
+/// Returns those of the conversations that have messages, with what every conversation needs.
 Imported finished(const QString& program, QList<StoredConversation> conversations, int leftOut);
 Imported tooMany();
 

@@ -41,7 +41,7 @@ void ImportJob::cancel()
     QTimer::singleShot(kFarewell_ms, this, &ImportJob::waitNoLonger);
 }
 
-/// What cannot be written the store keeps trying, also where that is for hours.
+/// Waits no longer; the store keeps trying what it cannot write, for hours if need be.
 void ImportJob::waitNoLonger()
 {
     if (m_onTheirWay.isEmpty())
@@ -132,7 +132,7 @@ void ImportJob::add(const StoredConversation& conversation)
     m_store.add(conversation, added, m_stop.get_token());
 }
 
-// What could not be written the store has said.
+// Goes on after a conversation was written or could not be; the store has said why not.
 void ImportJob::onAdded(const QString& id, bool there)
 {
     if (!m_onTheirWay.remove(id))

@@ -111,7 +111,7 @@ struct ExperimentRow {
     std::optional<double> expertHits, expertMisses;           // those of them that were read, with a copy and without
     double seconds = 0;                                       // that the child ran
 
-    /// Of the experts in RAM that were read, the share that had a copy on the device. Empty: none was read.
+    /// Returns the share that had a copy on the device, of the experts in RAM that were read. Empty: none was read.
     std::optional<double> hitRate() const;
     bool operator==(const ExperimentRow&) const = default;
 };

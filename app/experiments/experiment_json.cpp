@@ -109,7 +109,7 @@ QJsonObject toJson(const ExperimentPlan& plan)
             {QStringLiteral("row_minutes"), plan.rowMinutes}};
 }
 
-/// What versions before did not know stays as it is.
+/// Reads the choices about experts. A plan of an earlier version, which has none, keeps the usual ones.
 void readExperts(Reader& reader, ExperimentPlan& plan)
 {
     if (const QJsonArray places = reader.array("experts_in_ram", 2); !places.isEmpty()) {

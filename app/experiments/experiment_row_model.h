@@ -69,7 +69,7 @@ public:
     bool emulated() const { return m_run.plan.device == QLatin1String("emulated"); }
     bool hasExperts() const { return m_run.plan.hasExperts(); }
     QStringList expertChoices() const;  // of the plan, by name
-    /// Which of them the charts show; what has no experts, or no device, is shown beside any.
+    /// Returns which of them the charts show; what has no experts, or no device, is shown beside any.
     int chartedExperts() const { return m_chartedExperts; }
     void setChartedExperts(int choice);
 

@@ -26,7 +26,7 @@ public:
     explicit ExperimentRunner(QString program, QObject* parent = nullptr);
     ~ExperimentRunner() override;
 
-    /// Beside this program, or where the build put it; empty: it is in neither place.
+    /// Finds spillway-cli beside this program, or where the build put it; empty: it is in neither place.
     static QString findProgram();
     /// `file`: its model's, or what was made of its shape.
     static QStringList arguments(const ExperimentPlan& plan, const ExperimentCell& cell, const QString& file);

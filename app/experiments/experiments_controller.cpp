@@ -231,7 +231,7 @@ void ExperimentsController::measure()
     Q_EMIT progressChanged();
 }
 
-/// After its models. The page shows it beside the minute in which the run began, so another of that minute has another.
+/// Names a run after its models. The page also shows its minute, so only runs of one minute need different names.
 QString ExperimentsController::nameFor(const ExperimentRun& run) const
 {
     const QString first = run.plan.models.first().title;

@@ -20,7 +20,7 @@ using secrets::MayAsk;
 constexpr qint64 kSpeedOver_ms = 1500;
 constexpr qint64 kQuiet_ms = 4000;  // shorter pauses are nothing to speak of
 
-/// Without its folder, and which part of how many the file is.
+/// Returns a file's name without its folder and its ending, and without which part of how many it is.
 QString nameOf(const QString& file)
 {
     const auto split = splitName(file);
@@ -169,7 +169,7 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
     keep();
 }
 
-/// What is there of the model stays; a fetch that runs begins anew with a longer list.
+/// Adds companions to a fetch. What is there of the model stays; a fetch that runs begins anew with a longer list.
 void FetchQueue::addCompanions(int row, const QStringList& companions, double bytes)
 {
     FetchItem& item = m_items[row];
@@ -223,7 +223,7 @@ void FetchQueue::cancel(int row)
     startNext();
 }
 
-/// Those that no row but this one has; -1: that none has.
+/// Returns those of `files` that no row but `row` has; -1: that no row has.
 QStringList FetchQueue::onlyOf(int row, QStringList files) const
 {
     for (int other = 0; other < count(); ++other)
@@ -232,7 +232,7 @@ QStringList FetchQueue::onlyOf(int row, QStringList files) const
     return files;
 }
 
-/// After what ran has let go of it, on the same thread.
+/// Deletes files on the thread that fetches, when the fetch that ran has closed them.
 void FetchQueue::discard(const QStringList& places, const QStringList& whole)
 {
     const auto tell = [guard = QPointer(this)] {
@@ -406,7 +406,7 @@ void FetchQueue::onProgress(const FetchedSoFar& now)
     tell(m_running);
 }
 
-/// Also while nobody reports anything, as before the server answers.
+/// Looks for how long no bytes have come, also while nobody reports anything, as before the server answers.
 void FetchQueue::lookForBytes()
 {
     FetchItem& item = m_items[m_running];

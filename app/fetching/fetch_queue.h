@@ -55,7 +55,7 @@ public:
 
     int count() const { return int(m_items.size()); }
     int unfinished() const;
-    /// Of what runs; of what failed, or is paused, or waits, where nothing does.
+    /// Sums up the fetches that run; if none runs, those that failed, are paused or wait.
     FetchSummary summary() const { return m_summary; }
     QString error() const { return m_error; }
 
@@ -79,7 +79,7 @@ public:
     bool needs(const QStringList& files) const;
     /// A model has been deleted: what is done and not there any more is no row.
     void forgetDeleted();
-    /// From now on, also what runs; 0: as fast as they come.
+    /// Limits all fetches from now on, running ones as well; 0: no limit.
     void setMostBytesPerS(qint64 bytes) { *m_mostBytesPerS = bytes; }
     /// The user permits it, or no longer does: what runs stops and waits.
     void onAllowedChanged();

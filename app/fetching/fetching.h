@@ -13,7 +13,7 @@
 
 #include <memory>
 
-/// Until the user has permitted it, nobody is asked anything. Lives on the UI thread; owned by Program.
+/// Nobody is asked anything until the user has permitted it. Lives on the UI thread; owned by Program.
 class Fetching : public QObject
 {
     Q_OBJECT

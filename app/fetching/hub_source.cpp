@@ -322,8 +322,8 @@ private:
                                                                     : std::nullopt;
     }
 
-    /// What the hub refuses to whom it does not know, a token may help against; it may be refused only because the
-    /// store withholds that. `token`: nothing where it is not the hub that was asked.
+    /// Says of a refusal whether a token may help. Where the hub refuses only because the store withholds the token,
+    /// the failure says that. `token`: nothing where it is not the hub that was asked.
     template <typename Answer>
     net::Result<Answer> told(net::Result<Answer> answer, const std::optional<GivenToken>& token) const
     {

@@ -115,7 +115,7 @@ void HubToken::settle(const std::stop_token& stop)
     forgetUnneeded(stop);
 }
 
-/// What was there before is the token until the new one is written.
+/// Puts a token in. The one before is the token until the new one is written.
 engine::Status HubToken::putIn(const std::string& token, MayAsk may, const std::stop_token& stop)
 {
     const secrets::Secret secret{secrets::new_id(), "Spillway: token for Hugging Face", token};
@@ -137,7 +137,7 @@ engine::Status HubToken::putIn(const std::string& token, MayAsk may, const std::
     return done;
 }
 
-/// Until the file names it as the token, the file names it as one to forget.
+/// Puts the token into the password store. Until the file names it as the token, the file names it as one to forget.
 secrets::Kept HubToken::putInStore(const secrets::Secret& secret, MayAsk may, const std::stop_token& stop)
 {
     net::KeptToken before = kept();

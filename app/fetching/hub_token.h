@@ -31,8 +31,8 @@ public:
     GivenToken get(secrets::MayAsk may, const std::stop_token& stop);
     /// The user has entered it, and may be asked to unlock the store.
     engine::Status keep(const std::string& token, const std::stop_token& stop);
-    /// What lies in the file goes to the store, and what nobody needs leaves that, as far as it is open. Nobody is
-    /// asked.
+    /// Moves the token from the file into the store, and removes from that what nobody needs, as far as it is open.
+    /// Nobody is asked.
     void settle(const std::stop_token& stop);
 
 private:

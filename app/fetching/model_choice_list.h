@@ -45,15 +45,15 @@ public:
     /// -1: none.
     int recommended() const { return m_recommended; }
 
-    /// Where the first file of each row is, if all of it is here; else empty.
+    /// Takes where the first file of each row is, if all of it is here; else empty.
     void setPlaces(const QStringList& places);
     QString place(int row) const { return m_places.value(row); }
-    /// Those that are being fetched, by their first files.
+    /// Takes the states of those that are being fetched, by their first files.
     void setFetchStates(const QHash<QString, Fetch::State>& states);
 
-    /// This version cannot run it: it neither fits nor is recommended.
+    /// Marks a row that this version cannot run: it neither fits nor is recommended.
     void setUnusable(int row);
-    /// What the header of a row said, and by what fit is judged.
+    /// Takes what the header of a row said, and by what fit is judged.
     void setFits(int row, const engine::ModelInfo& info, const engine::LoadRequest& request,
                  const engine::MachineMemory& memory);
 

@@ -32,8 +32,8 @@ public:
 };
 Q_DECLARE_METATYPE(OutlookRow)
 
-/// By the planner that the slider's preview uses, with the choices of the next load. What it lacks of the rates of this
-/// machine is measured, while nothing else is computed. Lives on the UI thread; owned by ModelPage.
+/// Foretells by the planner that the slider's preview uses, with the choices of the next load. What it lacks of the
+/// rates of this machine is measured, while nothing else is computed. Lives on the UI thread; owned by ModelPage.
 class ModelOutlook : public QObject
 {
     Q_OBJECT
@@ -66,7 +66,7 @@ public:
     QVariant expertsOnDevice() const { return m_expertsOnDevice; }
     QVariant spillTokens() const { return m_spillTokens; }  // where the first block leaves it; undefined: none does
 
-    /// Of another model; nothing: of none.
+    /// Shows the outlook of another model; nothing: of none.
     void show(const std::optional<engine::Planner>& plan);
     /// The machine is free again, or more is known of it; or other choices are made.
     void refresh();

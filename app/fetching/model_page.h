@@ -79,17 +79,17 @@ public:
     /// The user's token is another one: asks again for what the one before was refused.
     void onToken();
     Q_INVOKABLE void look(int row);
-    /// With the companions that are wanted.
+    /// Fetches the model of a row, with the companions that are wanted.
     Q_INVOKABLE void fetch(int row);
     Q_INVOKABLE void setWanted(int companion, bool wanted);
-    /// One that is here.
+    /// Opens a model that is here.
     Q_INVOKABLE void openHere(int row);
     /// Puts code of the card into the clipboard.
     Q_INVOKABLE void copy(const QString& text) const;
 
     /// Finds out on another thread which of its files are here: one may have come, or gone.
     void lookAtDisk();
-    /// As fetch() asks for it; empty: none is shown yet.
+    /// Returns the repository's name, as fetch() asks for it; empty: none is shown yet.
     QString repository() const { return m_found ? QString::fromStdString(m_found->wanted) : QString(); }
     QStringList wantedCompanions() const;  // their paths there
 

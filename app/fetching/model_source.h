@@ -78,9 +78,9 @@ class ModelSource
 public:
     virtual ~ModelSource() = default;
 
-    /// Whom it asks: "huggingface.co".
+    /// Returns whom it asks: "huggingface.co".
     virtual std::string host() const = 0;
-    /// Where the user's token for that host is kept. Opens no question.
+    /// Says where the user's token for that host is kept. Opens no question.
     virtual TokenPlace token_place() const = 0;
     /// Keeps another one, or none where it is empty. CannotWrite: all is as it was.
     virtual engine::Status keep_token(const std::string& token, const std::stop_token& stop) = 0;
@@ -103,13 +103,13 @@ public:
     virtual net::Result<LookedAt> look(const FoundRepository& found, const net::ModelChoice& choice,
                                        const std::stop_token& stop) = 0;
 
-    /// Where these files of the repository are already, of the right size; empty for one that is not. `to`: the folder
-    /// of WantedModel, which is looked into first. It asks the disk only.
+    /// Finds where these files of the repository are already, of the right size; empty for one that is not. `to`: the
+    /// folder of WantedModel, which is looked into first. It asks the disk only.
     virtual std::vector<std::filesystem::path> places(const FoundRepository& found,
                                                       const std::vector<net::HubFile>& files,
                                                       const std::filesystem::path& to) const = 0;
 
-    /// Where the files of the model will lie, by all of their names, as soon as that is known.
+    /// Takes where the files of the model will lie, by all of their names, as soon as that is known.
     using OnPlaces = std::function<void(const std::vector<std::filesystem::path>&)>;
     /// One of them is whole now. `came`: all of its names, where it was not there before. `model`: those of all the
     /// model's own files, once it can be opened.

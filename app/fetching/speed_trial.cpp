@@ -65,7 +65,7 @@ QStringList placed(const engine::PlacementOptions& placement)
                      << QString::fromStdString(std::string(engine::name_of(placement.kv_policy)));
 }
 
-/// What the process takes of this machine's memory.
+/// Returns how much of this machine's memory the process takes.
 std::int64_t hostBytes(const LookedAt& subject, engine::LoadRequest request)
 {
     // Also what the model does not use is made and written.

@@ -20,7 +20,7 @@ struct ThisMachine {
                         const GoesOn&)>
         measure = {};
     std::function<void(const engine::MachineRates&)> keep = {};
-    /// It computes something else, so that what is measured now would be wrong.
+    /// Says whether the machine computes something else, so that what is measured now would be wrong.
     std::function<bool()> busy = {};
     QString program = {};  // spillway-cli, which tries a model; empty: there is none
     QString folder = {};   // where a model that is tried is made

@@ -39,5 +39,5 @@ struct FormulaBox {
     double em(const char* name, double missing = 0) const;
 };
 
-/// What Katex::boxes wrote; nothing when it is none of that.
+/// Reads what Katex::boxes wrote; nothing when it is none of that.
 std::optional<FormulaBox> readFormulaBoxes(const QByteArray& json);

@@ -19,7 +19,7 @@ struct Style {
     Align align = Align::Left;
 };
 
-// Of katex.css's size1 to size11, in em of the text.
+// The sizes size1 to size11 of katex.css, in em of the text.
 constexpr std::array kSizes{0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.44, 1.728, 2.074, 2.488};
 constexpr double kTagGap = 2;      // em before an equation's number
 constexpr double kLineGap = 0.35;  // em between the lines of a formula
@@ -316,7 +316,7 @@ void Layouter::placeText(const FormulaBox& box, const Style& style, double x, do
     m_out.shapes.append({to.map(m_fonts.shape(style.face, box.text).path), style.color});
 }
 
-/// What is as wide as the list around it: lines above, below and between, and drawings that stretch.
+/// Places what is as wide as the list around it: lines above, below and between, and drawings that stretch.
 void Layouter::placeLines(const FormulaBox& box, const Style& style, double x, double y, double room)
 {
     const double thickness = box.em("borderBottomWidth") * style.em;

@@ -41,7 +41,7 @@ public:
 
     /// The formula's picture; nothing as long as it is not there (`settled` says when it is) and when it cannot be set.
     std::optional<FormulaPicture> picture(const QString& latex, bool display, const Look& look);
-    /// It has been tried: what has no picture now will have none.
+    /// Says whether the formula has been tried: if it has no picture now it will have none.
     bool settled(const QString& latex, bool display) const;
 
 Q_SIGNALS:

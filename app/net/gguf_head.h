@@ -35,7 +35,7 @@ struct RemoteModel {
     std::shared_ptr<const void> kept;  // `header` is there as long as this
 };
 
-/// Only the headers of its files are fetched, into a temporary folder.
+/// Looks at a model elsewhere. Only the headers of its files are fetched, into a temporary folder.
 Result<RemoteModel> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
                                    const std::stop_token& stop);
 

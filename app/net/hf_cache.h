@@ -10,7 +10,8 @@
 
 namespace net {
 
-/// Where one file of a repository lies: its bytes under their hash, and its name in a revision, which leads there.
+/// The two places of one file of a repository: its bytes under their hash, and its name in a revision, which leads
+/// there.
 struct CachePlace {
     std::filesystem::path blob;
     std::filesystem::path name;

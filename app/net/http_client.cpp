@@ -155,10 +155,11 @@ struct HttpClient::Hop {
         return true;
     }
 
-    /// Of an answer that says no or leads elsewhere; the rest of its body tells nothing more.
+    /// Says whether enough was read of an answer that refuses or redirects: the rest of its body tells nothing more.
     bool is_enough() const { return refused_bytes > kMostRefusedBytes; }
 
-    /// Before the first byte, or at the end of an answer without any.
+    /// Gives the reader the head, before the first byte or at the end of an answer without any. False: the request
+    /// ends.
     bool give_head()
     {
         if (std::exchange(head_given, true) || !is_success(head.status) || !reader.on_head)

@@ -29,7 +29,7 @@ struct ByteRange {
     std::int64_t end = 0;
 };
 
-/// Over which connections a token goes.
+/// The connections over which a token goes.
 enum class TokenOver {
     Secure,  // https, and whatever leads to this machine
     Any,     // plain http, too: the user was told that others on the way can read it

@@ -74,7 +74,7 @@ std::string licence_of(const Json& model)
     return {};
 }
 
-/// Without the table of facts for machines that a card may begin with.
+/// Returns the text of a card without the table of facts for machines that it may begin with.
 std::string card_text(std::string text)
 {
     if (!text.starts_with("---\n") && !text.starts_with("---\r\n"))

@@ -50,9 +50,9 @@ public:
     /// The page that `next` of the one before leads to.
     Result<FoundModels> search_on(const std::string& next, const std::stop_token& stop) const;
     Result<HubCard> card(const HubRepository& repository, const std::stop_token& stop) const;
-    /// Where the bytes of one file are.
-    /// Where a browser shows it.
+    /// Returns the address at which a browser shows the repository.
     std::string page_url(const HubReference& reference) const;
+    /// Returns the address of a file's bytes.
     std::string file_url(const HubRepository& repository, const HubFile& file) const;
     const std::string& token() const { return token_; }
 

@@ -17,9 +17,9 @@ struct KeptToken {
     bool operator==(const KeptToken&) const = default;
 };
 
-/// Where the file lies. `data`: this program's folder.
+/// Returns where the file lies. `data`: this program's folder.
 std::filesystem::path kept_token_file(const std::filesystem::path& data);
-/// What makes no sense in the file is no token.
+/// Reads the file. What makes no sense in it is no token.
 KeptToken read_kept_token(const std::filesystem::path& file);
 std::string text_of(const KeptToken& kept);
 /// The token in a text that somebody has typed, without spaces around it. Empty: it is not one word, and would break

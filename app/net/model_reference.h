@@ -40,7 +40,7 @@ using ModelReference = std::variant<HubReference, OllamaReference, LinkReference
 /// BadRequest with one sentence for what is none of these.
 Result<ModelReference> read_reference(std::string_view text);
 
-/// It can be told from the name of a file on this computer.
+/// Says whether the text names a model elsewhere and cannot be the name of a file here.
 bool names_a_remote_model(std::string_view text);
 
 /// A relative path that leads nowhere else and that every system takes: names from a server become names of files.

@@ -28,7 +28,7 @@ public:
     Status reserve(std::int64_t bytes);
     Status write(std::int64_t offset, std::span<const std::byte> bytes);
     Status read(std::int64_t offset, std::span<std::byte> to) const;
-    /// What was written is on the disk.
+    /// Brings what was written to the disk.
     Status sync();
     /// Another name for the finished file, which is on the disk under it then. Call it last.
     Status move_to(const std::filesystem::path& target);

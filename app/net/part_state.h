@@ -10,7 +10,7 @@
 
 namespace net {
 
-/// Of which file the part is, and which bytes of it are on the disk.
+/// What a part is of, and which bytes of that file are on the disk.
 struct PartState {
     std::int64_t bytes = 0;  // of the whole file
     std::string sha256;      // empty: nobody has said
@@ -18,8 +18,8 @@ struct PartState {
     ByteRanges done;
 };
 
-/// Where a file that becomes `target` is kept meanwhile, and what is known of it. Not ".incomplete": other programs
-/// that use the Hugging Face cache would take such a file for theirs, and its size for what they have.
+/// Return where a file that becomes `target` is kept meanwhile, and what is known of it. Not ".incomplete": other
+/// programs that use the Hugging Face cache would take such a file for theirs, and its size for what they have.
 std::filesystem::path part_path(const std::filesystem::path& target);
 std::filesystem::path state_path(const std::filesystem::path& target);
 

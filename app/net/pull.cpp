@@ -54,7 +54,7 @@ bool wants(const PullRequest& request, const std::string& companion)
     return request.companions || std::find(request.with.begin(), request.with.end(), companion) != request.with.end();
 }
 
-/// What was asked for by name has to be there: it might be another's name for what the user wants.
+/// Fails if a file that was asked for by name is gone: another one might not be what the user wants.
 Status all_there(const PullRequest& request, const PullPlan& plan)
 {
     for (const std::string& name : request.with)

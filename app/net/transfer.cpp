@@ -87,7 +87,7 @@ Result<std::string> Transfer::run(const std::function<void(const FetchProgress&)
     return sha256_;
 }
 
-/// What the state names is on the disk before the state is.
+/// Writes the state, after what it names is on the disk.
 Status Transfer::keep_state()
 {
     PartState now;

@@ -15,14 +15,14 @@ struct Origin {
 
     bool operator==(const Origin&) const = default;
     bool is_this_machine() const;
-    /// As people write it; the port only where it is not the usual one.
+    /// Returns the address as people write it; with the port only where it is not the usual one.
     std::string text() const;
 };
 
 /// Nothing: no address, or none of http and https, or one with a user's name or password in it.
 std::optional<Origin> origin_of(const std::string& url);
 
-/// Where `location` leads from `url`; nothing where that is no address.
+/// Returns where `location` leads from `url`; nothing where that is no address.
 std::optional<std::string> joined(const std::string& url, const std::string& location);
 
 /// The path of a file, each byte but letters, digits and "-._~/" escaped.

@@ -225,7 +225,7 @@ void DeviceController::onRefused()
     takeBack();
 }
 
-/// What was chosen since may still be agreed to.
+/// Goes back to the choices that were accepted last, unless something was asked for that may still be agreed to.
 void DeviceController::takeBack()
 {
     if (!m_askedFor.isEmpty())

@@ -215,7 +215,7 @@ private:
         return d;
     }
 
-    /// What others do at the end of VRAM: they stop.
+    /// With the policy `resident` the answer stops when the device is full, as in other programs.
     std::optional<Diagnosis> residentEnds() const
     {
         if (m_facts.policy != engine::KvPolicy::Resident || !m_facts.spillTokens ||
@@ -378,7 +378,8 @@ private:
         return d;
     }
 
-    /// Of the answer's time, how long the link was busy with what is no KV. Empty: its rate is not known.
+    /// Returns for what share of the answer's time the link was busy with other things than KV. Empty: its rate is not
+    /// known.
     std::optional<double> linkShareOfCopies() const
     {
         const engine::StepShares& s = *last().shares;
@@ -396,7 +397,7 @@ private:
         return last().device->cached_experts > 0 && reads >= kEnoughReads && m_facts.expertHits < least * reads;
     }
 
-    /// As much room again, if the device has it.
+    /// Suggests twice the room for copies of experts, if the device has it.
     Diagnosis tooFewCopies(Diagnosis d) const
     {
         const engine::DeviceTelemetry& device = *last().device;
@@ -440,7 +441,8 @@ private:
         return d;
     }
 
-    /// Less than a third each, and together more than anything but the arithmetic.
+    /// Finds KV in RAM as the cause where link and host's attention, less than a third each, together take more than
+    /// anything but the arithmetic.
     std::optional<Diagnosis> kvInRam() const
     {
         const auto fell = fellFrom();

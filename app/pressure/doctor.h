@@ -148,7 +148,8 @@ DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shar
 std::optional<double> measuredSpeed(const engine::Telemetry& last);
 /// Tokens a second of an answer in which drafts cost noticeably more than they brought; empty: they did not.
 std::optional<double> slowedByDrafts(const engine::Telemetry& last);
-/// What its change is predicted to bring is more, or less, than what two answers differ by.
+/// Says whether the change is predicted to alter the speed by more than two answers differ anyway; true also where
+/// nothing is predicted.
 bool changesSpeed(const Diagnosis& diagnosis);
 
 /// A pure function. A lack of memory comes first, since it makes all other numbers meaningless; then the cause that

@@ -116,7 +116,7 @@ void DoctorController::undo()
     Q_EMIT changed();
 }
 
-/// What brings back what is now.
+/// Returns the action that restores what is set now.
 DoctorAction DoctorController::opposite(const DoctorAction& action) const
 {
     using Action = DoctorAction::Kind;
@@ -245,13 +245,13 @@ void DoctorController::onConversation(const QString& conversation)
     show({});
 }
 
-/// What was copied to stay there for more than a step of a prompt.
+/// Returns the bytes that were copied to stay there for more than a step of a prompt.
 static qint64 copiedTo(const engine::DeviceTelemetry& device)
 {
     return device.to_device_bytes - device.expert_streamed_bytes;
 }
 
-/// While nothing is answered here, other programs' answers may read experts.
+/// Counts anew while nothing is answered here: other programs' answers may read experts.
 void DoctorController::countBetween(const engine::Telemetry& frame)
 {
     if (!m_turns.isEmpty() || !frame.device)
@@ -277,7 +277,8 @@ void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& fa
     m_copiedBytes = copied;
 }
 
-/// Of experts each further row of a step reads others; and a file that has a block for guessing needs no other.
+/// Suggests no draft model for a mixture of experts, where each further row reads other experts, nor for a model with a
+/// block that guesses.
 std::optional<DoctorDraft> DoctorController::draftFor(const engine::LoadRequest& request,
                                                       const engine::Telemetry& last) const
 {

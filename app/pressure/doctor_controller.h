@@ -68,7 +68,7 @@ public:
     void onModelGone();
     /// What had shrunk for another program has grown back: that is not suggested any more.
     void onGrown();
-    /// It is shown; another one's answers are not judged.
+    /// This conversation is shown; another one's answers are not judged.
     void onConversation(const QString& conversation);
     void onTurn(quint64 turn, const QString& conversation) { m_turns.insert(turn, conversation); }
     /// What predictions are computed from; null: nothing is predicted.
@@ -121,7 +121,7 @@ private:
     std::shared_ptr<CoreWatch> m_watch = std::make_shared<CoreWatch>();  // the engine's thread uses it
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::ModelInfo> m_model;
-    /// Since the model was loaded, before the answer.
+    /// Counts since the model was loaded, before the answer.
     qint64 m_expertHits = 0, m_expertMisses = 0, m_copiedBytes = 0;
     std::vector<double> m_earlier;         // tokens/s of the conversation's answers
     QString m_shown;                       // conversation

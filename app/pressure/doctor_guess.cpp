@@ -7,7 +7,7 @@ namespace {
 // With fewer rows what a prompt took is mostly the reading of the weights, which they share.
 constexpr int kEnoughRows = 16;
 
-// What is read of RAM is shared by the rows of a step; of anything else a guess is no remedy.
+// Guessing helps only where a step mostly reads RAM, since all rows of a step share that.
 constexpr double kLeastReading = 0.5;
 
 // Less is within what two answers differ by.

@@ -3,8 +3,8 @@
 
 #include "app/pressure/doctor.h"
 
-/// Of a draft model's guesses whose predecessors were right, the share that is right. It is not known before the model
-/// has guessed; the Doctor assumes that it lies between these two, and its sentence says so.
+/// The share of a draft model's guesses that is right, of those whose predecessors were right. It is not known before
+/// the model has guessed; the Doctor assumes that it lies between these two, and its sentence says so.
 constexpr double kFewRight = 0.5, kManyRight = 0.75;
 
 /// The same diagnosis; with the draft model as the change, where it names none, where reading RAM takes most of a step,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-// What waiting for a core took is taken off the parts in which it happened.
+// Divides the time of an answer. What waiting for a core took is taken off the parts in which it happened.
 DoctorShares sharesOf(const DoctorFacts& facts)
 {
     const engine::StepShares& s = *facts.last.shares;

@@ -38,7 +38,7 @@ public:
     /// Experts of layers on the device lie in RAM, and it keeps copies of some where it is asked to.
     bool takesCopies() const;
     bool copiesAutomatic() const { return !m_wish.expert_cache_bytes; }
-    /// As it was asked for, or chosen.
+    /// Returns the room for copies, as it was asked for, or chosen.
     double roomForCopies() const { return copiesAutomatic() ? copyBytes() : double(*m_wish.expert_cache_bytes); }
     double mostRoom() const;                                                                  // that can be asked for
     double copyBytes() const { return m_device ? double(m_device->expert_cache_bytes) : 0; }  // that there are

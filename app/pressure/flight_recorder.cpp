@@ -181,7 +181,8 @@ void FlightRecorder::forget(const QString& conversation)
         Q_EMIT computedForgotten(m_turn);
 }
 
-/// It is neither shown nor computed any more, or only one of these.
+/// Saves the recording of a conversation that is no longer shown or no longer computed, and forgets it when it is
+/// neither.
 void FlightRecorder::leave(const QString& conversation)
 {
     keep(conversation);

@@ -34,11 +34,11 @@ public:
     /// What can be drawn beside the numbers of the open model: that recording, or until this model's first answer there
     /// what was measured of the model alone.
     const Recording& drawn() const { return shownIsOfAnotherModel() ? m_ofModel : shown(); }
-    /// Another model than the open one answered there last.
+    /// In the shown conversation, another model than the open one answered last.
     bool shownIsOfAnotherModel() const { return m_modelOpen && !isOfOpenModel(shown()); }
     /// No answer of the shown conversation was ever computed, as far as is known.
     bool shownIsBlank() const { return !readsShown() && shown().history.runs().empty(); }
-    /// What the model computed last, since it was loaded, was another one. What it computes beside the turn that is
+    /// The open model last computed another conversation than the shown one. What it computes beside the turn that is
     /// followed does not count.
     bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
     /// What was kept of it is still being read.
@@ -58,7 +58,7 @@ public:
     bool runs(quint64 turn) const { return m_running.count(turn) > 0; }
     /// Takes where a conversation's messages lie in the prompt, in the order of their tokens.
     void place(const QString& conversation, const QList<MessageTokens>& places);
-    /// It was thrown away.
+    /// The conversation was thrown away.
     void forget(const QString& conversation);
 
     void add(quint64 turn, const engine::Telemetry& frame);  // turn 0: of none

@@ -19,8 +19,8 @@ std::shared_ptr<const engine::MachineRates> kept(const engine::RatesFile& file)
     return rates && *rates ? std::make_shared<const engine::MachineRates>(**rates) : nullptr;
 }
 
-/// Where a small device spills, keeping KV in half the room is what the Doctor proposes: it says what that would bring.
-/// (On a GPU each measurement is of one type.)
+/// Says whether rates are measured for KV in half the room, too. Where a small device spills the Doctor proposes that,
+/// and says what it would bring. (On a GPU each measurement is of one type.)
 bool mayBeKeptSmaller(const engine::LoadRequest& request)
 {
     return request.placement.device == engine::PlacementOptions::Device::Emulated &&
@@ -29,7 +29,7 @@ bool mayBeKeptSmaller(const engine::LoadRequest& request)
 
 }  // namespace
 
-/// Those that are known, where they suffice.
+/// Returns the rates that are known, where they suffice; else measures them.
 Rates MachineSpeed::measureFor(const engine::Planner& planner, const engine::LoadRequest& request,
                                const engine::MachineRates* known, const GoesOn& goesOn)
 {
@@ -101,7 +101,7 @@ void MachineSpeed::onOutrun(const engine::LoadRequest& request)
     want(request);
 }
 
-/// What is being measured is not wanted any more.
+/// Measures for this request later; what is being measured is not wanted any more.
 void MachineSpeed::want(const engine::LoadRequest& request)
 {
     m_stop.request_stop();

@@ -47,7 +47,7 @@ public:
     bool measuring() const { return m_measurements > 0; }
     /// Whether others compute on this machine, of which the engine's worker says nothing: then it waits.
     void setOthers(std::function<bool()> compute) { m_othersCompute = std::move(compute); }
-    /// They have begun.
+    /// Others have begun to compute: a measurement that runs is stopped and made later.
     void onOthers();
     /// Somebody else has measured these.
     void keep(const engine::MachineRates& rates);

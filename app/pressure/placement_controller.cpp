@@ -316,7 +316,7 @@ void PlacementController::onFrame(const engine::Telemetry& frame, bool alone)
     Q_EMIT changed();
 }
 
-/// What was chosen by the tokens that fit has become bytes, and stays so whatever else changes.
+/// Keeps in bytes what was chosen by the tokens that fit, so that it stays so whatever else changes.
 void PlacementController::takeSizes()
 {
     engine::PlacementOptions& placement = m_request.placement;

@@ -62,7 +62,7 @@ public:
     static QString nameOf(engine::Event::Cause cause);  // empty: there is none
 
     void add(const PlacementMove& move);
-    /// Those of another conversation or recording.
+    /// Shows the moves of another conversation or recording.
     void reset(const QList<PlacementMove>& moves, const Messages& messages);
 
 private:

@@ -13,7 +13,7 @@ namespace {
 constexpr int kCurvePoints = 32;
 constexpr int kEnoughTokens = 16;  // for a rate that is not chance
 
-// Where the first block leaves the device; empty where the context is full before.
+// Returns where the first block leaves the device; empty where the context is full before.
 std::optional<int> spillWithin(int context_tokens, const engine::Plan& plan)
 {
     return plan.spill_tokens && *plan.spill_tokens < context_tokens ? plan.spill_tokens : std::nullopt;

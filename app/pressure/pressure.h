@@ -33,9 +33,9 @@ public:
     PressureMonitor* monitor() { return &m_monitor; }
     PlacementController* placement() { return &m_placement; }
     DeviceController* devices() { return m_devices; }
-    /// What its pages offer; before they are made. Outlives this.
+    /// Takes what its pages offer. Call it before they are made; the object outlives this.
     void offerDevices(DeviceController* devices) { m_devices = devices; }
-    /// Which models could guess for the open one, and that the user lets them. Both outlive this.
+    /// Takes which models could guess for the open one, and that the user lets them. Both outlive this.
     void offerDrafts(CatalogueController& catalogue, const Setting& draft);
     ShownPlacementEvents* events() { return &m_shownEvents; }
     DoctorController* doctor() { return &m_doctor; }

@@ -75,7 +75,7 @@ public:
     void pickUp();
     /// The second at which what is from earlier ends; empty: there is no such thing.
     const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }
-    /// What was measured so far was another model's, and is kept, but not drawn with what comes.
+    /// What was measured so far was another model's: it is kept, but not drawn with what comes.
     void beginModel();
     /// The first of the runs, and the time, that are the newest model's.
     std::size_t firstRun() const { return m_firstRun; }
@@ -113,7 +113,7 @@ private:
     int m_fromTokens = 0, m_fromDrafted = 0;
     int m_guessesDrafted = 0, m_guessesAccepted = 0;  // of the answer, up to its last point of guesses
     engine::PlainSteps m_fromPlain;
-    /// Of the point of experts that is being measured.
+    /// Counts the experts read since the last point of the hit rate.
     struct Reads {
         int tokens = 0;
         std::int64_t hits = 0, misses = 0;

@@ -12,7 +12,7 @@
 
 namespace {
 
-// As often as the eye follows numbers and lines; a picture of a chart costs some milliseconds.
+// Numbers and lines change only as often as the eye follows them: a picture of a chart costs some milliseconds.
 constexpr int kTellMs = 100;
 
 PressureHistory::Sample lastSample(const PressureHistory& history)
@@ -48,7 +48,7 @@ bool PressureMonitor::severalModels() const
            (!m_replayed && m_recorder.shownIsOfAnotherModel());
 }
 
-/// What was computed last is shown while it goes on, and beside a conversation of which something was computed.
+/// Shows the KV of another conversation while that one is answered, or if something of the shown one was ever computed.
 bool PressureMonitor::showsKv() const
 {
     return !ofAnother() || m_answering || !m_recorder.shownIsBlank();
@@ -74,7 +74,7 @@ void PressureMonitor::setTrouble(const QString& sentence)
     Q_EMIT troubleChanged();
 }
 
-// What was kept of a conversation does not hide what the memory holds now.
+// Returns what the device's memory holds now: what was kept of a conversation does not hide that.
 MemoryReading PressureMonitor::device() const
 {
     return m_hasModel && !m_replayed ? MemoryReading::ofDevice(m_frame) : lastSample(history()).device;
@@ -227,7 +227,7 @@ void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
     take(turn, m_thrownAway.shown(turn, frame, m_recorder.runs(turn)));
 }
 
-/// What is known of it already is shown, before its next frame comes.
+/// Shows what is known of the followed turn already, before its next frame comes.
 void PressureMonitor::showFollowed()
 {
     m_pipeline.endTurn();
@@ -251,7 +251,7 @@ void PressureMonitor::onFailed(quint64 turn)
 
 void PressureMonitor::onPlacement(const engine::Telemetry& frame)
 {
-    // Of no turn: where the bytes lie is new, the last answer's numbers stay.
+    // The frame belongs to no turn: it says where bytes lie now, and the last answer's numbers are kept.
     engine::Telemetry known = frame;
     known.ttft_ms = m_frame.ttft_ms;
     known.tpot = m_frame.tpot;

@@ -66,7 +66,7 @@ public:
     bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
     /// The model's KV is that of another conversation.
     bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
-    /// Where the model's KV lies; null: nowhere, or all that is known of it is of another conversation.
+    /// Returns where the model's KV lies; null: nowhere, or all that is known of it is of another conversation.
     std::shared_ptr<const engine::KvMap> kvMap() const { return showsKv() ? m_frame.kv_map : nullptr; }
     bool showsKv() const;  // and what its tokens chose
     /// Other models answered before, in this conversation; charts are of the newest.

@@ -5,7 +5,8 @@
 
 #include <QtGlobal>
 
-/// Its turn may still have to stop, and the engine keeps its tokens until nobody can take the removal back.
+/// The turn of a conversation that is thrown away may still have to stop, and the engine keeps its tokens until nobody
+/// can take the removal back.
 class ThrownAway
 {
 public:

@@ -65,7 +65,7 @@ void add_sampling(const engine::SamplingOptions& s, Kind kind, Ordered& body)
     }
 }
 
-/// As OpenAI has it: by the tokens' ids, from -100, which forbids one, to 100.
+/// Writes logit biases as OpenAI has them: by the tokens' ids, from -100, which forbids one, to 100.
 engine::Status add_biases(const engine::Request& request, Kind kind, Ordered& body)
 {
     for (const engine::LogitBias& bias : request.sampling.logit_bias) {

@@ -6,7 +6,8 @@
 
 namespace remote {
 
-/// As Prometheus has them: each count is of all times up to its bound, and the last bound is endless. One thread.
+/// Counts times as Prometheus does: each count is of all times up to its bound, and the last bound is endless. One
+/// thread.
 class LatencyHistogram
 {
 public:
@@ -17,7 +18,7 @@ public:
 
     /// Another engine of the same server has a bound of its own kind: counts of one bound add up.
     void add(double bound_s, double times);
-    /// Those of another one, of the same bounds.
+    /// Adds the counts of another one, of the same bounds.
     void add(const LatencyHistogram& other);
 
     bool empty() const { return below_.empty(); }

@@ -58,7 +58,7 @@ net::Result<Json> ask(net::HttpClient& client, const Server& server, const char*
     return json.is_object() ? json : Json::object();
 }
 
-/// What the server says of who made its list; several say the same, so that more is asked.
+/// Tells a program by whom it names as the owner of its models; several name the same, so that more is asked.
 Kind kind_by(const std::string& owner)
 {
     if (owner == "spillway")

@@ -10,7 +10,7 @@ namespace remote {
 /// Whose program answers. What each of them knows besides OpenAI's own fields differs.
 enum class Kind { Unknown, Spillway, LlamaServer, Vllm, SgLang, Tgi, Ollama, LmStudio };
 
-/// As people call it; empty: nobody knows.
+/// Returns the name by which people call the program; empty: nobody knows.
 const char* name_of(Kind kind);
 
 struct Server {

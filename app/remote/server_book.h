@@ -16,7 +16,7 @@
 
 namespace remote {
 
-/// Nobody else is asked anything. Any thread.
+/// No server is asked anything that is not in the book. Any thread.
 class ServerBook
 {
 public:
@@ -27,7 +27,7 @@ public:
     }
 
     void set(std::vector<ListedServer> servers);
-    /// What a server has said of itself now.
+    /// Takes what a server has said of itself now.
     void learn(const std::string& url, const ServerFacts& facts);
 
     std::optional<Server> find(const std::string& url) const;
@@ -40,7 +40,8 @@ public:
     std::optional<Server> answering(const std::string& url, engine::SequenceId sequence) const;
     void end_sequence(engine::SequenceId sequence);
 
-    /// Who has been found has its key where that is known already; before it is asked in earnest, it gets it here.
+    /// Returns the keys. A server that find() gives has its key where that is known already; before it is asked in
+    /// earnest, it gets it here.
     ServerKeys& keys() { return keys_; }
 
     /// Made when somebody is asked first: until then there is nothing of the network in the program.

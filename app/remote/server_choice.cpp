@@ -7,7 +7,7 @@ namespace remote {
 
 namespace {
 
-/// Nobody is left out for longer because it said so.
+/// The longest that a server is left alone, whatever it says.
 constexpr std::chrono::seconds kLongestRest{600};
 
 }  // namespace

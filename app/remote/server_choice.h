@@ -37,7 +37,7 @@ public:
     std::vector<std::string> choose(std::vector<Occupancy> servers, engine::SequenceId sequence, Clock::time_point now);
     void asks(const std::string& url, Clock::time_point now);
     void asks_no_more(const std::string& url);
-    /// It could not answer; `wait`: for how long it wants to be left alone.
+    /// The server could not answer; `wait`: for how long it wants to be left alone.
     void failed(const std::string& url, std::chrono::seconds wait, Clock::time_point now);
     bool rests(const std::string& url, Clock::time_point now) const;
     void answered(const std::string& url, engine::SequenceId sequence);

@@ -13,13 +13,14 @@ namespace remote {
 /// `with_key`: one was sent. `body`: the beginning of the answer, which may name the reason.
 net::Failure refusal_of(const net::HttpHead& head, bool with_key, std::string_view body);
 
-/// Of a server whose key is kept where it cannot be had now: it is not asked.
+/// Returns the failure of a server whose key is kept where it cannot be had now: it is not asked.
 net::Failure key_missing(const Server& server);
 
-/// What a server says in the middle of an answer, or of a request, that it could not do it; `json` is its "error".
+/// Returns the failure when a server says in the middle of an answer or a request that it could not do it; `json` is
+/// its "error".
 net::Failure complaint_of(const std::string& host, const std::string& message);
 
-/// As the engine's callers are told. `begun`: a part of the answer had come.
+/// Returns the error that the engine's callers are told. `begun`: a part of the answer had come.
 engine::Error error_of(const net::Failure& failure, bool begun);
 
 }  // namespace remote

@@ -40,7 +40,8 @@ struct ServerNumbers {
 /// no such line is passed over.
 ServerNumbers read_numbers(std::string_view page);
 
-/// By how much counters rose. Empty: one of the two readings lacks it, or the server was started anew in between.
+/// How far counters rose between two readings. Empty: one of the two lacks it, or the server was started anew in
+/// between.
 struct CounterChange {
     bool restarted = false;
     std::optional<double> preemptions, offloaded_bytes, fetched_bytes, prefix_tokens, prefix_hits, answer_tokens;

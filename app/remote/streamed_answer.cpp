@@ -133,7 +133,7 @@ void StreamedAnswer::tell_telemetry(engine::Phase phase)
         listener_.on_telemetry(numbers_.frame(answer_, phase));
 }
 
-/// Not for each of many small pieces.
+/// Tells the numbers now and then, not for each of many small pieces.
 void StreamedAnswer::tell_progress()
 {
     const auto now = AnswerNumbers::Clock::now();

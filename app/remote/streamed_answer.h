@@ -19,7 +19,7 @@ public:
     StreamedAnswer(const std::string& host, const engine::Request& request, const engine::Listener& listener,
                    AnswerNumbers numbers, int context_tokens);
 
-    /// What HttpClient is to give it. It is referred to as long as the request lasts.
+    /// Returns the reader to which HttpClient is to give the answer. It is referred to as long as the request lasts.
     net::HttpReader reader();
     /// The request came to its end. A failure: the answer had not.
     net::Status end();
@@ -28,7 +28,7 @@ public:
     /// The server has said that this is all, whatever becomes of the connection.
     bool done() const { return done_; }
 
-    /// What became of it, stopped or not.
+    /// Returns what became of it, stopped or not.
     engine::Turn turn(bool stopped) const;
 
 private:

@@ -88,7 +88,7 @@ void TurnThreads::add(News news)
     changed_.notify_one();
 }
 
-/// What the turn's thread calls in place of the turn's listener.
+/// Returns the listener that the turn's thread calls in place of the turn's own.
 engine::Listener TurnThreads::collecting(const Turn& turn)
 {
     engine::Listener heard;

@@ -31,7 +31,7 @@ public:
     engine::TurnId begin(Work work, const engine::Listener& listener, const std::stop_token& stop);
     /// Waits for news of the turns, 20 ms at most, and tells it. Returns the turns that are over and all told of.
     std::vector<engine::TurnId> step();
-    /// Of one that is not over, what it has said since the last step is left out.
+    /// Ends a turn. Of one that is not over, what it has said since the last step is left out.
     engine::Result<engine::Turn> end(engine::TurnId id);
     /// Stops all and waits for them.
     void clear();

@@ -43,8 +43,8 @@ public:
     virtual engine::Status forget(const std::string& id, const std::stop_token& stop) = 0;
 };
 
-/// That of this system: the Secret Service of the user's session (GNOME Keyring, KWallet, KeePassXC), or Windows'
-/// Credential Manager. Nobody is asked before the first call.
+/// Returns the store of this system: the Secret Service of the user's session (GNOME Keyring, KWallet, KeePassXC), or
+/// Windows' Credential Manager. Nobody is asked before the first call.
 std::shared_ptr<SecretStore> system_secret_store();
 
 /// What became of a secret that was given to a store.

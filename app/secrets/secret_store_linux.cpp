@@ -130,7 +130,7 @@ const Libsecret* libsecret()
     return library ? &*library : nullptr;
 }
 
-/// Where GLib finds no bus it would start one, which has no store either.
+/// Says whether the session has a bus. Where GLib finds none it would start one, which has no store either.
 bool has_session_bus()
 {
     if (const char* const address = std::getenv("DBUS_SESSION_BUS_ADDRESS"); address && *address)
@@ -145,7 +145,7 @@ bool has_session_bus()
 std::mutex one_at_a_time;                // a second one would ask the user beside the first
 std::atomic<bool> asks_the_user{false};  // the one whose turn it is may
 
-/// Who gives up waiting leaves it to the thread.
+/// Whoever gives up waiting leaves this object to the thread that works on it.
 struct Call {
     const Libsecret& library;
     GObject* cancellable = library.g_cancellable_new();
@@ -222,7 +222,7 @@ struct Call {
         return *now == Access::Locked ? Found::Hidden : Found::No;
     }
 
-    /// Where it is locked the user is asked; so for store().
+    /// Looks a secret up. Where it is locked the user is asked; so for store().
     std::optional<std::string> lookup(const std::string& id, bool hidden)
     {
         if (hidden && !unlock())

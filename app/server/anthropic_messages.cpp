@@ -301,7 +301,7 @@ void read_thinking(Fields& fields, Ask& ask)
         ask.turn.template_arguments_json = text_of(arguments);
 }
 
-/// As OpenAI writes them, which is what templates read. Tools that Anthropic runs itself are left out.
+/// Turns tools into OpenAI's form, which is what templates read. Tools that Anthropic runs itself are left out.
 void read_anthropic_tools(Fields& fields, Ask& ask)
 {
     Json functions = Json::array();

@@ -17,7 +17,7 @@
 
 namespace server {
 
-/// Its functions are called on the connections' threads.
+/// The functions are called on the connections' threads.
 class Api final : public HttpHandler
 {
 public:

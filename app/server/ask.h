@@ -47,7 +47,7 @@ struct Ask {
 struct Started {
     int prompt_tokens = 0;
 };
-/// Where it was asked for: so much of the prompt is there.
+/// How much of the prompt is there. Only where that was asked for.
 struct Progress {
     int prompt_tokens = 0;
     int cached_tokens = 0;  // of them
@@ -57,7 +57,7 @@ struct Progress {
 struct TextPiece {
     std::string text;
 };
-/// Where they were asked for: the tokens of the next piece. At the end those that left none.
+/// The tokens of the next piece; at the end those that left none. Only where they were asked for.
 struct TokenPiece {
     std::vector<engine::TokenLogprobs> tokens;
 };

@@ -36,7 +36,7 @@ struct ReadCalls {
 
 ReadCalls no_calls();
 ReadCalls calls_not_yet();
-/// What a body that ends with `rest`, or goes on, is with these calls, all of which are whole.
+/// Returns these calls, all of which are whole, for a body that ends with `rest`, or goes on.
 ReadCalls calls_so_far(const CallBody& body, std::vector<WrittenCall> calls, std::string_view rest);
 
 /// The call of this name whose arguments are the JSON object that begins here, as far as it has come. They are given as
@@ -47,7 +47,7 @@ WrittenCall call_with(std::string name, std::string_view text);
 inline constexpr std::size_t kLongestCallHead = 300;
 
 std::string_view without_blanks_around(std::string_view text);
-/// From here to the mark, and goes on behind it; nothing: there is no such mark.
+/// Cuts off the text up to the mark, and leaves what is behind it; nothing: there is no such mark.
 std::optional<std::string_view> cut_off(std::string_view& text, std::string_view mark);
 
 }  // namespace server

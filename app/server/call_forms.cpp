@@ -22,7 +22,7 @@ constexpr ArgumentForm kInGlmsTags = {
 constexpr ArgumentForm kGemmas = {R"($NAME ":")", R"("<|\"|>")", "<|\"|>", "", "", "", R"(",")"};
 constexpr ArgumentForm kPythons = {R"($NAME "=")", "", "", "", "", "", R"("," ws)"};
 
-/// As most write a call.
+/// The rule of a call as most models write one.
 constexpr std::string_view kJsonCall =
     R"("{" ws "\"name\":" ws $QUOTED ws "," ws "\"arguments\":" ws $ARGUMENTS ws "}")";
 

@@ -26,7 +26,7 @@ Json parameters_of(const Json& function)
     return given == function.end() || !given->is_object() || given->empty() ? Json() : *given;
 }
 
-/// What stands in place of a mark is not looked into again.
+/// Puts values in place of a form's marks, and does not look for marks in them.
 std::string filled(std::string_view form, std::initializer_list<std::pair<std::string_view, std::string>> values)
 {
     std::string text;
@@ -136,7 +136,8 @@ engine::Result<std::string> CallGrammar::call_of(const Json& function)
                {{"$NAME", gbnf_text(name)}, {"$QUOTED", gbnf_text(text_of(Json(name)))}, {"$ARGUMENTS", *arguments}}));
 }
 
-/// What cannot be held to is let be, unless the function is strict.
+/// Writes the rule of a function's arguments. A schema that cannot be followed is left out, unless the function is
+/// strict.
 engine::Result<std::string> CallGrammar::arguments_of(const Json& function)
 {
     const Json parameters = parameters_of(function);
@@ -210,7 +211,7 @@ std::string CallGrammar::text_value()
     return text_rule_;
 }
 
-/// Where nothing is said of them.
+/// Returns the rule of an argument with any name, for tools that do not list theirs.
 std::string CallGrammar::any_member()
 {
     const ArgumentForm& form = *form_.arguments;
@@ -221,8 +222,8 @@ std::string CallGrammar::any_member()
     return any_member_rule_;
 }
 
-/// Where something stands between them, it stands before each that is not the first: so there are two rules for the
-/// rest from each on.
+/// Writes the rules of arguments in order. What stands between them stands before each that is not the first: so there
+/// are two rules for the rest from each on.
 std::string CallGrammar::in_order(const std::vector<std::pair<std::string, bool>>& members, const std::string& others)
 {
     const std::string between(form_.arguments->between);
@@ -273,7 +274,7 @@ std::string CallGrammar::root(const std::string& calls)
     return before + "(" + called + " | " + part(form_.before_answer) + text_.root_of(ask_.turn.grammar) + ")";
 }
 
-/// What begins as a call does is one.
+/// Without a mark, a text that begins like a call has to be one.
 std::string CallGrammar::root_without_mark(const std::string& calls)
 {
     if (ask_.must_call)

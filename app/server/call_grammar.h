@@ -29,7 +29,7 @@ public:
         , form_(form)
     {
     }
-    /// Of the tools that may be called, as in OpenAI's requests.
+    /// Writes the grammar for the tools that may be called, as in OpenAI's requests.
     engine::Result<std::string> write(const std::vector<Json>& tools);
 
 private:

@@ -12,7 +12,8 @@ namespace server {
 
 namespace {
 
-/// Behind one mark Hermes, Qwen 2.5 and 3 and Granite 4 write JSON, Qwen3-Coder and later tags, GLM tags of its own.
+/// Reads calls behind a mark that several families share: Hermes, Qwen 2.5 and 3 and Granite 4 write JSON, Qwen3-Coder
+/// and later tags, GLM tags of its own.
 ReadCalls read_marked(const CallBody& body)
 {
     if (body.text.front() == '{' || body.text.front() == '[')

@@ -16,8 +16,8 @@ struct CallShape {
 
 std::span<const CallShape> call_shapes();
 
-/// Without a mark before them: a JSON object or Python's calls in a list. Only where the first names one of the
-/// tools they are calls.
+/// Reads calls without a mark before them: a JSON object or Python's calls in a list. Only where the first names one of
+/// the tools they are calls.
 ReadCalls read_bare_calls(const CallBody& body);
 
 }  // namespace server

@@ -31,16 +31,16 @@ class Wording
 public:
     virtual ~Wording() = default;
 
-    /// What comes next is of this one of several answers.
+    /// What comes next belongs to this one of several answers.
     virtual void turn_to(int /*choice*/) {}
-    /// What a stream is sent when this happens; empty: nothing. Failed and Ended are the last.
+    /// Returns what a stream is sent when this happens; empty: nothing. Failed and Ended are the last.
     virtual std::string piece(const TurnEvent& event) = 0;
     /// Keeps a silent stream alive.
     virtual std::string ping() const { return ": still at it\n\n"; }
     virtual const char* stream_type() const { return "text/event-stream"; }
     /// The whole answer, where no stream was asked for.
     virtual std::string whole(const Answer& answer) = 0;
-    /// As many as were asked for.
+    /// The same for as many answers as were asked for.
     virtual std::string whole_of_all(const std::vector<Answer>& answers) { return whole(answers.front()); }
 };
 
@@ -61,8 +61,8 @@ public:
 /// The request that an empty body stands for, before its fields are read.
 Ask unsaid_ask(const Served& served);
 
-/// Without the call in whose arguments the answer was cut off: for APIs that give them as an object, which would be
-/// another call. Of others it is as in their streams, where the reason of the end says so.
+/// Leaves out the call in whose arguments the answer was cut off: for APIs that give them as an object, which would be
+/// another call. Other APIs answer as in their streams, where the reason of the end says so.
 std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended);
 
 /// A name nobody else has: `beginning` and random digits.

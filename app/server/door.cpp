@@ -7,7 +7,7 @@ namespace server {
 
 namespace {
 
-/// Without a port; an IPv6 address keeps its brackets.
+/// Returns the name without a port; an IPv6 address keeps its brackets.
 std::string_view name_of(std::string_view host)
 {
     if (host.starts_with('['))

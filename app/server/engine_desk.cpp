@@ -16,7 +16,7 @@ static Refusal about_to_stop()
     return {Refusal::Kind::Busy, "the server is about to stop"};
 }
 
-/// It stays where it is: its listeners refer to it.
+/// A turn that runs. It stays where it is: its listeners refer to it.
 struct EngineDesk::Running {
     Waiting asked;
     std::size_t place = 0;  // of places_
@@ -158,7 +158,7 @@ bool EngineDesk::serves(const ModelFile& file) const
     return served_ && served_->name == file.name && (!guest_ || served_->info.path == file.path);
 }
 
-/// Of a borrowed engine. What was known of conversations is of a model that is gone.
+/// Follows a borrowed engine to another model. What was known of conversations is of a model that is gone.
 void EngineDesk::follow()
 {
     if (!guest_)
@@ -253,7 +253,7 @@ engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const en
     });
 }
 
-/// Under the lock.
+/// Forgets waiting requests whose clients have left. Called under the lock.
 void EngineDesk::forget_those_that_left()
 {
     std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.events->stop_token().stop_requested(); });
@@ -274,7 +274,7 @@ std::vector<EngineDesk::Slot> EngineDesk::turn_slots() const
     return slots;
 }
 
-/// Under the lock.
+/// Counts the turns that run. Called under the lock.
 int EngineDesk::running_count() const
 {
     return int(std::ranges::count_if(places_, [](const Place& place) { return place.events != nullptr; }));
@@ -449,7 +449,7 @@ void EngineDesk::step()
         unload();
 }
 
-/// It is over, or could not begin.
+/// Answers for a turn that is over or could not begin.
 void EngineDesk::end(std::list<Running>::iterator running, const engine::Result<engine::Turn>& turn)
 {
     const std::size_t place = running->place;

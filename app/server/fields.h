@@ -28,7 +28,7 @@ Json parse_inner(std::string_view text, std::int64_t& compares);
 /// The same of a text of its own.
 Json parse_inner(std::string_view text);
 
-/// As it goes out. Bytes that are no UTF-8 become U+FFFD.
+/// Writes JSON as it goes out. Bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const Json& json);
 
 /// A field that is absent or null is not there; what is no object has none. The object outlives it.
@@ -52,10 +52,10 @@ public:
     /// A text, or a list of texts.
     std::vector<std::string> texts(const char* name);
 
-    /// These are known and cannot be done: whoever asks for one hears so. `idle`: what asks for nothing.
+    /// Refuses a known field that cannot be done: whoever asks for it hears so. `idle`: what asks for nothing.
     void not_supported(const char* name, const Json& idle);
 
-    /// Only the first one is kept.
+    /// Refuses the request; only the first refusal is kept.
     void refuse(const char* name, const std::string& sentence, Refusal::Kind kind = Refusal::Kind::BadRequest);
     const std::optional<Refusal>& refusal() const { return refusal_; }
 

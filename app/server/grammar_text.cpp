@@ -16,7 +16,7 @@ bool is_name_byte_of_gbnf(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/// What all schemas share has a name without a dash.
+/// Rules of one schema have a dash in their names, rules that all schemas share have none.
 bool is_of_one_schema(std::string_view name)
 {
     return name == "root" || name.find('-') != std::string_view::npos;

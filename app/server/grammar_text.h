@@ -17,7 +17,7 @@ std::string gbnf_text(std::string_view text);
 class GrammarText
 {
 public:
-    /// With the rules of JSON: ws, string, number, value, object...
+    /// Begins with the rules of JSON: ws, string, number, value, object...
     GrammarText();
 
     void add(const std::string& name, const std::string& body) { rules_ += name + " ::= " + body + "\n"; }
@@ -39,7 +39,7 @@ public:
     std::string text_with(std::string_view mark, const std::string& then, std::string_view not_first = {});
 
     const std::string& rules() const { return rules_; }
-    /// More than the engine takes, or more schemas than may be: then it is no use to go on.
+    /// Says that there is more than the engine takes, or more schemas than may be: then it is no use to go on.
     bool is_full() const { return schema_bytes_ > kMostSchemaBytes || rules_.size() > kMostSchemaBytes; }
     static engine::Result<std::string> too_many();
 

@@ -73,7 +73,7 @@ public:
 
     /// Accepts connections until stop(), then waits for those that are being answered.
     void run();
-    /// From any thread, and from a signal's.
+    /// Stops run(). May be called from any thread, and by a signal's handler.
     void stop() { stopping_ = true; }
 
 private:

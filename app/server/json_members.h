@@ -15,14 +15,14 @@ std::optional<std::size_t> json_bytes(std::string_view text);
 /// Whether an object begins here that JSON allows; nothing: it takes more text to say.
 std::optional<bool> begins_json_object(std::string_view text);
 
-/// Only where a value begins and ends is looked at; whether JSON allows what stands in it is not said. The text
-/// outlives it.
+/// Looks only at where a value begins and ends; whether JSON allows what stands in it is not said. The text outlives
+/// it.
 class JsonMembers
 {
 public:
     enum class Next { Member, End, NotYet, Broken };
 
-    /// Of a text that begins with '{'.
+    /// Reads the members of a text that begins with '{'.
     explicit JsonMembers(std::string_view text)
         : text_(text)
     {

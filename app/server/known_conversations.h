@@ -27,12 +27,12 @@ public:
     };
     Match match(std::string_view text) const;
 
-    /// From now on it is being answered: nobody else has it.
+    /// The conversation is being answered from now on: nobody else has it.
     void asked(engine::SequenceId sequence, std::string text);
     void answered(engine::SequenceId sequence);
     void forget(engine::SequenceId sequence) { kept_.erase(sequence); }
     void clear() { kept_.clear(); }
-    /// Where there are more than so many, the one that was asked longest ago and is not being answered.
+    /// Returns the conversation that was asked longest ago and is not being answered, where there are more than `most`.
     std::optional<engine::SequenceId> one_too_many(std::size_t most) const;
 
 private:

@@ -42,7 +42,8 @@ const char* stop_type(const Ended& ended)
     return "none";
 }
 
-/// Only these fields, each under the name that it was asked for by: the part of a path behind a '/' lies in an object.
+/// Returns only these fields, each under the name that it was asked for by: the part of a path behind a '/' lies in an
+/// object.
 Json picked(const Json& json, const std::vector<std::string>& wanted)
 {
     Json some = Json::object();

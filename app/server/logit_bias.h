@@ -10,7 +10,7 @@ namespace server {
 /// A text stands for all of its tokens.
 void read_logit_bias(Fields& fields, engine::SamplingOptions& sampling);
 
-/// As llama-server says it; null in place of a number: forbidden.
+/// Writes the biases as llama-server does; null in place of a number: forbidden.
 Json said_logit_bias(const engine::SamplingOptions& sampling);
 
 }  // namespace server

@@ -47,7 +47,7 @@ std::string on(const std::string& device, const char* tenant)
     return "device=\"" + device + "\",tenant=\"" + tenant + '"';
 }
 
-/// Where the model's bytes are: each tenant of each memory.
+/// Says where the model's bytes are: each tenant of each memory.
 std::string memory_text(const engine::Telemetry& t)
 {
     std::vector<Labelled> bytes = {{on("cpu", "weights"), t.weight_bytes_host},

@@ -43,7 +43,7 @@ public:
     void forget_telemetry();  // nothing is loaded any more
     std::optional<engine::Telemetry> telemetry() const;
 
-    /// What the queue looks like is asked of whoever has it.
+    /// Writes the page. Whoever has the queue says how long it is.
     std::string text(int running, int waiting) const;
 
 private:

@@ -46,7 +46,7 @@ constexpr int kDeepestFolder = 8;
 constexpr int kMostEntries = 100'000;  // a folder may be a whole disk
 constexpr std::size_t kMostNamed = 40;
 
-/// What cannot be read is passed over.
+/// Adds the models below a folder; what cannot be read is passed over.
 void add_files_below(const fs::path& folder, std::vector<ModelFile>& files)
 {
     std::error_code error;
@@ -155,7 +155,8 @@ tl::expected<ModelFile, Refusal> Models::find(std::string_view name)
         "there is no model '" + std::string(name.substr(0, 200)) + "' here; there are: " + names_of(files), "model"});
 }
 
-/// Where no name is said, the only one is meant, and by any name where there is no other to choose.
+/// Finds a model by its name. Where no name is said, the only one is meant, and by any name where there is no other to
+/// choose.
 std::optional<ModelFile> Models::find_among(const std::vector<ModelFile>& files, std::string_view name) const
 {
     constexpr std::string_view kLatest = ":latest";  // Ollama's clients add it to what has no tag

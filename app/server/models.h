@@ -26,7 +26,7 @@ struct ModelFile {
 
 /// A file's name without ending and number of part. Nothing: it is no model, or not its first part.
 std::optional<std::string> model_name(const std::filesystem::path& path);
-/// As clients call an open model of this file.
+/// Returns the name by which clients call an open model of this file.
 std::string client_name(const std::filesystem::path& path);
 
 /// The models of some folders, however deep they lie there, and one that was named by itself. Whatever a client says is
@@ -40,7 +40,7 @@ public:
     void add(ModelFile file);
     /// There is only what somebody else has opened, under its own name. Nothing: nothing is open there.
     void set_only(std::optional<ModelFile> file);
-    /// By their names. The folders are looked through anew.
+    /// Lists the models by their names. The folders are looked through anew.
     std::vector<ModelFile> all();
     /// Refused with the names that there are.
     tl::expected<ModelFile, Refusal> find(std::string_view name);

@@ -121,7 +121,7 @@ private:
     std::vector<Call> calls_;
 };
 
-/// What both have in common.
+/// Reads what both requests have in common.
 Ask read_common(Fields& fields, const Served& served)
 {
     Ask ask = unsaid_ask(served);

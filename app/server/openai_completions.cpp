@@ -88,7 +88,7 @@ private:
                 {"choices", Json::array({std::move(choice)})}};
     }
 
-    /// Of all answers; a prompt counts once, however many answers it has.
+    /// Sums up the tokens of all answers; a prompt counts once, however many answers it has.
     Json usage() const
     {
         Ended all;

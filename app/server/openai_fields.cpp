@@ -36,7 +36,7 @@ std::string message_field(std::size_t index, const char* name)
     return "messages[" + std::to_string(index) + "]." + name;
 }
 
-/// What the engine calls it; empty: no role that is known.
+/// Returns the engine's name of a role; empty: no role that is known.
 std::string role_of(const std::string& role)
 {
     if (role == "developer")
@@ -64,7 +64,7 @@ Json arguments_of(const Json& given, std::int64_t& compares)
     return text.empty() ? Json::object() : Json::object({{"text", text}});
 }
 
-/// What an assistant called, for templates. `compares`: see parse_inner().
+/// Returns an assistant's calls, for templates. `compares`: see parse_inner().
 Json calls_of(Fields& message, std::int64_t& compares)
 {
     const Json* calls = message.array("tool_calls");

@@ -24,7 +24,7 @@ void read_answer_limits(Fields& fields, Ask& ask);
 /// n: so many answers; n_cmpl is the same.
 void read_choices(Fields& fields, Ask& ask);
 
-/// What several answers to one prompt took: the prompt counts once.
+/// Adds up what several answers to one prompt took: the prompt counts once.
 void add(const Ended& ended, Ended& sum);
 
 /// chat_template_kwargs and reasoning_effort, as the template's arguments. An effort asks for thinking as well.

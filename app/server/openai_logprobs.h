@@ -8,18 +8,18 @@
 
 namespace server {
 
-/// Of a chat: logprobs, a flag, and top_logprobs.
+/// Reads the fields of a chat: logprobs, a flag, and top_logprobs.
 void read_chat_logprobs(Fields& fields, engine::Request& turn);
-/// Of a completion: logprobs is how many.
+/// Reads the field of a completion: logprobs is how many.
 void read_completion_logprobs(Fields& fields, engine::Request& turn);
 
-/// Those of a chat; null: there are none.
+/// Writes the log probabilities of a chat; null: there are none.
 Json chat_logprobs(const std::vector<engine::TokenLogprobs>& tokens);
 
 /// Each token as chats have it, with its id.
 Json token_logprobs(const std::vector<engine::TokenLogprobs>& tokens);
 
-/// Those of a completion, whose offsets count the characters before each.
+/// Writes those of a completion, whose offsets count the characters before each.
 class CompletionLogprobs
 {
 public:

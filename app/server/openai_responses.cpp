@@ -208,7 +208,7 @@ void refuse_what_is_not_there(Fields& fields)
     fields.not_supported("top_logprobs", 0);
 }
 
-/// What of a request its response repeats.
+/// Returns what the response repeats of its request.
 Json about(Fields& fields, const Ask& ask, const std::string& model)
 {
     const auto given = [&](const char* name, Json otherwise) {

@@ -33,7 +33,7 @@ Json model_object(const Served& served)
               {"size", info.file_bytes}}}};
 }
 
-/// As llama-server says whether it is loaded.
+/// Describes a file, and whether it is loaded as llama-server says that.
 Json listed(const ModelFile& file, const Served* loaded)
 {
     const bool there = loaded && loaded->name == file.name;

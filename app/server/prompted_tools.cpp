@@ -26,7 +26,7 @@ Json more_of(const engine::Message& message)
     return more.is_object() ? more : Json::object();
 }
 
-/// As the model is asked to write them.
+/// Writes earlier calls into the message's text, as the model is asked to write them.
 void write_calls(engine::Message& message)
 {
     Json calls = Json::array();
@@ -47,8 +47,8 @@ void write_result(engine::Message& message)
     message = {"user", name + " returned:\n" + message.text, {}};
 }
 
-/// What came of several calls is one message, with what the user says behind it: many templates take none but turns
-/// that alternate.
+/// Writes calls and results into messages. The results of several calls are one message, with what the user says behind
+/// it: many templates take none but turns that alternate.
 void write_calls_and_results(std::vector<engine::Message>& messages)
 {
     std::vector<engine::Message> written;

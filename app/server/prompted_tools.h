@@ -13,8 +13,8 @@ bool knows_tools(std::string_view chat_template);
 /// Whether there are tools, or calls of any.
 bool speaks_of_tools(const engine::Request& turn);
 
-/// Where the template does not: the system's message says which tools there are and how to call one, and earlier calls
-/// and what came of them are messages of their own.
+/// Tells the model of the tools where its template does not: the system's message says which tools there are and how to
+/// call one, and earlier calls and what came of them are messages of their own.
 void tell_of_tools(engine::Request& turn, std::string_view chat_template);
 
 }  // namespace server

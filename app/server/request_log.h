@@ -46,7 +46,7 @@ public:
     void came(const std::string& client);
     void left(const std::string& client);
     void asked(const std::string& client);
-    /// Its number is given here.
+    /// Notes an answered request, and gives it its number.
     void answered(LoggedRequest request);
 
     /// The newest first.

@@ -95,7 +95,7 @@ std::string ResponsesWording::with_response(const char* type, const char* status
     return event(type, {{"response", response(status)}});
 }
 
-/// Of the open item.
+/// Names the open item and its place in the output.
 Json ResponsesWording::place() const
 {
     return {{"item_id", output_.back()["id"]}, {"output_index", output_.size() - 1}};
@@ -222,7 +222,7 @@ std::string ResponsesWording::fail(const Refusal& refusal)
     return text + with_response("response.failed", "failed");
 }
 
-/// What was answered, as a message of chat completions.
+/// Keeps the answer as a message of chat completions.
 void ResponsesWording::keep()
 {
     if (!asked_.kept)

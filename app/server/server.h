@@ -28,7 +28,7 @@ class Server
 {
 public:
     Server(std::unique_ptr<engine::Engine> engine, ServerOptions options);
-    /// With what its owner has open, and nothing else.
+    /// Answers with what the engine's owner has open, and nothing else.
     Server(SharedEngine& shared, ServerOptions options);
     ~Server();
 

@@ -7,7 +7,7 @@
 
 namespace server {
 
-/// What only the turn's own seat is told; the rest is of the model, and of interest to all.
+/// Says whether only the turn's own seat is told of it; the rest is of the model, and of interest to all.
 static bool is_of_a_turn(engine::Event::Kind kind)
 {
     return kind == engine::Event::Kind::TurnsDropped || kind == engine::Event::Kind::ContextNearlyFull ||
@@ -82,7 +82,7 @@ bool SharedCore::enter(const Place& place)
     return enters;
 }
 
-/// Under the lock.
+/// Says whether the engine admits the place. Called under the lock.
 bool SharedCore::may_enter(const SeatPlace& place) const
 {
     return place.owner || (open_.model && place.generation == open_.generation);
@@ -96,7 +96,7 @@ void SharedCore::leave()
     moved_.notify_all();
 }
 
-/// Under the lock, as wake_guests() and add_general() are.
+/// Wakes the owner, once until it looks. Called under the lock, as wake_guests() and add_general() are.
 void SharedCore::wake_owner()
 {
     for (const Place& place : places_)
@@ -216,7 +216,7 @@ engine::Listener SharedCore::of_no_turn(const Place& place, const engine::Listen
     return l;
 }
 
-/// Where experts lie now, and how often the owner's tokens chose them.
+/// Returns where experts lie now, with how often the owner's tokens chose them.
 static std::shared_ptr<const engine::ExpertMap> with_counts_of(const std::shared_ptr<const engine::ExpertMap>& owners,
                                                                const std::shared_ptr<const engine::ExpertMap>& now)
 {
@@ -235,7 +235,7 @@ static std::shared_ptr<const engine::ExpertMap> with_counts_of(const std::shared
     return map;
 }
 
-/// What becomes of the model's memory, beside the owner's conversation: that is the one it shows.
+/// Returns a frame of the model's memory alone, with the owner's conversation: that is the one it shows.
 engine::Telemetry SharedCore::of_memory(const engine::Telemetry& frame) const
 {
     engine::Telemetry seen = frame;
@@ -261,7 +261,7 @@ engine::Event SharedCore::seen_by(const SeatPlace& place, const engine::Event& e
     return as_seen_by(place, event);
 }
 
-/// While the owner has no turn, whose frames say it, too.
+/// Shows the owner where bytes lie while it has no turn, whose frames say it, too.
 void SharedCore::show_owner(const engine::Telemetry& frame)
 {
     const std::lock_guard lock(mutex);

@@ -53,13 +53,13 @@ struct SeatPlace {
     engine::TurnId last_turn = 0;
 };
 
-/// It lives as long as any seat.
+/// The core lives as long as any seat.
 class SharedCore
 {
 public:
     using Place = std::shared_ptr<SeatPlace>;
 
-    /// While there is one its place has entered, and the engine is its thread's. `false`: a guest is not admitted.
+    /// While a pass lives its place has entered, and the engine is its thread's. `false`: a guest is not admitted.
     class Pass
     {
     public:
@@ -91,8 +91,8 @@ public:
 
     /// Null: the owner is gone.
     std::unique_ptr<engine::Engine> engine;
-    /// What the engine is given for a turn: it says to the turn's seat what is the turn's, and to all what is the
-    /// model's.
+    /// Returns the listener that the engine is given for a turn: it tells the turn's seat what is the turn's, and all
+    /// what is the model's.
     engine::Listener of_turn(const Place& place, engine::TurnId id, engine::SequenceId sequence,
                              const engine::Listener& listener);
     /// The same for what a step or a poll says of no turn. It refers to the listener.

@@ -13,7 +13,7 @@ namespace server {
 constexpr const char* kModelGone = "another model is being opened in the window, or none: ask again in a moment";
 constexpr int kMostGuestTurns = engine::kMostRowsTogether - 1;  // one place is always the owner's
 
-/// Its functions are called on one thread, but for post().
+/// The functions of a seat are called on one thread, but for post().
 class SharedEngine::Seat final : public GuestEngine
 {
 public:
@@ -63,7 +63,7 @@ private:
     const SharedCore::Place place_;
 };
 
-/// What it has in the engine ends with it; with the owner's the engine does.
+/// Ends this seat's turns and conversations; the owner's seat also closes the engine.
 SharedEngine::Seat::~Seat()
 {
     {
@@ -247,7 +247,7 @@ std::vector<engine::TurnId> SharedEngine::Seat::over() const
     return over;
 }
 
-/// Where another seat's step has advanced its turns since, that was it.
+/// If another seat's step has advanced this seat's turns meanwhile, that counts as this step.
 std::vector<engine::TurnId> SharedEngine::Seat::step(const engine::Listener& listener)
 try {
     {
@@ -322,7 +322,7 @@ try {
     return engine::caught("to count the prompt");
 }
 
-/// Others wait for as long as the text takes.
+/// Embeds a text. Other seats wait for as long as that takes.
 engine::Result<engine::Embedding> SharedEngine::Seat::embed(const engine::EmbeddingInput& input, std::stop_token stop)
 try {
     const SharedCore::Pass pass(*core_, place_);

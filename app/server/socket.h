@@ -42,7 +42,7 @@ public:
         std::size_t bytes = 0;
     };
     Read read(char* to, std::size_t size, std::chrono::milliseconds patience);
-    /// As much of it as goes out in that time, which may be none; nothing: the connection is broken.
+    /// Writes as much as goes out in that time, which may be none; nothing: the connection is broken.
     std::optional<std::size_t> write(std::string_view bytes, std::chrono::milliseconds patience);
     /// The other side has closed the connection.
     bool peer_is_gone() const;
@@ -73,7 +73,7 @@ public:
     /// The next connection, if there is one within that time.
     std::optional<Accepted> accept(std::chrono::milliseconds patience);
     int port() const { return port_; }
-    /// Where it listens; empty: where open() was told.
+    /// Returns the address at which it listens; empty: where open() was told.
     const std::string& address() const { return address_; }
     bool reached_from_elsewhere() const { return reached_from_elsewhere_; }
 

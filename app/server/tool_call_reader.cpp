@@ -120,7 +120,7 @@ bool ToolCallReader::read_call()
     return true;
 }
 
-/// What is new of them.
+/// Gives the sink what is new of the calls.
 void ToolCallReader::give(const std::vector<WrittenCall>& calls)
 {
     for (std::size_t i = ended_calls_; i < calls.size(); ++i) {
@@ -141,7 +141,7 @@ void ToolCallReader::give(const std::vector<WrittenCall>& calls)
     }
 }
 
-/// What looked like a call is text, its mark included; another one may follow.
+/// Gives as text what looked like a call, its mark included; another one may follow.
 void ToolCallReader::give_up()
 {
     state_ = State::Text;

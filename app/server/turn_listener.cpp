@@ -81,7 +81,7 @@ void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
         put(ThoughtPiece{std::string(text)});
 }
 
-/// Behind the tokens that it is made of.
+/// Queues the piece behind the tokens of which it is made.
 void TurnListener::put(TurnEvent piece)
 {
     tell_tokens();

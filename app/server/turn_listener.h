@@ -22,7 +22,7 @@ class TurnListener
 public:
     TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked);
 
-    /// Of prompt and text.
+    /// Returns the listener for this turn's prompt and text.
     engine::Listener listener();
     void on_frame(const engine::Telemetry& frame);
     /// Says the last event. `most_tokens`: of the context, for a prompt that does not fit.

@@ -40,7 +40,7 @@ public:
         , running_(submitted_.turns.size())
     {
     }
-    /// What still runs has nobody who waits for it.
+    /// Cancels the turns that still run: nobody waits for them.
     ~Delivery()
     {
         for (const auto& turn : submitted_.turns)

@@ -9,7 +9,8 @@
 
 #include <utility>
 
-/// With what it said when it was asked last, so that its models are in the list before it is asked again.
+/// A server of the user's, with what it said when it was asked last, so that its models are in the list before it is
+/// asked again.
 struct KnownServer {
     QString name;  // by which the user knows it
     remote::Server server;
@@ -33,8 +34,8 @@ public:
         QString aside = {};             // where the file is now that made no sense; empty: it did
         bool lost = false;              // the file is there and cannot be read: it is not to be written over
     };
-    /// What makes no sense in it is passed over; a file that is none of these goes aside, as "….bad", or
-    /// "….bad2" and so on where there is one already.
+    /// Reads the file. What makes no sense in it is passed over; a file that is none of these goes aside, as "….bad",
+    /// or "….bad2" and so on where there is one already.
     Content read() const;
     /// False: it could not be written, and is as it was.
     bool write(const Content& content) const;

@@ -36,7 +36,8 @@ public:
 
     /// The user's servers from now on.
     virtual void setServers(std::vector<remote::ListedServer> servers) = 0;
-    /// Those of their keys that lie in the system's password store. To be asked on another thread than the UI's.
+    /// Returns those of their keys that lie in the system's password store. To be asked on another thread than the
+    /// UI's.
     virtual remote::ServerKeys& keys() = 0;
     /// Asks a server what it is, one of them or not.
     virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, secrets::MayAsk may,

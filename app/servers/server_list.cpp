@@ -130,7 +130,7 @@ bool ServerList::take(const KeyMover::Outcome& outcome)
     return false;
 }
 
-/// Its key is to leave the password store.
+/// Notes that the server's key is to leave the password store.
 void ServerList::doWithoutKey(const KnownServer& known)
 {
     if (!known.server.key_id.empty())

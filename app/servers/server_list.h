@@ -22,18 +22,18 @@ public:
     }
 
     const QList<KnownServer>& all() const { return m_content.servers; }
-    /// As the file was found; see ServersFile::Content.
+    /// Say how the file was found; see ServersFile::Content.
     const QString& aside() const { return m_content.aside; }
     bool lost() const { return m_content.lost; }
     const KnownServer* find(const QString& url) const;
-    /// Those that may answer for a model of one of them.
+    /// Returns the servers that may answer for a model of one of them.
     QList<const KnownServer*> answeringFor(const KnownServer& known, const std::string& model) const;
 
     /// The password store is about to get keys of these ids: until one is put() or taken, it is on disk as one that
     /// nobody needs, so that it does not stay there when the program ends in the middle. False: it cannot be written,
     /// and none of them is to be used.
     bool announce(const QStringList& ids);
-    /// What became of one that no server got.
+    /// Takes what became of a key that no server got.
     void withdraw(const QString& id, secrets::Kept kept);
 
     /// Takes the place of one of the same address. `keyId`: by which the password store has its key; empty: it has not.
@@ -41,8 +41,8 @@ public:
     bool remove(const QString& url);
     bool learn(const QString& url, const remote::ServerFacts& facts);
 
-    /// Those whose key is in the file. None where that cannot be written: nobody would know at the next start that the
-    /// password store has them.
+    /// Returns the servers whose key is in the file. None where that cannot be written: nobody would know at the next
+    /// start that the password store has them.
     QList<KnownServer> withKeysToMove() const;
     /// Keys that the password store may still have, by their ids. None that it is just getting or has not answered
     /// about, and none that the file names: where a change could not be written, the next start needs what was before

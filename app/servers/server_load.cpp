@@ -105,7 +105,7 @@ void ServerLoad::onFrame(quint64 turn, const engine::Telemetry& frame)
         askAnew();
 }
 
-/// What is being asked is not what is wanted any more.
+/// Asks anew: what is being asked is not wanted any more.
 void ServerLoad::askAnew()
 {
     if (!m_timer.isActive())

@@ -77,7 +77,7 @@ public:
     /// The conversation that is shown: another server of the same name may answer it.
     void onConversation(const QString& conversation);
     void onTurn(quint64 turn, const QString& conversation);
-    /// What is measured of a turn says by which number the engine knows its conversation.
+    /// Takes from what is measured of a turn the number by which the engine knows its conversation.
     void onFrame(quint64 turn, const engine::Telemetry& frame);
     /// A turn's answer has ended, whose first token took so long.
     void onAnswer(quint64 turn, std::optional<double> firstTokenMs);
@@ -95,7 +95,7 @@ public:
     QVariant hitPercent() const;          // of the prompts' tokens, found in its KV since it was looked at
     QVariant offloadedPerSecond() const;  // bytes
     QVariant fetchedPerSecond() const;
-    // Of the requests since it was looked at.
+    // Times of the requests since it was looked at.
     LatencyShares firstToken() const { return LatencyShares(m_firstToken); }
     LatencyShares tokenGap() const { return LatencyShares(m_tokenGap); }
     // The newest readings, a gap where there was none, oldest first.

@@ -37,7 +37,7 @@ QString nameFor(const QString& typed, const QString& host)
     return (name.isEmpty() ? host : name).left(kLongestServerName);
 }
 
-/// What no header may hold would be another header.
+/// A key goes into an HTTP header: a line break in it would begin another header.
 bool isKey(const QString& key)
 {
     return std::ranges::all_of(key, [](QChar c) { return c > u' ' && c <= u'~'; });
@@ -409,7 +409,7 @@ QString Servers::keyNote() const
     return tr("The key will be kept in a file that only you can read: no password store answers on this system.");
 }
 
-/// What an earlier version has kept in the file, or what found the password store closed then.
+/// Moves keys into the password store that an earlier version has kept in the file, or that found it closed then.
 void Servers::moveKeys()
 {
     m_keyMover.start(

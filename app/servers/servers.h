@@ -83,7 +83,7 @@ public:
     /// Whether another server has this name, or the one that this address would get: they answer for each other then.
     Q_INVOKABLE bool hasNamed(const QString& name, const QString& typed) const;
 
-    /// Where a key that is typed now would be kept, one sentence; empty until that is known.
+    /// Says where a key that is typed now would be kept, one sentence; empty until that is known.
     QString keyNote() const;
     /// Finds that out, each time anew: a store may be started, unlocked and stopped while the program runs.
     Q_INVOKABLE void lookForStore();
@@ -107,11 +107,11 @@ public:
     Q_INVOKABLE void refreshQuietly() { askAll(secrets::MayAsk::No); }
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
 
-    /// Their models, as rows of the list; one row for all servers of one name.
+    /// Returns the servers' models, as rows of the list; one row for all servers of one name.
     QList<ModelEntry> models() const;
     /// The server of a model's path, by its name; its host where it is none of them.
     QString serverOf(const QString& path) const;
-    /// Of a model's path: the sampling options, of these, that its server does not know.
+    /// Returns those of these sampling options that the server of a model's path does not know.
     QStringList unknown(const QString& path, const QStringList& sampling) const;
     /// The servers that may answer for the model of a path; none: it is of no server.
     Q_INVOKABLE QStringList hostsFor(const QString& path) const;

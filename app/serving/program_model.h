@@ -26,7 +26,8 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// As the server knows them now, which keeps that order; those that are there already stay the same rows.
+    /// Shows the programs as the server knows them now, which keeps that order; those that are there already stay the
+    /// same rows.
     void show(std::vector<server::ConnectedClient> clients);
     bool anyAnswered() const;  // now
 

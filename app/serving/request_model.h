@@ -26,7 +26,7 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// As the server knows them now; those that are there already stay the same rows.
+    /// Shows the requests as the server knows them now; those that are there already stay the same rows.
     void show(std::vector<server::LoggedRequest> requests);
 
 Q_SIGNALS:

@@ -167,7 +167,7 @@ void ServerController::onOpened(quint64 run, const QString& url)
     setState(On);
 }
 
-/// Its socket is closed, and its turns are over.
+/// The server has ended: its socket is closed, and its turns are over.
 void ServerController::onEnded(quint64 run, const QString& failure, bool ofPort)
 {
     if (run != m_run)

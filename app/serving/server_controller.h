@@ -15,9 +15,9 @@
 #include <memory>
 #include <thread>
 
-/// It is off until it is switched on, in each run anew; then it listens on 127.0.0.1 and nowhere else, on a thread of
-/// its own. Off means that there is no socket and no thread. Lives on the UI thread, which never waits for it but at
-/// the end; owned by Program.
+/// The server is off until it is switched on, in each run anew; then it listens on 127.0.0.1 and nowhere else, on a
+/// thread of its own. Off means that there is no socket and no thread. Lives on the UI thread, which never waits for it
+/// but at the end; owned by Program.
 class ServerController : public QObject
 {
     Q_OBJECT

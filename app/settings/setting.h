@@ -42,10 +42,10 @@ public:
     bool isInitial() const { return m_value == m_initial; }
     bool overridden() const { return m_override.has_value(); }  // for this run
 
-    /// What the user chose, within the bounds. It ends an override.
+    /// Takes what the user chose, within the bounds. It ends an override.
     void setValue(int value);
-    /// What something else has changed it to. The same, but where the command line said this before the last choice,
-    /// it is once more for this run only.
+    /// Takes what something else has changed it to. The same, but where the command line said this before the last
+    /// choice, it is once more for this run only.
     void follow(int value);
     Q_INVOKABLE void reset();
     /// Sets the value for this run only, from the command line.

@@ -71,7 +71,7 @@ std::optional<QSet<QString>> namesIn(const QString& file)
 
 }  // namespace
 
-// What comes from a database or an import must not lead out of the folder.
+// Returns the path of a file. What comes from a database or an import must not lead out of the folder.
 QString AttachmentFolder::file(const QString& sha256) const
 {
     static const QRegularExpression hash(QStringLiteral("^[0-9a-f]{64}$"));

@@ -18,8 +18,8 @@ namespace {
 
 constexpr qsizetype kLongestStoredTitle_chars = 500;
 
-/// Where memory or the disk fail it removes nothing and reports no error: a job that is tried again would hold up what
-/// the user writes, and the next time the trash is emptied is early enough.
+/// Removes files that nothing uses. Where memory or the disk fail it removes none and reports no error: a job that is
+/// tried again would hold up what the user writes, and the next time the trash is emptied is early enough.
 QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
     QSet<QString> used;

@@ -62,7 +62,8 @@ public:
     /// comes when it is on disk, and then `done`, which is told whether it could be written. After `stop` none of it is
     /// kept, unless it was about to be there.
     void add(const StoredConversation& conversation, std::function<void(bool)> done, std::stop_token stop = {});
-    /// What was measured of a conversation that is kept. `json` is called when it is written, on the writer's thread.
+    /// Keeps what was measured of a conversation that is kept. `json` is called when it is written, on the writer's
+    /// thread.
     void saveRecording(const QString& conversation, const std::function<QByteArray()>& json);
     void moveToTrash(const QString& conversation);  // gone from lists; kept until emptyTrash
     void restore(const QString& conversation);

@@ -49,7 +49,7 @@ private:
 /// Why something was not done; no error where it was.
 QSqlError outcome(const Database& database, bool done);
 
-// What a failure means, by SQLite's own codes.
+// Say what a failure means, by SQLite's own codes.
 bool isDamage(const QSqlError& error);       // the file is not a sound database
 bool isForWant(const QSqlError& error);      // of space, rights or luck: the same may work another time
 bool mayBeTheIndex(const QSqlError& error);  // of words, which can be made anew

@@ -52,7 +52,7 @@ QSqlError writeMessages(const Database& database, const Import& import, qsizetyp
     return {};
 }
 
-/// It is seen from now on; or, where a piece could not be written, none of it is kept.
+/// Ends an import: makes the conversation visible, or removes it if a piece could not be written.
 QSqlError end(const Database& database, const Import& import)
 {
     const QString& id = import.conversation.header.id;

@@ -100,7 +100,7 @@ bool backUp(const QString& file, int version)
     return QFile::rename(unfinished, backup) && syncFolder(QFileInfo(file).path());
 }
 
-/// Where a new database is made that takes the place of another one.
+/// Returns where a new database is made that takes the place of another one.
 QString successor(const QString& file)
 {
     return file + QLatin1String("-new");
@@ -134,8 +134,8 @@ QString setAside(const QString& file, const QString& reason)
     return renameDatabase(file, QFileInfo(file).path() + QLatin1Char('/') + name) ? name : QString();
 }
 
-/// What can still be read of a damaged file, written to a new one: the number of conversations. No number: nothing can
-/// be written for want of something, and `why` says of what.
+/// Writes what can still be read of a damaged file to a new one; answers the number of conversations. No number:
+/// nothing can be written for want of something, and `why` says of what.
 std::optional<int> rescue(const QString& damaged, const QString& to, const QString& attachments, QSqlError& why)
 {
     const StoreReader reader(damaged, Database::Access::Read, AttachmentFolder(attachments));

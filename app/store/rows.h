@@ -30,7 +30,8 @@ bool write(const Database& database, const StoredConversation& conversation);
 bool write(const Database& database, const Preset& preset);
 /// Removes the conversations of which `condition` is true, with all that is in them.
 bool removeConversations(const Database& database, const QString& condition, const QVariantList& values = {});
-/// What was measured of a conversation, in place of what was kept before; nothing where there is no such conversation.
+/// Writes what was measured of a conversation, in place of what was kept before; nothing where there is no such
+/// conversation.
 bool writeRecording(const Database& database, const QString& conversation, const QByteArray& recording);
 
 // Names in the database and in exported files.

@@ -3,7 +3,7 @@
 
 class QString;
 
-/// When it returns true, what was written to the file is on disk.
+/// Brings what was written to the file to the disk. True: it is there.
 bool syncFile(const QString& path);
 /// The same for the names in a folder.
 bool syncFolder(const QString& path);

@@ -23,7 +23,7 @@ public:
 
     /// Numbers rise; a change under a number that is here takes that one's place.
     void add(quint64 number, const QString& conversation, Change change);
-    /// Those up to that number are on disk, or were given up.
+    /// Forgets the changes up to that number: they are on disk, or were given up.
     void forget(quint64 written);
 
     bool empty() const { return m_changes.empty(); }

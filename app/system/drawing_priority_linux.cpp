@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kNice = -10;
 
-/// Without leave for it (RLIMIT_NICE) the system refuses.
+/// Takes a higher priority. Without leave for it (RLIMIT_NICE) the system refuses.
 bool takePriority()
 {
     const sched_param none{};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kForTheLog{200};
 
-/// What the thread needs is its own: it may outlive main().
+/// Runs the work on a thread that has all that it needs: it may outlive main().
 template <class Work>
 void onThreadOfItsOwn(Work work)
 {

@@ -3,11 +3,11 @@
 
 #include <QString>
 
-// They call spdlog's functions for these levels. Whoever included spdlog instead would compile its templates once more.
-// From any thread.
+// These three call spdlog's functions for their levels. Whoever included spdlog instead would compile its templates
+// once more. From any thread.
 void logInfo(const QString& line);
 void logWarning(const QString& line);
 void logError(const QString& line);
 
-/// What was logged so far is on disk afterwards.
+/// Brings what was logged so far to the disk.
 void flushLog();

@@ -12,7 +12,8 @@ struct ProfileFolders {
     QString state;    // logs, crash notes
     QString runtime;  // sockets; gone when the user logs out
 
-    /// Those of the user: XDG's on Linux, the application data folders on Windows. `profile`: all under that folder.
+    /// Returns the user's folders: XDG's on Linux, the application data folders on Windows. `profile`: all under that
+    /// folder.
     static ProfileFolders of(const QString& profile = {});
 
     /// Makes a folder, readable for its user alone, also where it was there. False when that cannot be.

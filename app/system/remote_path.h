@@ -4,7 +4,8 @@
 #include <QString>
 #include <QUrl>
 
-/// As app/remote writes it, in place of a file's path: "http://127.0.0.1:8000/#name".
+/// Says whether a path is a model's address as app/remote writes it, in place of a file's path:
+/// "http://127.0.0.1:8000/#name".
 inline bool isElsewhere(const QString& path)
 {
     return (path.startsWith(QLatin1String("http://")) || path.startsWith(QLatin1String("https://"))) &&
@@ -19,7 +20,7 @@ inline QString hostOf(const QString& address)
                                                                                            : QString();
 }
 
-/// As the server of that path calls the model.
+/// Returns the name by which the server of that path calls the model.
 inline QString idElsewhere(const QString& path)
 {
     return QUrl::fromPercentEncoding(path.mid(path.indexOf(QLatin1String("/#")) + 2).toUtf8());

@@ -66,7 +66,7 @@ struct Block {
     bool operator==(const Block&) const = default;
 };
 
-/// Without any looks, as it is read aloud or copied.
+/// Returns the text without any looks, as it is read aloud or copied.
 QString plainText(const Spans& spans);
 QString plainText(const Block& block);
 

@@ -419,7 +419,7 @@ QList<Spans> BlockLines::cellsOf(QStringView line) const
     return parseTableRow(line, m_state.columns.size(), m_state.references.usedBy(line));
 }
 
-/// What was open ends here.
+/// Ends the piece of text that is open.
 void BlockLines::closePiece()
 {
     const Mode mode = std::exchange(m_state.mode, Mode::None);

@@ -22,7 +22,7 @@ public:
     static constexpr qsizetype kMostBlocks = 10'000;
 
     void add(const QString& text, Line kind);
-    /// What was open ends here.
+    /// Ends the piece of text that is open.
     void closePiece();
     /// Shows what is open as if the text ended after `line`, which may still grow.
     void showOpen(const QString& line);

@@ -55,7 +55,7 @@ public:
     void put(const QString& text, int looks = 0, const QString& formula = {});
     /// A space or a line break before what is put next, if that goes on with something.
     void gap(QChar c);
-    /// What is put between these is not shown. If the end never comes, it is shown after all.
+    /// Shows nothing of what is put between these. If the end never comes, it is shown after all.
     void beginHidden();
     void endHidden();
 

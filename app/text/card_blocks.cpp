@@ -7,7 +7,7 @@
 
 namespace {
 
-/// What paragraphs of their own name for links.
+/// Returns what paragraphs of their own name for links.
 QString referencesOf(const QString& text)
 {
     References references;

@@ -164,7 +164,8 @@ qsizetype HtmlReader::apply(const HtmlTag& tag, QStringView after)
     return 0;
 }
 
-/// What is taken as it stands, up to its end. Within a paragraph of Markdown that comes later, or never.
+/// Takes what lies between a tag and its end as it stands. Within a paragraph of Markdown the end comes later, or
+/// never.
 qsizetype HtmlReader::applyWhole(Meaning meaning, const HtmlTag& tag, QStringView after)
 {
     const qsizetype end = tag.closing ? -1 : find(after, QStringLiteral("</") + tag.name);
@@ -297,7 +298,7 @@ void HtmlReader::endLast()
         m_maker.endList();
 }
 
-/// Without the tags that colour it.
+/// Returns the code without the tags that colour it.
 QString HtmlReader::codeOf(QStringView html)
 {
     QString code;

@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Where several match, the one with the most words of its own is meant.
+/// The sentences that another language has whole. Where several match, the one with the most words of its own is meant.
 constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "none of the %1 servers named '%2' can answer now; the last of them: %3"),
     QT_TRANSLATE_NOOP("KnownSentence", "the key for %1 is missing: %2"),
@@ -185,7 +185,7 @@ Pattern patternOf(const char* words, bool around)
     return pattern;
 }
 
-/// Those with the most words of their own first.
+/// Returns the patterns, those with the most words of their own first.
 std::vector<Pattern> patterns()
 {
     std::vector<Pattern> all;

@@ -80,7 +80,7 @@ QString endOfEnvironment(QStringView name)
     return QStringLiteral("\\end{%1}").arg(name);
 }
 
-/// From its \begin to its \end, those of others like it within.
+/// Finds an environment from its \begin to its \end, with others like it within.
 std::optional<MathsSpan> environment(QStringView text, qsizetype at, QStringView name)
 {
     const QString begin = QStringLiteral("\\begin{%1}").arg(name), close = endOfEnvironment(name);

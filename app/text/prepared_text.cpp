@@ -22,7 +22,7 @@ bool isOurs(QChar c)
     return c >= kFormulaBegin && c <= kEmptyCell;
 }
 
-/// Where a line's own text begins, after the marks of quotes and items, and their boxes.
+/// Returns where a line's own text begins, after the marks of quotes and items, and their boxes.
 qsizetype textStart(QStringView text, qsizetype at)
 {
     const auto isBox = [](QStringView rest) {

@@ -43,7 +43,7 @@ constexpr std::array kCommentary = {
 };
 constexpr QStringView kCommentaryEnd = u"<|end|>";
 
-// They say where the answer is and are no part of it.
+// Marks that say where the answer is and are no part of it.
 constexpr std::array kSilent = {
     QStringView(u"<|start|>assistant<|channel|>final<|message|>"),
     QStringView(u"<|channel|>final<|message|>"),

@@ -13,7 +13,7 @@ public:
     bool isEmpty() const { return m_all.isEmpty(); }
     /// Takes what a paragraph names before it says anything else. What was named first stays.
     void take(QStringView paragraph);
-    /// Those whose labels stand in the piece, as lines of Markdown; empty: it uses none.
+    /// Returns the references whose labels stand in the piece, as lines of Markdown; empty: it uses none.
     QString usedBy(QStringView piece) const;
 
 private:

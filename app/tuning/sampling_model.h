@@ -41,7 +41,7 @@ public:
     void show(const QJsonObject& sampling);
     QJsonObject sampling() const { return m_sampling; }
     int changedCount() const;
-    /// By their keys: what the open model's server does not know.
+    /// Takes the keys of what the open model's server does not know.
     void setUnknown(const QStringList& keys);
 
     /// Takes a value from a slider, and brings it to its step.

@@ -21,7 +21,7 @@ struct TemplateArgument {
     QList<Choice> choices;
 };
 
-/// Those of `names` that a person can do something with, known ones first. What belongs to tools, documents and
+/// Returns those of `names` that a person can do something with, known ones first. What belongs to tools, documents and
 /// pictures, and names that no sane template has, are left out.
 QList<TemplateArgument> templateArguments(std::span<const std::string> names);
 

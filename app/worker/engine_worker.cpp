@@ -87,7 +87,7 @@ EngineWorker::EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_tok
     m_engine->on_posted = [this] { QMetaObject::invokeMethod(this, &EngineWorker::poll, Qt::QueuedConnection); };
 }
 
-/// What runs has been asked to stop. It comes to its end, so that it is saved.
+/// Lets turns that run come to their end, so that they are saved: they have been asked to stop.
 EngineWorker::~EngineWorker()
 {
     endAll();
@@ -266,8 +266,8 @@ void EngineWorker::fail(const Speaker& speaker, const engine::Error& error)
         Q_EMIT failedBeside(speaker.asked.turn, error);
 }
 
-/// What was made beside each other leaves the engine, but for the version that this turn goes on with: that is the
-/// conversation's from now on.
+/// Removes versions that were made beside each other from the engine, but for the one that this turn goes on with: that
+/// is the conversation's from now on.
 void EngineWorker::endVersions(const QString& conversation, const QStringList& path)
 {
     const auto place = std::find_if(m_places.begin(), m_places.end(),

@@ -3,7 +3,7 @@
 
 #include <string>
 
-/// From now on this process has no network, starts no program, writes and changes no file, and touches no other
-/// process; it goes on reading what it has been given. Empty: it is so. Else what this system could not do of it, for
+/// Takes from this process, for good, the network, starting programs, writing and changing files, and touching other
+/// processes; it goes on reading what it has been given. Empty: it is so. Else what this system could not do of it, for
 /// the log; limits hold all the same.
 std::string confineThisProcess();
