@@ -87,8 +87,8 @@ public:
         const QString file = whereItLies(path);
         // A folder of the cache may be a link to somebody's own.
         if (const QString link = linkAt(path); !m_cache.isEmpty() && !link.startsWith(m_cache + QLatin1Char('/'))) {
-            m_made.obstacle =
-                RemovalTr::tr("“%1” lies outside of the cache that leads to it: delete it there.").arg(shown(link));
+            m_made.obstacle = RemovalTr::tr("The cache only links to “%1”, which lies outside of it: delete it there.")
+                                  .arg(shown(link));
             return;
         }
         if (!QFileInfo(path).isSymbolicLink()) {
@@ -107,7 +107,7 @@ public:
             addFile(file);
             addNamesIn(repository, file);
         } else if (!file.isEmpty()) {
-            note(RemovalTr::tr("Only a link goes: “%1”, to which it leads, stays.").arg(shown(file)));
+            note(RemovalTr::tr("Only the link is deleted; the file “%1” stays.").arg(shown(file)));
         }
     }
 
@@ -137,7 +137,8 @@ public:
         if (m_inCache)
             note(RemovalTr::tr("Other programs that use the Hugging Face cache will have to fetch it again."));
         if (m_keptElsewhere)
-            note(RemovalTr::tr("Its bytes have another name on this disk: the room is free when that is gone, too."));
+            note(RemovalTr::tr(
+                "The file has another name on this disk; its room is free only when that is deleted, too."));
         if (m_made.files.isEmpty() && m_made.names.isEmpty() && m_made.obstacle.isEmpty())
             m_made.obstacle = RemovalTr::tr("The file of “%1” is not there any more.").arg(m_made.title);
         for (const QString& path : m_made.files + m_made.names)

@@ -186,7 +186,9 @@ void add_bench(CLI::App& app, int& exit_code)
         "no model: one kernel by itself, such as Q4_K or attention-q8_0, beside the memory's own speed; or all");
     command->add_option("-p,--n-prompt", b->bench.prefill_tokens, "tokens of the prefill test; 0: none");
     command->add_option("-n,--n-gen", b->bench.decode_tokens, "tokens of the decode test; 0: none");
-    command->add_option("-d,--n-depth", b->bench.depths, "tokens in the context before, separated by commas")
+    command
+        ->add_option("-d,--n-depth", b->bench.depths,
+                     "tokens that are in the context when a test begins, separated by commas")
         ->delimiter(',');
     command
         ->add_option("--conversations", b->bench.conversations,
@@ -201,8 +203,8 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_flag("--draft-fixed", b->fixed_depth,
                       "with --draft: as many as --draft-max says in each step, whether it pays or not");
     command->add_option("-f,--file", b->text_file,
-                        "a text that is gone on with, with drafts and without in turns, - is standard input; what "
-                        "drafts bring is printed. Like -md it means --draft auto where nothing else is said");
+                        "a text to continue, alternately with drafts and without; - is standard input. What drafts "
+                        "bring is printed. Like -md it means --draft auto where nothing else is said");
     command->add_option("--temp", b->temperature, "with --draft: temperature of the answers; 0: greedy");
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
     command->add_flag("--within-context", b->bench.within_context,

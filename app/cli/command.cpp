@@ -81,7 +81,7 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("--kv-policy", placement.kv_policy,
                        "KV beyond the device's memory: resident, stream, merge, auto, cpu-decode");
     command.add_option("--kv-offload-percentage,--cache-offload-percentage", placement.kv_offload_percentage,
-                       "percent of the KV blocks that may leave the device and lie on the host at least");
+                       "least percentage on the host, of the KV blocks that may leave the device");
     command.add_flag("--nkvo,--no-kv-offload", placement.no_kv_offload, "all KV on the host");
     command.add_flag("--json", json, "results as JSON");
 }

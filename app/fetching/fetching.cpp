@@ -61,8 +61,9 @@ QString Fetching::tokenNote() const
     case TokenPlace::File:
         return tr("It is kept in a file that only you can read, until this system’s password store takes it.");
     case TokenPlace::Leaving:
-        return tr("The one that you removed is still in this system’s password store, which is locked, and leaves it "
-                  "when that is open.");
+        return tr(
+            "The token that you removed is still in the password store, which is locked. It is deleted as soon as "
+            "the store is unlocked.");
     }
     return tr("Models whose terms you have accepted there ask for it. It goes to %1 and to nobody else, and is kept in "
               "this system’s password store, or, where none takes it, in a file that only you can read.")

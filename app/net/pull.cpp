@@ -101,7 +101,7 @@ Result<PullPlan> Puller::plan(const PullRequest& request, const std::stop_token&
         near += (near.empty() ? "" : ", ") + model.id;
     return fail(Kind::NotFound,
                 near.empty() ? "the hub finds nothing for '" + name.name + "'"
-                             : "'" + name.name + "' does not say whose it is; the hub's most fetched are " + near);
+                             : "'" + name.name + "' lacks its owner's name; the most fetched of this name are " + near);
 }
 
 Result<FoundModels> Puller::search(const std::string& words, int most, const std::stop_token& stop)

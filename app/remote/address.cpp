@@ -70,7 +70,7 @@ net::Result<std::string> read_address(std::string_view typed)
     using Kind = net::Failure::Kind;
     std::string url = trimmed(typed);
     if (url.empty())
-        return net::fail(Kind::BadRequest, "an address is missing, such as 192.168.0.5:8000");
+        return net::fail(Kind::BadRequest, "type an address, such as 192.168.0.5:8000");
     if (url.size() > kLongestAddress)
         return net::fail(Kind::BadRequest, "this is too long for an address");
     if (url.find("://") == std::string::npos) {

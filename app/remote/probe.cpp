@@ -179,7 +179,7 @@ net::Result<ServerFacts> probe(net::HttpClient& client, const Server& server, co
     const Json* const data = field_of(*list, "data");
     if (!data || !data->is_array())
         return net::fail(net::Failure::Kind::BadAnswer,
-                         host + " answers, but is no server of models: its list of models is none");
+                         host + " answers, but is no server of models: its list of models cannot be read");
     ServerFacts facts;
     std::string owner;
     for (const Json& entry : *data) {

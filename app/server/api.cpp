@@ -280,7 +280,7 @@ tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route&
         return loaded;
     const auto file = models_.find(name);
     if (route.of == Route::Of::Loaded || (route.of == Route::Of::Next && !file))
-        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
+        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; the first request for one loads it"});
     if (!file)
         return tl::unexpected(file.error());
     if (loaded && loaded->name == file->name)

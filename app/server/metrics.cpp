@@ -70,12 +70,14 @@ std::string memory_text(const engine::Telemetry& t)
                                Labelled{"residency=\"device\"", t.kv_blocks_device}});
     if (const auto& d = t.device) {
         text += one("spillway_device_total_bytes", "Memory of the device.", "gauge", d->total_bytes);
-        text += one("spillway_device_budget_bytes", "What may be used of it.", "gauge", d->budget_bytes);
-        text += one("spillway_device_other_programs_bytes", "What other programs use of it.", "gauge",
+        text +=
+            one("spillway_device_budget_bytes", "Device memory that this program may use.", "gauge", d->budget_bytes);
+        text += one("spillway_device_other_programs_bytes", "Device memory that other programs use.", "gauge",
                     d->other_programs_bytes);
         text += one("spillway_device_layers", "Layers that the device computes.", "gauge", d->layers);
-        text += one("spillway_device_layers_without_experts", "Of them, those whose routed experts the host computes.",
-                    "gauge", d->layers_without_experts);
+        text += one("spillway_device_layers_without_experts",
+                    "Layers that the device computes without their routed experts, which the host computes.", "gauge",
+                    d->layers_without_experts);
         text += several(
             "spillway_host_experts_read_total",
             "Experts that steps of the device's layers read though they lie on the host, by whether the "

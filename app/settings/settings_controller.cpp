@@ -128,7 +128,7 @@ void SettingsController::read()
     if (m_file.isEmpty() || !file.exists())
         return;
     if (!file.isFile() || !file.isReadable() || file.size() > kMostBytes) {
-        setTrouble(tr("The settings in %1 cannot be read, so those from the factory are used.")
+        setTrouble(tr("The settings in %1 cannot be read, so the default settings are used.")
                        .arg(VisibleText::of(QDir::toNativeSeparators(m_file))));
         return;
     }

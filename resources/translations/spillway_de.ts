@@ -2855,7 +2855,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Es wird in einer Datei aufbewahrt, die nur Sie lesen können, bis der Passwortspeicher dieses Systems es nimmt.</translation>
     </message>
     <message>
-        <source>The one that you removed is still in this system’s password store, which is locked, and leaves it when that is open.</source>
+        <source>The token that you removed is still in the password store, which is locked. It is deleted as soon as the store is unlocked.</source>
         <translation>Das Token, das Sie entfernt haben, liegt noch im Passwortspeicher dieses Systems; der ist gesperrt, und es verschwindet daraus, sobald er offen ist.</translation>
     </message>
     <message>
@@ -3121,11 +3121,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 Token</translation>
     </message>
     <message>
-        <source>Stood earlier</source>
+        <source>Right earlier</source>
         <translation>Früher zugetroffen</translation>
     </message>
     <message>
-        <source>Stood</source>
+        <source>Right</source>
         <translation>Zugetroffen</translation>
     </message>
     <message>
@@ -3133,7 +3133,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 von %2</translation>
     </message>
     <message>
-        <source>Share of guessed tokens that stood, over context length</source>
+        <source>Share of guessed tokens that were right, over context length</source>
         <translation>Anteil der geratenen Token, die zutrafen, über der Länge des Kontexts</translation>
     </message>
     <message>
@@ -3149,7 +3149,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Frühere</translation>
     </message>
     <message>
-        <source>%1 of %2 guessed tokens stood.</source>
+        <source>%1 of %2 guessed tokens were right.</source>
         <translation>%1 von %2 geratenen Token trafen zu.</translation>
     </message>
     <message>
@@ -3157,11 +3157,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Die Antwort ist %1 so schnell wie ohne sie.</translation>
     </message>
     <message>
-        <source>The draft model, which takes %1 of memory, guessed %2 of them, and %3 stood.</source>
+        <source>The draft model, which takes %1 of memory, guessed %2 of them, and %3 were right.</source>
         <translation>Das Entwurfsmodell, das %1 Speicher belegt, hat %2 davon geraten, und %3 trafen zu.</translation>
     </message>
     <message>
-        <source>The block for guessing in the model&apos;s own file, which takes %1 of memory, guessed %2 of them, and %3 stood.</source>
+        <source>The block for guessing in the model&apos;s own file, which takes %1 of memory, guessed %2 of them, and %3 were right.</source>
         <translation>Der Block zum Raten in der Datei des Modells selbst, der %1 Speicher belegt, hat %2 davon geraten, und %3 trafen zu.</translation>
     </message>
 </context>
@@ -3751,7 +3751,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>der Hub findet nichts für „%1“</translation>
     </message>
     <message>
-        <source>&apos;%1&apos; does not say whose it is; the hub&apos;s most fetched are %2</source>
+        <source>&apos;%1&apos; lacks its owner&apos;s name; the most fetched of this name are %2</source>
         <translation>„%1“ sagt nicht, von wem es ist; am häufigsten geholt werden beim Hub %2</translation>
     </message>
     <message>
@@ -3863,8 +3863,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>der Kopf der Datei ergibt keinen Sinn</translation>
     </message>
     <message>
-        <source>an address is missing, such as 192.168.0.5:8000</source>
-        <translation>es fehlt eine Adresse, wie etwa 192.168.0.5:8000</translation>
+        <source>type an address, such as 192.168.0.5:8000</source>
+        <translation>geben Sie eine Adresse ein, wie etwa 192.168.0.5:8000</translation>
     </message>
     <message>
         <source>this is too long for an address</source>
@@ -3927,8 +3927,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 antwortet, ist aber kein Server von Modellen: unter /v1/models hat er keine Liste davon</translation>
     </message>
     <message>
-        <source>%1 answers, but is no server of models: its list of models is none</source>
-        <translation>%1 antwortet, ist aber kein Server von Modellen: seine Liste der Modelle ist keine</translation>
+        <source>%1 answers, but is no server of models: its list of models cannot be read</source>
+        <translation>%1 antwortet, ist aber kein Server von Modellen: Seine Liste der Modelle lässt sich nicht lesen</translation>
     </message>
     <message>
         <source>%1 has no model &apos;%2&apos;</source>
@@ -4854,7 +4854,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Dann %1</translation>
     </message>
     <message>
-        <source>%1 of %2 guessed tokens stood</source>
+        <source>%1 of %2 guessed tokens were right</source>
         <translation>%1 von %2 geratenen Token trafen zu</translation>
     </message>
     <message>
@@ -5289,7 +5289,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>ModelRemoval</name>
     <message>
-        <source>Only a link goes: “%1”, to which it leads, stays.</source>
+        <source>Only the link is deleted; the file “%1” stays.</source>
         <translation>Nur ein Verweis wird gelöscht: „%1“, worauf er zeigt, bleibt.</translation>
     </message>
     <message>
@@ -5305,7 +5305,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Andere Programme, die den Cache von Hugging Face nutzen, müssen sie neu holen.</translation>
     </message>
     <message>
-        <source>Its bytes have another name on this disk: the room is free when that is gone, too.</source>
+        <source>The file has another name on this disk; its room is free only when that is deleted, too.</source>
         <translation>Ihr Inhalt hat auf dieser Platte noch einen Namen: Der Platz wird erst frei, wenn auch der gelöscht ist.</translation>
     </message>
     <message>
@@ -5329,7 +5329,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ konnte nicht gelöscht werden: %2.</translation>
     </message>
     <message>
-        <source>“%1” lies outside of the cache that leads to it: delete it there.</source>
+        <source>The cache only links to “%1”, which lies outside of it: delete it there.</source>
         <translation>„%1“ liegt außerhalb des Caches, der darauf zeigt: Löschen Sie es dort.</translation>
     </message>
     <message>
@@ -7325,7 +7325,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>SettingsController</name>
     <message>
-        <source>The settings in %1 cannot be read, so those from the factory are used.</source>
+        <source>The settings in %1 cannot be read, so the default settings are used.</source>
         <translation>Die Einstellungen in %1 lassen sich nicht lesen; es gelten die Vorgaben.</translation>
     </message>
     <message>

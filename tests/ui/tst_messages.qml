@@ -359,7 +359,7 @@ Item {
             openModel();
             answered("one two");
             const numbers = messagePart("answerNumbers");
-            verify(numbers.text.indexOf("4 of 8 guessed tokens stood") >= 0, numbers.text);
+            verify(numbers.text.indexOf("4 of 8 guessed tokens were right") >= 0, numbers.text);
             verify(numbers.Accessible.description.indexOf("Guessed ahead: 8 tokens, of which the answer has 4") >= 0, numbers.Accessible.description);
             // Where there is no room for all, none is cut in its middle.
             const shown = findChild(numbers, "shownNumbers");

@@ -421,12 +421,12 @@ Item {
             tryCompare(chart, "visible", true);
             compare(chart.drafted, 64);
             compare(chart.accepted, 32);
-            verify(part("guessWords").text.indexOf("32 of 64 guessed tokens stood") === 0, part("guessWords").text);
+            verify(part("guessWords").text.indexOf("32 of 64 guessed tokens were right") === 0, part("guessWords").text);
             verify(part("guessWords").text.indexOf("own file") < 0);
             Bench.script({ byBlock: true });
             ask("once more");
             tryVerify(() => !Bench.chat.turn.busy);
-            tryVerify(() => part("guessWords").text.indexOf("own file, which takes %1 of memory, guessed 64 of them, and 32 stood.".arg(Format.bytes(3e6))) > 0);
+            tryVerify(() => part("guessWords").text.indexOf("own file, which takes %1 of memory, guessed 64 of them, and 32 were right.".arg(Format.bytes(3e6))) > 0);
         }
 
         function test_a_chart_of_nothing_says_so() {

@@ -25,7 +25,7 @@ AbstractButton {
         if (message.ttftMs !== undefined && !brief)
             all.push(qsTr("first after %1").arg(Format.milliseconds(message.ttftMs)));
         if (drafted && !brief)
-            all.push(qsTr("%1 of %2 guessed tokens stood").arg(Format.count(message.acceptedTokens)).arg(Format.count(message.draftedTokens)));
+            all.push(qsTr("%1 of %2 guessed tokens were right").arg(Format.count(message.acceptedTokens)).arg(Format.count(message.draftedTokens)));
         return all;
     }
 

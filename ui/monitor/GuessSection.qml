@@ -13,10 +13,10 @@ ColumnLayout {
     property var hidden: []
     readonly property bool any: chart.drafted > 0
     readonly property string share: any ? Format.percent(chart.accepted, chart.drafted) : ""
-    readonly property string words: qsTr("%1 of %2 guessed tokens stood.").arg(Format.count(chart.accepted)).arg(Format.count(chart.drafted))
-        + (chart.byModel.drafted === 0 ? "" : " " + qsTr("The draft model, which takes %1 of memory, guessed %2 of them, and %3 stood.")
+    readonly property string words: qsTr("%1 of %2 guessed tokens were right.").arg(Format.count(chart.accepted)).arg(Format.count(chart.drafted))
+        + (chart.byModel.drafted === 0 ? "" : " " + qsTr("The draft model, which takes %1 of memory, guessed %2 of them, and %3 were right.")
            .arg(Format.bytes(chart.byModel.bytes)).arg(Format.count(chart.byModel.drafted)).arg(Format.count(chart.byModel.accepted)))
-        + (chart.byBlock.drafted === 0 ? "" : " " + qsTr("The block for guessing in the model's own file, which takes %1 of memory, guessed %2 of them, and %3 stood.")
+        + (chart.byBlock.drafted === 0 ? "" : " " + qsTr("The block for guessing in the model's own file, which takes %1 of memory, guessed %2 of them, and %3 were right.")
            .arg(Format.bytes(chart.byBlock.bytes)).arg(Format.count(chart.byBlock.drafted)).arg(Format.count(chart.byBlock.accepted)))
         + (chart.gain === undefined ? "" : " " + qsTr("The answer is %1 as fast as without them.").arg(Format.ratio(chart.gain)))
 
@@ -25,7 +25,7 @@ ColumnLayout {
         if (at.contextTokens === undefined)
             return [];
         return [{ name: qsTr("%1 tokens").arg(Format.count(at.contextTokens)), value: "", color: "transparent" },
-                { name: at.earlier ? qsTr("Stood earlier") : qsTr("Stood"),
+                { name: at.earlier ? qsTr("Right earlier") : qsTr("Right"),
                   value: qsTr("%1 of %2").arg(Format.count(at.accepted)).arg(Format.count(at.drafted)),
                   color: at.earlier ? Qt.alpha(Theme.accent, 0.4) : Theme.accent }];
     }
@@ -35,7 +35,7 @@ ColumnLayout {
     ChartFrame {
         Layout.fillWidth: true
         chart: chart
-        name: qsTr("Share of guessed tokens that stood, over context length")
+        name: qsTr("Share of guessed tokens that were right, over context length")
         summary: root.words
         emptyText: qsTr("Choose below what is drawn here")
         readings: root.readingsAt(chart.cursor)
