@@ -1,4 +1,5 @@
-// 16-bit floats to 32-bit ones and back, in plain integer arithmetic: for code that must run on every processor.
+// Turns 16-bit floats into 32-bit ones and back, in plain integer arithmetic: for code that must run on every
+// processor.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
-// Attention for a few rows over paged KV: a thread block takes the query heads of one KV head and walks over pieces of
-// KV blocks, reading each byte once for all of them. Each piece gives a partial of its own, so a result does not depend
-// on how many thread blocks share the work; merge_partials joins them. Pieces are short, so that a short conversation
+// Attends paged KV for a few rows: a thread block takes the query heads of one KV head and walks over pieces of KV
+// blocks, reading each byte once for all of them. Each piece gives a partial of its own, so a result does not depend on
+// how many thread blocks share the work; merge_partials joins them. Pieces are short, so that a short conversation
 // gives the whole device something to do. Page table and length are device memory.
 #pragma once
 

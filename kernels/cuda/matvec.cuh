@@ -1,4 +1,4 @@
-// Products of a matrix with few tokens' activations, where reading the weights is what takes the time: a warp takes a
+// Multiplies a matrix with few tokens' activations, where reading the weights is what takes the time: a warp takes a
 // row, its lanes take slices of it in turn, and what is read serves all tokens. A token's sum is made in the same order
 // however many there are. With experts each pair is a token by itself, and reads its own expert's row.
 #pragma once

@@ -1,4 +1,4 @@
-// Powers of two that bring numbers into the range of halves, and back.
+// Finds powers of two that bring numbers into the range of halves, and back.
 #pragma once
 
 #include "kernels/cuda/device.h"

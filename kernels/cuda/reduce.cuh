@@ -1,5 +1,5 @@
-// Sums and maxima over a warp or a block, in an order that depends on the number of threads only. Every thread gets
-// the result. Blocks are of whole warps.
+// Computes sums and maxima over a warp or a block, in an order that depends on the number of threads only. Every thread
+// gets the result. Blocks are of whole warps.
 #pragma once
 
 #include "kernels/cuda/device.h"
