@@ -16,7 +16,7 @@ using namespace engine;
 
 namespace {
 
-/// Of this process on a core, so that other programs do not count.
+/// Returns the time of this process on a core, so that other programs do not count.
 std::int64_t now_us()
 {
     return std::int64_t(std::clock()) * 1'000'000 / CLOCKS_PER_SEC;

@@ -79,7 +79,7 @@ Pair pair_of(const engine::LoadRequest& model, unsigned seed)
     return {contexts.front(), *plan->rows.front().tok_s, 1000 / t.tpot->p50_ms};
 }
 
-/// Of |predicted / measured - 1|, the error that is printed.
+/// Prints a row and returns its error, |predicted / measured - 1|.
 double row_of(const std::string& name, const engine::LoadRequest& model, int repeats)
 {
     std::vector<double> predicted, measured, ratios;

@@ -48,7 +48,7 @@ void answer(const engine::LoadRequest& model, int tokens)
                 100 * s.telemetry_s / s.decode_s());
 }
 
-/// Of 128K tokens and 64 layers, by the time that one cell takes here.
+/// Prints what a map of 128K tokens and 64 layers costs, by the time that one cell takes here.
 void map_cost(const engine::LoadRequest& request)
 {
     auto model =

@@ -1,4 +1,5 @@
-// The questions asked of the guide model and the expressions that judge its answers. The files' shape is in README.md.
+// Reads the questions asked of the guide model and the expressions that judge its answers. The files' shape is in
+// README.md.
 #pragma once
 
 #include "engine/engine.h"

@@ -110,7 +110,7 @@ private:
                     turn && turn->reason == engine::StopReason::EndOfTurn);
     }
 
-    /// Those of one language, each in a conversation of its own.
+    /// Judges the questions of one language, each in a conversation of its own.
     void judge(const std::vector<Question>& questions, const QString& language, int floor_percent, QString name)
     {
         Figures figures(std::move(name));

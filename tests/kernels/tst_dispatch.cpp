@@ -68,7 +68,7 @@ private slots:
         QVERIFY(wrong.unknown);
     }
 
-    /// It was measured to be slower than AVX-512 where it was tried.
+    /// AMX was measured to be slower than AVX-512 where it was tried.
     void tilesAreNotChosenForTheirName()
     {
         CpuKernels tables[3] = {};

@@ -1,4 +1,4 @@
-// A tiny model that says what a test wants: behind each token comes another one that the test names.
+// ChainModel makes a tiny model that says what a test wants: behind each token comes another one that the test names.
 #pragma once
 
 #include "tests/support/gguf_writer.h"
@@ -49,8 +49,8 @@ public:
         return *this;
     }
 
-    /// It gives embeddings, pooled so (`llama.pooling_type`); its texts end with </s> where `ends`. What it makes of a
-    /// token is the token's own direction, whatever stands before it.
+    /// Lets the model give embeddings, pooled so (`llama.pooling_type`); its texts end with </s> where `ends`. What it
+    /// makes of a token is the token's own direction, whatever stands before it.
     ChainModel& embeds(std::uint32_t pooling, bool ends = false)
     {
         pooling_ = pooling;

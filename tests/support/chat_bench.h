@@ -1,4 +1,4 @@
-// A chat controller on the fake engine and a store of its own, for tests.
+// Makes a chat controller on the fake engine and a store of its own, for tests.
 #pragma once
 
 #include "app/chat/chat_controller.h"
@@ -74,7 +74,7 @@ struct ChatBench {
     {
         script->change([&](FakeScript::Settings& settings) { settings.words = {words}; });
     }
-    /// It takes longer than any test waits.
+    /// Lets answers take longer than any test waits.
     void saysForever()
     {
         script->change([](FakeScript::Settings& settings) {

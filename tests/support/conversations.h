@@ -1,4 +1,4 @@
-// Conversations to store, and a way to compare them.
+// Makes conversations to store, and compares them.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,5 @@
-// One conversation on a model that lies on a GPU: the emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
+// Runs one conversation on a model that lies on a GPU: the emulated one, or a real one where SPILLWAY_TEST_DEVICE is
+// "cuda".
 #pragma once
 
 #include "tests/support/cuda/emulated_gpu.h"

@@ -1,4 +1,4 @@
-// A model of the llama family whose shape and types a test chooses; its weights are random.
+// DenseModel makes a model of the llama family whose shape and types a test chooses; its weights are random.
 #pragma once
 
 #include "engine/shape/random_weights.h"

@@ -1,4 +1,4 @@
-// What the Doctor knew when an answer had ended, as a small JSON text.
+// Writes and reads what the Doctor knew when an answer had ended, as a small JSON text.
 #pragma once
 
 #include "app/pressure/doctor.h"

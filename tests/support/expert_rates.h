@@ -1,4 +1,4 @@
-// Rates by which about two thirds of the experts that a step of many rows has chosen travel to a device.
+// Makes up rates by which about two thirds of the experts that a step of many rows has chosen travel to a device.
 #pragma once
 
 #include "engine/machine_rates.h"

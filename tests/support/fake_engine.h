@@ -1,4 +1,4 @@
-// An engine without a model: for tests, and for work on the window.
+// FakeEngine answers without a model: for tests, and for work on the window.
 #pragma once
 
 #include "engine/engine.h"

@@ -30,13 +30,13 @@ public:
         const std::lock_guard lock(mutex_);
         unlocks_ = unlocked;
     }
-    /// It gives other text back than it was given.
+    /// Lets it give other text back than it was given.
     void garbles()
     {
         const std::lock_guard lock(mutex_);
         garbles_ = true;
     }
-    /// It takes a secret after nobody waits for its answer any more.
+    /// Lets it take a secret after nobody waits for its answer any more.
     void answersLate(bool late)
     {
         const std::lock_guard lock(mutex_);

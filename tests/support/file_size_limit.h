@@ -1,4 +1,4 @@
-// A full disk, on a small scale.
+// FileSizeLimit keeps files of this process from growing, like a full disk.
 #pragma once
 
 #ifdef __linux__

@@ -1,4 +1,4 @@
-// What a worker on another thread has said.
+// Heard collects what a worker on another thread has said.
 #pragma once
 
 #include <QObject>

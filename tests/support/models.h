@@ -1,5 +1,5 @@
-// The models tests run on: small ones of the project's own, and goldens from elsewhere where $SPILLWAY_GOLDEN names a
-// folder.
+// Finds the models tests run on: small ones of the project's own, and goldens from elsewhere where $SPILLWAY_GOLDEN
+// names a folder.
 #pragma once
 
 #include <QByteArray>

@@ -1,4 +1,4 @@
-// A process that may open no more files, on a small scale.
+// OpenFilesLimit keeps this process from opening files and taking connections.
 #pragma once
 
 #ifdef __linux__

@@ -59,7 +59,7 @@ inline std::vector<int> some_tokens(const LoadedModel& model)
     return ids;
 }
 
-/// Of a row of the last step; what went wrong ends the test.
+/// Returns the logits of a row of the last step; what went wrong ends the test.
 inline std::vector<float> row_logits(LoadedModel& model, KvSequence& kv, int row)
 {
     const auto logits = model.logits(kv, row);

@@ -1,4 +1,4 @@
-// Root, for whom files have no locks, as anybody else.
+// PlainUser makes root obey the permissions of files, like any user.
 #pragma once
 
 #ifdef __linux__

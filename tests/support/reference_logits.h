@@ -1,4 +1,4 @@
-// Float32 references of models, and the engine's results beside them.
+// Reads float32 references of models, and compares the engine's results with them.
 #pragma once
 
 #include "engine/evaluate.h"
@@ -100,7 +100,7 @@ inline double relative_error(const std::vector<float>& rows, const Reference& r)
     return std::sqrt(difference / size);
 }
 
-/// Of the rows that are stored.
+/// Returns the median error of the rows that are stored.
 inline double median_row_error(const std::vector<float>& rows, const Reference& r)
 {
     const std::size_t n = r.logits.size() / r.positions.size();

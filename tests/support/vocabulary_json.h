@@ -1,4 +1,4 @@
-// Vocabularies of tests/data/tokenizer, and small ones made on the spot.
+// Reads vocabularies of tests/data/tokenizer, and makes small ones on the spot.
 #pragma once
 
 #include "engine/tokenizer/tokenizer.h"

@@ -1,4 +1,4 @@
-// The window as a screen reader has it.
+// Lists what a screen reader finds in the window.
 #pragma once
 
 #include <QQuickItem>

@@ -1,4 +1,4 @@
-// What the QML tests hold in their hands: the program's controllers on a fake engine.
+// Bench gives the QML tests the program's controllers on a fake engine.
 #pragma once
 
 #include "app/about/program_controller.h"
@@ -147,11 +147,11 @@ public:
     Q_INVOKABLE QString clipboard() const;
     /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.
     Q_INVOKABLE QStringList controls(QQuickItem* root) const;
-    /// Those that have no name.
+    /// Lists the controls that have no name.
     Q_INVOKABLE QStringList namelessControls(QQuickItem* root) const;
-    /// Those that Tab stops at and that have no name or role.
+    /// Lists the items that Tab stops at and that have no name or role.
     Q_INVOKABLE QStringList unspokenStops(QQuickItem* root) const;
-    /// Those that Tab never comes to, or not again, from where the keyboard is; it is back there afterwards.
+    /// Lists the items that Tab never comes to, or not again, from where the keyboard is; it is back there afterwards.
     Q_INVOKABLE QStringList unreachable(QQuickItem* root) const;
     /// The item that has the keyboard, by its object name; its parent's where it has none.
     Q_INVOKABLE QString focusName(QQuickItem* root) const;

@@ -1,4 +1,4 @@
-// What the test of the column of conversations holds in its hands.
+// ConversationsBench gives the test of the column of conversations what it needs.
 #pragma once
 
 #include "app/conversations/conversations_controller.h"

@@ -1,4 +1,4 @@
-// Attachments with all they need, for tests.
+// Holds attachments with all they need, for tests.
 #pragma once
 
 #include "app/attachments/attachment_model.h"

@@ -1,4 +1,4 @@
-// Small model files and other programs' stores in a temporary folder, for tests of the catalogue.
+// Makes small model files and other programs' stores in a temporary folder, for tests of the catalogue.
 #pragma once
 
 #include "app/catalogue/model_scan.h"

@@ -1,4 +1,4 @@
-// spillway-cli run as a script would.
+// Runs spillway-cli as a script would.
 #pragma once
 
 #include "tests/support/models.h"

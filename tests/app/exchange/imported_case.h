@@ -1,4 +1,4 @@
-// A reader of files, and how its conversations look.
+// Reads other programs' files, and writes down how their conversations look.
 #pragma once
 
 #include "app/exchange/imported.h"

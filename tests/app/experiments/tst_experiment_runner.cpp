@@ -87,7 +87,7 @@ private Q_SLOTS:
         }
     }
 
-    /// It is refused when the model is open, however long it would have taken.
+    /// Such a row is refused when the model is open, however long it would have taken.
     void aRowBeyondTheModelsContextIsLittleWork()
     {
         const auto firstRowsThatAreLeft = [](int contextTokens) {

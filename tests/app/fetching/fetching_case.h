@@ -1,4 +1,4 @@
-// A hub on this machine with a few models, and what the window finds and fetches from it.
+// Runs a hub on this machine with a few models, and holds what the window finds and fetches from it.
 #pragma once
 
 #include "app/fetching/fetching.h"

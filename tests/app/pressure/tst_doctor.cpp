@@ -566,7 +566,7 @@ private Q_SLOTS:
         QCOMPARE(*diagnose(facts).tokensPerSecond, 8036.0);
     }
 
-    /// They make an answer faster, and its steps slower; the machine is neither.
+    /// Drafts make an answer faster, and its steps slower; the machine is neither.
     void draftsAreNotTakenForTheMachine()
     {
         DoctorFacts facts = answerOf(0.9, 0, 0, 0, 0.1);

@@ -176,7 +176,7 @@ private Q_SLOTS:
         QVERIFY(!Recording::parse(changed(json, "samples", QJsonArray{row})));
     }
 
-    /// They come after the states in a row, whether there are any or not.
+    /// Copies come after the states in a row, whether there are any or not.
     void copiesOfExpertsAreRecorded()
     {
         for (const std::int64_t states : {0, 70}) {

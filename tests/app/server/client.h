@@ -1,4 +1,4 @@
-// A client that says over its socket exactly what a test wants it to say.
+// Client says over its socket exactly what a test wants it to say.
 #pragma once
 
 #include <QByteArray>
@@ -23,7 +23,7 @@ struct Answer {
                 return line.mid(name.size() + 1).trimmed();
         return {};
     }
-    /// Of a stream: what its data lines hold, [DONE] included.
+    /// Returns what the data lines of a stream hold, [DONE] included.
     QList<QByteArray> events() const
     {
         QList<QByteArray> all;

@@ -1,4 +1,4 @@
-// A server on a free port, and engines to put behind it.
+// RunningServer runs a server on a free port; GateEngine is an engine to put behind it.
 #pragma once
 
 #include "app/server/server.h"

@@ -9,7 +9,7 @@ using server::KnownConversations;
 
 namespace {
 
-/// It has been answered.
+/// Asks, and has it answered at once.
 void ask(KnownConversations& known, engine::SequenceId sequence, std::string text)
 {
     known.asked(sequence, std::move(text));

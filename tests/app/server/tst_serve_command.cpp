@@ -51,7 +51,8 @@ private Q_SLOTS:
         }
     }
 
-    /// It guesses for the model that it was named with, and leaves others alone, whose vocabulary is another one.
+    /// A draft model guesses for the model that it was named with, and leaves others alone, whose vocabulary is
+    /// another.
     void aDraftModelIsThatOfItsModel()
     {
         const QString llama = QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf");

@@ -1,4 +1,4 @@
-// A store in a folder of its own, for tests.
+// Gives each test of the store a store in a folder of its own.
 #pragma once
 
 #include "app/store/conversation_store.h"

@@ -22,7 +22,7 @@ NgramParameters two_lengths()
     return p;
 }
 
-/// Of the token that follows two others.
+/// Returns the rows of a token that follows two others.
 std::vector<int> expected_rows(const NgramParameters& p, std::uint64_t id, std::uint64_t last,
                                std::uint64_t second_last)
 {

@@ -1,4 +1,4 @@
-// A small made-up KV cache, and files of it, for tests of what is saved.
+// Makes a small KV cache and files of it, for tests of what is saved.
 #pragma once
 
 #include "engine/kv/saved_kv_store.h"

@@ -247,7 +247,7 @@ private Q_SLOTS:
         QCOMPARE(miss(saved_format(KvType::F16, 78)), SavedKvMiss::None);
     }
 
-    /// Of latent attention a token's row is there once, and a file in which it is twice is not taken for one.
+    /// With latent attention a token's row is there once, and a file in which it is twice is not taken for one.
     void latentRowsAreWrittenOnce()
     {
         const auto format_of = [](KvType type, bool values_in_keys) {

@@ -45,7 +45,8 @@ GgufWriter two_kinds_of_heads(const std::vector<bool>& slides)
     return w.u32("gemma4.rope.dimension_count_swa", 8);
 }
 
-/// Of latent attention. `older`: the file has the lengths of the heads in place of those of the row that is kept.
+/// Makes a model with latent attention. `older`: the file has the lengths of the heads in place of those of the row
+/// that is kept.
 GgufWriter latent_model(bool older)
 {
     const std::string p = "deepseek2.attention.";

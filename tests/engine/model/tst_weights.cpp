@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-/// Of the project's own model, where `name` has become `other` of the same length.
+/// Reads the weights of the project's own model, where `name` has become `other` of the same length.
 Result<Weights> weights_of(const char* model, const QByteArray& name, const QByteArray& other)
 {
     QFile own(test_support::own_models_folder() + '/' + model + ".gguf");

@@ -248,7 +248,7 @@ private Q_SLOTS:
             }
     }
 
-    /// It computes with the host's cores and in the host's scratch, which counts only as long as it does.
+    /// The device computes with the host's cores and in the host's scratch, which counts only as long as it does.
     void aDeviceWithoutLayersNeedsNoScratch()
     {
         LoadRequest request = request_for("llama");

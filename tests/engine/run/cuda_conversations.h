@@ -1,4 +1,5 @@
-// The steps of a conversation on a GPU, by what of its KV lies where and what is known of the machine.
+// Makes requests by which the steps of a conversation on a GPU are of one kind: by what of its KV lies where, and what
+// is known of the machine.
 #pragma once
 
 #include "engine/machine_rates.h"

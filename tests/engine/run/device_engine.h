@@ -1,4 +1,4 @@
-// The real engine with a model on the emulated device, for tests of what is posted to it.
+// Runs the real engine with a model on the emulated device, for tests of what is posted to it.
 #pragma once
 
 #include "engine/engine.h"

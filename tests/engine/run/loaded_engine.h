@@ -1,4 +1,4 @@
-// The real engine with a small model, for tests of what it does behind its front door.
+// Runs the real engine with a small model, for tests of what it does behind its front door.
 #pragma once
 
 #include "engine/engine.h"

@@ -7,8 +7,8 @@
 
 namespace test_support {
 
-/// It is stopped when it gives the piece of text of this number. draft: the draft model, or null; mtp: the model's own
-/// block. What goes wrong ends the test.
+/// Runs a turn, which is stopped when it gives the piece of text of this number. draft: the draft model, or null; mtp:
+/// the model's own block. What goes wrong ends the test.
 inline engine::Turn one_turn(engine::LoadedModel& model, engine::DraftModel* draft, engine::Conversation& conversation,
                              const engine::Request& request, int stop_at, engine::MtpModel* mtp = nullptr)
 {

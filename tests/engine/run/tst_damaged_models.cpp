@@ -125,7 +125,7 @@ T value_at(const QByteArray& bytes, qsizetype at)
     return value;
 }
 
-/// Of a number with 32 bits.
+/// Returns values at the bounds of a number with 32 bits.
 std::vector<QByteArray> bounds(const std::string& type, quint32 usual)
 {
     std::vector<QByteArray> found;

@@ -333,7 +333,7 @@ private Q_SLOTS:
         QVERIFY(!pair.draft->given_up());
     }
 
-    /// It turns itself off where it does not pay, as here, where it is as large as the model.
+    /// A draft model turns itself off where it does not pay, as here, where it is as large as the model.
     void itStopsWhereItDoesNotPay()
     {
         Pair pair("deepseek2", "cpu", "gemma3n");

@@ -147,7 +147,7 @@ private:
         return engine;
     }
     static std::size_t id(const char* token) { return ChainModel({}).id(token); }
-    /// Those in which it points at all.
+    /// Returns the directions in which it points at all.
     static std::map<std::size_t, double> directions(const Embedding& made)
     {
         std::map<std::size_t, double> all;

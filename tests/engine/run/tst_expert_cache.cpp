@@ -14,8 +14,8 @@ using namespace test_support;
 
 namespace {
 
-/// Of every architecture that has some: gates apart and fused, biases, scales, latent experts, MXFP4. What the CPU
-/// makes of them is compared with goldens elsewhere.
+/// Lists a model of every architecture that has experts: gates apart and fused, biases, scales, latent experts, MXFP4.
+/// What the CPU makes of them is compared with goldens elsewhere.
 QStringList models_with_experts()
 {
     QStringList names;

@@ -28,7 +28,7 @@ LoadRequest with_host_experts(LoadRequest request, std::optional<int> layers)
     return request;
 }
 
-/// Those with experts among the first layers.
+/// Counts the layers with experts among the first ones.
 int mixtures_among(const LoadRequest& request, int first)
 {
     const auto model = load(with_host_experts(request, first));

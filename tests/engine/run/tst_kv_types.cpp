@@ -58,8 +58,8 @@ Status grow(LoadedModel& model, KvSequence& kv, int to)
     return {};
 }
 
-/// Of all tokens of a conversation, as attention sees them on the host: (pages, layers, heads, tokens) of (k_dim) and
-/// (v_dim) values.
+/// Returns the values of all tokens of a conversation, as attention sees them on the host: (pages, layers, heads,
+/// tokens) of (k_dim) and (v_dim) values.
 std::vector<float> kept_values(const LoadedModel& model, const KvSequence& kv)
 {
     std::vector<float> all;
@@ -178,7 +178,7 @@ private Q_SLOTS:
         model->cache().truncate(kv, 0);
     }
 
-    /// Of latent attention a value is a part of its key: its type is that of keys.
+    /// With latent attention a value is a part of its key: its type is that of keys.
     void withoutValuesTheirTypeHasNoEffect()
     {
         const auto model = load(request_for("deepseek2"));

@@ -169,7 +169,7 @@ private Q_SLOTS:
         QVERIFY(!here.ask(SetPins{{kPinned}, second + 100}).ok);
     }
 
-    /// Of two that are answered together, the one that goes on alone keeps its own pins.
+    /// The one of two that are answered together that goes on alone keeps its own pins.
     void whoGoesOnAloneHasNotTheOthersPins()
     {
         for (const int longer : {0, 1}) {  // either of them was computed last when the other one ends

@@ -24,7 +24,7 @@ bool all_weights_f32(const QString& base)
     return info && info->bytes_by_type.size() == 1 && info->bytes_by_type.contains("F32");
 }
 
-/// Of the goldens from elsewhere some are of models that this version does not run.
+/// Says whether this version runs the model: some goldens from elsewhere are of others.
 bool runs(const QString& base)
 {
     const auto info = inspect_model((base + ".gguf").toStdString());

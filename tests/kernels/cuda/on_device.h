@@ -1,4 +1,5 @@
-// A device for the tests of CUDA kernels: the emulated one, or a real one when SPILLWAY_TEST_DEVICE is "cuda".
+// OnDevice opens a device for the tests of CUDA kernels: the emulated one, or a real one when SPILLWAY_TEST_DEVICE is
+// "cuda".
 #pragma once
 
 #include "kernels/cuda/checks/device_memory.h"

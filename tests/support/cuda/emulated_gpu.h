@@ -1,6 +1,6 @@
-// A CUDA driver and its GPU in the host's memory: the table of driver functions that kernels/cuda/driver.h declares,
-// with queues on threads of their own, events, graphs, and kernels run by grid.h. It is stricter than the real one:
-// what is wrong there only sometimes is an error here.
+// EmulatedGpu emulates a CUDA driver and its GPU in the host's memory: the table of driver functions that
+// kernels/cuda/driver.h declares, with queues on threads of their own, events, graphs, and kernels run by grid.h. It is
+// stricter than the real one: what is wrong there only sometimes is an error here.
 #pragma once
 
 #include "kernels/cuda/blas.h"

@@ -15,7 +15,7 @@ Allocation poisoned(std::size_t bytes)
     return allocation;
 }
 
-/// Of no bytes both may be null, which memcpy does not take.
+/// Copies bytes; where there are none, both may be null, which memcpy does not take.
 void copy_bytes(void* to, const void* from, std::size_t bytes)
 {
     if (bytes > 0)

@@ -1,5 +1,5 @@
-// What the parts of the emulated driver share: what its handles stand for, the state of the GPU, and how a call begins.
-// All of it is guarded by the state's mutex.
+// Holds what the parts of the emulated driver share: what its handles stand for, the state of the GPU, and how a call
+// begins. All of it is guarded by the state's mutex.
 #pragma once
 
 #include "kernels/cuda/blas.h"

@@ -1,4 +1,5 @@
-// A stack of its own for a piece of work that can stop in its middle and be taken up again by its owner's thread.
+// Fiber gives a stack of its own to a piece of work that can stop in its middle and be taken up again by its owner's
+// thread.
 #pragma once
 
 #include <cstddef>

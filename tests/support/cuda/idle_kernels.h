@@ -1,4 +1,4 @@
-// The emulated GPU with a kernel that does nothing: what must be noticed by who checks kernels.
+// IdleKernels makes one kernel of the emulated GPU do nothing, which whatever checks kernels must notice.
 #pragma once
 
 #include "tests/support/cuda/emulated_gpu.h"

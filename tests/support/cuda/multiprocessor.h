@@ -62,7 +62,7 @@ public:
 
     /// The calling thread's.
     static Multiprocessor& of_this_thread();
-    /// It was another one's, which is gone with its variables.
+    /// Takes it over from another thread, which is gone with its variables.
     void move_to_this_thread() { static_shared_ = StaticShared(); }
 
     void begin(const Launch& launch);

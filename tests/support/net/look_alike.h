@@ -30,7 +30,7 @@ public:
     std::string url() const { return server_.url(); }
     WebServer& server() { return server_; }
 
-    /// Of the next chats.
+    /// Answers the next chats with this.
     void says(WebAnswer answer)
     {
         const std::lock_guard lock(mutex_);

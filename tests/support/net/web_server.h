@@ -65,7 +65,7 @@ public:
     void answer_by(Handler handler);
     std::vector<WebRequest> requests() const;
     std::int64_t body_bytes() const { return body_bytes_; }  // sent so far
-    /// Of Https: what a client that trusts it has to read.
+    /// Returns, for Https, what a client that trusts it has to read.
     std::string certificate() const;
 
 private:
