@@ -1,6 +1,6 @@
 // Reads every class of kernels, engine and app, and fails on one whose body takes more than 120 lines of its header or
 // whose functions are spread over several .cpp files: it wants to be two classes. Reads the first line of every header
-// as well, which says what the header does.
+// as well, which says what the header does, and how each comment with three slashes begins.
 #include <QDir>
 #include <QDirIterator>
 #include <QHash>
@@ -83,12 +83,35 @@ bool saysWhatItDoes(const QString& header)
     return header.contains(does);
 }
 
+bool isHeader(const QString& path)
+{
+    return path.endsWith(".h") || path.endsWith(".cuh");
+}
+
+/// Finds comments that begin with a word for something that their reader has not seen.
+QStringList riddles(const Files& files)
+{
+    static const QRegularExpression begins("^///<? ?(It|Of|They|Those) ");
+    QStringList found;
+    for (auto file = files.begin(); file != files.end(); ++file) {
+        QString before;
+        for (const QString& line : file.value().split('\n')) {
+            const QString comment = line.trimmed();
+            if (!before.startsWith("///") && comment.contains(begins))
+                found << file.key() + ": " + comment;
+            before = comment;
+        }
+    }
+    return found;
+}
+
 Files house()
 {
     const QDir root(SPILLWAY_SOURCE_DIR);
     Files files;
     for (const char* room : {"kernels", "engine", "app"}) {
-        QDirIterator paths(root.filePath(room), {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+        QDirIterator paths(root.filePath(room), {"*.h", "*.cpp", "*.cu", "*.cuh"}, QDir::Files,
+                           QDirIterator::Subdirectories);
         while (paths.hasNext()) {
             QFile file(paths.next());
             if (file.open(QIODevice::ReadOnly))
@@ -108,9 +131,11 @@ private Q_SLOTS:
     void seesALongClass();
     void seesASpreadClass();
     void knowsWhatALineSays();
+    void knowsARiddle();
     void noClassIsLong();
     void noClassIsSpread();
     void everyHeaderSaysWhatItDoes();
+    void noCommentIsARiddle();
 };
 
 void ClassesTest::seesALongClass()
@@ -148,6 +173,15 @@ void ClassesTest::knowsWhatALineSays()
         QVERIFY2(!saysWhatItDoes(line), line);
 }
 
+void ClassesTest::knowsARiddle()
+{
+    for (const char* line : {"/// Of the answer.", "    /// They stay.", "/// Those that run.", "///< It has ended."})
+        QCOMPARE(riddles({{"app/x/a.h", QString("#pragma once\n") + line + "\nint a();\n"}}).size(), 1);
+    for (const char* line :
+         {"/// Says what it is.\n/// It stays.", "/// Its own.", "// Of the answer.", "/// Offers it."})
+        QCOMPARE(riddles({{"app/x/a.h", QString("#pragma once\n") + line + "\nint a();\n"}}), QStringList());
+}
+
 void ClassesTest::noClassIsLong()
 {
     const Files files = house();
@@ -165,9 +199,15 @@ void ClassesTest::everyHeaderSaysWhatItDoes()
     const Files files = house();
     QStringList silent;
     for (auto file = files.begin(); file != files.end(); ++file)
-        if (file.key().endsWith(".h") && !saysWhatItDoes(file.value()))
+        if (isHeader(file.key()) && !saysWhatItDoes(file.value()))
             silent << file.key() + ": " + file.value().section('\n', 0, 0);
     QVERIFY2(silent.isEmpty(), qPrintable(silent.join('\n')));
+}
+
+void ClassesTest::noCommentIsARiddle()
+{
+    const QStringList found = riddles(house());
+    QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
 }
 
 QTEST_GUILESS_MAIN(ClassesTest)
