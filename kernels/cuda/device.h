@@ -177,7 +177,7 @@ __device__ inline void let_next_begin()
 #endif
 }
 
-/// All kernels before this one have ended, and what they wrote can be read.
+/// Waits until all kernels before this one have ended, so that what they wrote can be read.
 __device__ inline void wait_for_previous()
 {
 #ifndef __CUDACC__

@@ -75,7 +75,8 @@ T load_acquire(const T* at)
 std::uint64_t now_ns();
 void yield();  // to the host's other threads
 
-/// For twins of instructions that move more bytes than the type they are given says: elsewhere the compiler asks.
+/// Checks an address, for twins of instructions that move more bytes than the type they are given says: elsewhere the
+/// compiler asks.
 void must_be_aligned(const void* at, std::size_t bytes, Where where);
 
 /// Calls of wait_for_previous() so far, of all threads of all kernels.

@@ -320,7 +320,7 @@ __device__ inline Four four(const BlockIQ3_S& b, int sub, int j)
             0.0f};
 }
 
-/// In eighths: a point's values -1, 0, 1, and one more or less.
+/// Returns four values of a point, -1, 0 and 1, in eighths, with one eighth more or less.
 __device__ inline std::uint32_t iq1_four(int index, int half, bool less)
 {
     return minus(kIq1Here.at[index].at[half], less ? 9 : 7);

@@ -65,7 +65,7 @@ void token_tile(const Tiles& tiles, const Panel& panel, int rows, const MatMul& 
     avx512::store_joined(sums, rows, out + std::size_t(first) * m.out_stride, m.out_stride);
 }
 
-/// At least 16 tokens. fill(panel, first_row, rows): writes the panel of so many rows, 16 at most.
+/// Multiplies at least 16 tokens. fill(panel, first_row, rows): writes the panel of so many rows, 16 at most.
 template <class Format, class Tiles, class Fill>
 void product_by_tiles(const MatMul& m, const Fill& fill)
 {

@@ -87,7 +87,7 @@ template <int Count>
     return look_up<Count>(table.of, index);
 }
 
-/// In every lane bytes A, B, C and D of the same lane, 4 and above for zero.
+/// Puts into every lane bytes A, B, C and D of the same lane; 4 and above stand for zero.
 template <int A, int B, int C, int D>
 inline __m512i bytes_of_lanes(__m512i lanes)
 {

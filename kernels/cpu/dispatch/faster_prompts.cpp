@@ -18,7 +18,8 @@ struct Free {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kAlignment}); }
 };
 
-/// All zero: integer products take as long with any values, and zeros are the same interleaved and not.
+/// Returns weights that are all zero: integer products take as long with any values, and zeros are the same interleaved
+/// and not.
 std::unique_ptr<std::byte, Free> zeros(std::size_t bytes)
 {
     auto* const memory = static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{kAlignment}));
