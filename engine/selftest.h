@@ -31,7 +31,7 @@ struct SelftestReport {
     int passed = 0, failed = 0, skipped = 0;
     double dram_read_gb_s = 0;
     std::string no_cuda;  // why the GPU that was asked for could not be looked at
-    /// All that was asked for was done, and is right.
+    /// Says whether all that was asked for was done, and is right.
     bool ok() const { return failed == 0 && no_cuda.empty(); }
 };
 

@@ -34,7 +34,7 @@ public:
     kernels::cuda::Queue compute() const { return compute_; }
     /// What a driver call answered, as the engine says it: a device that does anything but its work is lost.
     Status checked(kernels::cuda::Status status) const;
-    /// For steps in which the device waits for the host.
+    /// Returns the gate for steps in which the device waits for the host.
     DriverGate& gate() { return gate_; }
     /// Something was given to compute: memory is not released before it is done.
     void note_work() { computing_ = true; }

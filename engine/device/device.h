@@ -37,7 +37,7 @@ public:
     virtual Result<DevicePtr> allocate(std::size_t bytes) = 0;
     /// The same, all zero when this returns. A device that orders itself takes this call from any thread.
     virtual Result<DevicePtr> allocate_zeroed(std::size_t bytes) = 0;
-    /// Nothing that is on its way may still touch it.
+    /// Releases memory, which nothing that is on its way may still touch.
     virtual void release(DevicePtr memory, std::size_t bytes) = 0;
 
     /// Whether a copy is waited for by itself, or not before one that follows it: then the device is told of none but
@@ -52,7 +52,7 @@ public:
     virtual Result<Ticket> to_host(const KvRows& rows) = 0;
     virtual Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) = 0;
     virtual Status clear(DevicePtr memory, std::size_t bytes) = 0;
-    /// In the order of what is computed.
+    /// Copies within the device, in the order of what is computed.
     virtual Status copy_within(DevicePtr from, DevicePtr to, std::size_t bytes) = 0;
 
     virtual bool ended(Direction direction, Ticket ticket) const = 0;

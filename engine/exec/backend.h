@@ -146,16 +146,16 @@ public:
     }
     /// The same with the mean taken off first.
     virtual void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
-    /// Each head by itself; they follow each other from column `to` on, which may be where they are.
+    /// Norms each head by itself; they follow each other from column `to` on, which may be where they are.
     virtual void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) = 0;
     /// x times the sigmoid of `gates`. x: (rows, heads * length)
     virtual void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) = 0;
-    /// Each row of x times the sigmoid of its weight. weights: (rows, 1)
+    /// Multiplies each row of x with the sigmoid of its weight. weights: (rows, 1)
     virtual void weigh_rows(const Rows& weights, Rows& x) = 0;
     virtual void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) = 0;
     virtual void products(Rows& x, std::span<const Product> products, Rows& out) = 0;
-    /// Each head of x times its own matrix of the stack, in head order. from.length: stack.n, to.length: stack.rows;
-    /// the shape of `out` stays, and so does what lies between its heads.
+    /// Multiplies each head of x with its own matrix of the stack, in head order. from.length: stack.n, to.length:
+    /// stack.rows; the shape of `out` stays, and so does what lies between its heads.
     virtual void multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
                                 const HeadColumns& to) = 0;
     /// Heads of x to heads of `out`, whose shape stays.

@@ -31,7 +31,7 @@ public:
     /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs() { attention_.allow_runs(); }
 
-    /// Each row gets `each` rows of the table, one after another. ids: (rows, each)
+    /// Gives each row `each` rows of the table, one after another. ids: (rows, each)
     void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out, int each = 1);
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;

@@ -101,7 +101,7 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
     }
 }
 
-/// For those who want to know.
+/// Counts the experts that were chosen, for the sequences that want to know.
 void CpuExperts::count_chosen(const ExpertParameters& p) const
 {
     for (const RowGroup& group : p.tokens)

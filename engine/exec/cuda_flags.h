@@ -21,7 +21,7 @@ public:
 
     /// The host can read what the layer wanted to be attended.
     kernels::cuda::Status ask(kernels::cuda::DevicePtr step, int l) const;
-    /// Nothing goes on before the host has answered, given up, or let it wait too long.
+    /// Has the device wait until the host has answered, given up, or let it wait too long.
     kernels::cuda::Status wait_for_answer(kernels::cuda::DevicePtr step, int l) const;
 
     // ---- the host's side ----

@@ -34,7 +34,7 @@ public:
 
     // ---- for launchers of products ----
 
-    /// All rows of x times one matrix; x is rounded where its type wants that.
+    /// Returns the product of all rows of x and one matrix; x is rounded where its type wants that.
     kernels::cuda::Product operands(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
     static kernels::cuda::Gating gating_of(Gate gate);
     /// Says where what computes the rows of x shall write them rounded, too, when they are multiplied with `reader`

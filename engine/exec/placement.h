@@ -12,7 +12,7 @@ namespace engine {
 class Placement
 {
 public:
-    /// All layers and the head on the host.
+    /// Places all layers and the head on the host.
     Placement(const HostWeights& weights, CpuBackend& host)
         : host_(&host)
         , host_head_(&weights.head())

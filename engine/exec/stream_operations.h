@@ -35,7 +35,7 @@ public:
 
     // Hyper-connections (arXiv 2409.19606).
 
-    /// Each stream of each row normed by itself. weight: (streams * dim,); out may be x
+    /// Norms each stream of each row by itself. weight: (streams * dim,); out may be x
     virtual void norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out) = 0;
     /// out, (rows, dim) = the mean of the streams.
     virtual void mean(const Rows& streams, int dim, Rows& out) = 0;

@@ -100,7 +100,7 @@ private:
     std::uint64_t elements_left_ = kMaxArrayElements;
 };
 
-/// Any integer or bool as int64; nothing for other types and for a u64 that is too large.
+/// Reads any integer or bool as int64; nothing for other types and for a u64 that is too large.
 std::optional<std::int64_t> read_integer(ByteReader& reader, ValueType type)
 {
     const auto as = [&]<class T>(T) -> std::optional<std::int64_t> {

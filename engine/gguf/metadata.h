@@ -34,7 +34,7 @@ public:
     std::optional<bool> boolean(std::string_view key) const;
     std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
     std::optional<std::vector<float>> floats(std::string_view key) const;  // an array of any numbers
-    /// Nothing, too, where there are more than `most`.
+    /// Reads flags; nothing, too, where there are more than `most`.
     std::optional<std::vector<bool>> booleans(std::string_view key, std::uint64_t most) const;
     std::optional<std::vector<std::int64_t>> integers(std::string_view key,
                                                       std::uint64_t most = kMaxArrayElements) const;
@@ -51,7 +51,7 @@ public:
         std::string type;   // "u32", "array of string"
         std::string value;  // shortened: a string's beginning, an array's first elements
     };
-    /// All keys in the file's order, for people.
+    /// Lists all keys in the file's order, for people.
     std::vector<Printed> printed() const;
 
 private:

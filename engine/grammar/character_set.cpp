@@ -27,7 +27,7 @@ void append_utf8(char32_t character, std::string& text)
     }
 }
 
-/// In order, no two of them touch.
+/// Returns the ranges in order, merged so that no two of them touch.
 std::vector<CharacterSet::Range> CharacterSet::merged() const
 {
     std::vector<Range> sorted = ranges_;

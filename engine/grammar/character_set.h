@@ -15,7 +15,7 @@ public:
 
     void add(char32_t first, char32_t last) { ranges_.push_back({first, last}); }
     void add(char32_t character) { add(character, character); }
-    /// All that were not added, from now on.
+    /// Turns the set into all characters that were not added.
     void negate();
 
     /// One to four sets: a byte of each, one after another, spells a character.

@@ -227,7 +227,7 @@ Status GrammarBuilder::check_ends() const
     return {};
 }
 
-/// For each rule those that its text may begin with.
+/// Finds, for each rule, the rules that its text may begin with.
 std::vector<std::vector<int>> GrammarBuilder::rules_at_beginnings() const
 {
     const std::vector<bool> empty = nodes_that_end(true);

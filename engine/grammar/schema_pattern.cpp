@@ -225,7 +225,7 @@ Result<std::string> PatternReader::read_member()
     return take("\\") ? read_escape() : read_character();
 }
 
-/// At the end, or beside an escape that stands for several characters, '-' stands for itself.
+/// Says whether '-' begins a range here. At the end, or beside an escape for several characters, it stands for itself.
 bool PatternReader::begins_range() const
 {
     return here() == '-' && text_.substr(at_ + 1, 1) != "]" && set_at(at_ + 1).empty();

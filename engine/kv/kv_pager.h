@@ -69,7 +69,7 @@ public:
     /// A layer came to the device: its blocks of the columns that lie there follow, and columns leave until all of
     /// them find room. How many blocks.
     Result<int> join(int l);
-    /// All blocks of one layer leave: it is computed on the host from now on.
+    /// Sends all blocks of one layer home: it is computed on the host from now on.
     Status leave(int l);
 
     /// The device is gone: pages whose mirror is not complete are damaged.

@@ -95,8 +95,8 @@ Result<DevicePtr> KvSlabs::take(std::size_t bytes, std::size_t owner)
     return take_other(bytes, owner);
 }
 
-/// At once, since none came ahead. Less than a whole one where no more is left; what blocks leave free of it may lie
-/// above the watermark.
+/// Takes a slab at once, since none came ahead. It is less than a whole one where no more is left; what blocks leave
+/// free of it may lie above the watermark.
 Status KvSlabs::take_slab(std::size_t block_bytes)
 {
     const auto left = std::size_t(std::max<std::int64_t>(0, vram_.budget() - vram_.held()));

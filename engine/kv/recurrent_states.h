@@ -81,7 +81,7 @@ public:
     /// The same on the host, whether it is up to date or not.
     float* host_layer(StateId state, int l) const;
 
-    /// All layers of it.
+    /// Returns the host's bytes of all layers of a state.
     std::span<std::byte> host_bytes(StateId state) { return {at(state).memory.data(), bytes_}; }
     std::span<const std::byte> host_bytes(StateId state) const { return {at(state).memory.data(), bytes_}; }
 

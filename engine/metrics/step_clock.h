@@ -22,7 +22,7 @@ class StepClock
 public:
     enum class Part { Rest, DeviceLayers, HostLayers, KvLink, HostAttention, Sampling, Telemetry };
 
-    /// All hands at zero.
+    /// Sets all hands to zero.
     void start()
     {
         seconds_ = {};

@@ -26,7 +26,7 @@ struct Matrix {
 
     explicit operator bool() const { return data != nullptr; }
     std::size_t bytes() const { return std::size_t(rows) * kernels::row_bytes(type, n); }
-    /// Some of its rows.
+    /// Returns some of the matrix's rows.
     Matrix part(int first, int count) const
     {
         return {type, n, count, data + std::size_t(first) * kernels::row_bytes(type, n), false, scale};

@@ -29,9 +29,9 @@ struct ChoiceBounds {
     std::int64_t most_copies = std::numeric_limits<std::int64_t>::max();  // bytes
 };
 
-/// For a conversation of so many block columns and as many more as columns_with_room() says, so that not every new
-/// column moves something. The placement's share has as many layers as fit, the policy, and the layers that leave their
-/// experts on the host, where that is chosen. Precondition: it has a device.
+/// Chooses for a conversation of so many block columns and as many more as columns_with_room() says, so that not every
+/// new column moves something. The placement's share has as many layers as fit, the policy, and the layers that leave
+/// their experts on the host, where that is chosen. Precondition: it has a device.
 DeviceChoice choose_tenants(const ModelCosts& costs, const PlannedPlacement& placement, const MachineRates* rates,
                             int columns, const ChoiceBounds& bounds = {});
 

@@ -51,7 +51,7 @@ static Status write_all(const fs::path& path, const std::string& text)
     return file->sync();
 }
 
-/// All of it or nothing: written beside the file, then put in its place.
+/// Keeps all of the rates or nothing: they are written beside the file, and then put in its place.
 Status RatesFile::keep(const MachineRates& rates) const
 try {
     const auto failed = [] { return fail(Error::Code::CannotWrite, "the rates could not be kept in the profile"); };

@@ -16,7 +16,7 @@ class Conversations
 public:
     /// Throws std::bad_alloc; nothing has changed then. The same holds for branch().
     SequenceId create();
-    /// Another one that begins like `from`, with its first `tokens` tokens (all, when negative).
+    /// Makes another conversation that begins like `from`, with its first `tokens` tokens (all, when negative).
     /// Precondition: `from` is there.
     SequenceId branch(SequenceId from, int tokens, KvCache& cache);
     void end(SequenceId sequence, KvCache& cache);

@@ -22,7 +22,7 @@ public:
     DraftSequence(const DraftSequence&) = delete;
     DraftSequence& operator=(const DraftSequence&) = delete;
 
-    /// Another one that shares the first `tokens` tokens, as far as it has them. Throws std::bad_alloc.
+    /// Makes another one that shares the first `tokens` tokens, as far as it has them. Throws std::bad_alloc.
     std::unique_ptr<DraftSequence> branch(int tokens) const;
 
     KvSequence kv;

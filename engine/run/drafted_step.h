@@ -60,7 +60,8 @@ public:
     void accept();
     /// Drafted tokens at the end of the KV cache of which it is not known whether they stand.
     int unjudged() const { return tokens_.empty() ? 0 : int(tokens_.size()) - 1 - row_; }
-    /// Nothing more of it stands. The duration until now is what drafts cost; none: others had rows in it, too.
+    /// Ends the step: nothing more of it stands. The duration until now is what drafts cost; none: others had rows in
+    /// it, too.
     void end(std::optional<std::int64_t> duration_us);
     bool over() const { return tokens_.empty(); }
 

@@ -126,7 +126,7 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
     return {};
 }
 
-/// All layers are on the host, and with them all KV.
+/// Changes the device, now that all layers are on the host, and with them all KV.
 void ModelPlacement::change_over()
 {
     Event event = make_event(Event::Kind::DeviceChanged, device_name(on_device_.get()) + " → ");
@@ -260,7 +260,7 @@ void ModelPlacement::go_by(const Assumptions& assumed)
         want_planned_layers();
 }
 
-/// Nothing was seen yet of what the rates say.
+/// Begins to adapt anew: nothing was seen yet of what the rates say.
 void ModelPlacement::begin_to_adapt()
 {
     adaptation_.begin(*on_device_, options_);

@@ -112,7 +112,7 @@ void MtpModel::note(MtpSequence& sequence, const KvSequence& kv, RowRange rows, 
     }
 }
 
-/// In pieces, so that no more wait than two of its steps have.
+/// Notes rows in pieces, so that no more wait than two of its steps have.
 Status MtpModel::note_rows(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
                            const std::stop_token& stop)
 {

@@ -29,7 +29,7 @@ public:
     MtpSequence(const MtpSequence&) = delete;
     MtpSequence& operator=(const MtpSequence&) = delete;
 
-    /// Another one that shares what is known of the first `tokens` tokens. Throws std::bad_alloc.
+    /// Makes another one that shares what is known of the first `tokens` tokens. Throws std::bad_alloc.
     std::unique_ptr<MtpSequence> branch(int tokens) const;
 
 private:

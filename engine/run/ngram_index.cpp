@@ -34,7 +34,7 @@ std::size_t NgramIndex::slot_of(const int* ngram) const
     return std::size_t(hash >> 32) & (newest_.size() - 1);
 }
 
-/// All places but the end itself, which nothing follows yet.
+/// Adds all new places but the end itself, which nothing follows yet.
 void NgramIndex::add_new(std::span<const int> tokens)
 {
     const int last = int(std::min(tokens.size(), earlier_.size()));

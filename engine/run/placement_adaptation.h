@@ -19,7 +19,7 @@ public:
     {
     }
 
-    /// On this device, of whose rates nothing was seen yet.
+    /// Begins on this device, of whose rates nothing was seen yet.
     void begin(const OnDevice& device, const PlacementOptions& options);
     /// Whether `auto` chooses by the machine's rates there.
     bool goes_by_rates(const PlacementOptions& options) const

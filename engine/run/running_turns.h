@@ -40,7 +40,7 @@ public:
     void step(LoadedModel& model);
     /// Memory has become free: none waits any longer.
     void wake_all();
-    /// All that run fail with this.
+    /// Lets all turns that run fail with this.
     void fail_all(const Error& error);
 
 private:

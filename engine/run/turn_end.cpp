@@ -35,7 +35,7 @@ std::optional<std::string> rendered(const ChatTemplate& chat_template, const Tok
     return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
-/// In order. A user-defined one counts at the beginning alone: others are words.
+/// Returns the special tokens of a text, in order. A user-defined one counts at the beginning alone: others are words.
 std::vector<int> special_tokens(const Tokenizer& tokenizer, std::string_view text)
 {
     std::vector<int> found;

@@ -27,7 +27,7 @@ public:
     /// The data of tensors follow each other in this order, each aligned.
     void tensor(const ShapeTensor& tensor);
 
-    /// All of it, padded to where the first tensor begins.
+    /// Returns all of the header, padded to where the first tensor begins.
     std::string bytes() const;
     /// Bytes of the tensors' data.
     std::int64_t data_bytes() const { return data_bytes_; }

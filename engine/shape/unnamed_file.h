@@ -23,7 +23,7 @@ public:
 
     /// CannotWrite: the disk is full, or refuses.
     Status write(std::span<const std::byte> bytes);
-    /// No more is written; from now on path() may be opened.
+    /// Ends writing; from now on path() may be opened.
     Status finish();
     /// Other processes of the same user may open it, too, as long as the object lives.
     const std::filesystem::path& path() const;

@@ -22,7 +22,7 @@ public:
         set_next(0);
     }
 
-    /// All before byte `at` of the text has become `made` bytes. Called for each character.
+    /// Notes that all before byte `at` of the text has become `made` bytes. Called for each character.
     void reached(std::size_t at, std::size_t made)
     {
         if (at >= next_)

@@ -20,7 +20,7 @@ public:
 
     /// Names are numbers: indices in Syntax::names. An undefined value where it means nothing.
     Value look_up(int name);
-    /// In the scope there is.
+    /// Sets a name in the scope there is.
     void set(int name, const Value& value) { scope_.as<Scope>().set(name, value); }
 
     const Value& scope() const { return scope_; }
