@@ -50,7 +50,8 @@ ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelI
     };
 }
 
-/// Other programs ask a server elsewhere by themselves: what is its model would run for all to its end.
+/// Says whether a model is of this computer. Other programs ask a server elsewhere by themselves, so its models are not
+/// offered to them.
 bool isOfThisComputer(const engine::ModelInfo& model)
 {
     return !isElsewhere(QString::fromStdU16String(model.path.u16string()));

@@ -33,5 +33,5 @@ struct PdfText {
 /// Returns where spillway-pdf-text is: beside this program or where it was installed. Empty: nowhere.
 QString pdfTextProgram();
 
-/// Any thread but the UI's: waits for the program, and ends it when `stop` is asked for or time is over.
+/// Reads a PDF on any thread but the UI's: waits for the program, and ends it when `stop` is asked for or time is over.
 PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLimits& limits = {});

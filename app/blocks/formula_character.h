@@ -37,7 +37,7 @@ struct PlacedFormula {
 void insertFormulaCharacter(QTextCursor& cursor, const FormulaPicture& picture, const QString& latex, bool display,
                             const QTextCharFormat& base);
 
-/// All formulas of a document that has been laid out, where they are.
+/// Returns all formulas of a document that has been laid out, and where they are.
 QList<PlacedFormula> formulasIn(const QTextDocument& document);
 
 /// The text between two positions; formulas as LaTeX in dollars.

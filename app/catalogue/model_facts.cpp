@@ -24,8 +24,8 @@ QString fromFile(const std::string& text)
     return visible;
 }
 
-/// Some servers call a model by the file that they have opened. Its name is the file's then, as it is of files here;
-/// one such as "org/model" is none.
+/// Returns a model's name by its id. Some servers call a model by the file that they have opened: its name is the
+/// file's then, as it is of files here; one such as "org/model" is none.
 QString nameOfId(const QString& id)
 {
     static const QRegularExpression root(QStringLiteral(R"(^(/|~|\.|\\\\|[A-Za-z]:[/\\]))")),

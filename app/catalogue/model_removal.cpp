@@ -174,7 +174,7 @@ private:
         return true;
     }
 
-    /// All names that the file has in its repository.
+    /// Adds all names that the file has in its repository.
     void addNamesIn(const QString& repository, const QString& file)
     {
         m_inCache = true;

@@ -39,8 +39,9 @@ public:
 };
 Q_DECLARE_METATYPE(ModelRemoval)
 
-/// All parts of a split model, and in a Hugging Face cache the bytes with all the names that lead to them; of a link
-/// from elsewhere the link alone. `folders`: where other links may lie. Reads the disk only; any thread.
+/// Plans what goes: all parts of a split model, and in a Hugging Face cache the bytes with all the names that lead to
+/// them; of a link from elsewhere the link alone. `folders`: where other links may lie. Reads the disk only; any
+/// thread.
 ModelRemoval planRemoval(const ModelEntry& entry, const QStringList& folders, const WalkLimits& limits);
 
 /// Deletes those files and links, and nothing besides. One sentence where one of them resists: what comes after it

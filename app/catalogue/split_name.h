@@ -11,6 +11,6 @@ struct SplitName {
     int count = 1;
 };
 
-/// Nothing: this is no part of a split model.
+/// Splits the name of a part. Nothing: it is no part of a split model.
 std::optional<SplitName> splitName(const QString& path);
 QString partPath(const SplitName& name, int part);

@@ -24,7 +24,7 @@ public:
 
     /// Text has come. True: with it a thought has ended, and the answer is going to be saved whole.
     bool add(quint64 number, const QString& text, StoredMessage& answer);
-    /// No more comes. True: that cut a thought off.
+    /// No more text of this answer comes. True: that cut a thought off.
     bool end(quint64 number, StoredMessage& answer);
     /// Ends all answers. Returns those that were still thinking: their thoughts are cut off.
     QList<const StoredMessage*> endAll(ConversationTree& tree);

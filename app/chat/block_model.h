@@ -67,7 +67,7 @@ public:
     /// How long the model thought, in all; it is said of its first reasoning.
     void setReasoningMs(std::optional<double> ms);
 
-    /// All of the code whose first or later part is in this row.
+    /// Returns all of the code whose first or later part is in this row.
     Q_INVOKABLE QString codeText(int row) const;
 
 private:

@@ -133,8 +133,8 @@ void ChatContext::recount()
     m_engine.countPrompt(++m_countJob, m_counted.request, m_countStop.get_token());
 }
 
-/// For a turn, which is not to wait until a prompt is counted. What is counted for another conversation than the turn's
-/// is counted later.
+/// Stops counting for a turn, which is not to wait until a prompt is counted. What is counted for another conversation
+/// than the turn's is counted later.
 void ChatContext::stopCounting()
 {
     m_countStop.request_stop();

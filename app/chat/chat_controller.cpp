@@ -168,7 +168,7 @@ void ChatController::onDraftAtRest()
         saveDraft();
 }
 
-/// Another conversation is going to be shown, or none. Returns the one that was kept for its draft alone, when that is
+/// Leaves the shown conversation for another one, or none. Returns it if it was kept for its draft alone, when that is
 /// gone: it is not worth keeping any more.
 QString ChatController::leave()
 {

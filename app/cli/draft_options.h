@@ -41,7 +41,7 @@ struct DraftOptions {
             load.draft_model = engine::utf8_path(model);
         return {};
     }
-    /// For engine::Request, both.
+    /// Both of these go into an engine::Request.
     int most_drafted() const { return mode == "off" ? 0 : most; }
     engine::Drafters drafters() const
     {

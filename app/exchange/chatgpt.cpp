@@ -77,8 +77,8 @@ private:
     int m_leftOut = 0;
 };
 
-/// All nodes as messages without words, parents first and versions in their order. Parents are believed where they are
-/// named, lists of children where they are not.
+/// Returns all nodes as messages without words, parents first and versions in their order. Parents are believed where
+/// they are named, lists of children where they are not.
 QList<StoredMessage> Nodes::tree()
 {
     struct Listed {
@@ -148,7 +148,7 @@ void Nodes::put(const Said& said, const QString& id, Place& place)
         message.reasoningMs = message.reasoningMs.value_or(0) + *said.reasoningMs;
 }
 
-/// Nothing: it is no part of what was said.
+/// Reads what a message says. Nothing: it is no part of what was said.
 std::optional<Said> Nodes::said(const QJsonValue& message)
 {
     const QJsonValue about = member(message, "metadata");

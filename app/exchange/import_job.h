@@ -33,8 +33,8 @@ public:
     ImportJob(ConversationStore& store, QStringList paths, QObject* parent = nullptr);
     ~ImportJob() override;
 
-    /// Nothing more is written. It is done as soon as the store has dropped what it had, or when that has no room even
-    /// to do so.
+    /// Stops writing. The job is done as soon as the store has dropped what it had, or when that has no room even to do
+    /// so.
     void cancel();
 
 Q_SIGNALS:

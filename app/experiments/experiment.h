@@ -80,7 +80,7 @@ struct ExperimentPlan {
     /// The cells in the order in which they are measured: what takes longest comes last within a model.
     QList<ExperimentCell> cells() const;
     bool hasExperts() const;  // any of its models
-    /// Each place of experts with each room for copies.
+    /// Returns each place of experts with each room for copies.
     QList<ExpertChoice> expertChoices() const;
     /// Whether there is a choice: the model has experts, and a device.
     bool placesExperts(int model, Strategy::Name strategy) const;

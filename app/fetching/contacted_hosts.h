@@ -53,7 +53,7 @@ public:
     }
 
     using Connections = std::function<std::vector<net::Connection>()>;
-    /// Another part of the program whose connections are listed, too.
+    /// Adds another part of the program whose connections are listed, too.
     void addSource(Connections connections) { m_others.append(std::move(connections)); }
 
     QList<ContactedHost> hosts() const { return m_hosts; }  // the newest contact first

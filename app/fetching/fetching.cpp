@@ -98,7 +98,7 @@ void Fetching::keepToken(const QString& token)
     });
 }
 
-/// For what the token before was refused.
+/// Asks again for what was refused with the token before.
 void Fetching::askAgain()
 {
     m_page.onToken();

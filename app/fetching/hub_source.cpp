@@ -315,7 +315,7 @@ private:
 
     net::Hub hub(const GivenToken& token) { return {client(), m_settings.hub, token.token}; }
 
-    /// For what is on the hub: nobody else gets the token, so for others the store need not be asked.
+    /// Returns the token for what is on the hub: nobody else gets it, so for others the store need not be asked.
     std::optional<GivenToken> tokenFor(const net::ModelReference& reference, MayAsk may, const std::stop_token& stop)
     {
         return std::holds_alternative<net::HubReference>(reference) ? std::optional(m_token.get(may, stop))

@@ -40,7 +40,7 @@ public:
     QList<FirstModel> first() const { return m_first.models; }
     double firstDateMs() const { return double(m_first.date.startOfDay().toMSecsSinceEpoch()); }  // since 1970
 
-    /// No words: the list of first models again.
+    /// Searches for words; without any it shows the list of first models again.
     Q_INVOKABLE void search(const QString& words);
     /// The next page; nothing while one is on its way.
     Q_INVOKABLE void more();

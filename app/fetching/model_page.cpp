@@ -200,7 +200,7 @@ void ModelPage::lookAtDisk()
         });
 }
 
-/// In the order in which lookAtDisk() asks for them.
+/// Takes the places in the order in which lookAtDisk() asks for them.
 void ModelPage::onPlaces(const std::vector<std::filesystem::path>& places)
 {
     auto place = places.begin();

@@ -27,7 +27,7 @@ public:
     std::size_t begin(const std::string& host, const std::string& purpose);
     void count(std::size_t connection, std::int64_t bytes_sent, std::int64_t bytes_received);
 
-    /// In the order of their first requests.
+    /// Lists the connections in the order of their first requests.
     std::vector<Connection> connections() const;
 
 private:

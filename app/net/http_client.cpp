@@ -40,8 +40,8 @@ std::string_view value_of(const std::vector<HttpHeader>& headers, std::string_vi
     return {};
 }
 
-/// Another file of certificates than libcurl's own: named by the environment, or, where a program built for one
-/// distribution runs on another, where that one keeps them. Empty: libcurl's own.
+/// Returns another file of certificates than libcurl's own: one named by the environment, or, where a program built for
+/// one distribution runs on another, where that one keeps them. Empty: libcurl's own.
 std::string certificates()
 {
     if (const char* named = std::getenv("SSL_CERT_FILE"); named && *named)

@@ -30,7 +30,7 @@ public:
     Status read(std::int64_t offset, std::span<std::byte> to) const;
     /// Brings what was written to the disk.
     Status sync();
-    /// Another name for the finished file, which is on the disk under it then. Call it last.
+    /// Gives the finished file another name, under which it is on the disk then. Call it last.
     Status move_to(const std::filesystem::path& target);
     std::int64_t size() const;
 

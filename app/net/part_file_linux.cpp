@@ -19,8 +19,8 @@ tl::unexpected<Failure> cannot_write(const std::filesystem::path& path, int erro
     return fail(Kind::CannotWrite, "'" + path.string() + "' cannot be written: " + std::strerror(error));
 }
 
-/// Some file systems have no locks, those of networks above all. Any other error counts as a lock that
-/// another program holds: over a network that is not always reported as EWOULDBLOCK.
+/// Says whether the error means that the file system has no locks, as those of networks above all. Any other error
+/// counts as a lock that another program holds: over a network that is not always reported as EWOULDBLOCK.
 bool has_no_locks(int error)
 {
     return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;

@@ -23,9 +23,9 @@ struct PartState {
 std::filesystem::path part_path(const std::filesystem::path& target);
 std::filesystem::path state_path(const std::filesystem::path& target);
 
-/// Nothing where there is none, or none that makes sense: then the file is fetched from its beginning.
+/// Reads a state. Nothing where there is none, or none that makes sense: then the file is fetched from its beginning.
 std::optional<PartState> read_part_state(const std::filesystem::path& file);
-/// In one step: the old state is there until the new one is.
+/// Writes a state in one step: the old one is there until the new one is.
 Status write_part_state(const std::filesystem::path& file, const PartState& state);
 
 }  // namespace net

@@ -34,7 +34,7 @@ bool is_here(const FileToFetch& file)
     return !error && file.bytes && std::int64_t(size) == *file.bytes;
 }
 
-/// Nothing where it is not there, or `object` is none.
+/// Finds a member. Nothing where it is not there, or `object` is none.
 const Json* member(const Json& object, const char* key)
 {
     if (!object.is_object())

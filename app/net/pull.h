@@ -74,7 +74,7 @@ public:
     Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
     /// What the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
-    /// All files, one after another. What is there already is checked and kept.
+    /// Fetches all files, one after another. What is there already is checked and kept.
     Result<Pulled> fetch(const PullPlan& plan, const FetchLimits& limits,
                          const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
     Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop);

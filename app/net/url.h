@@ -19,7 +19,8 @@ struct Origin {
     std::string text() const;
 };
 
-/// Nothing: no address, or none of http and https, or one with a user's name or password in it.
+/// Returns the origin. Nothing: it is no address, or none of http and https, or one with a user's name or password in
+/// it.
 std::optional<Origin> origin_of(const std::string& url);
 
 /// Returns where `location` leads from `url`; nothing where that is no address.

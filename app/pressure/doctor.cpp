@@ -349,7 +349,7 @@ private:
         return d;
     }
 
-    /// All layers are on the device, but for experts that the host computes.
+    /// Finds that the host's experts hold the answer back, where all layers are on the device but for these.
     Diagnosis hostExperts() const
     {
         Diagnosis d{Kind::HostExperts};

@@ -47,7 +47,8 @@ std::optional<GuessCosts> costsOf(const DoctorFacts& facts, const DoctorShares& 
                       s.prefill_s / facts.last.prefilled_tokens / step};
 }
 
-/// At the best length: a step brings its own token and the guesses up to the first wrong one.
+/// Returns how many times as fast guessing is at the best length: a step brings its own token and the guesses up to the
+/// first wrong one.
 double timesAsFast(const GuessCosts& costs, double right)
 {
     double best = 1, tokens = 1, stands = 1;

@@ -28,7 +28,7 @@ QString bytes(qint64 count)
     return memoryWords(double(count));
 }
 
-/// No line ends between a number and the percent sign behind it.
+/// Keeps a line from ending between a number and the percent sign behind it.
 QString unbroken(QString sentence)
 {
     return sentence.replace(QLatin1String(" %"), kNoBreak + QStringLiteral("%"));

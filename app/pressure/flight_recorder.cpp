@@ -262,8 +262,8 @@ void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
     });
 }
 
-/// Each conversation has a row of what moved of it. The one that is computed has one of what moved beside it, too, and
-/// so has the one that is shown where nobody knows whose tokens these were, or they were of none.
+/// Adds an event. Each conversation has a row of what moved of it. The one that is computed has one of what moved
+/// beside it, too, and so has the one that is shown where nobody knows whose tokens these were, or they were of none.
 void FlightRecorder::add(const engine::Event& event, const QStringList& conversations)
 {
     if (!PlacementEventModel::kindOf(event.kind))

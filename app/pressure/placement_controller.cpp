@@ -327,7 +327,7 @@ void PlacementController::takeSizes()
     placement.emulated.fit_tokens = 0;
 }
 
-/// Other programs are foretold to hold what they hold now.
+/// Returns what is now, for the forecast: other programs are foretold to hold what they hold now.
 PlacementForecast::Present PlacementController::present() const
 {
     PlacementForecast::Present present{m_request, m_contextTokens, m_contextLimit};

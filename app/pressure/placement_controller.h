@@ -72,7 +72,7 @@ public:
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
-    /// Another device for the open model, or none; its layers move there. False: there is nobody to ask.
+    /// Chooses another device for the open model, or none; its layers move there. False: there is nobody to ask.
     bool changeDevice(const engine::PlacementOptions& wish);
     /// The layers stay where they are now; on the device that they were leaving, if they were.
     Q_INVOKABLE void cancelMove();

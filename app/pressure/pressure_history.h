@@ -71,7 +71,7 @@ public:
     void restore(const Run& run) { m_runs.push_back(run); }
     void restore(const Mark& mark) { m_marks.add(mark); }
 
-    /// All of it is from earlier; what is measured from now on goes on after it, on another clock.
+    /// All that was measured is from earlier; what is measured from now on goes on after it, on another clock.
     void pickUp();
     /// The second at which what is from earlier ends; empty: there is no such thing.
     const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }

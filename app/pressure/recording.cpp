@@ -121,8 +121,8 @@ public:
     {
         array.append(number ? QJsonValue(double(*number)) : QJsonValue());
     }
-    /// At the end of a row: what versions before did not know, and need not where there is nothing of it, nor of what
-    /// comes after it.
+    /// Writes numbers at the end of a row: what versions before did not know, and need not where there is nothing of
+    /// it, nor of what comes after it.
     template <class... Number>
     void later(const Number&... numbers)
     {

@@ -27,7 +27,7 @@ struct RemoteModel {
     std::string model;   // as the server calls it
 };
 std::filesystem::path path_of(const RemoteModel& model);
-/// Nothing: the path is one of a file.
+/// Reads a path as a model elsewhere. Nothing: the path is one of a file.
 std::optional<RemoteModel> model_at(const std::filesystem::path& path);
 
 }  // namespace remote

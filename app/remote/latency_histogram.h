@@ -16,7 +16,7 @@ public:
         bool more = false;  // than that: it lies beyond the last bound that has an end
     };
 
-    /// Another engine of the same server has a bound of its own kind: counts of one bound add up.
+    /// Adds a count. Several engines of one server have such a bound each: counts of one bound add up.
     void add(double bound_s, double times);
     /// Adds the counts of another one, of the same bounds.
     void add(const LatencyHistogram& other);

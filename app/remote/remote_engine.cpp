@@ -240,8 +240,8 @@ engine::Result<engine::Turn> RemoteEngine::answer(const Model& model, engine::Se
     return tl::unexpected(none_can(servers, std::move(error)));
 }
 
-/// In the order in which they are asked; the first is, from now on. A single
-/// one is not asked how busy it is.
+/// Returns the servers in the order in which they are asked; the first is being asked from now on. A single one is not
+/// asked how busy it is.
 std::vector<ListedServer> RemoteEngine::in_turn(std::vector<ListedServer> servers, engine::SequenceId sequence,
                                                 const std::stop_token& stop)
 {

@@ -47,7 +47,7 @@ std::string reason_in(std::string_view body)
 
 constexpr const char* kTooLong = "says that the conversation is longer than its context";
 
-/// Some say it by a name, the others in words.
+/// Says whether a name in the body means that a text was too long; other servers say so in words.
 bool names_length(std::string_view body)
 {
     return body.find("context_length_exceeded") != std::string_view::npos ||

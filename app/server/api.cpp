@@ -118,7 +118,7 @@ Api::Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door, s
 
 Api::~Api() = default;
 
-/// In whose words an error at this path is said.
+/// Returns the dialect in which an error at this path is said.
 const Dialect& Api::dialect_at(std::string_view path) const
 {
     for (const Route& route : routes_->all)

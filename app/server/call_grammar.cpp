@@ -248,7 +248,7 @@ std::string CallGrammar::in_order(const std::vector<std::pair<std::string, bool>
 
 // ---- the answer ----
 
-/// All of them, from behind the mark on.
+/// Writes the rule of all calls, from behind the mark on.
 std::string CallGrammar::calls(const std::string& call)
 {
     const auto part = [](std::string_view gbnf) { return gbnf.empty() ? std::string() : std::string(gbnf) + " "; };

@@ -51,7 +51,7 @@ EngineDesk::EngineDesk(SharedEngine& shared, DeskOptions options, Metrics& metri
     thread_ = std::thread([this] { work(); });
 }
 
-/// Any thread.
+/// Wakes the engine's thread. Any thread may call it.
 void EngineDesk::wake()
 {
     const std::lock_guard lock(mutex_);
@@ -361,8 +361,8 @@ void EngineDesk::begin_those_that_may()
     }
 }
 
-/// Nothing: none waits, or none may begin. What waits for the end of all turns, since it wants another model, or for
-/// memory, is not passed by newer turns, which could go on for ever.
+/// Returns the turn that begins next. Nothing: none waits, or none may begin. What waits for the end of all turns,
+/// since it wants another model, or for memory, is not passed by newer turns, which could go on for ever.
 std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
 {
     const std::lock_guard lock(mutex_);

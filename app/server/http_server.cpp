@@ -29,7 +29,7 @@ std::string head_of(const HttpAnswer& answer, const std::string& framing, bool k
     return head + (keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
 }
 
-/// All of it, within that time. A client that does not read cannot hold up the end of the server.
+/// Writes all of the text, within that time. A client that does not read cannot hold up the end of the server.
 bool write_all(Socket& socket, std::string_view text, milliseconds patience, const std::atomic<bool>& stopping)
 {
     auto deadline = Clock::now() + patience;

@@ -11,7 +11,7 @@ namespace server {
 /// been read.
 void read_samplers(Fields& fields, engine::SamplingOptions& sampling);
 
-/// All settings, by the names that requests have for them.
+/// Writes all settings, by the names that requests have for them.
 Json said_sampling(const engine::SamplingOptions& sampling);
 
 }  // namespace server

@@ -10,7 +10,7 @@ namespace server {
 
 namespace {
 
-/// Some say whose function it is, Kimi how many were called before it.
+/// Returns the name alone. Some models say before it whose function it is, Kimi behind it how many were called before.
 std::string plain_name(std::string_view name)
 {
     constexpr std::string_view kFunctions = "functions.";

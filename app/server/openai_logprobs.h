@@ -16,7 +16,7 @@ void read_completion_logprobs(Fields& fields, engine::Request& turn);
 /// Writes the log probabilities of a chat; null: there are none.
 Json chat_logprobs(const std::vector<engine::TokenLogprobs>& tokens);
 
-/// Each token as chats have it, with its id.
+/// Writes each token as chats have it, with its id.
 Json token_logprobs(const std::vector<engine::TokenLogprobs>& tokens);
 
 /// Writes those of a completion, whose offsets count the characters before each.

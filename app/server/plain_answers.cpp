@@ -66,7 +66,7 @@ PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
     return answer_of("input_tokens", request.served->text->count_prompt(turn));
 }
 
-/// Each id with its text, or with its bytes where they are no text by themselves.
+/// Answers with each id and its text, or its bytes where they are no text by themselves.
 PlainAnswer with_pieces(ModelText& text, const std::vector<int>& ids)
 {
     Json all = Json::array();

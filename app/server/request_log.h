@@ -51,7 +51,7 @@ public:
 
     /// The newest first.
     std::vector<LoggedRequest> requests() const;
-    /// In the order in which they came.
+    /// Lists the clients in the order in which they came.
     std::vector<ConnectedClient> clients() const;
 
 private:

@@ -64,7 +64,7 @@ void SharedCore::remove_place(const Place& place)
     std::erase(places_, place);
 }
 
-/// In the order in which they come; a guest that is not admitted does not wait.
+/// Lets places enter in the order in which they come; a guest that is not admitted does not wait.
 bool SharedCore::enter(const Place& place)
 {
     std::unique_lock lock(mutex);
@@ -154,7 +154,7 @@ void SharedCore::tell_others(const SeatPlace& place, const EngineNews& news)
             add_general(*other, event ? EngineNews(as_seen_by(*other, *event)) : news);
 }
 
-/// At once, where the turn's own thread is in the engine; else it waits for that.
+/// Tells a turn's seat its news: at once, where the turn's own thread is in the engine; else the news waits for that.
 void SharedCore::tell_turn(const Place& place, engine::TurnId id,
                            const std::shared_ptr<const engine::Listener>& listener, EngineNews news)
 {
@@ -278,8 +278,8 @@ void SharedCore::mark_over(const std::vector<engine::TurnId>& in_engine)
             turn.over = turn.over || std::ranges::find(in_engine, turn.in_engine) != in_engine.end();
 }
 
-/// At first it is said, so that nobody waits; then the engine gives up what they had. What it says of a turn that was
-/// over before counts.
+/// Ends turns and conversations. Their seats are told first, so that nobody waits; then the engine gives up what they
+/// had. What the engine says of a turn that was over before counts.
 void SharedCore::close(Whose whose, const char* sentence)
 {
     struct Ended {

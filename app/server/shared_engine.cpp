@@ -218,7 +218,7 @@ bool SharedEngine::Seat::has_news() const
     return !place_->turn_news.empty() || std::ranges::any_of(place_->turns, &SeatPlace::Held::over);
 }
 
-/// On the seat's own thread. Without a listener for it, what is said of no turn waits on.
+/// Tells the news, on the seat's own thread. Without a listener for it, what is said of no turn waits on.
 void SharedEngine::Seat::tell_news(const engine::Listener* general)
 {
     std::deque<SeatPlace::TurnNews> of_turns;

@@ -20,7 +20,7 @@ public:
     explicit ThoughtSplitter(Sink sink, bool drops = true);
 
     void feed(std::string_view piece);
-    /// No more text comes.
+    /// Gives what is left: no more text comes.
     void finish();
     /// The last of the text is a thought's, or the end of one.
     bool thinks() const { return state_ == State::Thought || state_ == State::Behind; }

@@ -27,7 +27,7 @@ public:
     ToolCallReader(Json tools, Sink sink);
 
     void feed(std::string_view piece);
-    /// No more text comes.
+    /// Gives what is left: no more text comes.
     void finish();
 
 private:

@@ -47,7 +47,7 @@ public:
             turn->cancel();
     }
 
-    /// Nothing: the client is gone, or it was the deadline.
+    /// Waits for the next event. Nothing: the client is gone, or it was the deadline.
     std::optional<EventQueue::Item> next(std::optional<Clock::time_point> deadline = std::nullopt)
     {
         for (;;) {

@@ -104,7 +104,7 @@ bool ServerController::hasKey()
     return !m_keyUseless;
 }
 
-/// Another port or key.
+/// Starts the server again, with another port or key.
 void ServerController::restart()
 {
     Q_EMIT stateChanged();  // the address may be another one

@@ -23,8 +23,8 @@ public:
     /// Keeps the text of each attachment; one that is there already stays. An error: a file could not be written.
     QSqlError keepTexts(const QList<Attachment>& attachments) const;
     QString text(const Attachment& attachment) const;
-    /// Another database begins here: what lies here by now is another one's, and stays until this one uses it, too. An
-    /// error: that could not be noted.
+    /// Call it when another database begins here: what lies here by now is another one's, and stays until this one uses
+    /// it, too. An error: that could not be noted.
     QSqlError keepAll() const;
     /// Removes files under other names than those in `used`, once they are a day old: a younger one may belong to a
     /// message that was not sent yet.

@@ -96,7 +96,7 @@ const QList<QStringList>& steps()
     return all;
 }
 
-/// All that acts by itself in a database, as text.
+/// Returns all that acts by itself in a database, as text.
 QVariant triggers(const Database& database)
 {
     return database.value(QStringLiteral("SELECT group_concat(type || ' ' || name || ' ' || sql, char(10)) FROM ("

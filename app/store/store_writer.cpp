@@ -16,7 +16,7 @@ namespace {
 constexpr auto kBetweenAttempts = 3s;
 constexpr auto kBatch = 50ms;
 
-/// Nothing thrown leaves the writer's thread: there it would end the program.
+/// Does the work. Nothing thrown leaves the writer's thread: there it would end the program.
 QSqlError carriedOut(const StoreWriter::Work& work, const Database& database)
 {
     try {

@@ -40,7 +40,7 @@ public:
 
     quint64 ask(Job job);  // its number
     void askBehind(Job job);
-    /// All that was asked for up to this number is on disk, or was given up.
+    /// Returns the number up to which all that was asked for is on disk, or was given up.
     quint64 written() const;
     /// Waits until what was asked for so far, but for what is behind, is on disk or has just failed to get there.
     void flush();

@@ -80,7 +80,7 @@ SingleInstance::Outcome SingleInstance::claim(const QString& file, std::chrono::
     return Outcome::Hung;
 }
 
-/// Nothing can be written there, so there is nothing that two programs could damage.
+/// Runs as the first one without a lock: nothing can be written there, so two programs could damage nothing.
 SingleInstance::Outcome SingleInstance::firstWithoutLock() const
 {
     logWarning(QStringLiteral("no lock in %1: nothing can be written there").arg(m_dataFolder));

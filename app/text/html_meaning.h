@@ -29,6 +29,6 @@ enum class HtmlMeaning {
     Cell
 };
 
-/// Nothing: HTML knows no such tag, or what is named so in texts about models is mostly something else, such as <s>,
-/// with which a prompt begins.
+/// Says what a tag means. Nothing: HTML knows no such tag, or what is named so in texts about models is mostly
+/// something else, such as <s>, with which a prompt begins.
 std::optional<HtmlMeaning> htmlMeaning(const QString& name);

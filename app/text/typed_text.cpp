@@ -33,7 +33,7 @@ std::pair<qsizetype, qsizetype> firstCut(QStringView text)
     return {end, end};
 }
 
-/// Each line is read its own way; one without letters as the one above.
+/// Makes a block of lines. Each is read in its own direction; one without letters in that of the one above.
 Block linesOf(QStringView text, bool continues)
 {
     Block block{.kind = Block::Kind::Text, .continues = continues};

@@ -25,7 +25,7 @@ QString typed(double value, int decimals)
     return text.endsWith(locale.decimalPoint()) ? text.chopped(1) : text;
 }
 
-/// Some locales part thousands with spaces that do not break.
+/// Makes spaces plain: some locales part thousands with spaces that do not break.
 QString withPlainSpaces(QString text)
 {
     return text.replace(QChar(0x00a0), u' ').replace(QChar(0x202f), u' ');

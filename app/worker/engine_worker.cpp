@@ -229,7 +229,7 @@ void EngineWorker::begin(Speaker& speaker, engine::SequenceId sequence)
             each->alone = false;
 }
 
-/// Each has a copy of the conversation, which holds the prompt by now.
+/// Begins the other answers of the turn. Each has a copy of the conversation, which holds the prompt by now.
 void EngineWorker::beginBeside(Answering& its)
 {
     its.allBegun = true;

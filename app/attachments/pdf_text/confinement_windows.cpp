@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Nothing that belongs to the user can be written or opened for writing any more.
+/// Lowers the integrity level: nothing that belongs to the user can be written or opened for writing any more.
 bool lowerIntegrity(HANDLE token)
 {
     SID_IDENTIFIER_AUTHORITY authority = SECURITY_MANDATORY_LABEL_AUTHORITY;
