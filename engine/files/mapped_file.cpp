@@ -1,4 +1,4 @@
-// What mapped files have in common on all systems: who owns the mapping.
+// Does what mapped files have in common on all systems: it knows who owns the mapping.
 #include "engine/files/mapped_file.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What private files have in common on all systems: who owns the handle.
+// Does what private files have in common on all systems: it knows who owns the handle.
 #include "engine/files/private_file.h"
 
 #include <utility>

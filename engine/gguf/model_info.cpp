@@ -1,4 +1,4 @@
-// What can be said of a model file before it is loaded.
+// Finds out what can be said of a model file before it is loaded.
 #include "engine/model_info.h"
 
 #include "engine/caught.h"

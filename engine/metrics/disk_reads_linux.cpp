@@ -1,4 +1,4 @@
-// What this process had to fetch from a disk: /proc/self/io.
+// Counts what this process had to fetch from a disk: /proc/self/io.
 #include "engine/disk_reads.h"
 
 #include "engine/metrics/proc_text.h"

@@ -1,4 +1,4 @@
-// What this process had to fetch from a disk.
+// Counts what this process had to fetch from a disk.
 #include "engine/disk_reads.h"
 
 namespace engine {

@@ -1,4 +1,4 @@
-// What a Linux machine has and what this process uses of it: /proc, /sys and the cgroups.
+// Finds out what a Linux machine has and what this process uses of it: /proc, /sys and the cgroups.
 #include "engine/metrics/host_probe_linux.h"
 
 #include "engine/metrics/proc_text.h"

@@ -1,4 +1,4 @@
-// What a Windows machine has and what this process uses of it.
+// Finds out what a Windows machine has and what this process uses of it.
 #include "engine/metrics/host_probe.h"
 
 #include <windows.h>

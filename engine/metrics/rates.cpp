@@ -1,4 +1,4 @@
-// How fast an answer comes.
+// Measures how fast an answer comes.
 #include "engine/metrics/rates.h"
 
 #include <algorithm>

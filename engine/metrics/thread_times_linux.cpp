@@ -1,4 +1,4 @@
-// What a thread got of the cores: /proc/thread-self.
+// Measures what a thread got of the cores: /proc/thread-self.
 #include "engine/thread_times.h"
 
 #include "engine/metrics/proc_text.h"

@@ -1,4 +1,4 @@
-// What a thread got of the cores.
+// Measures what a thread got of the cores.
 #include "engine/thread_times.h"
 
 #include <windows.h>

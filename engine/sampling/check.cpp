@@ -1,4 +1,4 @@
-// Which sampling options can be used at all.
+// Says which sampling options can be used at all.
 #include "engine/sampling/sampler.h"
 
 #include <limits>

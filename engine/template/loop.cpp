@@ -1,4 +1,4 @@
-// What loop.* answers.
+// Answers what templates ask of loop.*.
 #include "engine/template/loop.h"
 
 #include "engine/template/operators.h"

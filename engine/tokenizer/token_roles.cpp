@@ -1,5 +1,5 @@
-// What each token is for. The lists of well-known texts are those that llama.cpp goes by (src/llama-vocab.cpp), since
-// that is what the files are made for and tried with.
+// Says what each token is for. The lists of well-known texts are those that llama.cpp goes by (src/llama-vocab.cpp),
+// since that is what the files are made for and tried with.
 #include "engine/tokenizer/token_roles.h"
 
 #include "engine/tokenizer/reasoning_marks.h"

@@ -1,4 +1,4 @@
-// Where a UTF-8 character ends: table 3-7 of the Unicode standard as code.
+// Finds where a UTF-8 character ends: table 3-7 of the Unicode standard as code.
 #include "engine/tokenizer/utf8.h"
 
 namespace engine {

@@ -1,4 +1,4 @@
-// What follows linear attention: a norm and a gate, in the order of the gated delta net or in that of Mamba-2.
+// Computes what follows linear attention: a norm and a gate, in the order of the gated delta net or in that of Mamba-2.
 #include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/recurrent.h"
 #include "kernels/cuda/reduce.cuh"

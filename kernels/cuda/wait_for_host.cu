@@ -1,4 +1,4 @@
-// How the device, in the middle of a graph, tells the host that something is there, and waits for what the host does
+// Lets the device, in the middle of a graph, tell the host that something is there, and wait for what the host does
 // with it: one thread, and never for long.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/wait_for_host.h"
