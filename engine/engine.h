@@ -26,7 +26,7 @@
 namespace engine {
 
 /// Rows of answers in one step at most: of so many turns, or of an answer's newest token and what is drafted after it.
-/// Of so many rows the host computes logits together, too.
+/// The host computes the logits of so many rows together, too.
 inline constexpr int kMostRowsTogether = 16;
 /// Rows of a step of the block that guesses tokens ahead, at most; so many wait while nothing is guessed.
 constexpr int kMtpRows = 64;

@@ -7,7 +7,7 @@
 namespace cli {
 
 /// Most models put what they think between <think> and </think> or marks much like them, which are printed as they are.
-/// Those of gpt-oss are long and stand within a line: they are printed as the others look. Text may come in pieces;
+/// The marks of gpt-oss are long and stand within a line: they are printed as the others look. Text may come in pieces;
 /// what could be the beginning of a mark waits for the next.
 class PrintedMarks
 {

@@ -15,8 +15,8 @@ enum class CompanionKind {
     Drafter,    // layers that guess several tokens ahead
 };
 
-/// Of a path in a repository: empty where the file may be a model by itself, such as one with "-MTP-" in its name,
-/// which has those layers inside.
+/// Tells a companion by its path in a repository; empty where the file may be a model by itself, such as one with
+/// "-MTP-" in its name, which has those layers inside.
 inline std::optional<CompanionKind> companion_kind(std::string_view path)
 {
     std::string lower(path);

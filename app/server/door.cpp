@@ -60,7 +60,8 @@ bool is_host_of_containers(std::string_view name)
     return name == "host.docker.internal" || name == "gateway.docker.internal" || name == "host.containers.internal";
 }
 
-/// Of a program on this machine that is drawn by a browser's engine. What comes over the network has no such origin.
+/// Says whether it is the origin of a program on this machine that is drawn by a browser's engine. What comes over the
+/// network has no such origin.
 bool is_of_program(std::string_view origin)
 {
     return origin.starts_with("app://") || origin.starts_with("tauri://") || origin.starts_with("vscode-webview://");

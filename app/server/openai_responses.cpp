@@ -117,7 +117,7 @@ private:
             {{"id", *id}, {"type", "function"}, {"function", {{"name", called}, {"arguments", *arguments}}}});
     }
 
-    /// Of an earlier answer of ours.
+    /// Reads an item of an earlier answer of ours as if it stood here.
     void read_reference(const std::string& at, Fields& item)
     {
         const auto kept = kept_.find_item(item.text("id").value_or(""));
@@ -161,8 +161,8 @@ Json function_of(const Json& tool, const std::string& space)
     return {{"type", "function"}, {"function", std::move(function)}};
 }
 
-/// Those of namespaces, as which Codex sends what an MCP server has, with whole names, which `in_spaces` takes apart
-/// again. Tools that OpenAI runs itself are left out.
+/// Returns the functions, also those in namespaces, as which Codex sends the tools of an MCP server: by whole names,
+/// which `in_spaces` takes apart again. Tools that OpenAI runs itself are left out.
 Json functions_of(Fields& fields, std::map<std::string, FunctionInSpace>& in_spaces)
 {
     Json functions = Json::array();

@@ -55,7 +55,7 @@ PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
     return text_of(Json::object({{name, *value}}));
 }
 
-/// Of the prompt that a request to this API would have. The model need not be loaded.
+/// Counts the prompt that a request to this API would have. The model need not be loaded.
 PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
 {
     const auto asked = dialect.read(request.body, *request.served);
