@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -71,6 +72,23 @@ bool is_imatrix(const std::string& name)
 {
     const int bits = bits_of(quant_of(name));
     return name.find("IMATRIX") != std::string::npos && (bits == 0 || bits >= 8);
+}
+
+/// Some matrices are called as the model of fewer bits that they were measured on. They are about a hundredth of it.
+void leave_out_small_matrices(std::vector<ModelChoice>& choices)
+{
+    const auto is_matrix = [&](const ModelChoice& choice) {
+        constexpr std::int64_t kTimes = 20;
+        const auto is_far_larger = [&](const ModelChoice& other) {
+            const int bits = bits_of(other.quant);
+            return bits > 0 && bits <= bits_of(choice.quant) && other.bytes / kTimes > choice.bytes;
+        };
+        return capitals(choice.name).find("IMATRIX") != std::string::npos &&
+               std::ranges::any_of(choices, is_far_larger);
+    };
+    std::vector<ModelChoice> models;
+    std::ranges::remove_copy_if(choices, std::back_inserter(models), is_matrix);
+    choices = std::move(models);
 }
 
 struct Part {
@@ -208,6 +226,7 @@ ModelFiles group_files(const std::vector<HubFile>& files)
         }
         found.choices.push_back(std::move(choice));
     }
+    leave_out_small_matrices(found.choices);
     std::stable_sort(found.choices.begin(), found.choices.end(),
                      [](const ModelChoice& a, const ModelChoice& b) { return a.bytes < b.bytes; });
     return found;

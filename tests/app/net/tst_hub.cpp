@@ -158,6 +158,15 @@ private Q_SLOTS:
         QCOMPARE(files.choices[0].quant, std::string("IQ2_XS"));
         QCOMPARE(files.choices[1].quant, std::string("Q4_K_M"));
         QVERIFY(files.companions.empty());
+
+        // Of models that there are in 4 bits only, the matrix was measured on those.
+        const auto few_bits =
+            net::group_files({file_of("m-Q4_0.gguf", 5'000'000'000), file_of("m-Q4_0-imatrix.gguf", 5'000'000),
+                              file_of("m-Q5_K_M-imatrix.gguf", 6'000'000'000)});
+        QCOMPARE(few_bits.choices.size(), std::size_t(2));
+        const auto named = net::choose(few_bits, {}, "Q4_0", std::nullopt);
+        QVERIFY(named);
+        QCOMPARE(named->choice.name, std::string("m-Q4_0"));
     }
 
     void cardsMayBeOdd_data()
