@@ -243,16 +243,15 @@ const Metadata::Entry* Metadata::find(std::string_view key) const
     return at != by_key_.end() && entries_[*at].key == key ? &entries_[*at] : nullptr;
 }
 
-const Metadata::Entry* Metadata::find_array(std::string_view key) const
+std::optional<Metadata::Entry> Metadata::find_array(std::string_view key) const
 {
-    const Entry* entry = find(key);
-    return entry && entry->type == ValueType::Array ? entry : nullptr;
-}
-
-void Metadata::shorten(std::string_view key, std::uint64_t count)
-{
-    if (const Entry* entry = find_array(key))
-        entries_[std::size_t(entry - entries_.data())].count = std::min(entry->count, count);
+    const Entry* found = find(key);
+    if (!found || found->type != ValueType::Array)
+        return {};
+    Entry entry = *found;
+    if (const auto said = said_lengths_.find(key); said != said_lengths_.end())
+        entry.count = std::min(entry.count, said->second);
+    return entry;
 }
 
 std::optional<std::string_view> Metadata::string(std::string_view key) const
@@ -297,7 +296,7 @@ std::optional<bool> Metadata::boolean(std::string_view key) const
 
 std::optional<std::vector<std::string_view>> Metadata::strings(std::string_view key) const
 {
-    const Entry* entry = find_array(key);
+    const auto entry = find_array(key);
     if (!entry || entry->element != ValueType::String)
         return {};
     std::vector<std::string_view> strings;
@@ -314,7 +313,7 @@ std::optional<std::vector<std::string_view>> Metadata::strings(std::string_view 
 
 std::optional<std::vector<float>> Metadata::floats(std::string_view key) const
 {
-    const Entry* entry = find_array(key);
+    const auto entry = find_array(key);
     if (!entry)
         return {};
     std::vector<float> numbers;
@@ -330,7 +329,7 @@ std::optional<std::vector<float>> Metadata::floats(std::string_view key) const
 
 std::optional<std::vector<std::int64_t>> Metadata::integers(std::string_view key, std::uint64_t most) const
 {
-    const Entry* entry = find_array(key);
+    const auto entry = find_array(key);
     if (!entry || entry->count > most)
         return {};
     std::vector<std::int64_t> integers;
@@ -346,7 +345,7 @@ std::optional<std::vector<std::int64_t>> Metadata::integers(std::string_view key
 
 std::optional<std::vector<bool>> Metadata::booleans(std::string_view key, std::uint64_t most) const
 {
-    const Entry* entry = find_array(key);
+    const auto entry = find_array(key);
     if (!entry || entry->element != ValueType::Bool || entry->count > most)
         return {};
     std::vector<bool> booleans;
@@ -357,7 +356,7 @@ std::optional<std::vector<bool>> Metadata::booleans(std::string_view key, std::u
 
 std::optional<std::uint64_t> Metadata::array_length(std::string_view key) const
 {
-    const Entry* entry = find_array(key);
+    const auto entry = find_array(key);
     return entry ? std::optional(entry->count) : std::nullopt;
 }
 

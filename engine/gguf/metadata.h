@@ -44,7 +44,7 @@ public:
     void say(std::string key, double number) { said_numbers_[std::move(key)] = number; }
     void say(std::string key, std::string text) { said_texts_[std::move(key)] = std::move(text); }
     /// From now on the array ends after `count` elements, if it has more.
-    void shorten(std::string_view key, std::uint64_t count);
+    void shorten(std::string key, std::uint64_t count) { said_lengths_[std::move(key)] = count; }
 
     struct Printed {
         std::string key;
@@ -65,12 +65,13 @@ private:
     static Result<Entry> read_entry(ByteReader& reader, const HeaderLimits& limits);
     static std::string printed_value(const Entry& entry);
     const Entry* find(std::string_view key) const;
-    const Entry* find_array(std::string_view key) const;
+    std::optional<Entry> find_array(std::string_view key) const;  // as long as it is said to be
 
     std::vector<Entry> entries_;         // in the file's order
     std::vector<std::uint32_t> by_key_;  // indices into entries_, sorted: a hostile file cannot make keys collide
     std::map<std::string, double, std::less<>> said_numbers_;
     std::map<std::string, std::string, std::less<>> said_texts_;
+    std::map<std::string, std::uint64_t, std::less<>> said_lengths_;
 };
 
 }  // namespace engine

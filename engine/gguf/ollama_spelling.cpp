@@ -30,6 +30,8 @@ constexpr OtherName kNumbers[] = {
     {"mistral3", "rope.scaling.beta_slow", "rope.scaling.yarn_beta_slow"},
     {"mistral3", "rope.scaling.mscale_all_dim", "rope.scaling.yarn_log_multiplier"},
     {"mistral3", "rope.scaling_beta", "attention.temperature_scale"},
+    {"gemma3", "rope.scaling.beta_fast", "rope.scaling.yarn_beta_fast"},
+    {"gemma3", "rope.scaling.beta_slow", "rope.scaling.yarn_beta_slow"},
     {"gemma3", "rope.global.freq_base", "rope.freq_base"},
     {"gemma3", "rope.local.freq_base", "rope.freq_base_swa"},
 };
@@ -85,9 +87,12 @@ public:
     void say_tokenizer()
     {
         const std::string_view pre = metadata_.string("tokenizer.ggml.pre").value_or("");
+        const bool unsaid = pre.empty() || pre == "default";
         for (const auto& [architecture, usual] : kPreTokenizers)
-            if (architecture == architecture_ && (pre.empty() || pre == "default"))
+            if (unsaid && architecture == architecture_)
                 metadata_.say("tokenizer.ggml.pre", std::string(usual));
+        if (unsaid && has_tokens_of_llama3())
+            metadata_.say("tokenizer.ggml.pre", std::string("llama-bpe"));
         // A vocabulary with merges, whose scores are numbers of tokens and mean nothing.
         if (architecture_ == "gemma4" && metadata_.string("tokenizer.ggml.model") == "llama" &&
             metadata_.array_length("tokenizer.ggml.merges").value_or(0) > 0)
@@ -142,6 +147,15 @@ private:
         if (metadata_.integer(key("context_length")).value_or(0) >= kLong &&
             !metadata_.string(key("rope.scaling.type")))
             say_missing("rope.scaling.factor", 8.0);
+    }
+
+    bool has_tokens_of_llama3() const
+    {
+        constexpr std::size_t kEndOfTurn = 128009;
+        if (architecture_ != "llama" || metadata_.array_length("tokenizer.ggml.tokens").value_or(0) <= kEndOfTurn)
+            return false;
+        const auto tokens = metadata_.strings("tokenizer.ggml.tokens");
+        return tokens && (*tokens)[kEndOfTurn] == "<|eot_id|>";
     }
 
     /// The number of the models' configuration, which is not the one that they have.

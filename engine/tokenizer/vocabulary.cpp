@@ -2,6 +2,7 @@
 #include "engine/tokenizer/vocabulary.h"
 
 #include "engine/gguf/gguf_file.h"
+#include "engine/tokenizer/token_index.h"
 
 #include <limits>
 #include <string_view>
@@ -45,6 +46,11 @@ Status read_tokens(const GgufFile& file, Vocabulary& out)
         out.types.reserve(count);
         for (std::size_t id = 0; id < count; ++id)
             out.types.push_back(type_from_file((*types)[id]));
+        // Of this one some files of Ollama's own converter have the bytes as ordinary tokens.
+        if (file.string("general.architecture") == "gemma3n")
+            for (std::size_t id = 0; id < count; ++id)
+                if (byte_named_by(out.tokens[id]) >= 0)
+                    out.types[id] = TokenType::Byte;
     }
     return {};
 }

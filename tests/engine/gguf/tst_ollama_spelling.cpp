@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+
 using namespace engine;
 using support::GgufWriter;
 
@@ -136,6 +138,14 @@ private Q_SLOTS:
         const auto ours = numbers_of(with_epsilon(six_layers("gemma3", 131072), "gemma3"));
         QCOMPARE(ours->rms_epsilon, 1e-5f);
         QVERIFY(ours->rope_scaling.kind == RopeScaling::Kind::None);
+
+        GgufWriter yarn = with_epsilon(six_layers("gemma3"), "gemma3");
+        yarn.string("gemma3.rope.scaling.type", "yarn").f32("gemma3.rope.scaling.factor", 8);
+        yarn.f32("gemma3.rope.scaling.beta_fast", 64).f32("gemma3.rope.scaling.beta_slow", 2);
+        const auto stretched = numbers_of(yarn);
+        QVERIFY2(stretched, stretched ? "" : stretched.error().what.c_str());
+        QCOMPARE(stretched->rope_scaling.yarn_beta_fast, 64.0f);
+        QCOMPARE(stretched->rope_scaling.yarn_beta_slow, 2.0f);
     }
 
     /// Of other models nobody knows it.
@@ -182,6 +192,9 @@ private Q_SLOTS:
             QCOMPARE(info->vocabulary, left);
             const auto file = GgufFile::open(path);
             QCOMPARE(int(read_vocabulary(*file)->tokens.size()), left);
+            QVERIFY(std::ranges::any_of(file->printed_metadata(), [](const Metadata::Printed& printed) {
+                return printed.key == "tokenizer.ggml.tokens" && printed.value.ends_with("e]");  // as the file has it
+            }));
             QCOMPARE(file->tensor("token_embd.weight")->dims[1], std::int64_t(4));
             QCOMPARE(file->tensor("token_embd.weight")->bytes.size(), std::size_t(64 * 4 * 4));
         }
@@ -207,6 +220,38 @@ private Q_SLOTS:
             QCOMPARE(vocabulary("qwen2", "gpt2", pre, true).pre, std::string(pre));
         }
         QCOMPARE(vocabulary("mistral3", "gpt2", "llama-bpe", true).pre, std::string("llama-bpe"));
+    }
+
+    void llama3IsKnownByItsTokens()
+    {
+        const auto pre = [&](std::size_t end_of_turn, const char* said) {
+            std::vector<std::string> tokens(end_of_turn + 1);
+            tokens.back() = "<|eot_id|>";
+            GgufWriter w = six_layers("llama");
+            w.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", tokens);
+            if (*said)
+                w.string("tokenizer.ggml.pre", said);
+            return read_vocabulary(*GgufFile::open(saved(w))).value_or(Vocabulary{}).pre;
+        };
+        QCOMPARE(pre(128009, ""), std::string("llama-bpe"));
+        QCOMPARE(pre(128009, "default"), std::string("llama-bpe"));
+        QCOMPARE(pre(128009, "smaug-bpe"), std::string("smaug-bpe"));
+        QCOMPARE(pre(128008, "default"), std::string("default"));
+    }
+
+    void bytesAreBytes()
+    {
+        const auto type_of_byte = [&](const char* architecture) {
+            GgufWriter w = six_layers(architecture);
+            w.string("tokenizer.ggml.model", "llama").strings("tokenizer.ggml.tokens", {"a", "<0x41>", "<0xG1>"});
+            w.i32s("tokenizer.ggml.token_type", std::vector<std::int32_t>{1, 1, 1});
+            const auto vocabulary = read_vocabulary(*GgufFile::open(saved(w))).value_or(Vocabulary{});
+            const auto& types = vocabulary.types;
+            return types.size() == 3 && types[0] == TokenType::Normal && types[2] == TokenType::Normal ? int(types[1])
+                                                                                                       : 0;
+        };
+        QCOMPARE(type_of_byte("gemma3n"), int(TokenType::Byte));
+        QCOMPARE(type_of_byte("llama"), int(TokenType::Normal));
     }
 };
 
