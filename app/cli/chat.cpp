@@ -58,7 +58,8 @@ Next carry_out(Session& session, const std::string& line)
         session.again();
     } else if (command == "/system") {
         const bool set = session.set_system(argument);
-        std::fputs(!set               ? "This model continues text: a system prompt changes nothing.\n"
+        std::fputs(!set ? "There is no system prompt where text is continued (--raw, or a model without a "
+                          "chat template).\n"
                    : argument.empty() ? "No system prompt.\n"
                                       : "The system prompt is set.\n",
                    stderr);

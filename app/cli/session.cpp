@@ -81,7 +81,8 @@ int Session::open()
         return report(sequence.error());
     sequence_ = *sequence;
     if (!set_system(options_.system) && !options_.system.empty())
-        std::fprintf(stderr, "note: the system prompt is not used: this model continues text\n");
+        std::fprintf(stderr, "note: the system prompt is not used where text is continued (--raw, or a model without a "
+                             "chat template)\n");
     return kDone;
 }
 

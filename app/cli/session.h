@@ -25,7 +25,7 @@ public:
     int again();
     /// A new conversation with the same system prompt.
     void start_over();
-    /// False: this model continues text, and nothing was set.
+    /// False: text is continued here, and nothing was set.
     bool set_system(const std::string& text);
     /// The conversation as Markdown, into a file that is not there yet.
     engine::Status save(const std::filesystem::path& file) const;
