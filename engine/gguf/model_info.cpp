@@ -384,6 +384,15 @@ void describe_weights(const GgufFile& gguf, ModelInfo& info)
             })->first;
 }
 
+/// The reader of hyperparameters refuses such a file. A header without weights of a layer says too little to tell.
+bool lacks_epsilon(const GgufFile& gguf, const ModelInfo& info)
+{
+    const auto in_layer = [](const GgufTensor& tensor) { return tensor.block() >= 0; };
+    return std::ranges::any_of(gguf.tensors(), in_layer) &&
+           !gguf.number(info.architecture + ".attention.layer_norm_rms_epsilon") &&
+           !gguf.number(info.architecture + ".attention.layer_norm_epsilon");
+}
+
 /// Why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
@@ -401,6 +410,8 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
         return "this version cannot run the architecture '" + info.architecture + "'" +
                (nearest.empty() ? std::string() : "; the nearest that it can is '" + std::string(nearest) + "'");
     }
+    if (lacks_epsilon(gguf, info))
+        return info.architecture + ".attention.layer_norm_rms_epsilon is missing from the model file";
     for (const GgufTensor& tensor : gguf.tensors())
         if (is_used(tensor, info) && !tensor.can_compute())
             return "this version cannot compute with " + tensor.type_name() + ", the type of tensor '" +

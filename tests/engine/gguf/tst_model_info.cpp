@@ -145,6 +145,7 @@ private Q_SLOTS:
     void blocksThatPredictAreLeftAside()
     {
         GgufWriter w = with_weight(model("glm4moe").u32("glm4moe.nextn_predict_layers", 1));
+        w.f32("glm4moe.attention.layer_norm_rms_epsilon", 1e-5f);
         w.tensor("blk.1.ffn_norm.weight", 0, {8}, GgufWriter::Bytes(32));
         w.tensor("blk.2.nextn.eh_proj.weight", 99, {32, 64}, GgufWriter::Bytes(64));
         const auto info = info_of(w);
@@ -215,6 +216,10 @@ private Q_SLOTS:
                  "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),
                  "this file is no model by itself, it holds a 'adapter'");
+        GgufWriter layer = with_weight(model());
+        layer.tensor("blk.0.ffn_norm.weight", 0, {8}, GgufWriter::Bytes(32));
+        QCOMPARE(obstacle(layer), "llama.attention.layer_norm_rms_epsilon is missing from the model file");
+        QCOMPARE(obstacle(layer.f32("llama.attention.layer_norm_epsilon", 1e-5f)), "(runs)");
     }
 
     void layersThatKeepKvAndStates_data()
