@@ -10,7 +10,7 @@
 namespace engine {
 
 /// Gives tensors their usual names, and says in `metadata` what is missing there by its usual name. What a file has by
-/// that name already stays as it is.
+/// that name already stays as it is. Metadata::printed() still shows the keys as the file has them.
 void read_ollama_spelling(Metadata& metadata, std::vector<GgufTensor>& tensors);
 
 }  // namespace engine
