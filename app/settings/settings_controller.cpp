@@ -216,7 +216,7 @@ QStringList SettingsController::likelyFolders(FilesOf files) const
             likely += last.absolutePath();
         likely += m_modelFolders;
     }
-    likely.removeAll({});
+    likely.removeAll(QString());
     return likely;
 }
 

@@ -446,7 +446,7 @@ private Q_SLOTS:
     void whatCannotBeOpenedSaysWhy()
     {
         m_folder->put("lm/x/Broken.gguf", "broken");
-        const QString gone = m_folder->put("lm/x/broken.gguf", chatModel("Gone"));  // the opener can't read such a name
+        const QString gone = m_folder->put("lm/x/broken-later.gguf", chatModel("Gone"));  // the opener can't read it
         scan();
         QVERIFY(!m_catalogue->open(idOf("Broken")));
         QVERIFY(m_catalogue->error().contains("GGUF"));

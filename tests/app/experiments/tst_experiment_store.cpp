@@ -210,7 +210,8 @@ private Q_SLOTS:
         ExperimentRun run = someRun();
         for (const char* const name : {"=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"}) {
             run.plan.models[0].title = QString::fromLatin1(name);
-            QVERIFY(ExperimentExports::csv(run, Strategy::CpuOnly).contains(QByteArray("\n\"'") + name + "\","));
+            const QByteArray field = QByteArray("\n\"'") + name + "\",";
+            QVERIFY2(ExperimentExports::csv(run, Strategy::CpuOnly).contains(field), field.constData());
         }
     }
 

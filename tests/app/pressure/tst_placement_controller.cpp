@@ -195,6 +195,7 @@ private Q_SLOTS:
         QVERIFY(QFile::copy(kGuideModel, draft));
         Panel panel;
         panel.models().setDraftOf([&draft](const QString&) { return draft; });
+        panel.models().openAndLoad(QLatin1String(kGuideModel));  // in place of the look without it
         QTRY_VERIFY(panel.ready());
         QVERIFY(!panel.models().loadedRequest().draft_model.empty());
         PlacementForecast& forecast = *panel.placement().forecast();
