@@ -50,7 +50,19 @@ std::unique_ptr<DraftSequence> DraftSequence::branch(int tokens) const
     return copy;
 }
 
-Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request, const LoadedModel& model,
+/// Divides what is left for further conversations between both, by what a page of each takes.
+static void share_memory(KvCache& own, KvCache& draft)
+{
+    const double pages = double(own.page_bytes()) + double(draft.page_bytes());
+    for (KvCache* const cache : {&own, &draft}) {
+        KvMemoryLimit limit = cache->memory_limit();
+        if (limit.bytes != KvMemoryLimit{}.bytes)
+            limit.bytes = std::int64_t(double(limit.bytes) * double(cache->page_bytes()) / pages);
+        cache->limit_memory(limit);
+    }
+}
+
+Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request, LoadedModel& model,
                                                      const LoadedModel::Progress& progress)
 {
     LoadedModel::Progress quiet = progress;  // its chat template, for one, does not matter
@@ -60,10 +72,7 @@ Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request,
         return tl::unexpected(loaded.error());
     if (Status ok = same_vocabulary(model.tokenizer().vocabulary(), (*loaded)->tokenizer().vocabulary()); !ok)
         return tl::unexpected(ok.error());
-    // The model's own conversations may have all that is left beside one of the draft model's.
-    KvMemoryLimit one = (*loaded)->cache().memory_limit();
-    one.bytes = 0;
-    (*loaded)->cache().limit_memory(one);
+    share_memory(model.cache(), (*loaded)->cache());
     return std::unique_ptr<DraftModel>(new DraftModel(std::move(*loaded)));
 }
 

@@ -37,7 +37,7 @@ class DraftModel
 {
 public:
     /// BadRequest: its vocabulary is another one than the tokenizer's; the errors of LoadedModel::load().
-    static Result<std::unique_ptr<DraftModel>> load(const LoadRequest& request, const LoadedModel& model,
+    static Result<std::unique_ptr<DraftModel>> load(const LoadRequest& request, LoadedModel& model,
                                                     const LoadedModel::Progress& progress);
 
     const ModelInfo& info() const { return model_->info(); }

@@ -321,7 +321,7 @@ bool ModelPlacement::advance()
     if (!on_device_)
         return false;
     on_device_->pager().trim_windows();
-    if (relieve_short_steps())
+    if (follow_other_programs())
         return true;
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
@@ -467,6 +467,8 @@ void ModelPlacement::let_experts_give_way(int columns)
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
+    if (cause == Event::Cause::User)
+        relieved_from_ = 0;
     on_device_->pager().trim_windows();
     wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     while (layers() > wanted_)
@@ -483,24 +485,37 @@ void ModelPlacement::relieve(Event::Cause cause)
 }
 
 /// Another program may have taken so much that not even a block of tokens fits into a step, and a prompt would be read
-/// token by token. Then what lies here is planned anew, for fewer layers: once, until the room changes again. False:
-/// that is not so.
-bool ModelPlacement::relieve_short_steps()
+/// token by token. Then what lies here is planned anew, for fewer layers: once, until the room changes again. When
+/// there is room for a layer more than then, layers come back. True: some have left.
+bool ModelPlacement::follow_other_programs()
 {
     const int block = model_.cache.block_tokens();
     const std::int64_t mark = on_device_->vram().high_mark();
-    if (next_ || mark == relieved_at_ || step_rows(block) == block)
+    if (next_)
         return false;
-    relieved_at_ = mark;
-    adaptation_.forget_change();
-    const int before = wanted_;
-    relieve(Event::Cause::OtherProgram);
-    wanted_ = std::min(wanted_, before);
-    return true;
+    if (mark != relieved_at_ && step_rows(block) != block) {
+        relieved_at_ = mark;
+        adaptation_.forget_change();
+        const int before = wanted_;
+        relieve(Event::Cause::OtherProgram);
+        wanted_ = std::min(wanted_, before);
+        relieved_from_ = std::max(relieved_from_, before);
+        return true;
+    }
+    if (wanted_ < relieved_from_ && mark - relieved_at_ > on_device_->layout().layer(wanted_).weights) {
+        relieved_at_ = mark;
+        const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, relieved_from_);
+        wanted_ = experts_.make(*on_device_, options_, planned);
+        returning_ = Event::Cause::OtherProgram;
+        if (wanted_ >= relieved_from_)
+            relieved_from_ = 0;
+    }
+    return false;
 }
 
 void ModelPlacement::want_planned_layers()
 {
+    relieved_from_ = 0;
     wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
     if (wanted_ < asked)

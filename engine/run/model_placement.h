@@ -131,14 +131,15 @@ private:
     void go_by(const Assumptions& assumed);
     void begin_to_adapt();
     void relieve(Event::Cause cause);
-    bool relieve_short_steps();
+    bool follow_other_programs();
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 
     ModelOnHost model_;
     PlacementOptions options_;
     std::unique_ptr<OnDevice> on_device_;  // null: all is on the host
     int wanted_ = 0;                       // layers
-    std::int64_t relieved_at_ = 0;         // high mark at which steps were short last
+    std::int64_t relieved_at_ = 0;         // high mark at which steps were short last, or layers came back
+    int relieved_from_ = 0;                // layers that were wanted before others took their room; 0: they did not
     ExpertsPlan experts_;
     PlacementAdaptation adaptation_;
     std::optional<NextDevice> next_;  // comes when no layer lies on a device any more

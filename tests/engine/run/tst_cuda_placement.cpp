@@ -89,6 +89,12 @@ private Q_SLOTS:
             for (const Event& event : placement.take_events())
                 moved += event.kind == Event::Kind::LayerMove && event.cause == Event::Cause::OtherProgram;
             QCOMPARE(moved, layers - placement.layers());
+
+            gpu.emulated()->hold_memory(0);
+            std::this_thread::sleep_for(std::chrono::milliseconds(110));
+            while (placement.advance()) {
+            }
+            QCOMPARE(placement.layers(), layers);
         }
     }
 

@@ -255,6 +255,7 @@ private Q_SLOTS:
         }();
         KvCache& cache = model->cache();
         cache.truncate(conversation.kv, 0);
+        cache.limit_memory({});
         KvSequence hog;  // takes all but five pages
         QVERIFY(cache.reserve(hog, (cache.page_limit() - 5) * cache.block_tokens()));
         Conversation opened;
@@ -300,6 +301,7 @@ private Q_SLOTS:
         saved.save(*model, conversation, "c1");
         saved.release_all(*model, 1h);
         cache.truncate(conversation.kv, 0);
+        cache.limit_memory({});
 
         KvSequence hog;
         if (what < 2)
