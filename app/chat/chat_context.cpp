@@ -102,11 +102,12 @@ void ChatContext::raise()
     const auto found = larger();
     if (!found)
         return;
+    const auto stopping = [](const OpenConversation& one) { return one.phase == OpenConversation::Phase::Stopping; };
     QStringList goOn;
-    if (m_shown->contextFull || (m_shown->busy() && !m_turn.queued()))
+    if (m_shown->contextFull || (m_shown->busy() && !m_turn.queued() && !stopping(*m_shown)))
         goOn.append(m_shown.id());
     for (const QStringList answered = m_turns.answered(); const QString& id : answered)
-        if (id != m_shown.id() && m_open.find(id)->phase != OpenConversation::Phase::Stopping)
+        if (id != m_shown.id() && !stopping(*m_open.find(id)))
             goOn.append(id);  // the load cuts it as well
     dismissNotice();
     m_turn.goOnAfterLoad(goOn);

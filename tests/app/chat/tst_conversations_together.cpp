@@ -249,8 +249,8 @@ private Q_SLOTS:
 
     void aLargerContextForOneLetsTheOthersGoOn()
     {
-        bench->script->change([](auto& settings) { settings.model_context_tokens = 1'000'000; });
-        bench->openModel(100'000);
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 10'000; });
+        bench->openModel(2'000);
         bench->saysForever();
         const QString stopped = askForLong("stopped");
         const QString other = askForLong("other");
@@ -263,7 +263,7 @@ private Q_SLOTS:
         bench->turns->onLoadStarted();  // as the model's controller does
         bench->script->change([](auto& settings) { settings.words = {"end"}; });
         bench->store->moveToTrash(gone);
-        bench->openModel(200'000);
+        bench->openModel(4'000);
         QTRY_VERIFY(!bench->turns->busy());
         QCOMPARE(bench->script->requests().size(), size_t(6));
         QVERIFY(bench->script->requests()[4].continue_last && bench->script->requests()[5].continue_last);
