@@ -115,6 +115,8 @@ engine::Status EngineDesk::let_go(const ModelFile& file)
     if (guest_)
         return engine::fail(engine::Error::Code::Unsupported,
                             "'" + file.name + "' is open in Spillway's window, and is closed there only");
+    if (const auto there = served(); !there || there->name != file.name)
+        return {};
     return on_engine_thread(When::BetweenTurns, [&]() -> engine::Status {
         if (serves(file))
             unload();

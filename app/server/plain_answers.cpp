@@ -121,10 +121,12 @@ PlainAnswer openai_models(const PlainRequest& request)
 
 PlainAnswer openai_model(const PlainRequest& request)
 {
-    const std::string name = unescaped(std::string_view(request.path).substr(std::string_view("/v1/models/").size()));
-    for (const ModelFile& file : request.models.all())
-        if (file.name == name)
-            return text_of(listed(file, request.served));
+    const std::string_view said = std::string_view(request.path).substr(std::string_view("/v1/models/").size());
+    const std::string name = unescaped(said);
+    for (const std::string_view called : {said, std::string_view(name)})
+        for (const ModelFile& file : request.models.all())
+            if (file.name == called)
+                return text_of(listed(file, request.served));
     return tl::unexpected(Refusal{Refusal::Kind::NotFound, "there is no model '" + name + "' here", "model"});
 }
 

@@ -4,6 +4,7 @@
 #include "engine/result.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
