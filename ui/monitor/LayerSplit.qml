@@ -14,7 +14,7 @@ RowLayout {
     required property PlacementController placement
 
     readonly property bool choosing: slider.pressed || applyTimer.running
-    readonly property bool left: !choosing && (asking || settling.running) // where it was chosen
+    readonly property bool kept: !choosing && (asking || settling.running) // where it was chosen
     readonly property bool asking: placement.asking // what was chosen is not begun yet, and may take seconds
 
     function apply() {
@@ -37,7 +37,7 @@ RowLayout {
         objectName: "splitLabel"
         text: root.placement.moving && !root.choosing
             ? qsTr("Moving layers: %1, going to %2").arg(root.placement.deviceLayers).arg(root.placement.wantedLayers)
-            : qsTr("%1 of %2 layers").arg(root.choosing || root.left ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
+            : qsTr("%1 of %2 layers").arg(root.choosing || root.kept ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
@@ -80,7 +80,7 @@ RowLayout {
             target: slider
             property: "value"
             value: Math.min(slider.to, root.placement.moving ? root.placement.wantedLayers : root.placement.deviceLayers)
-            when: !root.choosing && !root.left
+            when: !root.choosing && !root.kept
             restoreMode: Binding.RestoreNone
         }
         // Until the first frame has come that knows it.

@@ -15,7 +15,7 @@ ColumnLayout {
     property bool asking: false // what was chosen is not the value yet, and may take seconds
 
     readonly property bool choosing: slider.pressed || rest.running
-    readonly property bool left: !choosing && (asking || settling.running) // where it was chosen
+    readonly property bool kept: !choosing && (asking || settling.running) // where it was chosen
 
     signal chosen(real value)
 
@@ -44,7 +44,7 @@ ColumnLayout {
 
     PreviewLine {
         name: root.label
-        value: root.shown(root.choosing || root.left ? slider.value : root.value)
+        value: root.shown(root.choosing || root.kept ? slider.value : root.value)
     }
     Text {
         Layout.fillWidth: true
@@ -85,7 +85,7 @@ ColumnLayout {
             target: slider
             property: "value"
             value: Math.max(slider.from, Math.min(slider.to, root.value)) // once they are known
-            when: !root.choosing && !root.left
+            when: !root.choosing && !root.kept
             restoreMode: Binding.RestoreNone
         }
         // Until the first frame has come that knows it.

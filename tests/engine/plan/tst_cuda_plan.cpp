@@ -182,8 +182,9 @@ private Q_SLOTS:
         request.prefill_chunk_tokens = 0;
         const auto file = GgufFile::open(request.model);
         QVERIFY(file);
-        const auto h = read_hyperparameters(*file);
+        auto h = read_hyperparameters(*file);
         QVERIFY(h);
+        h->vocabulary = int(file->array_length("tokenizer.ggml.tokens").value_or(0));
         auto weights = Weights::read(*file, *h);
         QVERIFY(weights);
         const auto tokens = [&](std::int64_t mebibytes, std::optional<std::int64_t> host_bytes = {}) {
