@@ -152,7 +152,7 @@ private Q_SLOTS:
         keep({});
         QCOMPARE(fetching().tokenTrouble(), QString());
         QVERIFY(!fetching().hasToken() && !fetching().keepsToken());
-        QVERIFY2(fetching().tokenNote().contains("still in this system"), qPrintable(fetching().tokenNote()));
+        QVERIFY2(fetching().tokenNote().contains("still in the password store"), qPrintable(fetching().tokenNote()));
         QCOMPARE(said(), std::string());
         m_case->start();
         QVERIFY(!fetching().hasToken());
@@ -163,7 +163,7 @@ private Q_SLOTS:
         m_case->start();
         QTRY_VERIFY(m_case->store->all().empty());
         QTRY_VERIFY(!QFile::exists(file()));
-        QTRY_VERIFY(!fetching().tokenNote().contains("still in this system"));
+        QTRY_VERIFY(!fetching().tokenNote().contains("still in the password store"));
     }
 
     void whatAStoreTakesLateIsForgottenAtTheNextStart()

@@ -236,30 +236,23 @@ private Q_SLOTS:
         QCOMPARE(placement.forecast()->preview(-1).hostExperts, 0);
     }
 
-    /// Also where some layers have no experts, and the place of one in the order says nothing of how many there are.
+    /// The place of a layer in the order in which experts leave says nothing of how many have left.
     void whoeverChoosesWhatAutomaticChoseMovesNothing()
     {
-        Panel panel(0, test_support::own_models_folder() + "/glm4moe.gguf");  // the first of two layers has none
-        QTRY_VERIFY(panel.ready());
-        PlacementController& placement = panel.placement();
-        ExpertPlacement& experts = *placement.experts();
-        const double whole = placement.budgetBytes();
-        for (int percent = 95; percent > 30 && !experts.takesCopies(); percent -= 5) {
-            placement.setBudget(std::floor(whole * percent / 100));
-            QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * percent / 100));
-        }
-        QVERIFY(experts.automatic());
-        QVERIFY(experts.takesCopies());  // there was no room for all of them
-        QCOMPARE(placement.deviceLayers(), 2);
+        engine::PlacementOptions wish;
+        std::optional<engine::DeviceTelemetry> device;
+        const int layers = 2;
+        std::optional<int> asked;
+        ExpertPlacement experts(wish, device, layers, [&](const engine::Command& command) {
+            asked = std::get<engine::SetHostExperts>(std::get<engine::PlacementCommand>(command)).layers;
+        });
+        QCOMPARE(experts.hostLayers(), -1);
+        device.emplace();
+        device->expert_layers = device->layers_without_experts = 1;
+        device->host_expert_layers = 2;  // the first of the two has none
         QCOMPARE(experts.hostLayers(), 2);
-        const double weights = panel.monitor().device().weights;
         experts.setHostLayers(experts.hostLayers());
-        QVERIFY(!experts.automatic());
-        panel.ask("The layer split says where the layers lie. ");
-        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
-        QVERIFY(experts.takesCopies());
-        QCOMPARE(panel.monitor().device().weights, weights);
-        QCOMPARE(placement.forecast()->now().hostExperts, 1);
+        QCOMPARE(asked, std::optional(2));
     }
 
     void roomForCopiesIsAskedForWhereTheyPay()
