@@ -80,7 +80,7 @@ RowLayout {
             target: slider
             property: "value"
             value: Math.min(slider.to, root.placement.moving ? root.placement.wantedLayers : root.placement.deviceLayers)
-            when: !root.choosing && !root.kept
+            when: !root.choosing && !root.asking && !settling.running // not by `kept`, which is a moment behind
             restoreMode: Binding.RestoreNone
         }
         // Until the first frame has come that knows it.

@@ -85,7 +85,7 @@ ColumnLayout {
             target: slider
             property: "value"
             value: Math.max(slider.from, Math.min(slider.to, root.value)) // once they are known
-            when: !root.choosing && !root.kept
+            when: !root.choosing && !root.asking && !settling.running // not by `kept`, which is a moment behind
             restoreMode: Binding.RestoreNone
         }
         // Until the first frame has come that knows it.
