@@ -94,6 +94,7 @@ FocusScope {
         Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
+            clip: true
 
             MessageList {
                 id: list
@@ -135,7 +136,8 @@ FocusScope {
                 onGuideRequested: root.guideRequested()
             }
             ColumnLayout {
-                anchors.centerIn: parent
+                anchors.horizontalCenter: parent.horizontalCenter
+                y: Math.max(0, (parent.height - height) / 2) // its beginning is seen where there is no room for all
                 width: root.columnWidth
                 visible: root.blank && !root.opening && root.models.current.known
                 spacing: Theme.gapLarge
