@@ -149,7 +149,7 @@ private Q_SLOTS:
     // A message of the user's own would be the last one, and what was thought before it no longer of this turn.
     void whatTheSystemSaysBehindAResultBelongsToIt()
     {
-        QCOMPARE(anthropics(R"([{"role": "user", "content": [
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "1", "content": "r"}]}, {"role": "system", "content": "b"},
             {"role": "user", "content": "c"}])"),
                  QString("tool=r+b{\"tool_call_id\":\"1\"};user=c;"));

@@ -310,7 +310,9 @@ private Q_SLOTS:
             QVERIFY(message.tokens.count() > 0);
         QCOMPARE(turn_end(*parsed, *tokenizer), tokenizer->find("<end>"));
 
-        const auto shown = render_template({kParts, "", ""}, {R"([{"role": "user", "content": "why?"}])", true});
+        TemplateRequest asked;
+        asked.messages_json = R"([{"role": "user", "content": "why?"}])";
+        const auto shown = render_template({kParts, "", ""}, asked);
         QVERIFY(shown);
         QCOMPARE(*shown, std::string("<|im_start|>User: why?<end>\nAssistant:"));
     }
