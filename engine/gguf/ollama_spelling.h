@@ -1,6 +1,7 @@
-// Ollama's own converter calls some tensors and keys otherwise than llama.cpp, by whose names all readers here go, and
-// leaves some out that have one value in all models of a family. What it does is listed in Ollama's sources as what it
-// mends itself before it gives such files to llama.cpp (llama-ollama-compat.cpp, convert/convert_*.go).
+// Reads the names that Ollama's own converter gives to some tensors and keys, otherwise than llama.cpp, by whose names
+// all readers here go; it leaves some out that have one value in all models of a family. What it does is listed in
+// Ollama's sources as what it mends itself before it gives such files to llama.cpp (llama-ollama-compat.cpp,
+// convert/convert_*.go).
 #pragma once
 
 #include "engine/gguf/gguf_file.h"
