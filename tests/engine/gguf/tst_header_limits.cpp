@@ -36,6 +36,7 @@ GgufWriter llama()
     GgufWriter w;
     w.string("general.architecture", "llama").u32("llama.block_count", 3).u32("llama.context_length", 4096);
     w.u32("llama.embedding_length", 64).u32("llama.feed_forward_length", 64);
+    w.f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
     return w;
 }
 
