@@ -303,7 +303,7 @@ private Q_SLOTS:
         request.messages.push_back({"user", "what <image>"});
         const Prompt prompt = prompt_of(*parsed, *tokenizer, request);
         QCOMPARE(tokenizer->decode(prompt.ids, {true, true}),
-                 std::string("<|im_start|>User: why is the sky blue?<end>\nAssistant: it scatters<end>\n"
+                 std::string("<s><|im_start|>User: why is the sky blue?<end>\nAssistant: it scatters<end>\n"
                              "User: what <image><end>\nAssistant:"));
         QVERIFY(std::ranges::find(prompt.ids, tokenizer->find("<image>")) == prompt.ids.end());
         for (const PromptLedger::Entry& message : prompt.ledger.messages)
