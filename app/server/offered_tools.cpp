@@ -118,7 +118,9 @@ Json type_of_argument(const Json& tools, const std::string& name, const std::str
     const Json* parameters = known ? member(known->at("function"), "parameters") : nullptr;
     const Json* properties = parameters ? member(*parameters, "properties") : nullptr;
     const Json* schema = properties ? member(*properties, key) : nullptr;
-    return schema ? TypesOfSchema(*parameters).of(*schema) : Json();
+    const Json types = schema ? TypesOfSchema(*parameters).of(*schema) : Json();
+    const bool is_said = schema && schema->is_object() && schema->value("type", Json()) == "string";
+    return types == "string" && !is_said ? Json::array({types}) : types;
 }
 
 }  // namespace server

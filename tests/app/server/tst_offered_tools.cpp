@@ -48,7 +48,7 @@ private Q_SLOTS:
         };
         row(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", R"(["string","null"])");
         row(R"({"oneOf": [{"type": "string"}, {"type": ["string", "integer"]}]})", R"(["string","integer"])");
-        row(R"({"allOf": [{"description": "x"}, {"$ref": "@/$defs/Name"}]})", R"("string")");
+        row(R"({"allOf": [{"description": "x"}, {"$ref": "@/$defs/Name"}]})", R"(["string"])");
         row(R"({"$ref": "@/definitions/Old"})", R"("boolean")");
         row(R"({"enum": ["a", "b", null]})", R"(["string","null"])");
         row(R"({"const": 5})", R"("number")");
