@@ -57,7 +57,7 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
 
 QString ComposerController::obstacle() const
 {
-    const QString why = m_chat.turn()->obstacle();
+    QString why = m_chat.turn()->obstacle();
     if (!why.isEmpty())
         return why;
     if (m_attachments.reading())
