@@ -336,14 +336,21 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
     measure();
 }
 
-/// A row whose file is gone shall go, too. On another thread: it may be a share that has stopped answering.
+/// Returns the row that was found by this path; -1: none was. It does not ask the disk.
+static int rowOfPath(const ModelListModel& models, const QString& path)
+{
+    for (int row = 0; row < models.rowCount(); ++row)
+        if (models.entry(row).path == path)
+            return row;
+    return -1;
+}
+
+/// Scans again if the file that could not be opened is a row's and is gone. On another thread: it may be a share that
+/// has stopped answering.
 void CatalogueController::onRefused()
 {
     const QString path = m_opener.path();
-    bool listed = false;
-    for (int row = 0; row < m_models.rowCount() && !listed; ++row)
-        listed = m_models.entry(row).path == path;
-    if (m_opener.error().isEmpty() || !listed || isElsewhere(path))
+    if (m_opener.error().isEmpty() || rowOfPath(m_models, path) < 0 || isElsewhere(path))
         return;
     inBackground(
         this, [path] { return QFileInfo(path).isFile(); },
@@ -366,9 +373,8 @@ void CatalogueController::onRemoved(const ModelRemoval& removal)
 // Returns the id that the scan has found out, which need not be asked again: a share may take its time to answer.
 QString CatalogueController::idOf(const QString& path) const
 {
-    for (int row = 0; row < m_models.rowCount(); ++row)
-        if (m_models.entry(row).path == path)
-            return m_models.entry(row).id;
+    if (const int row = rowOfPath(m_models, path); row >= 0)
+        return m_models.entry(row).id;
     return isElsewhere(path) ? path : whereItLies(path);
 }
 

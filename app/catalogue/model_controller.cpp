@@ -17,6 +17,12 @@ struct ModelController::Inspected {
     QString askedDraft, draft;
 };
 
+/// Returns the path of a file that is there; empty: it is not. The disk may take its time to answer.
+static QString ifThere(const QString& file)
+{
+    return QFileInfo(file).isFile() ? file : QString();
+}
+
 ModelController::ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
                                  QObject* parent)
     : QObject(parent)
@@ -100,7 +106,7 @@ void ModelController::loadOffer(const Inspected& found)
         loadWith(found.draft);
     else
         inBackground(
-            this, [draft] { return QFileInfo(draft).isFile() ? draft : QString(); }, loadWith);
+            this, [draft] { return ifThere(draft); }, loadWith);
 }
 
 void ModelController::load(const engine::LoadRequest& request)
@@ -286,8 +292,7 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
     const QString draft = after == AfterInspection::Load ? m_draftOf(path) : QString();
     const auto look = [inspect = m_inspect, file, draft, stop = m_inspectStop.get_token()] {
         auto info = inspect(file, stop);
-        return Inspected{std::move(info), engine::machine_memory(), draft,
-                         QFileInfo(draft).isFile() ? draft : QString()};
+        return Inspected{std::move(info), engine::machine_memory(), draft, ifThere(draft)};
     };
     inBackground(
         this, look, [this, job, after](const Inspected& found) { onInspected(job, after, found); },
