@@ -12,7 +12,7 @@ namespace {
 
 // The small model computes each token that it guesses, so one of more than half the size can hardly save time.
 constexpr int kTimesSmaller = 2;
-// The most tokens by which vocabularies of one family differ, as engine/tokenizer/same_vocabulary.h says.
+// How far the sizes of two vocabularies of one family may differ, in tokens; see engine/tokenizer/same_vocabulary.h.
 constexpr int kMostOtherTokens = 128;
 
 QString bothIds(const ModelEntry& model, const ModelEntry& draft)

@@ -98,7 +98,7 @@ private:
         m_report.places.append(report);
     }
 
-    /// Gives the files that were opened by themselves; those that are not there any more get no row.
+    /// Lists the files that the user opened one by one; those that are gone get no row.
     void scanFiles()
     {
         for (const QString& path : m_request.files) {

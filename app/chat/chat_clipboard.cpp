@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Returns what somebody wants to have of a message elsewhere: not its reasoning, unless there is nothing else.
+/// Returns the text that is copied from a message: without its reasoning, unless there is nothing else.
 QString wordsOf(const StoredMessage& message)
 {
     const QString answer = message.role == StoredMessage::Role::Assistant ? answerOf(message.text) : QString();

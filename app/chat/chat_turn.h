@@ -76,7 +76,7 @@ public:
     bool ask(StoredMessage question);
     void askAgain(const QString& question);
     void goOnWithWhatWasCut();
-    /// What was cut in these conversations by then goes on with the next model that is ready.
+    /// Continues the answers of these conversations that the load cuts, when the next model is ready.
     void goOnAfterLoad(const QStringList& conversations) { m_goOnAfterLoad = conversations; }
     void onModelChanged();
     void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }
