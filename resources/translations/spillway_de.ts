@@ -5026,8 +5026,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Ein volles Gespräch</translation>
     </message>
     <message>
-        <source>%1 at %2 tokens</source>
-        <translation>%1 bei %2 Token</translation>
+        <source>%1 tokens take</source>
+        <translation>%1 Token brauchen</translation>
     </message>
 </context>
 <context>

@@ -105,10 +105,9 @@ Rectangle {
                 Layout.fillWidth: true
                 Layout.preferredWidth: 1
                 objectName: "cardConversation"
-                label: qsTr("A full conversation")
-                value: root.facts.conversationBytes > 0
-                       ? qsTr("%1 at %2 tokens").arg(Format.bytes(root.facts.conversationBytes)).arg(Format.context(root.facts.contextToLoad))
-                       : Format.unknown
+                label: root.facts.conversationBytes > 0 ? qsTr("%1 tokens take").arg(Format.context(root.facts.contextToLoad))
+                                                        : qsTr("A full conversation")
+                value: root.facts.conversationBytes > 0 ? Format.bytes(root.facts.conversationBytes) : Format.unknown
             }
         }
 
