@@ -1,5 +1,6 @@
 #include "kernels/cuda/matvec.h"
 
+#include "kernels/cuda/launching.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/of_type.h"
 #include "kernels/cuda/ops.h"
@@ -7,12 +8,6 @@
 #include <algorithm>
 
 namespace kernels::cuda {
-
-template <class T>
-static T* pointer(DevicePtr at)
-{
-    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(at));
-}
 
 static MatvecArguments arguments_of(const Product& p)
 {

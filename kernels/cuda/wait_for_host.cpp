@@ -1,14 +1,9 @@
 #include "kernels/cuda/wait_for_host.h"
 
+#include "kernels/cuda/launching.h"
 #include "kernels/cuda/ops.h"
 
 namespace kernels::cuda {
-
-template <class T>
-static T* pointer(DevicePtr at)
-{
-    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(at));
-}
 
 Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr flag)
 {

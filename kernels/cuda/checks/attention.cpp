@@ -21,11 +21,6 @@ struct Shape {
 };
 using Shapes = std::vector<Shape>;
 
-const CpuKernels& scalar()
-{
-    return all_cpu_kernels().front();
-}
-
 std::vector<float> reference(const AttentionSequence& s, int row, int head)
 {
     AttentionPartial all;

@@ -20,8 +20,8 @@ std::vector<float> dequantized(const Case& c, const std::vector<std::byte>& weig
 {
     std::vector<float> values(std::size_t(c.rows * c.n));
     for (int r = 0; r < c.rows; ++r)
-        all_cpu_kernels().front().dequantize(c.type, c.n, weights.data() + std::size_t(r) * row_bytes(c.type, c.n),
-                                             &values[std::size_t(r * c.n)]);
+        scalar().dequantize(c.type, c.n, weights.data() + std::size_t(r) * row_bytes(c.type, c.n),
+                            &values[std::size_t(r * c.n)]);
     return values;
 }
 

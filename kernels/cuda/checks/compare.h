@@ -1,6 +1,7 @@
 // Keeps the largest difference that a check has seen.
 #pragma once
 
+#include "kernels/cpu.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/checks/device_memory.h"
 
@@ -10,6 +11,12 @@
 #include <string>
 
 namespace kernels::cuda {
+
+/// Returns the kernels that say what is right.
+inline const CpuKernels& scalar()
+{
+    return all_cpu_kernels().front();
+}
 
 constexpr double kHalfEpsilon = double(std::numeric_limits<float>::epsilon()) / 2;
 

@@ -18,20 +18,19 @@ namespace {
 
 std::vector<float> gate_on_host(const Gating& gating, int n, const float* gates, const float* ups)
 {
-    const CpuKernels& scalar = all_cpu_kernels().front();
     std::vector<float> out(static_cast<std::size_t>(n));
     switch (gating.kind) {
     case GateKind::Silu:
-        scalar.silu_mul(n, gates, ups, out.data());
+        scalar().silu_mul(n, gates, ups, out.data());
         break;
     case GateKind::Gelu:
-        scalar.gelu_mul(n, gates, ups, out.data());
+        scalar().gelu_mul(n, gates, ups, out.data());
         break;
     case GateKind::ReluSquared:
-        scalar.relu_squared(n, gates, out.data());
+        scalar().relu_squared(n, gates, out.data());
         break;
     case GateKind::SwigluOai:
-        scalar.swiglu_oai(n, gates, ups, gating.alpha, gating.limit, out.data());
+        scalar().swiglu_oai(n, gates, ups, gating.alpha, gating.limit, out.data());
         break;
     }
     return out;

@@ -65,8 +65,8 @@ Checked check_weights(const Driver& driver, unsigned seed, TensorType type)
     const std::vector<std::byte> weights = weight_rows(type, n, kRows, kernel_rows::Fill::Random, random);
     std::vector<float> expected(std::size_t(kRows * n));
     for (int r = 0; r < kRows; ++r)
-        all_cpu_kernels().front().dequantize(type, n, weights.data() + std::size_t(r) * row_bytes(type, n),
-                                             &expected[std::size_t(r * n)]);
+        scalar().dequantize(type, n, weights.data() + std::size_t(r) * row_bytes(type, n),
+                            &expected[std::size_t(r * n)]);
     DeviceMemory on(driver);
     const DevicePtr to = on.room(expected.size() * sizeof(std::uint16_t));
     on.keep(weights_to_halves(driver, on.queue(), type, on.put(weights), kRows, n, to));

@@ -14,11 +14,6 @@ namespace kernels::cuda {
 
 namespace {
 
-const CpuKernels& reference()
-{
-    return all_cpu_kernels().front();
-}
-
 float softplus(float x)
 {
     return x > 20.0f ? x : std::log1p(std::exp(x));
@@ -50,7 +45,7 @@ AttentionLayer random_layer(StateGates gates, int keys, int values, int heads, i
     for (int t = 0; t < rows; ++t)
         for (int head = 0; head < 2 * key_heads; ++head) {
             float* one = l.mixed.data() + t * l.stride + head * keys;
-            reference().l2_norm(keys, one, 1e-6f, 1.0f - 1e-6f, one);  // the delta rule's keys are no longer than one
+            scalar().l2_norm(keys, one, 1e-6f, 1.0f - 1e-6f, one);  // the delta rule's keys are no longer than one
         }
     l.dt_bias = normal_values(heads, 1.0f, random);
     for (int head = 0; head < heads; ++head)
@@ -81,18 +76,18 @@ double head_error(const AttentionLayer& l, int head, const std::vector<float>& o
         const float* v = l.row(t, l.v_col + head * l.values);
         for (int c = 0; c < l.values; ++c)
             before[std::size_t(c)] = length_of(expected.data() + c, l.keys, l.values);
-        reference().linear_attention({.keys = l.keys,
-                                      .values = l.values,
-                                      .tokens = 1,
-                                      .delta_rule = l.delta(),
-                                      .q = q,
-                                      .k = k,
-                                      .v = v,
-                                      .decay = &decay,
-                                      .beta = &beta,
-                                      .state = expected.data(),
-                                      .state_stride = std::size_t(l.values),
-                                      .out = row_out.data()});
+        scalar().linear_attention({.keys = l.keys,
+                                   .values = l.values,
+                                   .tokens = 1,
+                                   .delta_rule = l.delta(),
+                                   .q = q,
+                                   .k = k,
+                                   .v = v,
+                                   .decay = &decay,
+                                   .beta = &beta,
+                                   .state = expected.data(),
+                                   .state_stride = std::size_t(l.values),
+                                   .out = row_out.data()});
         const double k_length = length_of(k, l.keys), q_length = length_of(q, l.keys);
         for (int c = 0; c < l.values; ++c) {
             const auto i = std::size_t(c);

@@ -120,8 +120,8 @@ Checked check_embed(const Driver& driver, unsigned seed, TensorType type)
     on.keep(embed(driver, on.queue(), type, on.put(table), on.put(ids), scale, int(ids.size()), n, {out, n}));
     std::vector<float> expected(ids.size() * std::size_t(n));
     for (std::size_t r = 0; r < ids.size(); ++r)
-        all_cpu_kernels().front().dequantize(type, n, table.data() + std::size_t(ids[r]) * row_bytes(type, n),
-                                             &expected[r * std::size_t(n)]);
+        scalar().dequantize(type, n, table.data() + std::size_t(ids[r]) * row_bytes(type, n),
+                            &expected[r * std::size_t(n)]);
     for (float& x : expected)
         x *= scale;
     Checked checked;
@@ -174,8 +174,7 @@ Checked check_residual(const Driver& driver, unsigned seed, TensorType type)
         const auto actual = on.get<float>(out, std::size_t(tokens * kRows));
         std::vector<float> w(static_cast<std::size_t>(n));
         for (int r = 0; r < kRows; ++r) {
-            all_cpu_kernels().front().dequantize(type, n, weights.data() + std::size_t(r) * row_bytes(type, n),
-                                                 w.data());
+            scalar().dequantize(type, n, weights.data() + std::size_t(r) * row_bytes(type, n), w.data());
             for (int t = 0; t < tokens; ++t) {
                 double truth = 0, tolerance = 0;
                 for (int i = 0; i < n; ++i) {
@@ -311,7 +310,7 @@ double product_tolerance(const ProductCase& c, int token)
 std::vector<float> scalar_product(const ProductCase& c)
 {
     std::vector<float> out(std::size_t(c.rows * c.tokens));
-    all_cpu_kernels().front().matmul[std::size_t(c.type)](
+    scalar().matmul[std::size_t(c.type)](
         {c.n, c.rows, c.weights.data(), c.tokens, c.x.bytes.data(), c.x.stride, out.data(), std::size_t(c.rows)});
     for (float& value : out)
         value *= c.scale;

@@ -14,11 +14,6 @@ namespace kernels::cuda {
 
 namespace {
 
-const CpuKernels& reference()
-{
-    return all_cpu_kernels().front();
-}
-
 // Two computations, each with a product and a sum for every tap.
 double convolution_roundings(int width)
 {
@@ -49,17 +44,17 @@ struct ConvolutionCase {
     {
         history_after = history;
         after = x;
-        reference().short_convolution({.channels = channels,
-                                       .width = width,
-                                       .taps = taps.data(),
-                                       .bias = bias.empty() ? nullptr : bias.data(),
-                                       .history = history_after.data(),
-                                       .tap_stride = std::size_t(channels),
-                                       .history_stride = std::size_t(channels),
-                                       .tokens = rows,
-                                       .x = after.data(),
-                                       .x_stride = std::size_t(stride),
-                                       .silu = silu});
+        scalar().short_convolution({.channels = channels,
+                                    .width = width,
+                                    .taps = taps.data(),
+                                    .bias = bias.empty() ? nullptr : bias.data(),
+                                    .history = history_after.data(),
+                                    .tap_stride = std::size_t(channels),
+                                    .history_stride = std::size_t(channels),
+                                    .tokens = rows,
+                                    .x = after.data(),
+                                    .x_stride = std::size_t(stride),
+                                    .silu = silu});
         sizes.assign(std::size_t(rows * channels), 0.0);
         for (int t = 0; t < rows; ++t)
             for (int c = 0; c < channels; ++c) {
@@ -111,7 +106,7 @@ Checked check_convolve_silu(const Driver& driver, unsigned seed)
                 for (int i = 0; i < s.length; ++i)
                     error += errors[i] * errors[i];
                 const double factor = head < s.heads / 2 ? 1 / std::sqrt(double(s.length)) : 1.0;
-                reference().l2_norm(s.length, values, 1e-6f, float(factor), values);
+                scalar().l2_norm(s.length, values, 1e-6f, float(factor), values);
                 for (int i = 0; i < s.length; ++i)
                     errors[i] =
                         errors[i] * factor / root +
@@ -181,9 +176,9 @@ Checked check_norm_and_gate(const Driver& driver, unsigned seed, StateGate gate)
             std::vector<float> expected(y.begin() + t * stride, y.begin() + (t + 1) * stride);
             for (int head = 0; head < heads; ++head) {
                 float* one = expected.data() + head * length;
-                reference().rms_norm(length, one, weight.data(), 1e-6f, one);
+                scalar().rms_norm(length, one, weight.data(), 1e-6f, one);
             }
-            const auto gated = gate == StateGate::Sigmoid ? reference().sigmoid_mul : reference().silu_mul;
+            const auto gated = gate == StateGate::Sigmoid ? scalar().sigmoid_mul : scalar().silu_mul;
             gated(n, z.data() + t * stride, expected.data(), expected.data());
             for (int i = 0; i < stride; ++i) {
                 const double one = double(expected[std::size_t(i)]);
@@ -236,15 +231,15 @@ Checked check_gate_and_norm(const Driver& driver, unsigned seed)
                     gate * kGateRoundings * (std::abs(double(y[at_row])) + std::abs(double(added)));
                 expected[std::size_t(i)] += added;
             }
-            reference().silu_mul(n, z.data() + t * stride, expected.data(), expected.data());
+            scalar().silu_mul(n, z.data() + t * stride, expected.data(), expected.data());
             for (int first = 0; s.norm && first < n; first += group) {
                 const double root =
                     std::sqrt(std::pow(length_of(expected.data() + first, group), 2) / group + double(1e-5f));
                 double error = 0;
                 for (int i = first; i < first + group; ++i)
                     error += allowed[std::size_t(i)] * allowed[std::size_t(i)];
-                reference().rms_norm(group, expected.data() + first, weight.data() + first, 1e-5f,
-                                     expected.data() + first);
+                scalar().rms_norm(group, expected.data() + first, weight.data() + first, 1e-5f,
+                                  expected.data() + first);
                 for (int i = first; i < first + group; ++i)
                     allowed[std::size_t(i)] =
                         std::abs(double(weight[std::size_t(i)])) * allowed[std::size_t(i)] / root +

@@ -16,11 +16,6 @@ namespace kernels::cuda {
 
 namespace {
 
-const CpuKernels& scalar()
-{
-    return all_cpu_kernels().front();
-}
-
 /// (rows, n) values in rows that are `stride` apart; what lies between them belongs to others.
 struct Rectangle {
     int rows = 0, n = 0, stride = 0;

@@ -46,9 +46,9 @@ double error_of(DeviceMemory& on, std::mt19937& random, const KvBlockLayout& lay
         for (int t = 0; t < kTokens && b != 1; ++t)
             for (int h = 0; h < kHeads && (kFirst + t) / kBlockTokens == b; ++h) {
                 const float* row = &rows[std::size_t(t * stride)];
-                all_cpu_kernels().front().store_kv(layout, expected.data() + std::size_t(h) * layout.bytes(),
-                                                   (kFirst + t) % kBlockTokens, row + h * layout.k_dim,
-                                                   row + kHeads * layout.k_dim + h * layout.v_dim);
+                scalar().store_kv(layout, expected.data() + std::size_t(h) * layout.bytes(),
+                                  (kFirst + t) % kBlockTokens, row + h * layout.k_dim,
+                                  row + kHeads * layout.k_dim + h * layout.v_dim);
             }
         worst = std::max(worst, share_of_same(on.get<std::byte>(blocks[b], column), expected));
     }
@@ -124,20 +124,19 @@ constexpr float kEpsilon = 1e-6f;
 
 void prepare_on_host(const PreparedCase& c, const HeadTables& t, PreparedRows& r)
 {
-    const CpuKernels& scalar = all_cpu_kernels().front();
     for (int row = 0; row < kTokens; ++row) {
         float* const heads = &r.rows[std::size_t(row * r.stride)];
         for (int h = 0; h < c.heads + kHeads; ++h) {
             float* const head = heads + h * c.k_dim;
             if (h < c.heads ? c.q_norm : c.k_norm)
-                scalar.rms_norm(c.k_dim, head, h < c.heads ? t.q_norm.data() : t.k_norm.data(), kEpsilon, head);
+                scalar().rms_norm(c.k_dim, head, h < c.heads ? t.q_norm.data() : t.k_norm.data(), kEpsilon, head);
             if (c.pairs > 0)
-                scalar.rope(c.order == RopePairs::Halves, 2 * c.pairs, &t.cos[std::size_t(row * c.pairs)],
-                            &t.sin[std::size_t(row * c.pairs)], head);
+                scalar().rope(c.order == RopePairs::Halves, 2 * c.pairs, &t.cos[std::size_t(row * c.pairs)],
+                              &t.sin[std::size_t(row * c.pairs)], head);
         }
         for (int h = 0; h < kHeads && c.v_norm; ++h) {
             float* const head = heads + r.v_col + h * c.v_dim;
-            scalar.rms_norm(c.v_dim, head, t.v_norm.data(), kEpsilon, head);
+            scalar().rms_norm(c.v_dim, head, t.v_norm.data(), kEpsilon, head);
         }
     }
 }
@@ -219,9 +218,9 @@ private:
         for (int token = 0; token < kTokens && b != 1; ++token)
             for (int h = 0; h < kHeads && (kFirst + token) / kBlockTokens == b; ++h) {
                 const float* row = &r.rows[std::size_t(token * r.stride)];
-                all_cpu_kernels().front().store_kv(layout_, block.data() + std::size_t(h) * layout_.bytes(),
-                                                   (kFirst + token) % kBlockTokens, row + r.k_col + h * layout_.k_dim,
-                                                   row + r.v_col + h * layout_.v_dim);
+                scalar().store_kv(layout_, block.data() + std::size_t(h) * layout_.bytes(),
+                                  (kFirst + token) % kBlockTokens, row + r.k_col + h * layout_.k_dim,
+                                  row + r.v_col + h * layout_.v_dim);
             }
         return block;
     }
