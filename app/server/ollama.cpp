@@ -314,6 +314,7 @@ PlainAnswer ollama_show(const PlainRequest& request)
     const std::string& family = info.architecture;
     const Json facts = {
         {"general.architecture", family},
+        {"general.basename", request.served->name},  // by which VS Code lists it
         {"general.parameter_count", info.parameters},
         {family + ".context_length", info.context_in_use > 0 ? info.context_in_use : info.context_tokens},
         {family + ".embedding_length", info.embedding_length},

@@ -423,6 +423,7 @@ private Q_SLOTS:
         QCOMPARE(tag["digest"].toString().size(), 64);  // of which `ollama list` takes a part, and ends without it
         const auto show = guide_.post("/api/show", {{"model", "guide"}}).json();
         const auto facts = show["model_info"].toObject();
+        QCOMPARE(facts["general.basename"].toString(), QString("guide"));
         QVERIFY(facts[facts["general.architecture"].toString() + ".context_length"].toInt() > 0);
         QVERIFY(show["capabilities"].toArray().contains("completion"));
         guide_.post("/api/generate", {{"prompt", "x"}, {"options", QJsonObject{{"num_predict", 1}}}});
