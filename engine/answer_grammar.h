@@ -18,8 +18,8 @@ enum class SchemaRigour {
 /// BadRequest names what is wrong with the schema, or what of it is not supported.
 Result<std::string> gbnf_of_json_schema(std::string_view schema, SchemaRigour rigour = SchemaRigour::Strict);
 
-/// GBNF of a text that stands as it is, without quotes, where the schema asks for one with a format that is known. Its
-/// rules are among those that end every schema's. Empty: it asks for anything else.
+/// Writes a text that stands as it is, without quotes, where the schema asks for one with a format that is known. Its
+/// rules are among those that end every schema's. Empty: the schema asks for anything else.
 Result<std::string> gbnf_of_bare_text(std::string_view schema);
 
 /// BadRequest: the line and what is wrong there.

@@ -40,7 +40,7 @@ std::string text_at(const Schema& s, const char* word)
     return s.contains(word) && s[word].is_string() ? s[word].get<std::string>() : std::string();
 }
 
-/// As zod has it, which writes what a format asks for once more as a pattern: from the first character to the last.
+/// Says whether a pattern of the whole text stands beside a format: zod writes each format once more so.
 bool has_pattern_of_format(const Schema& s)
 {
     const std::string pattern = text_at(s, "pattern");

@@ -48,7 +48,7 @@ std::string host_name()
     return "(" + label + " \".\"){0,3} " + label;
 }
 
-/// Up to seven groups of digits with "::" among them, in place of one or more, or eight without.
+/// Writes up to seven groups of digits with "::" among them, in place of one or more, or eight groups without.
 StringFormat ipv6_address()
 {
     const std::string group = "[0-9a-fA-F]{1,4}", more = "(\":\" " + group + ")";
@@ -62,8 +62,8 @@ StringFormat ipv6_address()
     return {"(" + any + ")", 2, 39};
 }
 
-/// Without an end where nobody asks for one: addresses that somebody has signed are long. Nor where an end is so near
-/// that a usual one would be cut off.
+/// An address has no end where nobody asks for one, since signed ones are long, nor where the end is so near that a
+/// usual one would be cut off.
 StringFormat web_address(int most)
 {
     constexpr int kNear = 2000, kBeforePath = 188;  // a scheme, a host and a port
