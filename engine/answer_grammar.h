@@ -10,13 +10,17 @@ namespace engine {
 
 /// What of a schema may be left unheld. In JSON Schema a format that is not known asks for nothing.
 enum class SchemaRigour {
-    Strict,   // nothing
+    Strict,   // of texts: of a format and a pattern of the whole text, as zod writes both, one or the other
     Lenient,  // of texts: formats that are not known, and of a pattern, a format and bounds of length all but one
 };
 
 /// GBNF that follows the schema: members in the order of `properties`, none but those where others are not asked for.
 /// BadRequest names what is wrong with the schema, or what of it is not supported.
 Result<std::string> gbnf_of_json_schema(std::string_view schema, SchemaRigour rigour = SchemaRigour::Strict);
+
+/// Writes a text that stands as it is, without quotes, where the schema asks for one with a format that is known. Its
+/// rules are among those that end every schema's. Empty: the schema asks for anything else.
+Result<std::string> gbnf_of_bare_text(std::string_view schema);
 
 /// BadRequest: the line and what is wrong there.
 Status check_grammar(std::string_view gbnf);

@@ -3,6 +3,8 @@
 
 #include "engine/result.h"
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -60,6 +62,14 @@ struct TemplateSource {
 };
 Result<TemplateSource> read_template(const std::filesystem::path& model);
 
-Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request);
+/// What several renderings may take together: no more than one of them may.
+struct RenderAllowance {
+    std::optional<std::int64_t> steps_left = {};  // empty: nothing was rendered yet
+    std::chrono::milliseconds spent{0};
+};
+
+/// `shared`: the rendering takes of it, and fails where nothing is left; null: it has an allowance of its own.
+Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request,
+                                    RenderAllowance* shared = nullptr);
 
 }  // namespace engine

@@ -4,6 +4,8 @@
 #include "app/net/url.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -96,12 +98,36 @@ std::string next_page(std::string_view link)
     return std::string(link.substr(begin + 1, end - begin - 1));
 }
 
+/// Returns how long to wait before the same is asked again; nothing: it is not worth it. Who does not say when it will
+/// answer is not waited for.
+std::optional<std::chrono::milliseconds> pause_behind(const Failure& failure, int tries, const HubPatience& patience)
+{
+    if (tries >= patience.tries)
+        return {};
+    if (failure.kind == Kind::Interrupted)
+        return patience.pause * (1 << (tries - 1));
+    if (!may_pass(failure.kind) || failure.wait.count() == 0 || failure.wait > patience.longest_wait)
+        return {};
+    return failure.wait;
+}
+
+/// False: it was stopped.
+bool wait_for(std::chrono::milliseconds pause, const std::stop_token& stop)
+{
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any nothing;
+    nothing.wait_for(lock, stop, pause, [] { return false; });
+    return !stop.stop_requested();
+}
+
 }  // namespace
 
-Hub::Hub(HttpClient& client, std::string endpoint, std::string token)
+Hub::Hub(HttpClient& client, std::string endpoint, std::string token, const HubPatience& patience)
     : client_(client)
     , endpoint_(std::move(endpoint))
     , token_(std::move(token))
+    , patience_(patience)
 {
     while (endpoint_.ends_with('/'))
         endpoint_.pop_back();
@@ -130,7 +156,20 @@ Result<HttpAnswer> Hub::ask(const std::string& url, const char* purpose, const s
     };
     HttpRequest request{url, purpose, {}, token_, {}};
     request.asked = Asked::Page;
-    return client_.get_text(request, kLongestAnswer, stop, std::move(reader));
+    return ask_patiently(request, kLongestAnswer, reader, stop);
+}
+
+Result<HttpAnswer> Hub::ask_patiently(const HttpRequest& request, std::size_t most_bytes, const HttpReader& reader,
+                                      const std::stop_token& stop) const
+{
+    for (int tries = 1;; ++tries) {
+        auto answer = client_.get_text(request, most_bytes, stop, reader);
+        const auto pause = answer ? std::nullopt : pause_behind(answer.error(), tries, patience_);
+        if (!pause)
+            return answer;
+        if (!wait_for(*pause, stop))
+            return fail(Kind::Cancelled, "stopped");
+    }
 }
 
 Result<std::string> Hub::commit_of(const HubReference& reference, const std::stop_token& stop) const
@@ -221,7 +260,7 @@ Result<HubCard> Hub::card(const HubRepository& repository, const std::stop_token
         return not_understood();
     HubCard card{licence_of(json), {}, is_gated(json), number_of(json, "downloads"), number_of(json, "likes")};
     HttpRequest request{file_url(repository, {"README.md", 0, {}, {}}), "text about a model", {}, token_, {}};
-    const auto text = client_.get_text(request, kLongestCard, stop);
+    const auto text = ask_patiently(request, kLongestCard, {}, stop);
     // Whoever may not read the text can still see the files; only that nobody answers any more is worth stopping for.
     if (!text && (may_pass(text.error().kind) || text.error().kind == Kind::Cancelled))
         return tl::unexpected(text.error());

@@ -5,6 +5,8 @@
 #include "app/net/model_reference.h"
 #include "app/net/quantisation.h"
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -38,11 +40,18 @@ struct HubCard {
     std::int64_t likes = 0;
 };
 
-/// Any thread.
+/// How often the hub is asked the same once more, and how long a caller may wait for that.
+struct HubPatience {
+    int tries = 3;
+    std::chrono::milliseconds pause{500};   // after a connection that broke off; doubled with each
+    std::chrono::seconds longest_wait{10};  // that the hub may ask for
+};
+
+/// Any thread. What a busy hub asks to wait, if it is short, is waited, and a connection that broke off is made again.
 class Hub
 {
 public:
-    Hub(HttpClient& client, std::string endpoint, std::string token);
+    Hub(HttpClient& client, std::string endpoint, std::string token, const HubPatience& patience = {});
 
     Result<HubRepository> repository(const HubReference& reference, const std::stop_token& stop) const;
     /// Repositories with GGUF files, the most used first.
@@ -58,11 +67,14 @@ public:
 
 private:
     Result<HttpAnswer> ask(const std::string& url, const char* purpose, const std::stop_token& stop) const;
+    Result<HttpAnswer> ask_patiently(const HttpRequest& request, std::size_t most_bytes, const HttpReader& reader,
+                                     const std::stop_token& stop) const;
     Result<std::string> commit_of(const HubReference& reference, const std::stop_token& stop) const;
 
     HttpClient& client_;
     std::string endpoint_;  // without a slash at its end
     std::string token_;
+    HubPatience patience_;
 };
 
 }  // namespace net

@@ -19,6 +19,12 @@ bool is_strict(const Json& function)
     return function.value("strict", Json()) == true;
 }
 
+/// Who does not ask for more gets what of a schema can be held to.
+engine::SchemaRigour rigour_of(const Json& function)
+{
+    return is_strict(function) ? engine::SchemaRigour::Strict : engine::SchemaRigour::Lenient;
+}
+
 /// Null: there are none, and a call may be given any object.
 Json parameters_of(const Json& function)
 {
@@ -145,7 +151,7 @@ engine::Result<std::string> CallGrammar::arguments_of(const Json& function)
         return members_of(function, parameters);
     if (parameters.is_null())
         return std::string("object");
-    Text rule = text_.schema(parameters);
+    Text rule = text_.schema(parameters, rigour_of(function));
     return rule || is_strict(function) ? rule : std::string("object");
 }
 
@@ -177,26 +183,31 @@ engine::Result<std::string> CallGrammar::member(const Json& function, const Json
     const std::string head = filled(form.name, {{"$NAME", gbnf_text(name)}}) + " ";
     const std::string behind = " " + std::string(form.behind);
     const std::string line_end(form.value_open == kOwnLine ? kOwnLine : "");
+    const auto within_marks = [&](const std::string& text) {
+        return text_.rule(head + std::string(form.text_open) + " " + line_end + " " + text + " " + line_end + " " +
+                          gbnf_text(form.text_close) + behind);
+    };
     if (const auto texts = texts_of(schema); !texts.empty() && !form.text_close.empty()) {
         std::string any;
         for (const std::string& text : texts)
             any += (any.empty() ? "(" : " | ") + gbnf_text(text);
-        return text_.rule(head + std::string(form.text_open) + " " + line_end + " " + any + ") " + line_end + " " +
-                          gbnf_text(form.text_close) + behind);
+        return within_marks(any + ")");
     }
     if (!form.text_close.empty() && may_be_text(schema)) {
-        if (is_strict(function) && schema.is_object() &&
-            has_any(schema, {"pattern", "format", "minLength", "maxLength"}))
-            return engine::fail(engine::Error::Code::BadRequest,
-                                "the text '" + name + "' of the strict function '" +
-                                    function["name"].get<std::string>() +
-                                    "' has a pattern, a format or bounds, which cannot be held to in the way in which "
-                                    "this model calls tools");
-        return text_.rule(head + std::string(form.text_open) + " " + text_value() + behind);
+        if (!is_strict(function) || !schema.is_object() ||
+            !has_any(schema, {"pattern", "format", "minLength", "maxLength"}))
+            return text_.rule(head + std::string(form.text_open) + " " + text_value() + behind);
+        const Text text = engine::gbnf_of_bare_text(text_of(schema));
+        if (text && !text->empty())
+            return within_marks(*text);
+        return engine::fail(engine::Error::Code::BadRequest,
+                            "the text '" + name + "' of the strict function '" + function["name"].get<std::string>() +
+                                "' has a pattern, a format or bounds, which cannot be held to in the way in which "
+                                "this model calls tools");
     }
     if (text_.is_full())
         return GrammarText::too_many();
-    Text value = text_.schema(with_definitions(schema, parameters));
+    Text value = text_.schema(with_definitions(schema, parameters), rigour_of(function));
     if (!value && is_strict(function))
         return value;
     return text_.rule(head + std::string(form.value_open) + " " + value.value_or("value") + " " + line_end + " " +

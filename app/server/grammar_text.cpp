@@ -104,7 +104,7 @@ std::string GrammarText::rule(const std::string& body)
     return name;
 }
 
-engine::Result<std::string> GrammarText::schema(const Json& schema)
+engine::Result<std::string> GrammarText::schema(const Json& schema, engine::SchemaRigour rigour)
 {
     if (is_full())
         return too_many();
@@ -112,7 +112,7 @@ engine::Result<std::string> GrammarText::schema(const Json& schema)
     schema_bytes_ += text.size();
     if (is_full())
         return too_many();
-    const auto gbnf = engine::gbnf_of_json_schema(text);
+    const auto gbnf = engine::gbnf_of_json_schema(text, rigour);
     if (!gbnf)
         return tl::unexpected(gbnf.error());
     return root_of(*gbnf);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/server/fields.h"
+#include "engine/answer_grammar.h"
 #include "engine/result.h"
 
 #include <set>
@@ -28,7 +29,7 @@ public:
     static constexpr std::size_t kMostSchemaBytes = 1 << 20;
 
     /// The rule of the JSON that follows the schema. BadRequest: it cannot be followed, or there have been too many.
-    engine::Result<std::string> schema(const Json& schema);
+    engine::Result<std::string> schema(const Json& schema, engine::SchemaRigour rigour = engine::SchemaRigour::Strict);
     /// The rule `root` of other rules, whose names then begin with another prefix. They come from a schema.
     std::string root_of(const std::string& gbnf);
 

@@ -12,7 +12,7 @@ engine::Result<std::unique_ptr<ModelText>> ModelText::open(const std::filesystem
     return std::unique_ptr<ModelText>(new ModelText(model, std::move(*source)));
 }
 
-engine::Result<std::string> ModelText::render(const engine::Request& request) const
+engine::Result<std::string> ModelText::render(const engine::Request& request, engine::RenderAllowance* shared) const
 {
     Json messages = Json::array();
     for (const engine::Message& message : request.messages) {
@@ -27,7 +27,7 @@ engine::Result<std::string> ModelText::render(const engine::Request& request) co
     wanted.messages_json = text_of(messages);
     wanted.tools_json = request.tools_json;
     wanted.arguments_json = request.template_arguments_json;
-    return engine::render_template(source_, wanted);
+    return engine::render_template(source_, wanted, shared);
 }
 
 engine::Result<std::shared_ptr<const engine::TextCodec>> ModelText::codec()

@@ -19,8 +19,8 @@ class ModelText
 public:
     static engine::Result<std::unique_ptr<ModelText>> open(const std::filesystem::path& model);
 
-    /// The prompt that the engine is given for these messages.
-    engine::Result<std::string> render(const engine::Request& request) const;
+    /// The prompt that the engine is given for these messages. `shared`: what it may take together with others.
+    engine::Result<std::string> render(const engine::Request& request, engine::RenderAllowance* shared = nullptr) const;
 
     /// Tokens of the prompt that the engine makes for it.
     engine::Result<int> count_prompt(const engine::Request& request);

@@ -154,23 +154,38 @@ std::vector<std::string> efforts_for(const std::string& asked, std::string_view 
     return efforts;
 }
 
-bool is_refused(engine::Request turn, const ModelText& text)
+/// Tries whether the template takes a request. All tries together may take as long as one rendering: a prompt that is
+/// at the limits of those is not at them once for each way in which it can be said.
+class TemplateTrial
 {
-    if (turn.continue_last)  // which no template is given
-        turn.messages.pop_back();
-    const auto prompt = text.render(turn);
-    return !prompt && prompt.error().code == engine::Error::Code::Template;
-}
+public:
+    explicit TemplateTrial(const ModelText& text)
+        : text_(text)
+    {
+    }
 
-/// Changes no more than it must. Whether the template takes it then.
-bool is_made_to_fit(engine::Request& turn, const ModelText& text)
-{
-    bool fits = !is_refused(turn, text);
-    for (const auto change : {give_late_to_user, give_to_results})
-        if (!fits && change(turn.messages))
-            fits = !is_refused(turn, text);
-    return fits;
-}
+    /// Changes no more than it must. Whether the template takes it then.
+    bool makes_fit(engine::Request& turn)
+    {
+        bool fits = !is_refused(turn);
+        for (const auto change : {give_late_to_user, give_to_results})
+            if (!fits && change(turn.messages))
+                fits = !is_refused(turn);
+        return fits;
+    }
+
+private:
+    bool is_refused(engine::Request turn)
+    {
+        if (turn.continue_last)  // which no template is given
+            turn.messages.pop_back();
+        const auto prompt = text_.render(turn, &allowance_);
+        return !prompt && prompt.error().code == engine::Error::Code::Template;
+    }
+
+    const ModelText& text_;
+    engine::RenderAllowance allowance_;
+};
 
 /// Whether there is anything in it that templates are known to refuse, and that can be said in another way.
 bool may_be_refused(const engine::Request& turn)
@@ -193,9 +208,10 @@ void fit_to_template(engine::Request& turn, const ModelText& text)
         shorten_ids(turn.messages);
     if (!may_be_refused(turn))
         return;
+    TemplateTrial trial(text);
     for (const std::string& effort : efforts_for(effort_of(turn), text.chat_template())) {
         engine::Request fitted = with_effort(turn, effort);
-        if (is_made_to_fit(fitted, text)) {
+        if (trial.makes_fit(fitted)) {
             turn = std::move(fitted);
             return;
         }

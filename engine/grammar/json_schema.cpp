@@ -52,6 +52,13 @@ try {
     return caught("for this schema");
 }
 
+Result<std::string> gbnf_of_bare_text(std::string_view schema)
+try {
+    return nested_too_deeply(schema) ? std::string() : gbnf_of_bare_format(Schema::parse(schema, nullptr, false));
+} catch (...) {
+    return caught("for this schema");
+}
+
 Status check_grammar(std::string_view gbnf)
 try {
     const auto grammar = Grammar::parse(gbnf);

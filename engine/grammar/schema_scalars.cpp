@@ -33,6 +33,32 @@ Result<int> schema_count(const Schema& s, const char* word, int otherwise)
     return s[word].get<int>();
 }
 
+namespace {
+
+std::string text_at(const Schema& s, const char* word)
+{
+    return s.contains(word) && s[word].is_string() ? s[word].get<std::string>() : std::string();
+}
+
+/// Says whether a pattern of the whole text stands beside a format: zod writes each format once more so.
+bool has_pattern_of_format(const Schema& s)
+{
+    const std::string pattern = text_at(s, "pattern");
+    return s.contains("format") && pattern.starts_with('^') && pattern.ends_with('$');
+}
+
+bool fits(const StringFormat& format, int least, int most)
+{
+    return !format.gbnf.empty() && least <= format.shortest && (most < 0 || format.longest <= most);
+}
+
+std::string gbnf_in_quotes(const std::string& inside)
+{
+    return "\"\\\"\" " + inside + " \"\\\"\"";
+}
+
+}  // namespace
+
 Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour)
 {
     const auto least = schema_count(s, "minLength", 0);
@@ -48,30 +74,44 @@ Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour)
     };
     std::optional<Error> unheld;
     if (s.contains("pattern")) {
-        const bool alone = !s.contains("format") && !bounded;
         if (!s["pattern"].is_string())
             return refuse_schema("the schema has a 'pattern' that is no string");
-        if (strict && !alone)
+        const bool alone = !s.contains("format") && !bounded;
+        if (strict && !alone && !has_pattern_of_format(s))
             return not_together();
-        auto text = gbnf_of_pattern(s["pattern"].get<std::string>());
+        auto text = gbnf_of_pattern(text_at(s, "pattern"));
+        if (text && strict && bounded)
+            return not_together();
         if (text || alone)
             return text;
         unheld = text.error();
     }
     if (s.contains("format")) {
-        const std::string name = s["format"].is_string() ? s["format"].get<std::string>() : "";
-        const StringFormat format = format_named(name);
+        const std::string name = text_at(s, "format");
+        const StringFormat format = format_named(name, *most);
         const bool known = !format.gbnf.empty();
-        const bool fits = *least <= format.shortest && (*most < 0 || format.longest <= *most);
-        if (known && (fits || !strict))
-            return format.gbnf;
-        if (strict)
-            return known ? not_together()
-                         : refuse_schema("the schema's format '" + name.substr(0, 100) + "' is not supported");
+        if (known && (fits(format, *least, *most) || !strict))
+            return gbnf_in_quotes(format.gbnf);
+        if (strict && known)
+            return not_together();
+        if (strict && !unheld)
+            return refuse_schema("the schema's format '" + name.substr(0, 100) + "' is not supported");
     }
-    if (unheld && !bounded)
+    if (unheld && (strict || !bounded))
         return tl::unexpected(*unheld);
     return bounded ? "\"\\\"\" char" + gbnf_of_repeats(*least, *most) + " \"\\\"\"" : std::string("string");
+}
+
+std::string gbnf_of_bare_format(const Schema& s)
+{
+    if (!s.is_object() || text_at(s, "type") != "string" || (s.contains("pattern") && !has_pattern_of_format(s)))
+        return {};
+    const auto least = schema_count(s, "minLength", 0);
+    const auto most = schema_count(s, "maxLength", -1);
+    if (!least || !most)
+        return {};
+    const StringFormat format = format_named(text_at(s, "format"), *most);
+    return fits(format, *least, *most) ? format.gbnf : std::string();
 }
 
 /// 2^53: below that a double has every integer, and none that stands for two.

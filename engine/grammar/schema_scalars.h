@@ -18,6 +18,8 @@ Result<int> schema_count(const Schema& s, const char* word, int otherwise);
 std::string gbnf_of_repeats(int least, int most);
 
 Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour);
+/// Writes a text with a format that is known, without quotes; empty: it is another text, or more is asked for.
+std::string gbnf_of_bare_format(const Schema& s);
 Result<std::string> gbnf_of_integer(const Schema& s);
 /// Its bounds may have six digits behind the point.
 Result<std::string> gbnf_of_number(const Schema& s);

@@ -38,20 +38,60 @@ std::string gbnf_literal(std::string_view text)
 
 // ---- formats ----
 
-StringFormat format_named(std::string_view name)
+namespace {
+
+constexpr std::string_view kLabel = "[a-zA-Z0-9] ([a-zA-Z0-9-]{0,38} [a-zA-Z0-9])?";
+
+std::string host_name()
+{
+    const std::string label(kLabel);
+    return "(" + label + " \".\"){0,3} " + label;
+}
+
+/// Writes up to seven groups of digits with "::" among them, in place of one or more, or eight groups without.
+StringFormat ipv6_address()
+{
+    const std::string group = "[0-9a-fA-F]{1,4}", more = "(\":\" " + group + ")";
+    std::string any = group + " " + more + "{7} | " + group + " " + more + "{6} \"::\"";
+    for (int before = 0; before < 7; ++before) {
+        std::string first = before == 0 ? "" : group + " ";
+        if (before > 1)
+            first += more + "{" + std::to_string(before - 1) + "} ";
+        any += " | " + first + "\"::\" (" + group + " " + more + "{0," + std::to_string(6 - before) + "})?";
+    }
+    return {"(" + any + ")", 2, 39};
+}
+
+/// An address has no end where nobody asks for one, since signed ones are long, nor where the end is so near that a
+/// usual one would be cut off.
+StringFormat web_address(int most)
+{
+    constexpr int kNear = 2000, kBeforePath = 188;  // a scheme, a host and a port
+    const bool ends = most >= kNear;
+    const int letters = ends ? (most - kBeforePath - 3) / 3 : 0;  // of which each may be an escape
+    const int fragment = letters / 20, path = letters / 3, query = letters - path - fragment;
+    const auto times = [&](int count) { return ends ? "{0," + std::to_string(count) + "}" : std::string("*"); };
+    const std::string letter = R"([a-zA-Z0-9._~!$&'()*+,;=:@-] | "%" hex hex)";
+    const std::string in_path = "(" + letter + R"( | "/"))", further = "(" + letter + " | [/?])";
+    return {R"([a-zA-Z] [a-zA-Z0-9+.-]{0,15} ":" ("//" )" + host_name() + R"( (":" [0-9]{1,5})? ("/" )" + in_path +
+                times(path) + ")? | (" + letter + ") " + in_path + times(path) + R"() ("?" )" + further + times(query) +
+                R"()? ("#" )" + further + times(fragment) + ")?",
+            3, ends ? most : std::numeric_limits<int>::max()};
+}
+
+}  // namespace
+
+StringFormat format_named(std::string_view name, int most)
 {
     const std::string date = R"([0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01]))";
     const std::string time =
         R"(([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] ("." [0-9]{1,9})? ("Z" | [+-] ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9]))";
-    const std::string label = "[a-zA-Z0-9] ([a-zA-Z0-9-]{0,38} [a-zA-Z0-9])?";
-    const std::string host = "(" + label + " \".\"){0,3} " + label;
-    const auto quoted = [](const std::string& inside) { return "\"\\\"\" " + inside + " \"\\\"\""; };
     if (name == "date")
-        return {quoted(date), 10, 10};
+        return {date, 10, 10};
     if (name == "time")
-        return {quoted(time), 9, 24};
+        return {time, 9, 24};
     if (name == "date-time")
-        return {quoted(date + " \"T\" " + time), 20, 35};
+        return {date + " \"T\" " + time, 20, 35};
     if (name == "duration") {  // a unit of time is not left out between others
         const std::string n = "[0-9]{1,6} ";
         const std::string behind_hours = "(" + n + R"("M" ()" + n + R"("S")?)?)";
@@ -59,29 +99,26 @@ StringFormat format_named(std::string_view name)
             R"("T" ()" + n + "\"H\" " + behind_hours + " | " + n + R"("M" ()" + n + R"("S")? | )" + n + "\"S\")";
         const std::string days = n + "\"D\"", months = n + "\"M\" (" + days + ")?";
         const std::string dates = "(" + n + "\"Y\" (" + months + ")? | " + months + " | " + days + ")";
-        return {quoted("\"P\" (" + n + "\"W\" | " + dates + " (" + of_day + ")? | " + of_day + ")"), 3, 44};
+        return {"\"P\" (" + n + "\"W\" | " + dates + " (" + of_day + ")? | " + of_day + ")", 3, 44};
     }
     if (name == "uuid")
-        return {
-            quoted(R"([0-9a-fA-F]{8} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{12})"),
-            36, 36};
+        return {R"([0-9a-fA-F]{8} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{12})", 36,
+                36};
     if (name == "hostname")
-        return {quoted(host), 1, 163};
+        return {host_name(), 1, 163};
     if (name == "ipv4") {
         const std::string byte = R"(("25" [0-5] | "2" [0-4] [0-9] | "1" [0-9] [0-9] | [1-9]? [0-9]))";
-        return {quoted(byte + " (\".\" " + byte + "){3}"), 7, 15};
+        return {byte + " (\".\" " + byte + "){3}", 7, 15};
     }
     if (name == "email") {
         const std::string word = "[a-zA-Z0-9_+-]{1,20}";
-        return {quoted(word + " (\".\" " + word + "){0,2} \"@\" (" + label + " \".\"){1,3} [a-zA-Z]{2,20}"), 6, 206};
+        return {word + " (\".\" " + word + "){0,2} \"@\" (" + std::string(kLabel) + " \".\"){1,3} [a-zA-Z]{2,20}", 6,
+                206};
     }
-    if (name == "uri") {
-        const std::string letter = R"([a-zA-Z0-9._~!$&'()*+,;=:@-] | "%" hex hex)";
-        const std::string path = "(" + letter + R"( | "/")*)", further = "(" + letter + R"( | [/?])*)";
-        return {quoted(R"([a-zA-Z] [a-zA-Z0-9+.-]{0,15} ":" ("//" )" + host + R"( (":" [0-9]{1,5})? ("/" )" + path +
-                       ")? | (" + letter + ") " + path + R"() ("?" )" + further + R"()? ("#" )" + further + ")?"),
-                3, std::numeric_limits<int>::max()};
-    }
+    if (name == "ipv6")
+        return ipv6_address();
+    if (name == "uri")
+        return web_address(most);
     return {};
 }
 

@@ -20,10 +20,11 @@ std::string gbnf_literal(std::string_view text);
 Result<std::string> gbnf_of_pattern(std::string_view pattern);
 /// A form of texts that a schema may ask for by its name.
 struct StringFormat {
-    std::string gbnf = {};          // empty: there is no such format here
-    int shortest = 0, longest = 0;  // characters between the quotes
+    std::string gbnf = {};          // without quotes; empty: there is no such format here
+    int shortest = 0, longest = 0;  // characters
 };
-StringFormat format_named(std::string_view name);
+/// `most`: the characters that there may be, where a format has none of its own; -1: any number.
+StringFormat format_named(std::string_view name, int most = -1);
 /// Names of rules, each of which is any JSON string's inside but these texts; the rules go to the end of `rules`, and
 /// their names begin with `prefix`. The first is the one to use. Each name has all letters before it, so that few texts
 /// may take much: once `rules` is longer than `most` bytes, the rest is left out.

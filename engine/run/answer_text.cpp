@@ -14,7 +14,7 @@ AnswerText::AnswerText(const std::vector<std::string>& stop, bool trim_start, co
 
 void AnswerText::begin_with(std::string_view text)
 {
-    put(text);
+    text_ += text;
 }
 
 /// Returns where the text will end when all whole characters that are there are given.
@@ -56,12 +56,13 @@ bool AnswerText::feed(std::string_view piece)
 void AnswerText::finish()
 {
     if (stopped_)
-        return;
+        return tell();
     const std::string rest = utf8_.flush();
     give(stops_.feed(rest).text);
     const auto last = stops_.finish();
     give(last.text);
     stopped_ = last.stopped;
+    tell();
 }
 
 void AnswerText::give(std::string_view text)
@@ -79,8 +80,14 @@ void AnswerText::put(std::string_view text)
     if (text.empty())
         return;
     text_ += text;
-    if (on_text_)
-        on_text_(text);
+    tell();
+}
+
+void AnswerText::tell()
+{
+    if (on_text_ && told_ < text_.size())
+        on_text_(std::string_view(text_).substr(told_));
+    told_ = text_.size();
 }
 
 }  // namespace engine

@@ -21,7 +21,8 @@ public:
     /// long as this. `trim_start`: the answer's first space is the tokenizer's, not the model's.
     AnswerText(const std::vector<std::string>& stop, bool trim_start, const OnText& on_text);
 
-    /// Gives as it is what the prompt ended with and is a part of the answer.
+    /// Takes as it is what the prompt ended with and is a part of the answer. It is given together with what the first
+    /// token brings: who counts what is given counts tokens.
     void begin_with(std::string_view text);
     /// Takes the bytes of one token. True: a stop string ended the answer.
     bool feed(std::string_view piece);
@@ -44,11 +45,13 @@ private:
     int reach() const;
     void give(std::string_view text);
     void put(std::string_view text);
+    void tell();
 
     const OnText& on_text_;
     Utf8Stream utf8_;
     StopStrings stops_;
-    std::string text_;                // all that was given
+    std::string text_;
+    std::size_t told_ = 0;            // so much of it was given
     int newest_ = 0;                  // where what the last token brought begins
     std::vector<TextRange> guessed_;  // ranges that touch are one
     bool trim_start_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -18,11 +17,6 @@ using Json = nlohmann::ordered_json;
 // As templates call an answer's thoughts: most by the first name, Laguna and Kimi K3 by the second, LFM2.5 and gpt-oss
 // by the third.
 constexpr std::array kReasoningNames = {"reasoning_content", "reasoning", "thinking"};
-
-// What a template may take for each message to look at each other one; Gemma 4's takes 8 steps.
-constexpr std::int64_t kStepsPerPair = 64;
-constexpr std::chrono::microseconds kTimePerPair{10};
-constexpr std::int64_t kMostWithPairs = 4096;  // messages; Gemma 4's template goes on to four times as many
 
 std::string_view stripped(std::string_view text)
 {
@@ -334,11 +328,7 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
         return tl::unexpected(variables.error());
     RenderOptions options;
     options.stop = stop_;
-    // Some templates look through all other messages for each of them, as Gemma 4's: the limits are for templates and
-    // not for long conversations.
-    const auto count = std::min<std::int64_t>(std::int64_t(kept.size()), kMostWithPairs);
-    options.max_steps += kStepsPerPair * count * count;
-    options.max_time += std::chrono::duration_cast<std::chrono::milliseconds>(kTimePerPair * count * count);
+    options.allow_for(kept.size());
     auto rendered = template_.render_traced(*variables, options);
     if (!rendered)
         return tl::unexpected(rendered.error());

@@ -7,6 +7,7 @@
 #include "engine/template/parser.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <new>
 
@@ -14,6 +15,18 @@ namespace engine {
 
 constexpr std::size_t kLargestSource = 512u << 10;  // real templates have at most some 30 KiB
 constexpr std::string_view kProbe = "xqx";          // no template writes it by itself
+
+// What a template may take for each message to look at each other one; Gemma 4's takes 8 steps.
+constexpr std::int64_t kStepsPerPair = 64;
+constexpr std::chrono::microseconds kTimePerPair{10};
+constexpr std::size_t kMostWithPairs = 4096;  // messages; Gemma 4's template goes on to four times as many
+
+void RenderOptions::allow_for(std::size_t messages)
+{
+    const auto count = std::int64_t(std::min(messages, kMostWithPairs));
+    max_steps += kStepsPerPair * count * count;
+    max_time += std::chrono::duration_cast<std::chrono::milliseconds>(kTimePerPair * count * count);
+}
 
 static nlohmann::ordered_json in_a_list(std::string_view text)
 {
@@ -61,11 +74,19 @@ Result<TracedText> ChatTemplate::render_traced(const nlohmann::ordered_json& var
 {
     if (!variables.is_object())
         return fail(Error::Code::BadRequest, "the variables of a chat template must be a JSON object");
+    const auto note_left = [&](std::int64_t steps) {
+        if (options.steps_left)
+            *options.steps_left = std::max<std::int64_t>(steps, 0);
+    };
     try {
+        note_left(0);  // where the variables alone take too many
         jinja::Interpreter interpreter(*syntax_, variables, options);
         try {
-            return interpreter.run();
+            auto text = interpreter.run();
+            note_left(interpreter.heap.budget.steps_left());
+            return text;
         } catch (const jinja::TemplateError& error) {
+            note_left(interpreter.heap.budget.steps_left());
             return tl::unexpected(error_of(error, interpreter.line()));
         }
     } catch (const jinja::Stopped&) {

@@ -44,6 +44,12 @@ struct RenderOptions {
     std::chrono::milliseconds max_time{2000};
 
     std::stop_token stop = {};  // Error::Code::Cancelled
+    /// Where to say how many steps are left in the end; may be null.
+    std::int64_t* steps_left = nullptr;
+
+    /// Raises the limits for so many messages. Some templates look through all other ones for each of them, as Gemma
+    /// 4's: the limits are for templates and not for long conversations.
+    void allow_for(std::size_t messages);
 };
 
 /// A parsed template. Never changes, so that any thread may render it; copies share the syntax tree.

@@ -6,6 +6,8 @@
 #include "engine/template/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -65,6 +67,21 @@ void put_contents(const ChatTemplate& chat_template, Json& variables)
     for (Json& message : *messages)
         if (message.is_object() && message.contains("content") && message["content"].is_string())
             message["content"] = chat_template.content(message["content"].get<std::string>());
+}
+
+Result<std::string> render_within(RenderAllowance& allowance, const ChatTemplate& chat_template, const Json& variables,
+                                  RenderOptions options)
+{
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    std::int64_t left = allowance.steps_left.value_or(options.max_steps);
+    options.max_steps = left;
+    options.max_time -= allowance.spent;
+    options.steps_left = &left;
+    auto text = chat_template.render(variables, options);
+    allowance.steps_left = left;
+    allowance.spent += std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin);
+    return text;
 }
 
 std::vector<int> ids_of(const Tokenizer& tokenizer, std::string_view text, const TokenizeOptions& options)
@@ -174,7 +191,8 @@ try {
     return caught("to read the chat template");
 }
 
-Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request)
+Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request,
+                                    RenderAllowance* shared)
 try {
     const auto parsed = ChatTemplate::parse(source.text);
     if (!parsed)
@@ -211,7 +229,9 @@ try {
             return tl::unexpected(time.error());
         options.now = *time;
     }
-    return parsed->render(variables, options);
+    if (const auto all = variables.find("messages"); all != variables.end() && all->is_array())
+        options.allow_for(all->size());
+    return shared ? render_within(*shared, *parsed, variables, options) : parsed->render(variables, options);
 } catch (...) {
     return caught("to render the chat template");
 }

@@ -6,6 +6,11 @@
 
 #include <QtTest>
 
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
 using support::HubModel;
 using support::ModelHub;
 using support::WebAnswer;
@@ -215,6 +220,56 @@ private Q_SLOTS:
         QVERIFY(!found);
         const QByteArray what = found.error().what.c_str();
         QVERIFY2(what.contains(words) && !what.contains("file"), what.constData());
+    }
+
+    void asksOnceMoreWhereTheConnectionBroke()
+    {
+        std::atomic<int> breaks = 3;
+        WebServer server([&](const WebRequest&) {
+            return WebAnswer{200, {}, "[]", breaks-- > 0 ? WebAnswer::End::Reset : WebAnswer::End::Whole, 0};
+        });
+        const net::Hub hub(m_client, server.url(), {}, {3, std::chrono::milliseconds(1), std::chrono::seconds(9)});
+        QCOMPARE(hub.search("x", 3, {}).error().kind, Kind::Interrupted);
+        QCOMPARE(server.requests().size(), std::size_t(3));
+        breaks = 2;
+        QVERIFY(hub.search("x", 3, {}));
+        QCOMPARE(server.requests().size(), std::size_t(6));
+    }
+
+    void waitsForABusyHubWhereThatIsShort_data()
+    {
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QByteArray>("wait");
+        QTest::addColumn<bool>("waits");
+        QTest::newRow("too many requests") << 429 << QByteArray("8") << true;
+        QTest::newRow("busy") << 503 << QByteArray("8") << true;
+        QTest::newRow("for long") << 429 << QByteArray("10") << false;
+        QTest::newRow("nobody says for how long") << 503 << QByteArray() << false;
+        QTest::newRow("no fault of the hub") << 404 << QByteArray("8") << false;
+    }
+    void waitsForABusyHubWhereThatIsShort()
+    {
+        QFETCH(int, status);
+        QFETCH(QByteArray, wait);
+        QFETCH(bool, waits);
+        std::stop_source stop;
+        WebServer server([&](const WebRequest&) {
+            return WebAnswer{status, {{"Retry-After", wait.toStdString()}}, {}};
+        });
+        const net::Hub hub(m_client, server.url(), {}, {3, std::chrono::milliseconds(1), std::chrono::seconds(9)});
+        const std::jthread stops([&](const std::stop_token& test_is_over) {
+            while (server.requests().empty() && !test_is_over.stop_requested())
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            if (waits)
+                stop.request_stop();
+        });
+        QElapsedTimer timer;
+        timer.start();
+        const auto found = hub.search("x", 3, stop.get_token());
+        QVERIFY(timer.elapsed() < 4000);
+        QCOMPARE(found.error().kind == Kind::Cancelled, waits);
+        QCOMPARE(server.requests().size(), std::size_t(1));
     }
 
     void oddAnswersAreOneSentence_data()

@@ -151,9 +151,9 @@ private Q_SLOTS:
             {{"grammar", "root ::= \"a\""},
              {"tools", QJsonArray{QJsonObject{{"type", "function"}, {"function", function}}}}},
             "'grammar' is not supported together with tools");
-        const QJsonObject unknown{{"strict", true}, {"schema", QJsonObject{{"type", "string"}, {"format", "ipv6"}}}};
+        const QJsonObject unknown{{"strict", true}, {"schema", QJsonObject{{"type", "string"}, {"format", "iri"}}}};
         row(openai, {{"response_format", QJsonObject{{"type", "json_schema"}, {"json_schema", unknown}}}},
-            "'response_format' cannot be followed: the schema's format 'ipv6' is not supported");
+            "'response_format' cannot be followed: the schema's format 'iri' is not supported");
         row("/v1/responses",
             {{"input", "x"}, {"text", QJsonObject{{"format", QJsonObject{{"type", "json_schema"}, {"schema", bad}}}}}},
             "'text.format' cannot be followed: the schema's 'not' is not supported");
@@ -164,7 +164,7 @@ private Q_SLOTS:
     // In JSON Schema a format that is not known asks for nothing.
     void whoIsNotStrictMayNameAnyFormat()
     {
-        const QJsonObject schema{{"schema", QJsonObject{{"type", "string"}, {"format", "ipv6"}}}};
+        const QJsonObject schema{{"schema", QJsonObject{{"type", "string"}, {"format", "iri"}}}};
         const QJsonObject format{{"type", "json_schema"}, {"json_schema", schema}};
         const auto answer = guide_.post("/v1/chat/completions", chat({{"response_format", format}, {"max_tokens", 5}}));
         QCOMPARE(answer.status, 200);

@@ -348,6 +348,41 @@ private Q_SLOTS:
         QVERIFY(rules_of(ask, qwen).starts_with("error: the text 'city' of the strict function 'f'"));
     }
 
+    // What stands beside it is held to all the same.
+    void aFormatThatIsNotKnownAsksForNothingUnlessStrict()
+    {
+        const char* odd = R"({"type": "object", "properties": {"at": {"type": "string", "format": "iri"},
+                              "days": {"type": "integer"}}, "required": ["at", "days"]})";
+        const std::string call = R"(<tool_call>{"name": "f", "arguments": {"at":"é","days":)";
+        Ask ask = two_tools();
+        ask.must_call = true;
+        ask.turn.tools_json = Json::array({function_tool("f", odd)}).dump();
+        Rules rules(rules_of(ask, "<tool_call> tools"));
+        QVERIFY(rules.allow(call + "3}}</tool_call>"));
+        QVERIFY(!rules.allow_beginning(call + "\""));
+        ask.turn.tools_json = Json::array({function_tool("f", odd, true)}).dump();
+        QVERIFY(rules_of(ask, "<tool_call> tools").starts_with("error: the schema's format 'iri' is not supported"));
+    }
+
+    // zod's address has a pattern that looks ahead, pydantic's place of the web has bounds.
+    void strictTextsInTagsMayHaveFormats()
+    {
+        const char* formats = R"({"type": "object", "properties": {
+            "to": {"type": "string", "format": "email", "pattern": "^(?!\\.)[a-z.]+@[a-z.]+$"},
+            "at": {"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083}}, "required": ["to", "at"]})";
+        const auto call = [](const char* to, const char* at) {
+            return std::string("<tool_call>\n<function=f>\n<parameter=to>\n") + to +
+                   "\n</parameter>\n<parameter=at>\n" + at + "\n</parameter>\n</function>\n</tool_call>";
+        };
+        Ask ask = two_tools();
+        ask.must_call = true;
+        ask.turn.tools_json = Json::array({function_tool("f", formats, true)}).dump();
+        Rules rules(rules_of(ask, "<tool_call> <function= tools"));
+        QVERIFY(rules.allow(call("a@b.co", "https://example.com/%20")));
+        QVERIFY(!rules.allow(call("a", "https://example.com/")));
+        QVERIFY(!rules.allow(call("a@b.co", "example.com")));
+    }
+
     void schemasMayReferToWhatTheyDefine()
     {
         const char* refers = R"({"type": "object", "properties": {"at": {"$ref": "#/$defs/place"}}, "required": ["at"],

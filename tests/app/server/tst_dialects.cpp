@@ -420,14 +420,18 @@ private Q_SLOTS:
         const auto tag = guide_.get("/api/tags").json()["models"].toArray().first().toObject();
         QCOMPARE(tag["name"].toString(), QString("guide"));
         QVERIFY(tag["size"].toDouble() > 1e6);
+        QCOMPARE(tag["digest"].toString().size(), 64);  // of which `ollama list` takes a part, and ends without it
         const auto show = guide_.post("/api/show", {{"model", "guide"}}).json();
         const auto facts = show["model_info"].toObject();
+        QCOMPARE(facts["general.basename"].toString(), QString("guide"));
         QVERIFY(facts[facts["general.architecture"].toString() + ".context_length"].toInt() > 0);
         QVERIFY(show["capabilities"].toArray().contains("completion"));
         guide_.post("/api/generate", {{"prompt", "x"}, {"options", QJsonObject{{"num_predict", 1}}}});
         const auto running = guide_.get("/api/ps").json()["models"].toArray().first().toObject();
         QVERIFY(running["size"].toDouble() > 1e6);
         QCOMPARE(running["size_vram"].toInt(), 0);
+        QCOMPARE(running["digest"].toString(), tag["digest"].toString());
+        QVERIFY(QDateTime::fromString(running["expires_at"].toString(), Qt::ISODate) > QDateTime::currentDateTime());
         const auto error = guide_.post("/api/chat", {{"messages", 1}});
         QCOMPARE(error.status, 400);
         QVERIFY(error.json()["error"].isString());

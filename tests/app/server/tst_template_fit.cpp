@@ -197,6 +197,17 @@ private Q_SLOTS:
                  200);
     }
 
+    /// To say it in another way takes as long again.
+    void aPromptAtTheLimitsIsNotTriedInOtherWays()
+    {
+        const auto server = serve("{% if reasoning_effort == 'high' %}{% set s = 'a' * 1000000 %}"
+                                  "{% for i in range(600) %}{% if 'b' in s %}{% endif %}{% endfor %}{% endif %}"
+                                  "{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|>");
+        const auto answer = server->post(
+            "/apply-template", {{"messages", QJsonArray{fit_message("user", "a")}}, {"reasoning_effort", "high"}});
+        QVERIFY2(answer.body.contains("too many steps"), answer.body.constData());
+    }
+
     // Each by itself would be refused.
     void anEffortAndALateSystemAreBothSaidInAnotherWay()
     {

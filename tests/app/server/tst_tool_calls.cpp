@@ -418,6 +418,26 @@ private Q_SLOTS:
         QCOMPARE(details["reasoning_tokens"].toInt(), 3);
     }
 
+    // The mark that a template writes itself is no token of the answer.
+    void aThoughtThatTheTemplateOpensHasItsOwnTokensOnly()
+    {
+        engine::LoadRequest load;
+        load.model = folder_.filePath("opened.gguf").toStdString();
+        ChainModel({"<think>", "</think>"})
+            .says({"<think>", "a", "</think>", "x", "</s>"})
+            .chat_template("{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|><think>")
+            .save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        const auto json =
+            server.post("/v1/chat/completions", {{"messages", question()}, {"temperature", 0}, {"max_tokens", 20}})
+                .json();
+        const auto message = json["choices"].toArray().first().toObject()["message"].toObject();
+        QCOMPARE(message["reasoning_content"].toString(), QString("a"));
+        QCOMPARE(message["content"].toString(), QString("x"));
+        const auto details = json["usage"].toObject()["completion_tokens_details"].toObject();
+        QCOMPARE(details["reasoning_tokens"].toInt(), 2);  // a, </think>
+    }
+
     void toolsThatAreNoneAreRefused()
     {
         QJsonObject body{{"messages", question()}};

@@ -64,6 +64,27 @@ private Q_SLOTS:
         QCOMPARE(bracketed({{"a ", false}, {"EN", true}, {"D", false}}, stop), "a ");
     }
 
+    void whatThePromptEndedWithComesWithTheFirstToken()
+    {
+        std::vector<std::string> heard;
+        const AnswerText::OnText hear = [&](std::string_view piece) { heard.emplace_back(piece); };
+        AnswerText text({"END"}, false, hear);
+        text.begin_with("<think>");
+        QVERIFY(heard.empty());
+        text.feed("a");
+        text.feed("b");
+        text.finish();
+        QCOMPARE(heard, (std::vector<std::string>{"<think>a", "b"}));
+        QCOMPARE(text.text(), std::string("<think>ab"));
+
+        heard.clear();
+        AnswerText stopped({"END"}, false, hear);
+        stopped.begin_with("<think>");
+        QVERIFY(stopped.feed("END"));
+        stopped.finish();
+        QCOMPARE(heard, std::vector<std::string>{"<think>"});
+    }
+
     void aSpaceThatIsTakenAwayIsNotCounted()
     {
         QCOMPARE(bracketed({{" a", true}, {" b", true}, {"c", false}}, {}, true), "[a b]c");

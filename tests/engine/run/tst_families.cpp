@@ -317,6 +317,25 @@ private Q_SLOTS:
         QCOMPARE(*shown, std::string("<|im_start|>User: why?<end>\nAssistant:"));
     }
 
+    // What is shown of a prompt has the limits of the prompt itself, which grow with the messages.
+    void longConversationsAreShownToo()
+    {
+        const std::string searching = "{% set s = 'a' * 1000000 %}{% for m in messages %}{% if 'b' in s %}{% endif %}"
+                                      "{% endfor %}{{ messages | length }}";
+        TemplateRequest asked;
+        asked.messages_json =
+            nlohmann::json(std::vector(400, nlohmann::json{{"role", "user"}, {"content", ""}})).dump();
+        const auto shown = render_template({searching, "", ""}, asked);
+        QVERIFY2(shown, shown ? "" : shown.error().what.c_str());
+        QCOMPARE(*shown, std::string("400"));
+
+        RenderAllowance shared;
+        QVERIFY(render_template({searching, "", ""}, asked, &shared));
+        const auto second = render_template({searching, "", ""}, asked, &shared);
+        QVERIFY(!second);
+        QCOMPARE(second.error().code, Error::Code::Template);
+    }
+
     // A template that takes both gets the text by itself.
     void textsStayTexts()
     {
