@@ -396,7 +396,7 @@ private Q_SLOTS:
 
     void theFlowIsWhatWasReadAndMoved()
     {
-        engine::Telemetry before = historyFrame(1, 100, 10), now = frameAt(2, 120, 30);
+        engine::Telemetry before = historyFrame(1, 100, 10), now = historyFrame(2, 120, 30);
         for (engine::Telemetry* frame : {&before, &now}) {
             frame->phase = engine::Phase::Decode;
             frame->device = device();
