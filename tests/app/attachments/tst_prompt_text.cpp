@@ -1,4 +1,5 @@
-// How files are put into a prompt, and that nothing in one can pass for what the user typed.
+// Tests that attached files stand before the message in a prompt, and that nothing in a file can pass for what the user
+// typed.
 #include "app/attachments/attachment_facts.h"
 #include "app/attachments/file_kind.h"
 #include "app/attachments/prompt_text.h"

@@ -1,4 +1,5 @@
-// Files into the store: what is here already, what lies in the trash, and what only one of the two copies has.
+// Tests that an import adds to the store what is missing there, leaves what is there already, and loses no message of
+// either copy.
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/import_job.h"

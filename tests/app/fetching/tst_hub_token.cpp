@@ -1,5 +1,5 @@
-// The token that says to the hub who the user is: entered in the window, kept in the password store or in a file, and
-// known to spillway-cli.
+// Tests that the user's access token for the hub, once entered in the window, is kept in the password store or in a
+// file, and that spillway-cli finds it there.
 #include "app/translation.h"
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// What the pressure panel's charts are drawn from: the engine's own numbers, bounded.
+// Tests that the history behind the pressure panel's charts has the engine's own numbers and stays bounded.
 #include "app/pressure/pressure_monitor.h"
 #include "tests/support/test_program.h"
 

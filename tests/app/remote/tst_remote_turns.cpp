@@ -1,5 +1,4 @@
-// Turns that ask servers at the same time: each with its own words, its own
-// stop and its own failure.
+// Tests that turns which ask servers at the same time each have their own words, their own stop and their own failure.
 #include "app/remote/address.h"
 #include "app/remote/remote_engine.h"
 #include "tests/support/net/look_alike.h"

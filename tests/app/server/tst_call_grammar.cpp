@@ -1,5 +1,5 @@
-// The rules that hold an answer to calls: what families write follows them, and whatever follows them is read as calls
-// of the tools there are, with arguments as their schemas ask for.
+// Tests that the grammars for tool calls take what the families write, and that every text which follows one is read as
+// a call of the offered tools, with arguments as their schemas ask for.
 #include "app/server/call_grammar.h"
 #include "app/server/prompted_tools.h"
 #include "app/server/tool_call_reader.h"

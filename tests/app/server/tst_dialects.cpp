@@ -1,4 +1,5 @@
-// What clients of Anthropic, Ollama and llama-server ask, with the guide model behind it.
+// Tests that clients of Anthropic, Ollama and llama-server are answered in the words of their own API, with the guide
+// model behind it.
 #include "app/server/anthropic_messages.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"

@@ -1,4 +1,5 @@
-// What clients of OpenAI's Responses API ask, and the items and events they get.
+// Tests that clients of OpenAI's Responses API get its items and events in their order, and can go on from a kept
+// response.
 #include "app/server/kept_responses.h"
 #include "app/server/openai_responses.h"
 #include "tests/app/server/running_server.h"

@@ -1,4 +1,5 @@
-// What programs ask of the server, and what they get: with the guide model behind it, or with an engine that waits.
+// Tests that the server answers OpenAI's clients, lets turns wait in line and ends those whose client has gone: with
+// the guide model behind it, or with an engine that waits.
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"

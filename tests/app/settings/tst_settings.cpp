@@ -1,4 +1,4 @@
-// What is chosen is kept, and what stands in the file is not trusted.
+// Tests that settings are kept, and that values which stand in the file are checked.
 #include "app/settings/settings_controller.h"
 #include "app/system/profile_folders.h"
 

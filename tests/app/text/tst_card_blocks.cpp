@@ -1,5 +1,4 @@
-// Cards of models to blocks: the HTML that real ones have, what looks like HTML and is none, and what hostile ones may
-// not do.
+// Tests that models' cards become blocks with the HTML that real ones have, and that hostile HTML does no harm.
 #include "app/text/card_blocks.h"
 #include "app/text/html_reader.h"
 #include "tests/app/text/described.h"
