@@ -1,5 +1,5 @@
-// What the window and that of the panel have in common: the theme's colours for what Qt draws, a file dialog without its
-// faults, and the size that a screen has room for.
+// Holds what the window and that of the panel have in common: the theme's colours for what Qt draws, a file dialog
+// without its faults, and the size that a screen has room for.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

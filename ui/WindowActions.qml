@@ -1,4 +1,4 @@
-// What can be asked of the window: another page, the sidebar, and what the table of shortcuts names.
+// Carries out what is asked of the window: another page, the sidebar, and what the table of shortcuts names.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Conversations

@@ -1,5 +1,5 @@
-// What an answer that stands beside others says, and why it says no more. Stays at the newest text until one scrolls away
-// from it.
+// Shows the text of an answer that stands beside others, and the reason why it ended. It stays at the newest text until
+// one scrolls away from it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App

@@ -1,5 +1,5 @@
-// The answers to one question side by side, while they are made and until one of them is kept. As many are seen as the
-// room allows; where there are more, the next one shows its edge.
+// Shows the answers to one question side by side, while they are made and until one of them is kept. As many are seen
+// as the room allows; where there are more, the next one shows its edge.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,5 +1,5 @@
-// Where one writes: the text, the files that go with it, and what both cost. Enter sends, Shift+Enter breaks the line;
-// what cannot be sent now stays, with the reason. What is written is the conversation's draft.
+// Lets the user write a message: its text, the files that go with it, and what both cost. Enter sends, Shift+Enter
+// breaks the line; what cannot be sent now stays, with the reason. The unsent message is the conversation's draft.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App

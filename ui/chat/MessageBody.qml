@@ -1,4 +1,4 @@
-// What a message says: its blocks, or the text behind them.
+// Shows what a message says: its blocks, or the text behind them.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

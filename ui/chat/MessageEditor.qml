@@ -1,5 +1,5 @@
-// A message being edited where it stands, with the files that go with it. Enter sends a question again (Shift+Enter breaks the line), Ctrl+Enter keeps an
-// answer, Esc leaves it as it was.
+// Lets a message be edited where it stands, with the files that go with it. Enter sends a question again (Shift+Enter
+// breaks the line), Ctrl+Enter keeps an answer, Esc leaves it as it was.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,5 +1,5 @@
-// The numbers of an answer in a line, as many as there is room for; all of them when one points at it or it has the
-// keyboard.
+// Shows the numbers of an answer in a line, as many as there is room for, and all of them when one points at it or it
+// has the keyboard.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

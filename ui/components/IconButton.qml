@@ -1,4 +1,4 @@
-// A button with a picture only; its name is read aloud and shown as a tip.
+// Draws a button with a picture only; its name is read aloud and shown as a tip.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

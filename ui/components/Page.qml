@@ -1,5 +1,5 @@
-// A page of the middle column that is not the conversation: a title, a way back, and what it holds, in one column that
-// scrolls when it is long.
+// Shows a page of the middle column that is not the conversation: a title, a way back, and what it holds, in one column
+// that scrolls when it is long.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme

@@ -1,5 +1,6 @@
-// The folders, and the conversations by day. The keys: up and down, Home, End, Enter opens, left and right close and open a
-// folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that they are meant for the row; what is typed is meant for the message.
+// Shows the folders, and the conversations by day. The keys: up and down, Home, End, Enter opens, left and right close
+// and open a folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that they are meant
+// for the row; what is typed is meant for the message.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// A file that goes with a repository's models: what it is for, and whether it is to be fetched with the next one.
+// Shows a file that goes with a repository's models: its purpose, and whether it is to be fetched with the next one.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

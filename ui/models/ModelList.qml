@@ -1,4 +1,4 @@
-// The models, one under the other, and where they were looked for. The keyboard moves, opens and unfolds.
+// Shows the models, one under the other, and where they were looked for. The keyboard moves, opens and unfolds.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// The model page where there is no model: how to come by one.
+// Says, where there is no model, how to come by one.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Adding a server: where it is, what it is to be called, the key that it asks for, and what adding it means.
+// Adds a server: asks where it is, what it is to be called and which key it wants, and says what adding it means.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

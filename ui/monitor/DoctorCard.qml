@@ -1,4 +1,5 @@
-// What holds the answers back, in a sentence with its numbers; the one change that would help most, and what it brought.
+// Says what holds the answers back, in a sentence with its numbers, offers the one change that would help most, and
+// says what it brought.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

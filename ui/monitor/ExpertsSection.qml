@@ -1,4 +1,4 @@
-// Where each expert of the model lies, and how often tokens choose it.
+// Shows where each expert of the model lies, and how often tokens choose it.
 pragma ComponentBehavior: Bound
 
 import QtQuick

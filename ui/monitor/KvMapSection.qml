@@ -1,4 +1,4 @@
-// Where each block of the conversation's keys and values lies, and the states of recurrent layers.
+// Shows where each block of the conversation's keys and values lies, and the states of recurrent layers.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// How many layers lie on the device: a slider that says what it would bring before anything moves.
+// Lets the user choose how many layers lie on the device: a slider that says what it would bring before anything moves.
 pragma ComponentBehavior: Bound
 
 import QtQuick

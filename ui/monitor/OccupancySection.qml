@@ -1,4 +1,4 @@
-// What lies in one memory, as a chart with its numbers.
+// Shows what lies in one memory, as a chart with its numbers.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// A number that is chosen with a slider: it takes effect when it is let go, or has come to rest.
+// Lets a number be chosen with a slider: it takes effect when the slider is let go, or has come to rest.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

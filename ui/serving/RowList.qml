@@ -1,4 +1,5 @@
-// Rows of equal height, of which only those in sight are made: while many programs ask, many come and go a second.
+// Lays out rows of equal height, of which only those in sight are made: while many programs ask, many rows come and go
+// a second.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// How models are loaded: applies at the next load, or at once with the button.
+// Lets the user choose how models are loaded: this applies at the next load, or at once with the button.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

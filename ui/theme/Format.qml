@@ -1,4 +1,4 @@
-// Numbers as people read them, in the user's language.
+// Writes numbers as people read them, in the user's language.
 pragma Singleton
 
 import QtQuick

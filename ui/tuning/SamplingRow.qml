@@ -1,4 +1,4 @@
-// One number: a slider where a slider makes sense, and a field.
+// Lets one number be chosen: by a slider where a slider makes sense, and in a field.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

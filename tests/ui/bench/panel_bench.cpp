@@ -1,7 +1,7 @@
-// What the pressure panel costs while an answer of 200 tokens a second streams into the window beside it, with a
-// history of 32K tokens behind it. Processor time of the whole program for each frame, all that led to it included, so
-// that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software. With a shape, such
-// as llama-3.2-1b:q4_k_m: what the panel costs that model's answers.
+// Measures what the pressure panel costs while an answer of 200 tokens a second streams into the window beside it, with
+// a history of 32K tokens behind it. It takes the processor time of the whole program for each frame, all that led to
+// it included, so that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software.
+// With a shape, such as llama-3.2-1b:q4_k_m, it measures what the panel costs that model's answers.
 #include "app/charts/picture_item.h"
 #include "app/program.h"
 #include "engine/shape_model.h"
