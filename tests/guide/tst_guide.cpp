@@ -1,5 +1,5 @@
-// The guide model asked all its questions, and its answers judged. SPILLWAY_GUIDE names another file to judge;
-// SPILLWAY_GUIDE_PRINT=1 prints every answer, so that one can read them.
+// Tests the guide model: it is asked all its questions, and its answers are judged. SPILLWAY_GUIDE names another file
+// to judge; SPILLWAY_GUIDE_PRINT=1 prints every answer, so that one can read them.
 #include "tests/guide/judge.h"
 
 #include <QtTest>

@@ -1,4 +1,4 @@
-// What a Linux desktop and `man` are told about the programs is so.
+// Tests that what a Linux desktop and `man` are told about the programs is true.
 #include <QFile>
 #include <QProcess>
 #include <QRegularExpression>

@@ -1,5 +1,5 @@
-// Headers that claim more than any model needs: refused in one sentence, at once, in little memory; and stopped when
-// somebody asks.
+// Tests that a header which claims more than any model needs is refused in one sentence, at once and in little memory,
+// and that reading one can be stopped.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"

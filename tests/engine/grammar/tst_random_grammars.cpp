@@ -1,4 +1,5 @@
-// Random grammars against a plain matcher of the same expression, on texts that follow it and texts that nearly do.
+// Tests that random grammars agree with a plain matcher of the same expression, on texts that follow it and texts that
+// nearly do.
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"
 #include "tests/support/test_program.h"

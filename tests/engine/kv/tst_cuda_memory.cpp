@@ -1,5 +1,6 @@
-// A GPU's memory as a long conversation uses it, without a model: the pager on the emulated driver, which counts what
-// it is asked for. A driver's allocations, frees and page locks take milliseconds or wait for all that is computed.
+// Tests that a long conversation asks the driver for no memory while it decodes, evicts or reads a prompt: the pager,
+// without a model, on the emulated driver, which counts what it is asked for. A driver's allocations, frees and page
+// locks take milliseconds or wait for all that is computed.
 #include "engine/device/cuda_device.h"
 #include "engine/kv/device_states.h"
 #include "engine/kv/kv_pager.h"

@@ -1,4 +1,4 @@
-// The pager with a cache and an emulated device, without a model: what leaves, what stays and what comes back.
+// Tests which blocks the pager sends away, keeps and brings back, with a cache and an emulated device, without a model.
 #include "engine/device/emulated_device.h"
 #include "engine/kv/kv_pager.h"
 #include "tests/support/test_program.h"

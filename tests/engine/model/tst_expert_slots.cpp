@@ -1,5 +1,5 @@
-// Which experts are worth a slot: held against a list by last use, against one who knows what each topic likes, and
-// against one who knows the future.
+// Tests that slots hold the experts that are chosen most: compared with a list by last use, with a choice that knows
+// what each topic likes, and with one that knows the future.
 #include "engine/model/expert_slots.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
-// A whole answer on a GPU whose machine is not as its rates say: `auto` looks again, changes what travels, and judges
-// it.
+// Tests that `auto` measures again, changes what travels and judges the change during an answer on a GPU whose machine
+// is not as its rates say.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"
 

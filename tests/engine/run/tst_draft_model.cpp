@@ -1,5 +1,5 @@
-// A draft model changes how an answer is computed, and nothing of it: with it and without, turns say the same and leave
-// the same keys and values, whatever it guesses, and whatever goes wrong with it.
+// Tests that a draft model changes how an answer is computed, and nothing of it: with it and without, turns say the
+// same and leave the same keys and values, whatever it guesses, and whatever goes wrong with it.
 #include "engine/draft_model.h"
 #include "engine/engine.h"
 #include "engine/memory_plan.h"

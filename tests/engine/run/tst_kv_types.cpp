@@ -1,5 +1,5 @@
-// Keys and values that are kept in other types from some token on: wherever they lie the bits are the same, nothing is
-// lost on the way, and what goes wrong is computed again.
+// Tests that keys and values can be kept in other types from some token on: wherever they lie the bits are the same,
+// nothing is lost on the way, and what goes wrong is computed again.
 #include "kernels/cpu.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"

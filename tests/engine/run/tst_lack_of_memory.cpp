@@ -1,6 +1,6 @@
-// One allocation of the host fails, somewhere: on the way through loading, a turn, a branch, other KV types and
-// counting. Memory that is asked of the system in pages (mmap) is refused as well. The process survives it, what failed
-// says so in a sentence, and the next turn has the bits that it always has.
+// Tests that the engine survives the failure of any one allocation of the host: on the way through loading, a turn, a
+// branch, other KV types and counting. Memory that is asked of the system in pages (mmap) is refused as well. What
+// failed says so in a sentence, and the next turn has the bits that it always has.
 #include "engine/engine.h"
 #include "tests/support/placement_run.h"
 

@@ -1,5 +1,5 @@
-// What the user pins stays on the device while anything else can leave, comes back before anything else, and changes no
-// word.
+// Tests that what the user pins stays on the device while anything else can leave, comes back before anything else, and
+// changes no word.
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/test_program.h"
 

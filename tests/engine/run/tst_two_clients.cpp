@@ -1,6 +1,6 @@
-// Two clients of one engine begin, cancel and end turns of their conversations at random, beside each other and beside
-// somebody who moves layers and changes budgets: what each hears is, bit by bit, what a second engine says that does
-// nothing else. For longer: SPILLWAY_SECONDS.
+// Tests two clients of one engine which begin, cancel and end turns of their conversations at random, beside each other
+// and beside somebody who moves layers and changes budgets: what each hears is, bit by bit, what a second engine says
+// that does nothing else. For longer: SPILLWAY_SECONDS.
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 

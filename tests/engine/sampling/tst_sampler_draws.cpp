@@ -1,4 +1,5 @@
-// Draws come as often as their probabilities say, and random vocabularies keep to the filters' definitions.
+// Tests that draws come as often as their probabilities say, and that random vocabularies keep to the filters'
+// definitions.
 #include "engine/sampling/sampler.h"
 #include "tests/support/test_program.h"
 
