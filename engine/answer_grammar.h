@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What of a schema may be left unheld. In JSON Schema a format that is not known asks for nothing.
+/// Says what of a schema may be left unheld. In JSON Schema a format that is not known asks for nothing.
 enum class SchemaRigour {
     Strict,   // nothing
     Lenient,  // of texts: formats that are not known, and of a pattern, a format and bounds of length all but one

@@ -147,7 +147,7 @@ void CpuExperts::choose(const float* scores, std::span<int> chosen, std::span<fl
     }
 }
 
-/// How many rows have chosen each expert.
+/// Counts how many rows have chosen each expert.
 void CpuExperts::count_rows(int rows, const ExpertParameters& p)
 {
     std::fill(expert_count_.begin(), expert_count_.end(), 0);

@@ -29,7 +29,7 @@ public:
     void note_queries();
     /// Waits for note_queries(), and attends.
     void wait_and_attend(const CudaAttending& a);
-    /// The queries have come: the CPU attends.
+    /// Lets the CPU attend, once the queries have come.
     void attend(const CudaAttending& a);
     /// Queues: what the CPU found goes to the device.
     void bring_partials(const CudaAttending& a);

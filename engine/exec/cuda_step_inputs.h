@@ -43,7 +43,7 @@ public:
     const Step& step() const { return *step_; }
     const Activations& host() const { return *host_; }  // where its rows came from
     int number() const { return number_; }              // of the step; 0: there was none
-    /// Whether rows [row, row + rows) of the step see blocks that the device does not attend.
+    /// Says whether rows [row, row + rows) of the step see blocks that the device does not attend.
     bool any_on_host(int l, int row, int rows) const;
     bool streams(int l) const { return !step_->cache.stream()->blocks_of(l).empty(); }
 

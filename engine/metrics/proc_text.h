@@ -35,7 +35,7 @@ std::optional<double> cpu_max_v2(std::string_view text);
 /// Reads the same from version 1's two files; a quota of -1: nothing.
 std::optional<double> cpu_quota_v1(std::string_view quota_us, std::string_view period_us);
 
-/// Where a process is in the cgroup trees, from /proc/self/cgroup.
+/// Says where a process is in the cgroup trees, from /proc/self/cgroup.
 struct CgroupPaths {
     std::optional<std::string> unified;  // version 2
     std::optional<std::string> memory;   // version 1

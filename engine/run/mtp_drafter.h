@@ -13,7 +13,7 @@ namespace engine {
 class MtpDrafter final : public SampledDrafter
 {
 public:
-    /// What it belongs to; all of it outlives it.
+    /// Holds what the object works with; all of it outlives it.
     struct Of {
         MtpModel& mtp;
         MtpSequence& sequence;
