@@ -80,7 +80,7 @@ public:
     void showAnswers(const OpenConversation& conversation, const QString& question);
     /// The text of the message that is being made has grown.
     void append(const QString& message, const QString& text);
-    /// How fast it is being made. Forgotten when it is no more.
+    /// Sets how fast it is being made. Forgotten when it is no more.
     void setSpeed(const QString& message, double tokensPerSecond);
 
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }

@@ -20,8 +20,8 @@ constexpr qsizetype kMostOutput = 1024 * 1024;
 constexpr qsizetype kMostErrors = 64 * 1024;  // the last of them count
 constexpr int kUsage = 2;                     // exit code of spillway-cli
 
-/// What a row takes, in no unit: reading grows with the context, and attention with its square. A row beyond what the
-/// model was made for is refused when the model is open.
+/// Returns what a row takes, in no unit: reading grows with the context, and attention with its square. A row beyond
+/// what the model was made for is refused when the model is open.
 double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
 {
     constexpr double kStart = 2000, kSquare = 1.0 / 32768;

@@ -38,11 +38,11 @@ struct FetchItem {
     QStringList came;
 };
 
-/// Whether a file may be part of what an item wants, by its name and where it lies.
+/// Says whether a file may be part of what an item wants, by its name and where it lies.
 bool mayBeOf(const FetchItem& item, const QString& file);
 
-/// What there is to say in one line of all that is not done, as a value for the pages: one of them, and how many wait
-/// besides.
+/// Holds what there is to say in one line of all that is not done, as a value for the pages: one of them, and how many
+/// wait besides.
 class FetchSummary
 {
     Q_GADGET

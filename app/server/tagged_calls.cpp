@@ -65,7 +65,7 @@ bool is_null(std::string_view text)
     return text == "null" || text == "None";
 }
 
-/// Whether it could still become null.
+/// Says whether it could still become null.
 bool begins_null(std::string_view text)
 {
     return std::string_view("null").starts_with(text) || std::string_view("None").starts_with(text);

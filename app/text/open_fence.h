@@ -20,7 +20,7 @@ public:
 
     /// Opens or closes it by a line of a quote, or of an item whose text begins in that column.
     void take(QStringView line, qsizetype itemText);
-    /// A line without what stands before its code; nothing: it is outside of the quotes.
+    /// Returns a line without what stands before its code; nothing: the line is outside of the quotes.
     std::optional<QStringView> codeOf(QStringView line) const;
     bool isClosedBy(QStringView code) const { return closesFence(code, m_marks); }
     QStringView withoutItsIndent(QStringView code) const { return withoutIndent(code, m_indent); }
