@@ -7,7 +7,7 @@ import Spillway.Ui.Theme
 ApplicationWindow {
     id: root
 
-    // The largest that can be seen as a whole.
+    // The largest window that can be seen as a whole.
     readonly property size room: roomOn(Screen.width, Screen.height, Screen.desktopAvailableWidth, Screen.desktopAvailableHeight)
 
     // The desktop without its bars is that of all screens together, which may lie side by side. What a title bar takes is

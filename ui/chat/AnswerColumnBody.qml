@@ -21,7 +21,7 @@ Flickable {
         contentY = Math.max(0, Math.min(contentHeight - height, contentY + distance));
         follows = atYEnd;
     }
-    // Its place, or what there is of it, when text or room have become others.
+    // Keeps the place, as far as there still is one, when the text or the room has changed.
     function settle() {
         const end = Math.max(0, contentHeight - height);
         contentY = follows ? end : Math.min(contentY, end);

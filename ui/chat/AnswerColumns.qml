@@ -29,7 +29,7 @@ FocusScope {
     Connections {
         target: root.Window.window
 
-        // What the keyboard comes to is brought into sight.
+        // Brings into sight what the keyboard comes to.
         function onActiveFocusItemChanged() {
             let at = root.Window.activeFocusItem;
             while (at && at.parent !== view.contentItem)

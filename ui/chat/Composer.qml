@@ -87,7 +87,7 @@ FocusScope {
             notes.refused = false;
             field.text = root.chat.draft;
             field.cursorPosition = field.length;
-            field.rowMeant = false; // of what was shown before; also where both drafts are empty
+            field.rowMeant = false; // the row was one of what was shown before; needed also where both drafts are empty
         }
     }
 

@@ -55,7 +55,7 @@ QtObject {
                 attachments = attachments.concat([one.file]);
         }
     }
-    // It is not to go with the message, whatever is undone.
+    // Drops a file, which is not to go with the message, whatever is undone.
     function drop(file: string) {
         takenIn = takenIn.filter(one => one.file.id !== file);
         remove(file);

@@ -27,7 +27,7 @@ FocusScope {
         if (acceptable)
             accepted(field.text);
     }
-    // In front of what was written, as the model reads it.
+    // Puts a file's text in front of what was written, as the model reads it.
     function takeIn(file: var) {
         const before = field.text;
         const text = file.editText.endsWith("\n") || field.length === 0 ? file.editText : file.editText + "\n\n";

@@ -26,7 +26,7 @@ FocusScope {
     function toTop() {
         flick.scrollTo(0);
     }
-    // As soon as the content is long enough for it: what has just come into sight is laid out later.
+    // Scrolls as soon as the content is long enough for it, since what has just come into sight is laid out later.
     function scrollTo(y: real) {
         flick.scrollTo(y);
     }

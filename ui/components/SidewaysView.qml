@@ -7,7 +7,7 @@ import Spillway.App
 Flickable {
     id: root
 
-    required property real tall // what is in it
+    required property real tall // height of what is in it
     readonly property bool overflows: contentWidth > width
 
     implicitHeight: Math.ceil(tall) + (overflows ? bar.implicitHeight : 0)

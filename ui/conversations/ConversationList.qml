@@ -54,7 +54,7 @@ ListView {
         positionViewAtIndex(row, ListView.Contain);
         renamingFolder = folder;
     }
-    /// The keyboard stays with it, wherever its name takes it.
+    /// The keyboard stays with the folder, wherever its new name puts it in the list.
     function giveFolderName(folder: string, name: string) {
         const given = conversations.renameFolder(folder, name);
         currentIndex = conversations.list.rowOfFolder(given);

@@ -11,7 +11,7 @@ AbstractButton {
 
     required property int index
     property modelCompanion companion
-    property modelCompanion none // as it is made
+    property modelCompanion none // nothing: the value of one that is gone
 
     readonly property string size: Format.bytes(companion.bytes)
     readonly property string purpose: companion.kind === Companion.Drafter

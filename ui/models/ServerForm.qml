@@ -19,8 +19,8 @@ ColumnLayout {
     function takeFocus() {
         address.forceActiveFocus(Qt.OtherFocusReason);
     }
-    // What was found on this machine; the key is still to be typed where it asks for one. What stands here belongs to
-    // another server, and its key above all.
+    // Takes an address that was found on this machine; the key is still to be typed where the server asks for one.
+    // Whatever stands in the form belongs to another server, above all its key, and is removed.
     function take(url: string, asksForKey: bool) {
         if (servers.adding)
             return;

@@ -18,7 +18,7 @@ Rectangle {
         : !doctor.changesSpeed ? qsTr("Predicted: about as fast as now, %1.").arg(Format.tokensPerSecond(doctor.predicted))
         : qsTr("Predicted: %1 instead of %2.").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
 
-    // A button that goes gives the keyboard to what is next, when all has changed.
+    // When a button disappears, it gives the keyboard to the next control, once everything has changed.
     function passOn(button: var) {
         Qt.callLater(() => { // qmllint disable
             if (button.activeFocus && !button.visible)

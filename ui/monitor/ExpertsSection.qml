@@ -98,7 +98,7 @@ ColumnLayout {
         }
 
         FocusRing { visible: map.activeFocus }
-        // Over what is below, which stays where it is.
+        // The card lies over what is below, which stays where it is.
         Rectangle {
             y: map.height + Theme.gapTiny
             width: map.width

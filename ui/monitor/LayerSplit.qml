@@ -14,7 +14,7 @@ RowLayout {
     required property PlacementController placement
 
     readonly property bool choosing: slider.pressed || applyTimer.running
-    readonly property bool kept: !choosing && (asking || settling.running) // where it was chosen
+    readonly property bool kept: !choosing && (asking || settling.running) // the slider stays where it was let go
     readonly property bool asking: placement.asking // what was chosen is not begun yet, and may take seconds
 
     function apply() {

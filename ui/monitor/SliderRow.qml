@@ -15,7 +15,7 @@ ColumnLayout {
     property bool asking: false // what was chosen is not the value yet, and may take seconds
 
     readonly property bool choosing: slider.pressed || rest.running
-    readonly property bool kept: !choosing && (asking || settling.running) // where it was chosen
+    readonly property bool kept: !choosing && (asking || settling.running) // the slider stays where it was let go
 
     signal chosen(real value)
 

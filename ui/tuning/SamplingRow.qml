@@ -22,7 +22,7 @@ ColumnLayout {
     required property real from
     required property real sliderTo
     required property real step
-    required property bool known // to the open model's server
+    required property bool known // the open model's server knows it
 
     function commit() {
         refusal.text = sampling.setText(index, field.text);
