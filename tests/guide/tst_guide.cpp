@@ -20,7 +20,7 @@ constexpr int kFloor_percent = 90;
 constexpr int kHeldOutFloorEnglish_percent = 61, kHeldOutFloorGerman_percent = 57;
 constexpr int kNewerFloorEnglish_percent = 41, kNewerFloorGerman_percent = 42;
 
-/// How many questions of one kind were asked and answered rightly, in all and by topic.
+/// Counts how many questions of one kind were asked and answered rightly, in all and by topic.
 class Figures
 {
 public:

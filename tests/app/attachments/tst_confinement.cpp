@@ -25,7 +25,7 @@ namespace {
 enum Answer { Could = 40, CouldNot, NoSuchAttempt };
 
 #ifdef Q_OS_LINUX
-/// Whether it could be done.
+/// Says whether it could be done.
 bool attempt(const std::string& what, const char* path)
 {
     if (what == "socket")

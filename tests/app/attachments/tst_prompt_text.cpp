@@ -17,8 +17,8 @@ Attachment file(const QString& name, const QString& text)
     return attachment;
 }
 
-/// What a reader of the fences finds outside of them: the first fence opens, a line of at least as many backticks and
-/// nothing else closes.
+/// Returns what a reader of the fences finds outside of them: the first fence opens, a line of at least as many
+/// backticks and nothing else closes.
 QString outsideFences(const QString& prompt)
 {
     QStringList outside;

@@ -40,7 +40,7 @@ class TestModelRemoval : public CatalogueCase
     {
         return planRemoval(entry, folders, {});
     }
-    /// What is there before and not afterwards.
+    /// Returns what is there before and not afterwards.
     QStringList gone(const ModelRemoval& removal) const
     {
         QStringList before = all();

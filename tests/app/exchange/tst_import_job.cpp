@@ -40,7 +40,7 @@ private:
         QSignalSpy done(&job, &ImportJob::done);
         return done.wait(60000) ? done[0][0].value<ImportJob::Outcome>() : ImportJob::Outcome{.error = "never done"};
     }
-    /// What became of the conversations: added, here.
+    /// Returns what became of the conversations: added, here.
     static QString counts(const ImportJob::Outcome& outcome)
     {
         return QString("%1 %2 %3").arg(outcome.added).arg(outcome.here).arg(outcome.error).trimmed();

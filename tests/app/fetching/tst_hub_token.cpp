@@ -22,7 +22,7 @@ class TestHubToken : public QObject
         fetching().keepToken(token);
         QTRY_VERIFY(!fetching().keepingToken());
     }
-    /// What the hub is told of who asks.
+    /// Returns what the hub is told of who asks.
     std::string said()
     {
         fetching().finder()->search("tiny");

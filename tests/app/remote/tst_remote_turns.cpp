@@ -61,7 +61,7 @@ std::string ten(const std::string& word)
     return text;
 }
 
-/// What became of each turn, by its word.
+/// Holds what became of each turn, by its word.
 struct Turns {
     explicit Turns(const std::string& url_, std::chrono::milliseconds patience = 60s)
         : url(url_)

@@ -34,7 +34,7 @@ QList<QJsonObject> lines_of(const Answer& answer)
     return lines;
 }
 
-/// What a dialect asks of the engine; of a body that it takes.
+/// Returns what a dialect asks of the engine; of a body that it takes.
 server::Ask asked_by(const server::Dialect& dialect, const QByteArray& body)
 {
     auto asked = dialect.read(*server::parse_body(body.toStdString()), {"x", {}, nullptr});

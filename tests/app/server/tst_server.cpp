@@ -37,7 +37,7 @@ QJsonObject first_choice(const QJsonObject& json)
     return json["choices"].toArray().first().toObject();
 }
 
-/// What a stream says in all.
+/// Returns what a stream says in all.
 QString text_of(const Answer& answer, const char* field = "content")
 {
     QString text;

@@ -444,7 +444,7 @@ private Q_SLOTS:
         }
     }
 
-    /// The same for all that reads a card. Limits are generous: this must find the quadratic, not the slow.
+    /// Does the same for all that reads a card. Limits are generous: this must find the quadratic, not the slow.
     void huge_data()
     {
         costsInProportion_data();

@@ -22,7 +22,7 @@ using Bytes = GgufWriter::Bytes;
 
 namespace {
 
-/// What an array begins with: type and number of its elements.
+/// Returns what an array begins with: type and number of its elements.
 Bytes array_of(std::uint32_t type, std::uint64_t count)
 {
     Bytes bytes(12);

@@ -152,7 +152,7 @@ private:
     int count_ = 0;
 };
 
-/// Where a text may be after the expression, from each of these places.
+/// Returns where a text may be after the expression, from each of these places.
 Places match(const Expression& e, const std::u32string& text, const Places& from)
 {
     Places to;

@@ -129,7 +129,7 @@ public:
         return true;
     }
 
-    /// Whether all values are where they belong, on the device and in the mirror.
+    /// Says whether all values are where they belong, on the device and in the mirror.
     bool intact()
     {
         bool whole = cache.wait_mirrored(sequence).has_value();

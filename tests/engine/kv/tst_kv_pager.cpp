@@ -148,7 +148,7 @@ struct Paged {
             places += kv.holds(page, 0) && kv.holds(page, 1) ? 'D' : 'h';
         return places;
     }
-    /// Whether the host has all of it, and all steps so far have read what was written.
+    /// Says whether the host has all of it, and all steps so far have read what was written.
     bool intact(const KvSequence& sequence)
     {
         bool whole = right && cache.wait_mirrored(sequence).has_value();

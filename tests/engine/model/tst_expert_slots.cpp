@@ -15,7 +15,7 @@ using engine::ExpertSlots;
 
 namespace {
 
-/// What tokens choose: each topic likes other experts, by Zipf's law, and each token draws anew.
+/// Holds what tokens choose: each topic likes other experts, by Zipf's law, and each token draws anew.
 struct Routing {
     int experts = 0, used = 0;
     std::vector<std::vector<int>> chosen;     // of each token

@@ -67,7 +67,7 @@ struct Machine {
     }
 };
 
-/// What an answer took from its first to its last token, each way.
+/// Holds what an answer took from its first to its last token, each way.
 struct Times {
     double adapted = 0, by_rates = 0, stream = 0, merge = 0;
     int changes = 0;

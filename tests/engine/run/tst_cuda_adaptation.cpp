@@ -9,7 +9,7 @@ using namespace test_support;
 
 namespace {
 
-/// By these the CPU attends sooner than any does, and all else takes no time.
+/// Returns rates by which the CPU attends faster than any does, and all else takes no time.
 std::shared_ptr<const MachineRates> hopeful_rates()
 {
     MachineRates rates = *even_rates();

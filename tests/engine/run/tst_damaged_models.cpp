@@ -19,7 +19,7 @@ using namespace engine;
 
 namespace {
 
-/// Where in a file its parts begin.
+/// Says where in a file its parts begin.
 struct Parts {
     qsizetype vocabulary = 0;
     qsizetype tensors = 0;

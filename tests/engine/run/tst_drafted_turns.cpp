@@ -18,7 +18,7 @@ namespace {
 const QString kRepeats =
     QStringLiteral("the cat sat on the mat and the dog sat on the cat and the cat sat on the mat ");
 
-/// What can be seen of a turn.
+/// Holds what can be seen of a turn.
 struct Said {
     std::string text;
     StopReason reason = StopReason::EndOfTurn;

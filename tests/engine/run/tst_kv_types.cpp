@@ -18,7 +18,7 @@ int refuse_page = 0;  // the n-th page from now on finds no memory; 0: each does
 
 constexpr int kFirstChange = 200, kSecondChange = 300;
 
-/// What changes at these two lengths of a run.
+/// Holds what changes at these two lengths of a run.
 struct Change {
     KvType first = KvType::Q8_0;
     std::optional<KvType> second = {};

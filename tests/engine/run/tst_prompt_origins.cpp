@@ -43,7 +43,7 @@ const std::map<QString, std::string>& templates()
     return all;
 }
 
-/// What looks like a special token in any of the templates.
+/// Returns what looks like a special token in any of the templates.
 const std::vector<std::string>& specials()
 {
     static const auto all = [] {

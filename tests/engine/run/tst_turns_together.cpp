@@ -24,7 +24,7 @@ struct TurnPlan {
     std::uint64_t seed = 0;
 };
 
-/// What can be seen of a turn.
+/// Holds what can be seen of a turn.
 struct Said {
     std::string text;
     StopReason reason = StopReason::EndOfTurn;

@@ -17,7 +17,8 @@ using namespace test_support;
 
 namespace {
 
-/// What is heard of a turn: its text, and how likely each token was, of which other keys and values would make others.
+/// Holds what is heard of a turn: its text, and how likely each token was, of which other keys and values would make
+/// others.
 struct Heard {
     std::string text;
     std::vector<int> ids;
@@ -34,7 +35,7 @@ struct Heard {
         };
         return listener;
     }
-    /// Whether the other one says the same as far as this one was let.
+    /// Says whether the other one says the same as far as this one was let.
     bool begins(const Heard& all) const
     {
         std::string whole = text;  // characters: of one that was cut off a mark stands in its place

@@ -25,7 +25,7 @@ std::uint64_t print_seed()
     return seed;
 }
 
-/// How far the counts of n draws are from the probabilities, in chi-square per degree of freedom.
+/// Returns how far the counts of n draws are from the probabilities, in chi-square per degree of freedom.
 double chi_square(const std::vector<double>& p, const std::vector<int>& counts, int n)
 {
     double sum = 0.0;

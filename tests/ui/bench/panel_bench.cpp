@@ -39,7 +39,7 @@ void wait(int ms)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, ms);
 }
 
-/// What a conversation of so many tokens has left behind: a sample for every token, and what left the device.
+/// Writes what a conversation of so many tokens has left behind: a sample for every token, and what left the device.
 void fillHistory(PressureMonitor& monitor, const QString& conversation)
 {
     engine::Telemetry frame = monitor.frame();
@@ -120,7 +120,7 @@ void print(const char* what, const Cost& cost)
     }
 }
 
-/// What a renderer on a GPU has to do for a window like this.
+/// Holds what a renderer on a GPU has to do for a window like this.
 struct Drawn {
     int items = 0;        // visible, each a node or a few
     int texts = 0;        // of them
