@@ -78,7 +78,7 @@ public:
     void show(const OpenConversation& conversation);
     /// Makes them the answers to this question, oldest first.
     void showAnswers(const OpenConversation& conversation, const QString& question);
-    /// The text of the message that is being made has grown.
+    /// Appends to the text of the message that is being made.
     void append(const QString& message, const QString& text);
     /// Sets how fast it is being made. Forgotten when it is no more.
     void setSpeed(const QString& message, double tokensPerSecond);

@@ -32,8 +32,8 @@ double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// The reason is the engine's, in English; where another language does not know it, it says the kind first, as
-/// errorSentence() does.
+/// Says the engine's reason, which is in English, in the user's language. Where that does not know it, the kind of the
+/// error comes first, as errorSentence() has it.
 QString refusal(const QString& reason)
 {
     if (QString known = knownSentence(reason); !known.isEmpty())

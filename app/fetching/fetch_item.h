@@ -70,8 +70,8 @@ public:
         : m_file(std::move(file))
     {
     }
-    /// Reads the list; what was running or waiting waits. A file that makes no sense holds nothing, and of what is said
-    /// to have come only that is believed which may be of the item.
+    /// Reads the list; items that were running or waiting wait. A file that makes no sense holds none. Of the files
+    /// that it says have come, only those are believed that may belong to the item.
     QList<FetchItem> read();
     /// The list's file exists but cannot be read, so write() leaves it alone.
     bool lost() const { return m_lost; }

@@ -34,7 +34,7 @@ public:
     virtual bool knows(remote::Kind kind, std::string_view sampling) const = 0;
     virtual std::string kindName(remote::Kind kind) const = 0;
 
-    /// The user's servers from now on.
+    /// Sets the user's servers from now on.
     virtual void setServers(std::vector<remote::ListedServer> servers) = 0;
     /// Returns those of their keys that lie in the system's password store. To be asked on another thread than the
     /// UI's.

@@ -211,7 +211,8 @@ QStringList SettingsController::likelyFolders(FilesOf files) const
 {
     QStringList likely{m_folders.at(std::size_t(files))};
     if (files == Models) {
-        // Opened in another way, as from the list. In Ollama's folder nobody finds a model by its name.
+        // The model was opened in another way, for example from the list. In Ollama's folder nobody finds a model by
+        // its name.
         if (const QFileInfo last(m_lastModel); last.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0)
             likely += last.absolutePath();
         likely += m_modelFolders;

@@ -117,7 +117,7 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
     put(QStringView(&c, 1), parts);
 }
 
-/// The mark that ends what is open is there.
+/// Closes what is open: the mark that ends it is there.
 void ReasoningMarks::close(std::vector<Part>& parts)
 {
     m_held.clear();

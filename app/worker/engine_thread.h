@@ -37,7 +37,7 @@ public:
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
     void unload(quint64 job);  // answer: unloaded
     void answer(const QString& conversation, const QStringList& path, const std::vector<AskedAnswer>& asked);
-    /// One answer alone.
+    /// Makes one answer alone.
     void generate(quint64 turn, const QString& conversation, const engine::Request& request,
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);
