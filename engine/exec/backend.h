@@ -94,7 +94,7 @@ struct Step {
     {
         return *std::prev(std::ranges::upper_bound(groups, row, {}, &RowGroup::row));
     }
-    /// The only group, for what computes the rows of one sequence at a time.
+    /// Returns the only group, for what computes the rows of one sequence at a time.
     const RowGroup& one() const
     {
         assert(groups.size() == 1);
@@ -124,11 +124,11 @@ public:
 
     // ---- for a backend that computes in a device's memory ----
 
-    /// The residual stream and the position tables come from the host.
+    /// Takes the residual stream and the position tables from the host.
     virtual void enter(const Step& /*step*/, const Activations& /*host*/) {}
-    /// Rows of its memory go to the host's; they can be read when this returns.
+    /// Copies rows of its memory to the host's; they can be read when this returns.
     virtual void fetch(const Rows& /*from*/, RowRange /*rows*/, Rows& /*host*/) {}
-    /// The `count` largest of one row of logits go to the host; RowLogits::largest can be read until the next call.
+    /// Brings the `count` largest of one row of logits to the host; RowLogits::largest can be read until the next call.
     /// Empty: they are not searched for here.
     virtual RowLogits fetch_largest(const Rows& /*logits*/, int /*row*/, int /*count*/) { return {}; }
     /// Computes the layers: by calling `work`, or by doing again what that gave to the device in an earlier step.

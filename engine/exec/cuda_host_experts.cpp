@@ -281,7 +281,7 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
     std::memcpy(staged_out(), out_.row(0), value_bytes(out_.count(), out_.cols()));
 }
 
-/// The experts that the device does not compute in this step.
+/// Computes the experts that the device does not compute in this step.
 void CudaHostExperts::compute_rest(const LayerWeights& w, ExpertParameters p, int rows,
                                    std::span<const std::uint64_t> elsewhere)
 {

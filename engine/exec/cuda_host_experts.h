@@ -28,7 +28,7 @@ public:
     /// std::bad_alloc.
     CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, CudaExperts& device,
                     CudaRecorder& recorder, const Hyperparameters& h, int max_rows);
-    /// The page-locked memory and the event. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory and the event. DeviceFull, DeviceLost.
     Status allocate();
     /// Call it between steps: experts come through it from now on. Null: none do.
     void use(ExpertRing* ring) { ring_ = ring; }

@@ -20,7 +20,7 @@ public:
     /// All that is given outlives it. Throws std::bad_alloc.
     CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes,
                  CudaArena& memory);
-    /// The page-locked memory. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory. DeviceFull, DeviceLost.
     Status allocate(int key_length);
 
     /// Queues: the queries go to the host. Before the device attends its own blocks.

@@ -45,7 +45,7 @@ public:
 
     // ---- while it runs ----
 
-    /// The host's side of a graph's joins, in order.
+    /// Does the host's side of a graph's joins, in order.
     void serve(const std::vector<CudaAttending>& joins);
     /// Says whether the device did not wait any longer: what the step has computed since is wrong.
     bool late() const { return flags_.late(inputs_.number()); }

@@ -21,7 +21,7 @@ class CudaStepInputs
 public:
     /// `calls` and `sizes` outlive it, and so does what `memory` gives. Throws std::bad_alloc.
     CudaStepInputs(CudaCalls& calls, const CudaSizes& sizes, CudaArena& memory);
-    /// The page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
     Status allocate(const Activations& like);
 
     /// Begins a step: `to` gets the rows and the position tables of `host`. Step and host live until end_step().

@@ -120,8 +120,8 @@ public:
     /// The most experts that a layer has whose experts may have copies; 0: none has.
     int most_experts() const;
 
-    /// The first `layers`, of which those among `host_expert_layers` leave their experts on the host, and so many
-    /// columns of their KV, windows at their largest.
+    /// Returns the bytes of the first `layers`, of which those among `host_expert_layers` leave their experts on the
+    /// host, and so many columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
     /// The size of a device that has room for all layers, but so many's experts, and the KV of so many tokens below a
     /// watermark, a share of its size.

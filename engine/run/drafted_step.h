@@ -38,8 +38,8 @@ public:
 
     /// Tokens that it would draft for the next step.
     int next_drafts(Company company) const;
-    /// A step begins: the newest token of the history, and `most` drafted ones at most. What computes its guesses does
-    /// so for one turn at a time, and what that costs is known only where no other has rows: in company it is not
+    /// Begins a step with the newest token of the history, and `most` drafted ones at most. What computes its guesses
+    /// does so for one turn at a time, and what that costs is known only where no other has rows: in company it is not
     /// asked.
     std::span<const int> begin(std::span<const int> history, int most, Company company);
     /// The same without drafts.

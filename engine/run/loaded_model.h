@@ -90,9 +90,9 @@ public:
     /// Says whether a step may have rows of several sequences. A device computes one after another: its tables of
     /// blocks and its recurrent state are those of one sequence.
     bool computes_together() const { return !placement_->has_device(); }
-    /// The same step of several sequences, of which no two are the same; first and row of each group are filled in. All
-    /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth of a
-    /// second where no group goes on to its end: nobody wanted any of the rows any more.
+    /// Computes one step of several sequences, of which no two are the same; first and row of each group are filled in.
+    /// All are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth
+    /// of a second where no group goes on to its end: nobody wanted any of the rows any more.
     Status append(std::span<RowGroup> groups);
     /// Forgets the tokens from `tokens` on, drafted rows of the last step, of which one stands at least. Where states
     /// cannot move on again by those that stand, they are computed again with the next step.

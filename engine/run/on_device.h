@@ -52,7 +52,7 @@ public:
     DeviceLayout& layout() { return layout_; }
 
     int layers() const { return int(layers_.size()); }
-    /// Stays at its address until the layer goes.
+    /// The weights stay at their address until the layer goes.
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     /// Says whether the layer has routed experts, and they lie on the host.
     bool experts_on_host(int l) const { return layers_[std::size_t(l)].has_experts() && !has_experts_of(l); }

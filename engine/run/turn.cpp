@@ -353,7 +353,7 @@ bool TurnRunner::may_draft(Drafters by) const
            (request_.drafters == Drafters::All || request_.drafters == by);
 }
 
-/// Tokens [first, first + count) stand, which are the first rows of the last step.
+/// Notes that tokens [first, first + count), the first rows of the last step, stand.
 void TurnRunner::note_rows(int first, int count)
 {
     if (notes_rows())
