@@ -1,5 +1,6 @@
 #include "app/command_line.h"
 
+#include "app/settings/kv_type_names.h"
 #include "engine/placement_text.h"
 
 #include <QCommandLineParser>
@@ -172,7 +173,7 @@ CommandLine CommandLine::parse(const QStringList& arguments)
     const auto readNamed = [&](const char* option, const QStringList& names, auto& value) {
         readChoice(parser, QLatin1String(option), names, value, line.usageError);
     };
-    readNamed("cache-type", {"f16", "q8_0", "f32"}, line.kvType);
+    readNamed("cache-type", kvTypeNames(), line.kvType);
     readNamed("theme", {"system", "light", "dark"}, line.theme);
     readNamed("language", {"system", "en", "de"}, line.language);
     readPlacement(parser, line);

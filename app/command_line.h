@@ -28,7 +28,7 @@ struct CommandLine {
 
     QString usageError;  // not empty: nothing else counts
 
-    /// Whether --help or --version is among the words, for which nothing else of the program is needed.
+    /// Says whether --help or --version is among the words, for which nothing else of the program is needed.
     static bool asksAboutProgram(std::span<char* const> words);
     /// Prints and exits for --help and --version.
     static CommandLine parse(const QStringList& arguments);

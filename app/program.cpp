@@ -205,7 +205,7 @@ void Program::connectModels()
 
     QObject::connect(&m_models, &ModelController::modelReady, &m_speed, [this](const engine::ModelInfo& model) {
         if (!m_models.current().server.isEmpty())
-            return;  // it says nothing of this machine
+            return;  // a server's speed says nothing of this machine
         engine::LoadRequest request = loadRequest();
         request.model = model.path;
         request.context_tokens = model.context_in_use;
@@ -322,7 +322,7 @@ Fetching::World Program::fetchingWorld(const ProfileFolders& folders)
             .request =
                 [this] {
                     engine::LoadRequest request = loadRequest();
-                    // The open model would go when another is opened: only what else there is stays.
+                    // The open model would be closed for another one, so that only what other programs hold stays.
                     const PlacementController& open = *m_pressure.placement();
                     const engine::PlacementOptions& on = open.request().placement;
                     if (open.available() && on.device == request.placement.device &&

@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What of a schema may be left unheld. In JSON Schema a format that is not known asks for nothing.
+/// Says what of a schema may be left unheld. In JSON Schema a format that is not known asks for nothing.
 enum class SchemaRigour {
     Strict,   // of texts: of a format and a pattern of the whole text, as zod writes both, one or the other
     Lenient,  // of texts: formats that are not known, and of a pattern, a format and bounds of length all but one

@@ -51,7 +51,7 @@ struct LoadProgress {
     std::int64_t bytes_total = 0;
 };
 
-/// What is added to how likely the model finds a token.
+/// Holds what is added to how likely the model finds a token.
 struct LogitBias {
     int id = -1;
     std::string text = {};  // where it is given, each of its tokens in place of `id`
@@ -86,13 +86,13 @@ struct Message {
     std::string more_json = {};  // an object of further fields for templates, such as tool_calls; empty: none
 };
 
-/// What to do when prompt and answer do not fit the context.
+/// Says what to do when prompt and answer do not fit the context.
 enum class FullContext {
     Stop,        // refuse a prompt that is too long; end an answer with StopReason::ContextFull
     DropOldest,  // leave out the oldest turns (never the system message, never the last one), and report which
 };
 
-/// What may guess the next tokens of an answer.
+/// Says what may guess the next tokens of an answer.
 enum class Drafters {
     All,         // whichever promises more, from what its guesses have brought and cost
     Repetition,  // what the conversation repeats
@@ -145,7 +145,7 @@ struct TextRange {
     bool operator==(const TextRange&) const = default;
 };
 
-/// What became of one turn.
+/// Holds what became of one turn.
 struct Turn {
     StopReason reason = StopReason::EndOfTurn;
     std::string text;                     // all that on_text was given
@@ -200,13 +200,13 @@ struct SetKvPolicy {
 struct SetKvOffloadShare {
     double share = 0;
 };
-/// How keys and values are kept, of the tokens that are there, too: what was rounded more coarsely stays so until it is
-/// computed again. In all conversations. Refused where a whole context would not find room in the host's memory.
+/// Says how keys and values are kept, of the tokens that are there, too: what was rounded more coarsely stays so until
+/// it is computed again. In all conversations. Refused where a whole context would not find room in the host's memory.
 struct SetKvTypes {
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
 };
-/// What is known of this machine from now on, for the policy `auto` on a GPU.
+/// Holds what is known of this machine from now on, for the policy `auto` on a GPU.
 struct SetRates {
     std::shared_ptr<const MachineRates> rates;
 };
@@ -255,7 +255,7 @@ struct EmbeddingInput {
     std::vector<int> ids = {};  // in its place, where it is empty
 };
 
-/// Where a model puts a text among all that it knows: of texts that mean nearly the same the products are near 1.
+/// Says where a model puts a text among all that it knows: of texts that mean nearly the same the products are near 1.
 struct Embedding {
     std::vector<float> values;  // (embedding_length,), of length 1
     int tokens = 0;             // of the text

@@ -29,14 +29,15 @@ public:
     ~Evaluator();
 
     const ModelInfo& info() const;
-    /// What lies on a device now; empty: nothing does.
+    /// Returns what lies on a device now; empty: nothing does.
     std::optional<DeviceTelemetry> device() const;
 
     /// Logits after each token, in order: on_row(position, (vocabulary,)). A returned false ends it.
     Status logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row);
 
-    /// The same of several texts, each a sequence of its own, which are computed in the same steps where the model does
-    /// that. Rows are counted through all texts, one after another, and come in the order in which they are computed.
+    /// Does the same for several texts, each a sequence of its own, which are computed in the same steps where the
+    /// model does that. Rows are counted through all texts, one after another, and come in the order in which they are
+    /// computed.
     Status logits_together(std::span<const std::vector<int>> texts,
                            const std::function<bool(int row, std::span<const float>)>& on_row);
 

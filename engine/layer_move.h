@@ -11,7 +11,7 @@ namespace engine {
 
 inline constexpr std::string_view kToDevice = " moved to the device", kToHost = " moved to the host";
 
-/// The sentence of an Event::Kind::LayerMove.
+/// Writes the sentence of an Event::Kind::LayerMove.
 inline std::string layer_moved(int layer, Residency to)
 {
     return "layer " + std::to_string(layer) + std::string(to == Residency::Host ? kToHost : kToDevice);

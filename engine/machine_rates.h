@@ -73,7 +73,7 @@ struct DeviceRates {
     std::optional<double> matmul_ops_per_s = {};
     std::optional<double> blas_ops_per_s = {};
 
-    /// What a step that streams gets of the link.
+    /// Returns what a step that streams gets of the link.
     std::optional<double> streamed_bytes_per_s() const
     {
         return stream_bytes_per_s ? stream_bytes_per_s : to_device_bytes_per_s;
@@ -104,8 +104,8 @@ struct MachineRates {
     std::vector<AttentionRate> attention;
     std::map<std::string, DeviceRates> devices;  // by id: "cuda:0"; an emulated device computes on the host's cores
 
-    /// What was measured of the device with this id, if it still is the one of that name; its attention over KV of
-    /// these types. Nothing is known of another.
+    /// Returns what was measured of the device with this id, if it still is the one of that name; its attention over KV
+    /// of these types. Nothing is known of another.
     DeviceRates device_rates(const std::string& id, std::string_view name, KvType k_type, KvType v_type) const;
 
     /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
@@ -127,7 +127,7 @@ Result<MachineRates> measure_machine_rates(int threads, const std::function<bool
 /// DeviceFull, DeviceLost.
 Result<DeviceRates> measure_cuda_rates(int ordinal);
 
-/// Whether rates were measured on this processor, with the kernels in use and so many threads (0: one per core).
+/// Says whether rates were measured on this processor, with the kernels in use and so many threads (0: one per core).
 bool hold_here(const MachineRates& rates, int threads);
 
 /// Writes a small JSON text with a version.

@@ -12,7 +12,7 @@ namespace engine {
 
 struct MachineRates;
 
-/// What is done about KV blocks of device layers that lie on the host.
+/// Says what is done about KV blocks of device layers that lie on the host.
 enum class KvPolicy {
     Resident,   // nothing leaves the device; when it is full the answer stops and says so
     Stream,     // copied to a ring on the device ahead of their use, in every step

@@ -23,7 +23,7 @@ struct MemoryUse {
     std::int64_t total() const { return weight_bytes + kv_bytes + state_bytes + ring_bytes + scratch_bytes; }
 };
 
-/// What experts on a device bring, beside the same layers with all of their experts on the host.
+/// Holds what experts on a device bring, beside the same layers with all of their experts on the host.
 struct ExpertsGain {
     std::int64_t bytes = 0;                 // of experts on the device
     double share = 0;                       // of all experts of the model

@@ -23,15 +23,16 @@ public:
     /// CannotWrite: there is not enough room.
     static Result<ShapeModel> make(std::string_view name, const std::filesystem::path& folder,
                                    const std::function<bool(double)>& on_progress = {});
-    /// The same with the very tensors of a model, their types, and all that its header says: how it would run here can
-    /// be tried before more than its header is there. Unsupported: it has tensors of which no random ones can be made.
+    /// Does the same with the very tensors of a model, their types, and all that its header says: how it would run here
+    /// can be tried before more than its header is there. Unsupported: it has tensors of which no random ones can be
+    /// made.
     static Result<ShapeModel> like(const std::filesystem::path& model, const std::filesystem::path& folder,
                                    const std::function<bool(double)>& on_progress = {});
     ShapeModel(ShapeModel&&) noexcept;
     ShapeModel& operator=(ShapeModel&&) noexcept;
     ~ShapeModel();
 
-    /// What may be opened as long as the object lives, also by other processes of the same user.
+    /// Returns what may be opened as long as the object lives, also by other processes of the same user.
     const std::filesystem::path& path() const;
 
 private:

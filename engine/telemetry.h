@@ -13,7 +13,7 @@ namespace engine {
 
 struct ExpertMap;
 
-/// Where bytes are. Moving: a copy is on its way.
+/// Says where bytes are. Moving: a copy is on its way.
 enum class Residency : std::uint8_t { Host, Device, Moving };
 
 enum class Phase { Idle, Load, Prefill, Decode };
@@ -25,11 +25,11 @@ struct TokenTimes {
     double p99_ms = 0;
 };
 
-/// Where the time of an answer goes. What is said of the decode steps are sums from the first token to the newest, so
-/// that two frames give those of the steps between them; together they are the time between these tokens.
+/// Says where the time of an answer goes. What is said of the decode steps are sums from the first token to the newest,
+/// so that two frames give those of the steps between them; together they are the time between these tokens.
 struct StepShares {
     double prefill_s = 0;        // computing the prompt; the rest of the time to the first token is none of these
-    int steps = 0;               // fewer than tokens, where drafted ones were computed along
+    int steps = 0;               // fewer than tokens where a step computed drafted ones, too
     double device_layers_s = 0;  // the output matrix included, where it lies
     double host_layers_s = 0;
     std::optional<double> kv_link_s = {};  // waiting for KV on its way there; empty: a GPU waits by itself, unseen
@@ -104,13 +104,13 @@ struct DraftModelTelemetry {
     std::int64_t used_bytes() const { return weight_bytes + kv_bytes + scratch_bytes; }
 };
 
-/// Where each KV block of one conversation lies, and the states of its recurrent layers.
+/// Says where each KV block of one conversation lies, and the states of its recurrent layers.
 struct KvMap {
     /// The same as Residency, and two more. Window: a block that its sliding layer needs no more on the device; the
     /// host keeps it. None: the layer has no KV of its own.
     enum class Place : std::uint8_t { Host, Device, Moving, Window, None };
     static constexpr std::uint8_t kPinned = 0x80;
-    /// What a recurrent layer keeps of the conversation, whatever its length. No bytes: it is none.
+    /// Holds what a recurrent layer keeps of the conversation, whatever its length. No bytes: it is none.
     struct State {
         std::int64_t bytes = 0;
         Residency at = Residency::Host;
@@ -243,7 +243,7 @@ struct Event {
     std::optional<AdaptationTimes> adaptation = {};
 };
 
-/// Where the tokens of a prompt come from: one entry per message in order, the rest is the template's.
+/// Says where the tokens of a prompt come from: one entry per message in order, the rest is the template's.
 struct PromptLedger {
     struct Entry {
         int message = 0;  // index in Request::messages

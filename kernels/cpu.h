@@ -16,7 +16,7 @@
 
 namespace kernels {
 
-/// What a weight type's product wants its activations as.
+/// Says what a weight type's product wants its activations as.
 enum class Activation { F32, Q8 };
 
 /// F32 for F32, F16 and BF16 weights; Q8 for the quantised ones.

@@ -14,7 +14,7 @@
 
 namespace kernels {
 
-/// How keys or values are stored. Q8_0 here: 8 bits a value, one float scale per token and head.
+/// Says how keys or values are stored. Q8_0 here: 8 bits a value, one float scale per token and head.
 enum class KvType { F32, F16, Q8_0 };
 
 constexpr int kKvGroupTokens = 16;  // K tokens that lie interleaved; a block's length is a multiple of this

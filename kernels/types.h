@@ -45,7 +45,7 @@ struct TypeTraits {
     int block_bytes;   // bytes of a block
 };
 
-/// What is known of a type id read from a file; null for a type this program cannot compute with.
+/// Returns what is known of a type id read from a file; null for a type this program cannot compute with.
 const TypeTraits* type_traits(std::uint32_t id);
 inline const TypeTraits& type_traits(TensorType type)
 {

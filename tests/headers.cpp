@@ -1,1 +1,1 @@
-// The owner of the precompiled headers that the tests share: it only has to exist.
+// Owns the precompiled headers that the tests share: the file only has to exist.

@@ -1,6 +1,6 @@
-// Reads every class of kernels, engine and app, and fails on one whose body takes more than 120 lines of its header or
-// whose functions are spread over several .cpp files: it wants to be two classes. Reads the first line of every header
-// as well, which says what the header does, and how each comment with three slashes begins.
+// Tests that no class of kernels, engine and app has a body of more than 120 lines of its header, or functions in
+// several .cpp files: it wants to be two classes. It also tests that the first line of every header, test and QML file
+// says what the file does, and that no comment with three slashes begins with a word for something unseen.
 #include <QDir>
 #include <QDirIterator>
 #include <QHash>
@@ -88,6 +88,14 @@ bool isHeader(const QString& path)
     return path.endsWith(".h") || path.endsWith(".cuh");
 }
 
+/// Says whether the first line of a file of tests or ui says what the file does. A source beside its header needs none.
+bool says(const QString& path, const QString& text)
+{
+    if (path.section('/', -1).startsWith("tst_"))
+        return text.startsWith("// Tests ");
+    return saysWhatItDoes(text) || (path.endsWith(".cpp") && text.startsWith("#include "));
+}
+
 /// Finds comments that begin with a word for something that their reader has not seen.
 QStringList riddles(const Files& files)
 {
@@ -105,13 +113,12 @@ QStringList riddles(const Files& files)
     return found;
 }
 
-Files house()
+Files filesOf(const QStringList& rooms, const QStringList& names)
 {
     const QDir root(SPILLWAY_SOURCE_DIR);
     Files files;
-    for (const char* room : {"kernels", "engine", "app"}) {
-        QDirIterator paths(root.filePath(room), {"*.h", "*.cpp", "*.cu", "*.cuh"}, QDir::Files,
-                           QDirIterator::Subdirectories);
+    for (const QString& room : rooms) {
+        QDirIterator paths(root.filePath(room), names, QDir::Files, QDirIterator::Subdirectories);
         while (paths.hasNext()) {
             QFile file(paths.next());
             if (file.open(QIODevice::ReadOnly))
@@ -119,6 +126,11 @@ Files house()
         }
     }
     return files;
+}
+
+Files house()
+{
+    return filesOf({"kernels", "engine", "app"}, {"*.h", "*.cpp", "*.cu", "*.cuh"});
 }
 
 }  // namespace
@@ -131,10 +143,12 @@ private Q_SLOTS:
     void seesALongClass();
     void seesASpreadClass();
     void knowsWhatALineSays();
+    void knowsWhatATestSays();
     void knowsARiddle();
     void noClassIsLong();
     void noClassIsSpread();
     void everyHeaderSaysWhatItDoes();
+    void everyFileOfTestsAndUiSaysWhatItDoes();
     void noCommentIsARiddle();
 };
 
@@ -173,6 +187,18 @@ void ClassesTest::knowsWhatALineSays()
         QVERIFY2(!saysWhatItDoes(line), line);
 }
 
+void ClassesTest::knowsWhatATestSays()
+{
+    QVERIFY(says("tests/app/tst_pages.cpp", "// Tests that pages hold tokens.\n"));
+    QVERIFY(!says("tests/app/tst_pages.cpp", "// Models that have pages.\n"));
+    QVERIFY(!says("tests/app/tst_pages.cpp", "#include <QTest>\n"));
+    QVERIFY(says("tests/support/pages.cpp", "#include \"tests/support/pages.h\"\n"));
+    QVERIFY(!says("tests/support/pages.cpp", "// The pages.\n"));
+    QVERIFY(says("ui/Pages.qml", "// Shows the pages.\n"));
+    QVERIFY(!says("ui/Pages.qml", "// The pages.\n"));
+    QVERIFY(!says("ui/Pages.qml", "import QtQuick\n"));
+}
+
 void ClassesTest::knowsARiddle()
 {
     for (const char* line : {"/// Of the answer.", "    /// They stay.", "/// Those that run.", "///< It has ended."})
@@ -200,6 +226,17 @@ void ClassesTest::everyHeaderSaysWhatItDoes()
     QStringList silent;
     for (auto file = files.begin(); file != files.end(); ++file)
         if (isHeader(file.key()) && !saysWhatItDoes(file.value()))
+            silent << file.key() + ": " + file.value().section('\n', 0, 0);
+    QVERIFY2(silent.isEmpty(), qPrintable(silent.join('\n')));
+}
+
+void ClassesTest::everyFileOfTestsAndUiSaysWhatItDoes()
+{
+    const Files files = filesOf({"tests", "ui"}, {"*.h", "*.cpp", "*.qml"});
+    QVERIFY(files.size() > 500);
+    QStringList silent;
+    for (auto file = files.begin(); file != files.end(); ++file)
+        if (!says(file.key(), file.value()))
             silent << file.key() + ": " + file.value().section('\n', 0, 0);
     QVERIFY2(silent.isEmpty(), qPrintable(silent.join('\n')));
 }

@@ -1,5 +1,5 @@
-// Reads the window's QML files, and fails on a Repeater that stands right in a layout: Qt 6.4's layouts call items of
-// it that are gone. LayoutRepeater is for that.
+// Tests that no Repeater of the window's QML files stands right in a layout: Qt 6.4's layouts call items of it that are
+// gone. LayoutRepeater is for that.
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>

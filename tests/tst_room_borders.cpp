@@ -1,7 +1,6 @@
-// Reads the include and import lines of every room and fails on one that crosses a border. The rule of the house is
-// ui -> app -> engine -> kernels; the table of what each room may include is in HACKING.md. Within a room the folders
-// stand on floors, and a file includes nothing from a floor above its own: so no folders include each other in a
-// circle.
+// Tests that no include or import line of any room crosses a border. The rule of the house is ui -> app -> engine ->
+// kernels; the table of what each room may include is in HACKING.md. Within a room the folders stand on floors, and a
+// file includes nothing from a floor above its own: so no folders include each other in a circle.
 #include <QDir>
 #include <QDirIterator>
 #include <QRegularExpression>

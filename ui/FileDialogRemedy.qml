@@ -1,8 +1,8 @@
-// Where a desktop has no file dialog, Qt shows its own over the window. This mends five faults that it has in Qt 6.4:
-// its path is on white in every theme; when a file is saved, the field of the name does not have the keyboard, and
-// Return there does nothing; a folder without subfolders cannot be chosen from within; after a folder was typed
-// with a slash at its end, the dialog crashes when it is opened there again; and it lets a file be written over without
-// a question, which is asked here.
+// Mends five faults of Qt 6.4's own file dialog, which is shown over the window where a desktop has none: its path is
+// on white in every theme; when a file is saved, the field of the name does not have the keyboard, and Return there
+// does nothing; a folder without subfolders cannot be chosen from within; after a folder was typed with a slash at its
+// end, the dialog crashes when it is opened there again; and it lets a file be written over without a question, which
+// is asked here.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App

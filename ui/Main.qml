@@ -1,5 +1,5 @@
-// The window. What is in it is Shell's business. It is the first file that is read, and Qt 6.4 finds the plugin of
-// QtQuick.Controls only where that file imports it.
+// Opens the window; what is in it is Shell's business. It is the first file that is read, and Qt 6.4 finds the plugin
+// of QtQuick.Controls only where that file imports it.
 import QtQuick
 import QtQuick.Controls // qmllint disable unused-imports
 import Spillway.App

@@ -1,4 +1,4 @@
-// What the program itself has to say, above the page; and what the model has to say while its page is not shown.
+// Shows notices above the page: those of the program itself, and those of the model while its page is not shown.
 pragma ComponentBehavior: Bound
 
 import QtQuick

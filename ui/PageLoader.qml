@@ -1,4 +1,4 @@
-// A page of the middle column, made when it is first shown and kept from then on.
+// Makes a page of the middle column when it is first shown, and keeps it from then on.
 import QtQuick
 import Spillway.Ui.Components
 

@@ -1,4 +1,4 @@
-// The pages of the middle column, in the order in which they lie on each other.
+// Names the pages of the middle column, in the order in which they lie on each other.
 import QtQuick
 
 QtObject {

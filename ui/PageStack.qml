@@ -1,4 +1,4 @@
-// The pages of the middle column, of which one is shown.
+// Holds the pages of the middle column, and shows one of them.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// The pressure panel in a window of its own.
+// Shows the pressure panel in a window of its own.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Monitor

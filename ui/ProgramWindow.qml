@@ -1,5 +1,5 @@
-// What the window and that of the panel have in common: the theme's colours for what Qt draws, a file dialog without its
-// faults, and the size that a screen has room for.
+// Holds what the window and that of the panel have in common: the theme's colours for what Qt draws, a file dialog
+// without its faults, and the size that a screen has room for.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme
@@ -7,7 +7,7 @@ import Spillway.Ui.Theme
 ApplicationWindow {
     id: root
 
-    // The largest that can be seen as a whole.
+    // The largest window that can be seen as a whole.
     readonly property size room: roomOn(Screen.width, Screen.height, Screen.desktopAvailableWidth, Screen.desktopAvailableHeight)
 
     // The desktop without its bars is that of all screens together, which may lie side by side. What a title bar takes is

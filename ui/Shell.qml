@@ -1,4 +1,4 @@
-// The columns of the window and what lies over them; what it does stands in WindowActions.
+// Lays out the columns of the window and what lies over them; WindowActions carries out what is asked of the window.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

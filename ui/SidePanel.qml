@@ -1,5 +1,5 @@
-// The left column: the conversations, and below them the ways to the other pages. In a narrow window it lies over the
-// page until something is chosen.
+// Shows the left column: the conversations, and below them the ways to the other pages. In a narrow window it lies over
+// the page until something is chosen.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// The bar on top: which model is open, and what concerns the whole window.
+// Shows on top which model is open, and the buttons that concern the whole window.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

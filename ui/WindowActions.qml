@@ -1,4 +1,4 @@
-// What can be asked of the window: another page, the sidebar, and what the table of shortcuts names.
+// Carries out what is asked of the window: another page, the sidebar, and what the table of shortcuts names.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Conversations
@@ -47,7 +47,8 @@ QtObject {
         page = which;
         pages.takeFocus();
     }
-    // The conversation, while the keyboard stays in the column, unless that makes room: Del still means what was chosen.
+    // Shows the conversation. The keyboard stays in the column, unless the column makes room; in either case Del still
+    // means the chosen row.
     function showBeside() {
         if (sidebarOver) {
             show(PageName.Conversation);
@@ -56,7 +57,7 @@ QtObject {
             page = PageName.Conversation;
         }
     }
-    // The way back is in the column.
+    // Shows the column first, in which the way back is.
     function removeShown() {
         showSidebar();
         column.removeShown();

@@ -4,8 +4,8 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
-/// What is shipped or linked, with the licence it comes under; the program's own first. Lives on the UI thread; made by
-/// the page that shows it.
+/// Lists what is shipped or linked, with the licence it comes under; the program's own first. Lives on the UI thread;
+/// made by the page that shows it.
 class LicenceModel : public QAbstractListModel
 {
     Q_OBJECT

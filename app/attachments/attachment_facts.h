@@ -7,7 +7,7 @@
 #include <QVariantList>
 #include <QtQml/qqmlregistration.h>
 
-/// What a page says of a file that came with a message. What it shows is safe to show.
+/// Holds what a page says of a file that came with a message. What it shows is safe to show.
 class AttachmentFacts
 {
     Q_GADGET

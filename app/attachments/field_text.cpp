@@ -4,7 +4,7 @@
 
 namespace {
 
-constexpr qsizetype kLongestInField = 200'000;          // what is still laid out without a pause
+constexpr qsizetype kLongestInField = 200'000;          // laid out without a pause that one notices
 constexpr qsizetype kLongestParagraphInField = 40'000;  // 50 ms a key
 
 }  // namespace

@@ -6,6 +6,6 @@
 /// Characters of the longest one.
 qsizetype longestParagraph(QStringView text);
 
-/// Whether a field can hold it, however slowly. With every key Qt shapes and breaks the whole paragraph anew that it is
-/// pressed in.
+/// Says whether a field can hold it, however slowly. With every key Qt shapes and breaks the whole paragraph anew that
+/// it is pressed in.
 bool fitsTheField(QStringView text);

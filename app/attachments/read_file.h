@@ -28,5 +28,5 @@ ReadFile readFile(const QString& path, const QString& folder, const std::stop_to
 ReadFile readKept(const DraftFile& kept, const QString& folder, const std::stop_token& stop,
                   const ReadLimits& limits = {});
 
-/// The same for text that has no file, such as a long paste.
+/// Does the same for text that has no file, such as a long paste.
 ReadFile readText(const QString& name, const QString& text, const QString& folder, const ReadLimits& limits = {});

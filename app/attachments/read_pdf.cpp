@@ -36,13 +36,14 @@ PdfText::State stateOf(int exitCode)
     }
 }
 
-/// Once for each run of this program: what the system could not confine the other by.
+/// Writes to the log, once in each run of this program, by what the system could not confine the other process.
 void noteMissingConfinement(const QByteArray& errors)
 {
     static std::atomic<bool> noted = false;
     for (const QByteArray& line : errors.left(kMostErrors).split('\n'))
         if (line.startsWith(kNotConfined) && !noted.exchange(true))
-            logWarning(QStringLiteral("reading PDF files: %1, only limited").arg(QString::fromUtf8(line.left(200))));
+            logWarning(QStringLiteral("the process that reads PDF files is only limited; ") +
+                       QString::fromUtf8(line.left(200)));
 }
 
 void end(QProcess& process)

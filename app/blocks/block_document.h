@@ -15,8 +15,8 @@
 #include <QTextDocument>
 #include <QtQml/qqmlregistration.h>
 
-/// What all of them share: the document and how things look in it. The document is written by us, piece by piece: no
-/// HTML is made or read. Lives on the UI thread; owned by its delegate.
+/// Holds what all of them share: the document and how things look in it. The document is written by us, piece by piece:
+/// no HTML is made or read. Lives on the UI thread; owned by its delegate.
 class BlockDocument : public QObject, public QQmlParserStatus
 {
     Q_OBJECT

@@ -13,7 +13,8 @@ constexpr int kDeepest = 8;       // deeper lists are not indented further
 // Sizes of headings, in tenths of the body size.
 constexpr int kHeadingSizes[] = {15, 13, 12, 11, 10, 10};
 
-/// What has to be added to `before` to make it `after`: text at the end of its last run; nothing when it is not that.
+/// Returns what has to be added to `before` to make it `after`: text at the end of its last run; nothing when it is not
+/// that.
 std::optional<QString> growth(const Paragraph& before, const Paragraph& after)
 {
     const qsizetype runs = before.spans.size();

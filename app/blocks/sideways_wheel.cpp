@@ -11,7 +11,7 @@ namespace {
 constexpr qreal kLine = 24;    // pixels
 constexpr qreal kNotch = 120;  // what a wheel says of one
 
-/// How far to the left, in pixels; 0: that way is not meant.
+/// Returns how far to the left, in pixels; 0: that way is not meant.
 qreal sideways(const QWheelEvent& wheel)
 {
     const bool pixels = !wheel.pixelDelta().isNull();

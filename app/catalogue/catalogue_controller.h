@@ -79,27 +79,27 @@ public:
     QString error() const { return m_error; }
 
     static constexpr qsizetype kMostRecent = 8;
-    /// What was opened last, the newest first.
+    /// Returns what was opened last, the newest first.
     QList<RecentModel> recent() const { return m_recent; }
 
-    /// Where what is open lies, as ModelEntry::id; empty: nothing is.
+    /// Returns where what is open lies, as ModelEntry::id; empty: nothing is.
     const QString& openId() const { return m_models.open(); }
-    /// What writes text and can be opened, by title.
+    /// Returns what writes text and can be opened, by title.
     QList<ModelEntry> measurable() const;
 
     /// Shows the models of these servers in the list from now on, too.
     void setElsewhere(const QList<ModelEntry>& models);
-    /// The user's own; they are looked into at once if anything has been yet. `fetchFolder`: where what is fetched
-    /// goes; it is looked into as well, and need not hold a model yet.
+    /// Sets the user's own folders, which are searched at once if there has been a search yet. `fetchFolder`: where
+    /// fetched models go; it is searched as well, and need not hold a model yet.
     void setFolders(const QStringList& folders, const QString& fetchFolder = {});
-    /// What a model would be loaded with: fit is judged by it.
+    /// Sets what a model would be loaded with: fit is judged by it.
     void setLoadRequest(const engine::LoadRequest& request);
 
     /// Looks for models if nobody has yet.
     Q_INVOKABLE void begin();
     Q_INVOKABLE void rescan();
     Q_INVOKABLE void cancelScan();
-    /// How much memory is free now.
+    /// Measures how much memory is free now.
     Q_INVOKABLE void measure();
     Q_INVOKABLE void dismissError();
 
@@ -107,7 +107,7 @@ public:
     Q_INVOKABLE bool open(const QString& id);
     /// A file that was fetched just now, say; by the name of its row, or else by `name`.
     void openFile(const QString& path, const QString& name);
-    /// One of `recent`, by its path.
+    /// Opens one of `recent`, by its path.
     Q_INVOKABLE void openRecent(const QString& path);
     /// Finds out which of `recent` are there, on another thread: a share may take its time to answer.
     Q_INVOKABLE void lookAtRecent();

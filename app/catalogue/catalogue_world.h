@@ -14,13 +14,13 @@ struct CatalogueWorld {
     std::function<QList<Place>()> otherPlaces;
     std::function<engine::MachineMemory()> memory;
     QString cacheFile;   // of headers; empty: none
-    QString usedFile;    // of which models were used when; empty: none
+    QString usedFile;    // says which models were used when; empty: none
     QString guide = {};  // has a button of its own and is no row; empty: there is none
     WalkLimits limits = {};
     DraftModels::MayDraft mayDraft = [](const auto& model, const auto& draft) {
         return engine::may_draft(model, draft).has_value();
     };
-    QString draftsFile = {};  // of which guesses for which; empty: none
+    QString draftsFile = {};  // says which model guesses for which; empty: none
 
     static CatalogueWorld ofThisComputer(const ModelInspector& inspect, const ProfileFolders& folders,
                                          const QString& guide);

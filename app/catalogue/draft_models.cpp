@@ -46,7 +46,7 @@ DraftModels::~DraftModels()
     m_opener.setDraftOf([](const QString&) { return QString(); });
 }
 
-/// What a look at the headers leaves.
+/// Returns what a look at the headers leaves.
 QList<ModelEntry> DraftModels::candidates(const ModelEntry& entry) const
 {
     QList<ModelEntry> found;

@@ -27,7 +27,7 @@ class DraftModels : public QObject
     Q_PROPERTY(int changes READ changes NOTIFY changed)
 
 public:
-    /// Whether the second may guess for the first: engine::may_draft, or a fake one. Called on a pool thread.
+    /// Says whether the second may guess for the first: engine::may_draft, or a fake one. Called on a pool thread.
     using MayDraft = std::function<bool(const std::filesystem::path& model, const std::filesystem::path& draft)>;
 
     DraftModels(ModelListModel& models, ModelController& opener, MayDraft mayDraft, const QString& choicesFile,
@@ -44,13 +44,13 @@ public:
     Q_INVOKABLE int chosen(const QString& id) const;
     /// One of offers(), or -1: none.
     Q_INVOKABLE void choose(const QString& id, int offer);
-    /// Whether the open model was opened with another choice than the present one.
+    /// Says whether the open model was opened with another choice than the present one.
     Q_INVOKABLE bool opensOtherwise() const;
 
     /// The smallest that may guess for the model of the request and finds room beside it. Empty: there is none, one is
     /// chosen already, or which may is not known yet; a later call knows.
     std::optional<ModelEntry> suggested(const engine::LoadRequest& request, const engine::MachineMemory& memory);
-    /// The same as choose(), by the paths of both; an empty one: none.
+    /// Does the same as choose(), by the paths of both; an empty one: none.
     void chooseFile(const QString& path, const QString& draft);
     /// The path of the file that is to guess for this one; empty: none is.
     QString draftOf(const QString& path) const { return m_choices.of(path); }

@@ -22,12 +22,12 @@ class ExpertsOnDevice : public QObject
 public:
     using QObject::QObject;
 
-    /// What models would be loaded with: another device has another share.
+    /// Sets what models would be loaded with: another device has another share.
     void setLoadRequest(const engine::LoadRequest& request);
     void find(const QString& id, const QString& path);
 
 Q_SIGNALS:
-    /// Undefined, as it is not known any more, or for expertsOnDevice()'s reasons.
+    /// The share is undefined where it is not known any more, and for expertsOnDevice()'s reasons.
     void found(const QString& id, const QVariant& share);
 
 private:

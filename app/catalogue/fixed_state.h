@@ -7,8 +7,8 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// What layers that keep a state of fixed size are worth, as a value for the pages. Bytes are doubles, since QML has no
-/// 64-bit integers.
+/// Says what layers that keep a state of fixed size are worth, as a value for the pages. Bytes are doubles, since QML
+/// has no 64-bit integers.
 class FixedState
 {
     Q_GADGET

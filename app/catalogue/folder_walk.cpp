@@ -14,7 +14,7 @@ bool isModelFile(const QString& name)
     return name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
 }
 
-/// Whether the name is one that browsers and the programs that fetch models give to what they have not finished.
+/// Says whether the name is one that browsers and the programs that fetch models give to what they have not finished.
 bool isUnfinished(const QString& name)
 {
     if (name.startsWith(QLatin1String("incomplete-")))

@@ -20,7 +20,7 @@ struct FoundFile {
     bool belongsToBlob = false;  // its store may remove it without asking
 };
 
-/// What one place holds.
+/// Holds what was found in one place.
 struct Findings {
     QList<FoundFile> files;
     int unfinished = 0;

@@ -12,8 +12,8 @@ struct UsedModel {
     qint64 ms = 0;  // since 1970
 };
 
-/// What was opened, kept in one JSON file, each at once; a damaged file counts as empty, and only the newest are kept.
-/// Lives on the UI thread; owned by CatalogueController.
+/// Holds what was opened, kept in one JSON file, each at once; a damaged file counts as empty, and only the newest are
+/// kept. Lives on the UI thread; owned by CatalogueController.
 class LastUsed
 {
 public:

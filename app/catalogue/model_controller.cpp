@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-/// What was found in a file, in which memory, and the draft model that was asked for, where that is there.
+/// Holds what was found in a file, in which memory, and the draft model that was asked for, where that is there.
 struct ModelController::Inspected {
     engine::Result<engine::ModelInfo> info;
     engine::MachineMemory memory;

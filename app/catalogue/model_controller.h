@@ -23,7 +23,7 @@ using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::
 /// What others know of a model by its path.
 using TextOfPath = std::function<QString(const QString& path)>;
 
-/// What was found in a model file, and the machine's memory at that time.
+/// Holds what was found in a model file, and the machine's memory at that time.
 struct LookedInto {
     engine::ModelInfo info;
     engine::MachineMemory memory;
@@ -95,7 +95,7 @@ public:
     void setDraftOf(TextOfPath draftOf) { m_draftOf = std::move(draftOf); }  // the small model that guesses for it
     void setServerOf(TextOfPath serverOf);                                   // of a model elsewhere, by its name
     bool draftChanged() const;  // another one would guess for what is open, now, than was loaded with it
-    /// What loads start from, from the next one on.
+    /// Sets what loads start from, from the next one on.
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
 

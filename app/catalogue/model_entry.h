@@ -27,8 +27,8 @@ enum Kind {
 Q_ENUM_NS(Kind)
 }  // namespace ModelKind
 
-/// What is known of one model file, or of a split model's files together, as a value for the pages. What comes from
-/// files and other programs has been made safe to show; `path` is as it is.
+/// Holds what is known of one model file, or of a split model's files together, as a value for the pages. What comes
+/// from files and other programs has been made safe to show; `path` is as it is.
 class ModelEntry
 {
     Q_GADGET

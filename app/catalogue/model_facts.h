@@ -10,7 +10,8 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// What can be said of a model file, as a value for the pages. Text comes from the file and has been made safe to show.
+/// Holds what can be said of a model file, as a value for the pages. Text comes from the file and has been made safe to
+/// show.
 class ModelFacts
 {
     Q_GADGET

@@ -35,12 +35,12 @@ public:
     void add(const QList<ModelEntry>& entries);
     void finishScan();
     void remove(const QString& id);
-    /// What servers have; no scan finds it. Those given before and not now are gone.
+    /// Sets what servers have; no scan finds it. Those given before and not now are gone.
     void setElsewhere(const QList<ModelEntry>& entries);
 
-    /// What fit is judged by; the rows' verdicts are computed again.
+    /// Sets what fit is judged by; the rows' verdicts are computed again.
     void setMemory(const engine::LoadRequest& request, const engine::MachineMemory& memory);
-    /// What guesses for a model, and needs memory beside it; null: nothing does.
+    /// Finds the draft model that guesses for a model, and needs memory beside it; null: none does.
     using DraftOf = std::function<const engine::ModelInfo*(const ModelEntry& entry)>;
     void setDraftOf(DraftOf draftOf) { m_draftOf = std::move(draftOf); }
     /// See ModelFit::expertsOnDevice.

@@ -10,7 +10,7 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// What deleting a model takes from the disk, as a value for the pages. What is shown has been made safe to show.
+/// Says what deleting a model takes from the disk, as a value for the pages. What is shown has been made safe to show.
 class ModelRemoval
 {
     Q_GADGET

@@ -115,7 +115,7 @@ private:
         }
     }
 
-    /// Whether no row has these bytes yet: a file may be reached in several ways, and a split model by each part.
+    /// Says whether no row has these bytes yet: a file may be reached in several ways, and a split model by each part.
     bool isNew(const FoundFile& file)
     {
         const auto split = splitName(file.path);

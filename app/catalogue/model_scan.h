@@ -9,7 +9,7 @@
 #include <functional>
 #include <stop_token>
 
-/// What a scan is to do.
+/// Holds what a scan is to do.
 struct ScanRequest {
     QList<Place> places;
     QStringList files;  // that were opened by themselves, wherever they lie
@@ -18,7 +18,7 @@ struct ScanRequest {
     std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)> inspect;
 };
 
-/// What became of one place.
+/// Holds what became of one place.
 struct PlaceReport {
     Place place;
     bool there = false;

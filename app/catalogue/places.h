@@ -14,7 +14,7 @@ struct Place {
     QString path;
 };
 
-/// What the places of other programs depend on; a test gives its own.
+/// Holds what the places of other programs depend on; a test gives its own.
 struct Surroundings {
     enum class System { Linux, Windows };
     System system = System::Linux;

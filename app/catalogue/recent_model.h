@@ -5,7 +5,7 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
-/// What the menu of the models says of one, as a value for the pages; its texts are safe to show.
+/// Holds what the menu of the models says of one, as a value for the pages; its texts are safe to show.
 class RecentModel
 {
     Q_GADGET

@@ -32,7 +32,7 @@ private:
     bool m_loaded = false;
 };
 
-/// What to open at the start, and what the user has to know of it.
+/// Holds what to open at the start, and what the user has to know of it.
 struct StartModel {
     QString file;  // empty: none
     QString sentence;
@@ -45,7 +45,8 @@ struct StartModel {
         SettingsController::StartWith wish = SettingsController::LastModel;
         bool lastIsThere = true;  // the file of `last`
 
-        /// Whether that decides. It is found out beforehand, by somebody who may wait for a share that does not answer.
+        /// Says whether that decides. It is found out beforehand, by somebody who may wait for a share that does not
+        /// answer.
         bool goesByLast() const;
     };
     static StartModel choose(const Given& given);

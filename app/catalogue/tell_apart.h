@@ -11,7 +11,7 @@ struct NamedFile {
     QString server = {};  // of a model elsewhere, as the user knows it
 };
 
-/// What has to be said beside each name so that no two read alike: nothing where the name is there once; else the name
-/// of the file; its whole path where files of one name lie in several folders. Of a model elsewhere it is the server,
-/// and what that calls the model where it has several of the name. Safe to show.
+/// Returns what has to be said beside each name so that no two read alike: nothing where the name is there once; else
+/// the name of the file; its whole path where files of one name lie in several folders. Of a model elsewhere it is the
+/// server, and what that calls the model where it has several of the name. Safe to show.
 QStringList tellApart(const QList<NamedFile>& files);

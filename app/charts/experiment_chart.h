@@ -35,7 +35,7 @@ public:
     void setRows(ExperimentRowModel* rows);
 
     QString title() const { return m_title; }
-    /// What its curves mean; without a colour: the earlier run's.
+    /// Returns what its curves mean; without a colour: the earlier run's.
     QList<std::pair<QString, QColor>> legend() const;
 
     /// The context nearest to x, and what was measured there: a list of { contextTokens, strategy, name, value,

@@ -24,9 +24,9 @@ std::optional<double> valueOf(const ExperimentRun& run, const ExperimentRow& row
 /// The contexts on the x axis, ascending: of the shown run, and of the earlier one unless that is hidden.
 QList<int> contexts(const ExperimentRowModel& rows, const QStringList& hidden);
 
-/// One curve for each strategy of a model, and dashed those of the earlier run; the axes' ranges. The x axis is the
-/// binary logarithm of the context. `hidden`: strategies by number, and "earlier". Gives the highest value; 0: there is
-/// no scale.
+/// Draws one curve for each strategy of a model, and dashed ones for the earlier run, and sets the axes' ranges. The x
+/// axis is the binary logarithm of the context. `hidden`: strategies by number, and "earlier". Gives the highest value;
+/// 0: there is no scale.
 double draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity,
             const QList<QColor>& colors, const QStringList& hidden);
 

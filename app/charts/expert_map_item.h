@@ -38,7 +38,7 @@ class ExpertMapItem : public MonitorItem
     Q_PROPERTY(QVariantMap pointed READ pointed NOTIFY pointedChanged)
 
 public:
-    /// Which tokens' choices are counted.
+    /// Says which tokens' choices are counted.
     enum Span { Answer, Conversation };
     Q_ENUM(Span)
 

@@ -4,7 +4,7 @@
 #include "app/charts/chart_item.h"
 #include "app/charts/nearest_point.h"
 
-/// What one of those that guess has guessed of an answer, as a value for the window.
+/// Holds what one of those that guess has guessed of an answer, as a value for the window.
 class GuessSum
 {
     Q_GADGET

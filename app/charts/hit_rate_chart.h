@@ -18,8 +18,8 @@ public:
 
     bool measured() const { return m_measured; }  // there is a point
 
-    /// What was measured at the point nearest to x: contextTokens, share, hits and misses since the point before,
-    /// whether it is `earlier`; empty where there is none.
+    /// Returns what was measured at the point nearest to x: contextTokens, share, hits and misses since the point
+    /// before, whether it is `earlier`; empty where there is none.
     Q_INVOKABLE QVariantMap at(double x) const;
     /// The newest point; empty where there is none.
     Q_INVOKABLE QVariantMap newest() const;

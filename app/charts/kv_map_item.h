@@ -55,12 +55,12 @@ public:
     int statesOnDevice() const { return allStates().device; }
     int statesOnHost() const { return allStates().host; }
     double stateBytes() const { return double(allStates().bytes); }
-    /// What is known of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host, device,
-    /// moving, window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy, absent
-    /// where nothing has. Of a cell that does not grow: states, firstLayer, lastLayer, host, device, bytes. Empty: the
-    /// pointer is on none.
+    /// Returns what is known of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host,
+    /// device, moving, window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy,
+    /// absent where nothing has. Of a cell that does not grow: states, firstLayer, lastLayer, host, device, bytes.
+    /// Empty: the pointer is on none.
     QVariantMap hovered() const;
-    /// The same of any cell, for the keyboard and for tests; `column` -1: the one that does not grow.
+    /// Does the same for any cell, for the keyboard and for tests; `column` -1: the one that does not grow.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;
     /// The item was moved away from under the pointer.
     Q_INVOKABLE void forgetPointer();

@@ -14,7 +14,7 @@ struct NearPoint {
     const Point* point = nullptr;
 };
 
-/// Whether the run is that of the answer which is measured now, or was measured last.
+/// Says whether the run is that of the answer which is measured now, or was measured last.
 inline bool isNewest(const PressureHistory& history, const PressureHistory::Run& run)
 {
     return &run == &history.runs().back() && !run.earlier;

@@ -35,7 +35,8 @@ public:
     QVariant draggedBytes() const;   // where a line is being dragged to; undefined: none is
     QVariant draggedBudget() const;  // the same, where it is the budget's
 
-    /// What was measured there: weights, experts, kv, state, scratch, others, free, in bytes; empty where nothing was.
+    /// Returns what was measured there: weights, experts, kv, state, scratch, others, free, in bytes; empty where
+    /// nothing was.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:

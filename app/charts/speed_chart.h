@@ -30,8 +30,8 @@ public:
 
     QStringList marks() const { return m_marks; }  // the series of ticks that there are, hidden ones too
 
-    /// What is drawn at the nearest measured point of any series that is shown, else at x: contextTokens, measured and
-    /// whether it is `earlier`, predicted, in tokens/s; absent where there is none.
+    /// Returns what is drawn at the nearest measured point of any series that is shown, else at x: contextTokens,
+    /// measured and whether it is `earlier`, predicted, in tokens/s; absent where there is none.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:

@@ -64,7 +64,7 @@ public:
     /// No more text comes.
     void finish();
 
-    /// How long the model thought, in all; it is said of its first reasoning.
+    /// Sets how long the model thought, in all; it is said of its first reasoning.
     void setReasoningMs(std::optional<double> ms);
 
     /// Returns all of the code whose first or later part is in this row.

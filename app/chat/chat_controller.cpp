@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kDraftDelayMs = 500;
 
-/// Whether the prompt stays as it is, and the room for its answer.
+/// Says whether the prompt stays as it is, and the room for its answer.
 bool asksTheSame(const ConversationSettings& a, const ConversationSettings& b)
 {
     const auto longest = [](const ConversationSettings& s) { return s.sampling.value(QLatin1String("max_tokens")); };

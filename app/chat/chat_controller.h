@@ -63,13 +63,13 @@ public:
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
     /// `unread`: how many more files are attached that are still being read or could not be read.
     void setDraftFiles(const QList<DraftFile>& files, int unread = 0);
-    /// The same of one that is not shown, where files that could not be read do not count. False: there is nothing else
-    /// in it, and it is gone.
+    /// Does the same for one that is not shown, where files that could not be read do not count. False: there is
+    /// nothing else in it, and it is gone.
     bool keepDraftFiles(const QString& conversation, const QList<DraftFile>& files, int unread);
     bool continuesText() const { return m_turns.model() && !m_turns.model()->has_chat_template; }
     QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line
 
-    /// What the conversation is asked with. Not for pages: the settings' controller shows it.
+    /// Returns what the conversation is asked with. Not for pages: the settings' controller shows it.
     ConversationSettings settings() const { return m_shown->header.settings; }
     void setSettings(const ConversationSettings& settings);
 

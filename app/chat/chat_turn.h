@@ -56,7 +56,7 @@ public:
     QVariant tokensPerSecondElsewhere() const;  // of them together; undefined: not known
     bool canSend() const { return obstacle().isEmpty(); }
     QString obstacle() const;  // why nothing can be sent now; empty when it can
-    /// How much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
+    /// Returns how much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
     QString savedNote() const { return m_shown->savedNote; }
 
     /// False when it cannot be sent now, and `obstacle` says why, or is too long to be kept; it stays where it was

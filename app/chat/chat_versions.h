@@ -20,7 +20,7 @@ public:
 
     /// Makes a new version: of a question, which is then asked; or of an answer, which says this from now on.
     Q_INVOKABLE bool edit(const QString& message, const QString& text);
-    /// The same of a question, of whose files only these go with it, by their ids.
+    /// Does the same for a question, of whose files only these go with it, by their ids.
     Q_INVOKABLE bool edit(const QString& message, const QString& text, const QStringList& files);
     Q_INVOKABLE void showPrevious(const QString& message) { show(message, -1); }
     Q_INVOKABLE void showNext(const QString& message) { show(message, 1); }

@@ -83,7 +83,7 @@ private:
     bool m_countingDraft = false;  // the engine is at it
     std::stop_source m_countingStop;
     bool m_draftIsTooLong = false;
-    bool m_draftIsOther = false;  // than what was counted last, or is being counted
+    bool m_draftIsOther = false;  // than the text that was counted last, or is being counted
     int m_pastes = 0;
     QString m_pasted;  // what addText() gave back for it
     qsizetype m_pastedLength = 0;

@@ -18,9 +18,9 @@ struct TextPiece {
 class GuessedText
 {
 public:
-    /// A turn begins that writes this answer from that character on: what was remembered of such is gone.
+    /// Call it when a turn begins that writes this answer from that character on: it forgets the pieces from there on.
     void begin(const QString& conversation, const QString& answer, qsizetype from);
-    /// The turn that writes this answer has ended.
+    /// Remembers the guessed pieces of the answer whose turn has ended.
     void end(const QString& conversation, const QString& answer, const engine::Turn& turn);
     void forget(const QString& conversation) { m_pieces.remove(conversation); }
 

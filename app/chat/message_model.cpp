@@ -69,7 +69,7 @@ bool isLive(MessageModel::Status status)
 
 }  // namespace
 
-/// What a row says of its message.
+/// Holds what a row says of its message.
 struct MessageModel::Facts {
     StoredMessage message;
     Status status = Complete;

@@ -78,9 +78,9 @@ public:
     void show(const OpenConversation& conversation);
     /// Makes them the answers to this question, oldest first.
     void showAnswers(const OpenConversation& conversation, const QString& question);
-    /// The text of the message that is being made has grown.
+    /// Appends to the text of the message that is being made.
     void append(const QString& message, const QString& text);
-    /// How fast it is being made. Forgotten when it is no more.
+    /// Sets how fast it is being made. Forgotten when it is no more.
     void setSpeed(const QString& message, double tokensPerSecond);
 
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }

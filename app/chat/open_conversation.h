@@ -92,8 +92,8 @@ struct OpenConversation {
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
     bool worthKeeping() const;  // something was said, is being written or attached, or was chosen
-    /// The conversation was saved for a draft only, and the draft has been deleted. False while files are being read
-    /// for it, or while it is shown with some that could not be.
+    /// Says whether the conversation was saved for a draft only, and the draft has been deleted. False while files are
+    /// being read for it, or while it is shown with some that could not be.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
     /// A new one with nothing but files: it is saved when the first of them has been read, and dropped if none can be.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }

@@ -8,8 +8,8 @@
 
 #include <optional>
 
-/// Where a message lies in the prompt. `message`: its place in the order in which the conversation's were made, from 1,
-/// which stays the same through versions, export and import; 0: the system prompt.
+/// Says where a message lies in the prompt. `message`: its place in the order in which the conversation's were made,
+/// from 1, which stays the same through versions, export and import; 0: the system prompt.
 struct MessageTokens {
     int message = 0;
     engine::TokenRange tokens;

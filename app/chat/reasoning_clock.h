@@ -18,7 +18,7 @@ public:
     void start(QStringView earlier, std::optional<double> ms);
     /// More of the answer came. True: a thought has ended, and ms() has grown.
     bool add(QStringView text);
-    /// No more of the answer comes. True: that cut a thought off, and ms() has grown by the time it had.
+    /// Call it when no more of the answer comes. True: that cut a thought off, and ms() has grown by its time.
     bool end();
 
     std::optional<double> ms() const { return m_ms; }  // empty: not known, or it did not think

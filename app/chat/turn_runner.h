@@ -36,9 +36,9 @@ public:
     /// Stops only this one of the answers that are being made there.
     void stop(OpenConversation& conversation, const QString& answer);
     void stopAll();
-    /// How many tokens an answer that begins from now on may draft at a time.
+    /// Sets how many tokens an answer that begins from now on may draft at a time.
     void setMostDrafted(int tokens) { m_options.most_drafted = tokens; }
-    /// How many answers are made at the same time; the others wait. At first kMostAnswersAtOnce.
+    /// Sets how many answers are made at the same time; the others wait. At first kMostAnswersAtOnce.
     void setMostAtOnce(int answers) { m_mostAtOnce = answers; }
     bool busy() const { return m_queue.busy() || !m_queue.waiting().isEmpty(); }  // with any of them
     /// The conversation was thrown away: what its turn makes belongs to nobody.
@@ -49,7 +49,7 @@ public:
     QStringList pinned(const QString& id) const { return m_pinned.of(id); }
     /// The conversations whose turns run, in the order in which they began.
     QStringList answered() const;
-    /// The one whose answer has this number; null: none, or nobody wants it any more.
+    /// Returns the conversation whose answer has this number; null: none has, or nobody wants it any more.
     OpenConversation* answeredBy(quint64 turn) const;
     std::optional<int> position(const QString& id) const { return m_queue.position(id); }
 
@@ -80,7 +80,7 @@ Q_SIGNALS:
     void turnsChanged();  // one of any conversation has ended, or left the queue
     void activityChanged(const QString& id, ConversationActivity::Value activity);
 
-    void modelChanged();  // it loads, is there, is gone or made room
+    void modelChanged();  // the model loads, is there, is gone or made room
     void modelLost();     // the engine had to close it; the message that was being answered says why
 
 private:

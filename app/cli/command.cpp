@@ -17,11 +17,20 @@ namespace cli {
 
 namespace {
 
+/// Lists the names, separated by commas.
+std::string kv_type_names()
+{
+    std::string names;
+    for (const engine::NamedKvType& one : engine::kKvTypes)
+        names += (names.empty() ? "" : ", ") + std::string(one.name);
+    return names;
+}
+
 engine::Result<engine::KvType> kv_type(const std::string& name)
 {
     if (const auto type = engine::kv_type_named(name))
         return *type;
-    return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of f32, f16, q8_0");
+    return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of " + kv_type_names());
 }
 
 }  // namespace
@@ -48,11 +57,10 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("-b,--batch-size", load.prefill_chunk_tokens,
                        "tokens of a prefill step; 0: 512, or as many as keep a GPU and its link busy");
     command.add_option("--ub,--ubatch-size", ubatch_tokens, "the same, and goes before -b");
-    command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
-    command.add_option(
-        "--cache-type-v,--ctv", v_type,
-        "type of the KV cache's values: f32, f16, q8_0; without effect where a value is a part of its key "
-        "(latent attention)");
+    command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: " + kv_type_names());
+    command.add_option("--cache-type-v,--ctv", v_type,
+                       "type of the KV cache's values: " + kv_type_names() +
+                           "; without effect where a value is a part of its key (latent attention)");
     command.add_option("--kv-block", load.kv_block_tokens, "tokens of a KV block, a multiple of 16");
     command.add_option("--device", placement.device,
                        "where to compute: cpu, cuda[:N], or emulated: a device in host memory");

@@ -8,7 +8,7 @@ namespace cli {
 
 /// Counts Ctrl+C from now on; it no longer ends the program, unless it comes twice without clear_interrupts().
 void catch_interrupts();
-/// The same for SIGTERM, with which systems end what runs in the background.
+/// Does the same for SIGTERM, with which systems end what runs in the background.
 void catch_termination();
 bool interrupted();
 void clear_interrupts();

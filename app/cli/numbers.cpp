@@ -24,7 +24,7 @@ struct LogitsOptions {
     std::string out;
 };
 
-/// Lines of ids, separated by commas or spaces; empty lines are left out.
+/// Reads lines of ids, which are separated by commas or spaces; empty lines are left out.
 engine::Result<std::vector<std::vector<int>>> read_batch(const std::string& path)
 {
     const auto text = read_text(path);

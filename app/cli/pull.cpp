@@ -42,7 +42,7 @@ std::string size_text(std::int64_t bytes)
     return text.data();
 }
 
-/// Who asked: the hub gives more to whom it knows.
+/// Says who asked, since the hub gives more to those whom it knows.
 enum class Asker { HasToken, HasNone, OfAnother };
 
 int report_failure(const net::Failure& failure, Asker asker)

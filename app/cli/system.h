@@ -7,7 +7,7 @@
 
 namespace cli {
 
-/// What follows the program's name, in UTF-8.
+/// Returns what follows the program's name, in UTF-8.
 std::vector<std::string> arguments(int argc, char** argv);
 
 // ---- streams ----

@@ -75,7 +75,7 @@ std::string PrintedMarks::end()
     return std::exchange(held_, {});
 }
 
-/// What is said in an answer that begins with a thought between these marks; none where it does not.
+/// Returns what is said in an answer that begins with a thought between these marks; none where it does not.
 static std::optional<std::string> said_after(std::string_view text, const engine::ReasoningMark& mark)
 {
     const bool opened = text.starts_with(mark.open);

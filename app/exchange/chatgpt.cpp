@@ -32,7 +32,7 @@ QString withoutSources(QString text)
     return text.contains(QChar(0xE200)) ? text.remove(source) : text;
 }
 
-/// What one node says: a message, or a part of an answer.
+/// Holds what one node says: a message, or a part of an answer.
 struct Said {
     Role role = Role::User;
     Words words = {};
@@ -55,7 +55,7 @@ public:
     int leftOut() const { return m_leftOut; }
 
 private:
-    /// Where a node is among the messages.
+    /// Says where a node is among the messages.
     struct Place {
         qsizetype message = -1;  // of it, or the nearest before it; -1: none
         bool sameAnswer = true;  // nothing has branched off or been asked since
@@ -225,7 +225,7 @@ void Nodes::leaveFilesOut(const QJsonArray& attachments, Words& words)
     }
 }
 
-/// What the user told every conversation, or this one.
+/// Reads what the user told every conversation, or this one.
 void Nodes::readSystem(const QJsonValue& message)
 {
     QString& prompt = m_conversation.header.settings.systemPrompt;

@@ -30,7 +30,7 @@ public:
     /// Says, when the job is done, whether a single conversation was larger than `largest_bytes`.
     bool tooLargeToImport() const { return m_tooLarge; }
 
-    /// What a conversation's file is called, without a suffix: its title, as far as file systems bear it.
+    /// Returns what a conversation's file is called, without a suffix: its title, as far as file systems bear it.
     static QString fileName(const QString& title);
 
 Q_SIGNALS:

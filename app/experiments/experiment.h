@@ -44,8 +44,8 @@ struct ExperimentModel {
     bool operator==(const ExperimentModel&) const = default;
 };
 
-/// Where a mixture's routed experts lie while it is measured on a device, and what room that has for copies of those
-/// in RAM.
+/// Says where a mixture's routed experts lie while it is measured on a device, and what room that has for copies of
+/// those in RAM.
 struct ExpertChoice {
     static inline const QString kNoCopies = QStringLiteral("off");
     static inline const QString kAutomatic = QStringLiteral("auto");
@@ -82,9 +82,9 @@ struct ExperimentPlan {
     bool hasExperts() const;  // any of its models
     /// Returns each place of experts with each room for copies.
     QList<ExpertChoice> expertChoices() const;
-    /// Whether there is a choice: the model has experts, and a device.
+    /// Says whether there is a choice: the model has experts, and a device.
     bool placesExperts(int model, Strategy::Name strategy) const;
-    /// What becomes of a choice there: where there is none, the one that says nothing.
+    /// Returns what becomes of a choice there: where there is none, the one that says nothing.
     ExpertChoice expertsOf(int model, Strategy::Name strategy, const ExpertChoice& wanted) const;
     bool operator==(const ExperimentPlan&) const = default;
 
@@ -97,7 +97,7 @@ struct ExperimentPlan {
     static constexpr int kMostMinutes = 24 * 60;
 };
 
-/// What came of one cell. Numbers that are not there were not measured, or do not exist.
+/// Holds what came of one cell. Numbers that are not there were not measured, or do not exist.
 struct ExperimentRow {
     ExperimentCell cell;
     Outcome::Kind outcome = Outcome::Measured;

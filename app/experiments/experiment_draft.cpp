@@ -48,7 +48,7 @@ qint64 tokensIn(const QString& word)
     return number << (unit == QLatin1String("K") ? 10 : unit == QLatin1String("M") ? 20 : 0);
 }
 
-/// Whether it is a size that copies of experts can be given: "2GiB".
+/// Says whether it is a size that copies of experts can be given: "2GiB".
 bool isRoomForCopies(const QString& word)
 {
     engine::PlacementText text;

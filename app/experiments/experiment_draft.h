@@ -24,7 +24,7 @@ public:
 };
 Q_DECLARE_METATYPE(ExperimentChoice)
 
-/// What is chosen, and why it cannot be measured yet. Lives on the UI thread; owned by ExperimentsController.
+/// Holds what is chosen, and why it cannot be measured yet. Lives on the UI thread; owned by ExperimentsController.
 class ExperimentDraft : public QObject
 {
     Q_OBJECT

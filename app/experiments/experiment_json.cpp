@@ -33,7 +33,7 @@ constexpr std::array<std::pair<const char*, Number>, 10> kNumbers = {{
     {"expert_misses", &ExperimentRow::expertMisses},
 }};
 
-/// What there is under a key; a null is nothing, and what is no sound number spoils the rest.
+/// Holds what there is under a key; a null is nothing, and what is no sound number spoils the rest.
 class Reader
 {
 public:

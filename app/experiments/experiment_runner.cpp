@@ -20,8 +20,8 @@ constexpr qsizetype kMostOutput = 1024 * 1024;
 constexpr qsizetype kMostErrors = 64 * 1024;  // the last of them count
 constexpr int kUsage = 2;                     // exit code of spillway-cli
 
-/// What a row takes, in no unit: reading grows with the context, and attention with its square. A row beyond what the
-/// model was made for is refused when the model is open.
+/// Returns what a row takes, in no unit: reading grows with the context, and attention with its square. A row beyond
+/// what the model was made for is refused when the model is open.
 double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
 {
     constexpr double kStart = 2000, kSquare = 1.0 / 32768;
@@ -32,8 +32,8 @@ double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// The reason is the engine's, in English; where another language does not know it, it says the kind first, as
-/// errorSentence() does.
+/// Says the engine's reason, which is in English, in the user's language. Where that does not know it, the kind of the
+/// error comes first, as errorSentence() has it.
 QString refusal(const QString& reason)
 {
     if (QString known = knownSentence(reason); !known.isEmpty())

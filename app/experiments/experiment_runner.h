@@ -41,7 +41,7 @@ public:
     qsizetype total() const { return m_cells.size(); }
     /// The cell that is being measured.
     std::optional<ExperimentCell> current() const;
-    /// How much of its shape has been made; empty: none is being made.
+    /// Returns how much of its shape has been made; empty: none is being made.
     std::optional<double> madeShare() const;
     /// The time that all that is left will take, judged by what the rows before took; empty: none has been measured.
     std::optional<double> remainingSeconds() const;

@@ -31,7 +31,7 @@ public:
     double share() const { return m_work ? m_work->share.load() : 0; }
     /// "mistral-7b:q4_k_m": whose file is held; empty: none is.
     QString shape() const { return m_model ? m_shape : QString(); }
-    /// What another process may open as long as it is held.
+    /// Returns what another process may open as long as it is held.
     QString file() const;
 
 Q_SIGNALS:

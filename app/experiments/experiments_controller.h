@@ -84,7 +84,7 @@ public:
     };
     Q_ENUM(State)
 
-    /// What differs between the program and its tests.
+    /// Holds what differs between the program and its tests.
     struct World {
         QString program;  // spillway-cli
         QString folder;   // of kept runs

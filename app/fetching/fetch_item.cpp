@@ -27,8 +27,8 @@ QStringList textsIn(const QJsonValue& array)
     return texts;
 }
 
-/// Whether a file that the list has as fetched may be one: it is removed when the fetch is cancelled, and anybody can
-/// have written the list.
+/// Says whether a file that the list has as fetched may be one: it is removed when the fetch is cancelled, and anybody
+/// can have written the list.
 bool mayHaveCome(const FetchItem& item, const QString& file)
 {
     // The folder that the user has chosen may be any; what is fetched there is called so.

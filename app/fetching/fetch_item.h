@@ -38,11 +38,11 @@ struct FetchItem {
     QStringList came;
 };
 
-/// Whether a file may be part of what an item wants, by its name and where it lies.
+/// Says whether a file may be part of what an item wants, by its name and where it lies.
 bool mayBeOf(const FetchItem& item, const QString& file);
 
-/// What there is to say in one line of all that is not done, as a value for the pages: one of them, and how many wait
-/// besides.
+/// Holds what there is to say in one line of all that is not done, as a value for the pages: one of them, and how many
+/// wait besides.
 class FetchSummary
 {
     Q_GADGET
@@ -70,8 +70,8 @@ public:
         : m_file(std::move(file))
     {
     }
-    /// Reads the list; what was running or waiting waits. A file that makes no sense holds nothing, and of what is said
-    /// to have come only that is believed which may be of the item.
+    /// Reads the list; items that were running or waiting wait. A file that makes no sense holds none. Of the files
+    /// that it says have come, only those are believed that may belong to the item.
     QList<FetchItem> read();
     /// The list's file exists but cannot be read, so write() leaves it alone.
     bool lost() const { return m_lost; }

@@ -72,10 +72,10 @@ public:
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
-    /// What is being fetched of a repository together with all of `companions`, by its first files.
+    /// Returns what is being fetched of a repository together with all of `companions`, by its first files.
     QHash<QString, Fetch::State> states(const QString& repository, const QStringList& companions) const;
 
-    /// Whether one of these files is being fetched, or is part of a model that is.
+    /// Says whether one of these files is being fetched, or is part of a model that is.
     bool needs(const QStringList& files) const;
     /// A model has been deleted: what is done and not there any more is no row.
     void forgetDeleted();

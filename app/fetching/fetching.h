@@ -49,11 +49,11 @@ public:
     bool available() const { return m_source != nullptr; }
     bool allowed() const { return m_permission->value() == 1; }
     QString host() const;
-    /// One says to the host who the user is.
+    /// Says whether there is a token, which tells the host who the user is.
     bool hasToken() const { return tokenPlace() != TokenPlace::None && tokenPlace() != TokenPlace::Leaving; }
     bool keepsToken() const { return hasToken() && tokenPlace() != TokenPlace::Environment; }  // that was entered here
     bool keepingToken() const { return m_keepingToken; }                                       // another, just now
-    QString tokenNote() const;  // where it is, one sentence
+    QString tokenNote() const;  // says in one sentence where the token is
     QString tokenTrouble() const { return m_tokenTrouble; }
     ModelFinder* finder() { return &m_finder; }
     ModelPage* page() { return &m_page; }

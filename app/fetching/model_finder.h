@@ -46,7 +46,7 @@ public:
     Q_INVOKABLE void more();
     /// Asks again for what failed last.
     Q_INVOKABLE void retry();
-    /// Which of the first models fit now.
+    /// Finds which of the first models fit now.
     Q_INVOKABLE void measure();
     void stop();
 

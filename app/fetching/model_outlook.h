@@ -61,8 +61,8 @@ public:
     bool onDevice() const { return m_onDevice; }  // a device beside the CPU is chosen
     int layers() const { return m_layers; }
     int deviceLayers() const { return m_deviceLayers; }  // of them on the device
-    /// What share of the experts lies on the device, where all the rest of the model does; undefined: all of them do,
-    /// or the rest does not.
+    /// Returns what share of the experts lies on the device, where all the rest of the model does; undefined: all of
+    /// them do, or the rest does not.
     QVariant expertsOnDevice() const { return m_expertsOnDevice; }
     QVariant spillTokens() const { return m_spillTokens; }  // where the first block leaves it; undefined: none does
 

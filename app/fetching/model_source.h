@@ -27,7 +27,7 @@ struct FoundRepository {
     std::optional<net::Chosen> recommended;  // nothing: there is no model in it
 };
 
-/// What the header of a model says that is not here yet.
+/// Holds what the header of a model says that is not here yet.
 struct LookedAt {
     engine::ModelInfo info;
     std::filesystem::path header = {};         // a file with nothing but its header; empty: it cannot be run
@@ -35,7 +35,7 @@ struct LookedAt {
     std::optional<engine::Planner> plan = {};  // of a model that can be run
 };
 
-/// What somebody wants to have.
+/// Holds what somebody wants to have.
 struct WantedModel {
     std::string repository;                               // "ORG/REPO", or FoundRepository::wanted of another kind
     std::string file;                                     // its path there; of a split model the first
@@ -82,15 +82,15 @@ public:
     virtual std::string host() const = 0;
     /// Says where the user's token for that host is kept. Opens no question.
     virtual TokenPlace token_place() const = 0;
-    /// Keeps another one, or none where it is empty. CannotWrite: all is as it was.
+    /// Keeps another token, or none where it is empty. CannotWrite: all is as it was.
     virtual engine::Status keep_token(const std::string& token, const std::stop_token& stop) = 0;
-    /// Brings it from the file into the password store, and out of that what was removed, where the store is open.
-    /// Opens no question.
+    /// Moves the token from the file into the password store, and removes from the store what was removed here, where
+    /// the store is open. Opens no question.
     virtual void settle_token(const std::stop_token& stop) = 0;
 
-    /// What repository() takes, where a text names one model rather than words to search for: an address of a file or
-    /// of a page on the hub, hf.co/ORG/REPO:QUANT, ORG/REPO:QUANT, ollama.com/NAME, or Ollama's NAME:TAG. It asks
-    /// nobody.
+    /// Returns what repository() takes, where a text names one model rather than words to search for: an address of a
+    /// file or of a page on the hub, hf.co/ORG/REPO:QUANT, ORG/REPO:QUANT, ollama.com/NAME, or Ollama's NAME:TAG. It
+    /// asks nobody.
     virtual std::optional<std::string> named(const std::string& text) const = 0;
     /// `next`: the page that the one before leads to; empty: the first.
     virtual net::Result<net::FoundModels> search(const std::string& words, const std::string& next,

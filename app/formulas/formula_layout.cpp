@@ -11,7 +11,7 @@ using L1 = QLatin1String;
 
 enum class Align { Left, Center, Right };
 
-/// What a box takes over from the one around it.
+/// Holds what a box takes over from the one around it.
 struct Style {
     FormulaFace face = {};
     double em = 1;
@@ -141,7 +141,7 @@ const QList<FormulaBox>& stacked(const FormulaBox& list)
     return list.children[0].children[0].children;
 }
 
-/// How far below the list's baseline the baseline of a stacked box lies, in em of the list.
+/// Returns how far below the list's baseline the baseline of a stacked box lies, in em of the list.
 double loweredBy(const FormulaBox& item)
 {
     double lowered = item.em("top");
@@ -159,7 +159,7 @@ bool takesNoRoom(const FormulaBox& box)
     return box.is(L1("accent-body")) && !box.is(L1("accent-full"));
 }
 
-/// Whether the box is as wide as the list it is stacked in.
+/// Says whether the box is as wide as the list it is stacked in.
 bool fillsWidth(const FormulaBox& box)
 {
     for (const char* name :

@@ -106,7 +106,8 @@ void Formulas::take(const QString& latex, bool display, const QByteArray& boxes)
         m_tell.start();
 }
 
-/// Whoever shows some writes all of its text again. While many are set, that takes no more than a quarter of the time.
+/// Tells whoever shows formulas that some were set. Each then writes all of its text again; while many are set, they
+/// are told so rarely that this takes no more than a quarter of the time.
 void Formulas::tell()
 {
     QElapsedTimer timer;

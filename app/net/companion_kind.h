@@ -9,7 +9,7 @@
 
 namespace net {
 
-/// What a companion is for.
+/// Says what a companion is for.
 enum class CompanionKind {
     Projector,  // makes pictures, or sounds, into what the model reads
     Drafter,    // layers that guess several tokens ahead

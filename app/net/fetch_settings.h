@@ -18,7 +18,8 @@ struct FetchSettings {
     std::filesystem::path models;     // where other files go; empty: nowhere
 };
 
-/// `variable`: the value of one of the environment; empty: not set. `home`: the user's folder, `data`: this program's.
+/// `variable` returns the value of a variable of the environment; empty: it is not set. `home`: the user's folder,
+/// `data`: this program's.
 FetchSettings fetch_settings(const std::function<std::string(const char*)>& variable, const std::filesystem::path& home,
                              const std::filesystem::path& data);
 

@@ -27,7 +27,7 @@ struct RemotePart {
     std::int64_t bytes = 0;
 };
 
-/// What a model is that has not been fetched yet.
+/// Holds what a model is that has not been fetched yet.
 struct RemoteModel {
     engine::ModelInfo info;  // as inspect_model() will say it, without a path
     std::filesystem::path

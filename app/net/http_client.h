@@ -35,7 +35,7 @@ enum class TokenOver {
     Any,     // plain http, too: the user was told that others on the way can read it
 };
 
-/// What is asked for, for the sentence where it is refused.
+/// Says what is asked for, for the sentence where it is refused.
 enum class Asked {
     File,
     Page,  // a search, a list
@@ -58,7 +58,7 @@ struct HttpRequest {
     Asked asked = Asked::File;
 };
 
-/// What comes before an answer's bytes.
+/// Holds what comes before an answer's bytes.
 struct HttpHead {
     int status = 0;
     std::string url;                             // which answered, after redirects

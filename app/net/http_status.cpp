@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestReason = 200;  // bytes of somebody else's words in a sentence of ours
 
-/// What the server itself says, as far as it is a line of text.
+/// Returns what the server itself says, as far as it is a line of text.
 std::string reason_in(const HttpHead& head, std::string_view body)
 {
     std::string reason(head.header("x-error-message"));

@@ -31,7 +31,7 @@ struct FoundModels {
     std::string next = {};  // the address of the next page; empty: this is the last
 };
 
-/// What whoever published a repository says of it.
+/// Holds what whoever published a repository says of it.
 struct HubCard {
     std::string licence;  // "apache-2.0"; empty: it is not said
     std::string text;     // Markdown, as its publisher wrote it; empty: there is none

@@ -10,7 +10,7 @@
 
 namespace net {
 
-/// What a part is of, and which bytes of that file are on the disk.
+/// Holds what a part is of, and which bytes of that file are on the disk.
 struct PartState {
     std::int64_t bytes = 0;  // of the whole file
     std::string sha256;      // empty: nobody has said

@@ -47,7 +47,7 @@ struct PullPlan {
     std::string note = {};  // what of the model stays behind, as a sentence; empty: nothing
 };
 
-/// Which file is being fetched, and how far it is.
+/// Says which file is being fetched, and how far it is.
 struct PullProgress {
     std::size_t file = 0;
     FetchProgress progress;
@@ -55,7 +55,7 @@ struct PullProgress {
     bool came = false;   // whole, and it was not there before
 };
 
-/// What there is to say of a model's files that are here now.
+/// Holds what there is to say of a model's files that are here now.
 struct Pulled {
     bool checked = true;  // each is what it should be; false: of one nobody has said what that is
 };
@@ -72,7 +72,7 @@ public:
 
     /// Lists of files are read, and nothing else is fetched. NotFound with the nearest names for a bare name.
     Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
-    /// What the model is, from its header; a few megabytes are fetched.
+    /// Returns what the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
     /// Fetches all files, one after another. What is there already is checked and kept.
     Result<Pulled> fetch(const PullPlan& plan, const FetchLimits& limits,

@@ -46,7 +46,7 @@ struct Chosen {
     std::string reason;  // the same as part of an English sentence; empty: it was named
 };
 
-/// What was named, or else the best for `memory_bytes` of this machine. NotFound with what there is.
+/// Returns what was named, or else the best for `memory_bytes` of this machine. NotFound with what there is.
 Result<Chosen> choose(const ModelFiles& files, const std::string& file, const std::string& quant,
                       std::optional<std::int64_t> memory_bytes);
 

@@ -29,7 +29,7 @@ struct ContentRange {
 };
 std::optional<ContentRange> content_range(std::string_view value);
 
-/// What tells one version of a file from another.
+/// Returns what tells one version of a file from another.
 std::string validator_of(const HttpHead& head);
 /// May stand in If-Range: a weak ETag may not.
 bool is_strong(const std::string& validator);

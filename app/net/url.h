@@ -7,7 +7,7 @@
 
 namespace net {
 
-/// What a token belongs to: another scheme, host or port is somebody else.
+/// Holds what a token belongs to: another scheme, host or port is somebody else.
 struct Origin {
     std::string scheme;  // "http" or "https"
     std::string host;    // lower case
@@ -28,7 +28,7 @@ std::optional<std::string> joined(const std::string& url, const std::string& loc
 
 /// The path of a file, each byte but letters, digits and "-._~/" escaped.
 std::string escaped_path(std::string_view path);
-/// The same with the slash escaped, too: one value of a query.
+/// Does the same with the slash escaped, too: one value of a query.
 std::string escaped_value(std::string_view value);
 
 }  // namespace net

@@ -9,14 +9,14 @@
 
 namespace {
 
-/// The texts are translated where QML's are.
+/// Translates the texts under the name of QML's Format.
 struct Format {
     Q_DECLARE_TR_FUNCTIONS(Format)
 };
 
 using Unit = std::pair<double, const char*>;
 
-/// The largest that is not larger than the value; null: all are.
+/// Returns the largest unit that is not larger than the value; null: all are larger.
 const Unit* unitOf(double value, const std::initializer_list<Unit>& units)
 {
     for (const Unit& unit : units)

@@ -6,9 +6,9 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
-/// Numbers with their units, in three digits that count where nothing else is said. The window shows dozens of them
-/// many times a second, which QML's script would do with a hundred small objects each. `language` is that of the
-/// window, as in "de"; empty: the default one. No line breaks within a text, but for those of count(), three() and
+/// Writes numbers with their units, with three significant digits where nothing else is said. The window shows dozens
+/// of them many times a second, which QML's script would do with a hundred small objects each. `language` is that of
+/// the window, as in "de"; empty: the default one. No line breaks within a text, but for those of count(), three() and
 /// context(). UI thread; QML uses it through Format.
 class NumberWords : public QObject
 {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-/// How long, of what is computed in an answer's tokens, the engine's thread was ready and had no core: at least, since
-/// what it may have slept through is taken off. Empty: the system does not say, or a GPU computes.
+/// Returns how long, of what is computed in an answer's tokens, the engine's thread was ready and had no core: at
+/// least, since what it may have slept through is taken off. Empty: the system does not say, or a GPU computes.
 std::optional<double> waitedForCores(const engine::ThreadTimes& before, const engine::ThreadTimes& after,
                                      const engine::StepShares& shares);
 
@@ -19,7 +19,8 @@ public:
     void onFrame(const engine::Telemetry& frame);
     /// Judges the answer that ends with this frame.
     std::optional<double> onEnd(const engine::Telemetry& last);
-    /// What the program had to fetch from a disk during the tokens of the answer that ended last. Empty: not known.
+    /// Returns what the program had to fetch from a disk during the tokens of the answer that ended last. Empty: not
+    /// known.
     std::optional<std::int64_t> diskBytes() const { return m_diskBytes; }
 
 private:

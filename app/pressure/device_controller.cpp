@@ -200,7 +200,7 @@ engine::PlacementOptions DeviceController::placement() const
     return options;
 }
 
-/// Numbers of a device that is not chosen make no difference.
+/// Applies what is chosen; numbers of a device that is not chosen make no difference.
 void DeviceController::apply()
 {
     m_rest.stop();

@@ -33,7 +33,7 @@ class DeviceController : public QObject
     Q_PROPERTY(QVariant roomTokens READ roomTokens NOTIFY roomChanged)
 
 public:
-    /// What becomes of a conversation that grows on the device, as it is placed now.
+    /// Says what becomes of a conversation that grows on the device, as it is placed now.
     enum class Room { Unknown, NoLayer, ForAll, BlocksLeave, AnswersStop };
     Q_ENUM(Room)
     using List = std::function<std::vector<engine::DeviceInfo>()>;
@@ -47,7 +47,7 @@ public:
     int current() const;        // among them
     bool emulated() const;      // is chosen
     bool onGpu() const;
-    /// Whether somebody without a GPU may want to see what a small graphics memory does.
+    /// Says whether somebody without a GPU may want to see what a small graphics memory does.
     bool offered() const;
     bool tried() const { return m_tried && emulated(); }  // it was, in this run
 

@@ -29,7 +29,7 @@ constexpr double kHalf = 0.5;
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
 constexpr double kThird = 1.0 / 3;
 
-// What takes less explains nothing.
+// A part that takes less than this explains nothing.
 constexpr double kTenth = 0.1;
 
 // Predictions are within a tenth on a machine that is as it was measured.

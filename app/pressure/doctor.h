@@ -34,7 +34,7 @@ struct DoctorAction {
     bool operator==(const DoctorAction&) const = default;
 };
 
-/// What the planner says a change would bring, at the present context.
+/// Holds what the planner says a change would bring, at the present context.
 struct DoctorOption {
     DoctorAction action = {};
     std::optional<double> tokensPerSecond = {};  // empty: a rate of this machine is not known
@@ -58,7 +58,7 @@ struct DoctorShares {
     double arithmetic() const { return device + host; }
 };
 
-/// What can hold an answer back, of what is measured by itself.
+/// Says what can hold an answer back, of what is measured by itself.
 enum class DoctorCause { None, Link, HostAttention, HostLayers, Cores, Words };
 
 struct DoctorCauseShare {
@@ -115,7 +115,7 @@ struct Diagnosis {
     DoctorShares shares = {};
 };
 
-/// What is known when an answer has ended.
+/// Holds what is known when an answer has ended.
 struct DoctorFacts {
     engine::Telemetry last = {};           // its last frame
     std::vector<double> earlier = {};      // measuredSpeed() of the conversation's answers before, the oldest first

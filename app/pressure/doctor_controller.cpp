@@ -261,7 +261,8 @@ void DoctorController::countBetween(const engine::Telemetry& frame)
     m_copiedBytes = copiedTo(*frame.device);
 }
 
-/// The answer's own: the engine counts since the model was loaded, or since it came to its device.
+/// Puts into the facts what this answer alone read: the engine counts since the model was loaded, or since it came to
+/// its device.
 void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& facts)
 {
     if (!last.device)

@@ -36,7 +36,7 @@ class DoctorController : public QObject
     Q_PROPERTY(bool changesSpeed READ changesSpeed NOTIFY changed)
 
 public:
-    /// How the open model lies.
+    /// Says how the open model lies.
     struct Present {
         engine::LoadRequest request = {};         // with what has been changed of its placement since
         std::optional<qint64> budgetBefore = {};  // another program needed the device; empty: it is not shrunk
@@ -71,7 +71,7 @@ public:
     /// This conversation is shown; another one's answers are not judged.
     void onConversation(const QString& conversation);
     void onTurn(quint64 turn, const QString& conversation) { m_turns.insert(turn, conversation); }
-    /// What predictions are computed from; null: nothing is predicted.
+    /// Sets what predictions are computed from; null: nothing is predicted.
     void setRates(std::shared_ptr<const engine::MachineRates> rates) { m_rates = std::move(rates); }
     void setDrafts(Drafts drafts) { m_drafts = std::move(drafts); }
     /// The language has changed.
@@ -93,14 +93,14 @@ Q_SIGNALS:
     void shrinkRequested(double bytes);  // for another program
 
 private:
-    /// What was asked for, and what came of it.
+    /// Holds what was asked for, and what came of it.
     struct Change {
         std::filesystem::path model;
         DoctorAction action;
         DoctorAction undo;                              // none: what was before has no name
         std::optional<double> before = {}, after = {};  // tokens/s
     };
-    /// What an answer's tokens waited for; empty: not known.
+    /// Holds what an answer's tokens waited for; empty: not known.
     struct Waited {
         std::optional<double> coresS;
         std::optional<std::int64_t> diskBytes;

@@ -9,10 +9,11 @@
 DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& model,
                         const engine::LoadRequest& request);
 
-/// What the Doctor has to know of a model that could guess for the open one, when so many tokens have been said.
+/// Returns what the Doctor has to know of a model that could guess for the open one, when so many tokens have been
+/// said.
 DoctorDraft doctorDraft(const ModelEntry& draft, const engine::LoadRequest& request, int contextTokens);
 
-/// What other placements would bring at the present context, while other programs hold what they hold now. `rates`
+/// Adds what other placements would bring at the present context, while other programs hold what they hold now. `rates`
 /// null: nothing is predicted; `grown`: the budget before it was shrunk for another program. Opens a GPU where the
 /// model lies on one, which may take a second.
 void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::LoadRequest request,

@@ -59,7 +59,8 @@ double timesAsFast(const GuessCosts& costs, double right)
     return best;
 }
 
-/// Whether the verdict leaves room for it: others name a lack of memory, a prompt or other programs, which comes first.
+/// Says whether the verdict leaves room for it: others name a lack of memory, a prompt or other programs, which comes
+/// first.
 bool mayEndSo(Diagnosis::Kind kind)
 {
     using Kind = Diagnosis::Kind;

@@ -5,21 +5,21 @@
 
 #include <QString>
 
-/// What holds the last answer back: one sentence.
+/// Says in one sentence what holds the last answer back.
 QString doctorSentence(const Diagnosis& diagnosis);
 
 /// Says where the time of the answer's tokens went, the largest part first; at the end the rest, of which no cause is
 /// known. Empty: not known.
 QString doctorShares(const Diagnosis& diagnosis);
 
-/// What could be done about it, as the label of a button, or as advice where no button can do it; empty: nothing.
+/// Says what could be done about it, as the label of a button, or as advice where no button can do it; empty: nothing.
 QString doctorSuggestion(const DoctorAction& action);
 
 /// Which models and which time a change is for; empty: it is none that the program makes.
 QString doctorScope(const DoctorAction& action);
 
-/// What a change brought, in tokens a second; `after` empty: there was no answer since.
+/// Says what a change brought, in tokens a second; `after` empty: there was no answer since.
 QString doctorResult(const DoctorAction& action, std::optional<double> before, std::optional<double> after);
 
-/// Whether the program can do it by itself.
+/// Says whether the program can do it by itself.
 bool canApply(const DoctorAction& action);

@@ -31,8 +31,8 @@ public:
 
     /// The recording of the conversation that is shown. What is made before anybody has said which ends with the model.
     const Recording& shown() const { return m_flights.at(m_shown).recording; }
-    /// What can be drawn beside the numbers of the open model: that recording, or until this model's first answer there
-    /// what was measured of the model alone.
+    /// Returns what can be drawn beside the numbers of the open model: that recording, or until this model's first
+    /// answer there what was measured of the model alone.
     const Recording& drawn() const { return shownIsOfAnotherModel() ? m_ofModel : shown(); }
     /// In the shown conversation, another model than the open one answered last.
     bool shownIsOfAnotherModel() const { return m_modelOpen && !isOfOpenModel(shown()); }
@@ -45,8 +45,8 @@ public:
     bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
     /// Nothing of it was measured since the model was loaded.
     bool shownIsEarlier() const;
-    /// What moved tokens or one of these layers last, of the conversation that the model computed last and since it was
-    /// loaded; null: nothing.
+    /// Returns what moved tokens or one of these layers last, of the conversation that the model computed last and
+    /// since it was loaded; null: nothing.
     const PlacementMove* lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const;
 
     void show(const QString& conversation);

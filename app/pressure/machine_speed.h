@@ -31,7 +31,7 @@ public:
     static engine::Result<engine::MachineRates> measureModel(const engine::LoadRequest& request,
                                                              const engine::MachineRates* known, const GoesOn& goesOn);
 
-    /// The same by a planner, of a model that need not be on this computer.
+    /// Does the same by a planner, of a model that need not be on this computer.
     static engine::Result<engine::MachineRates> measureFor(const engine::Planner& planner,
                                                            const engine::LoadRequest& request,
                                                            const engine::MachineRates* known, const GoesOn& goesOn);
@@ -45,7 +45,7 @@ public:
     std::shared_ptr<const engine::MachineRates> rates(int threads) const;
 
     bool measuring() const { return m_measurements > 0; }
-    /// Whether others compute on this machine, of which the engine's worker says nothing: then it waits.
+    /// Sets whether others compute on this machine, of which the engine's worker says nothing: then it waits.
     void setOthers(std::function<bool()> compute) { m_othersCompute = std::move(compute); }
     /// Others have begun to compute: a measurement that runs is stopped and made later.
     void onOthers();

@@ -104,7 +104,7 @@ public:
 Q_SIGNALS:
     void changed();
     void troubleChanged();
-    /// What became of each changeDevice(), in their order.
+    /// Tells what became of each changeDevice(), in their order.
     void deviceAccepted();
     void deviceRefused();
     void deviceTakenBack();  // somebody stopped it half way: it is the one before

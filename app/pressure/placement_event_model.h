@@ -20,7 +20,7 @@ class PlacementEventModel : public QAbstractListModel
 
 public:
     static constexpr int kMostRows = 10'000;
-    /// What is to be said of a message that tokens belong to.
+    /// Holds what is to be said of a message that tokens belong to.
     struct Message {
         QString id;
         QString beginning;  // of its text, in a line

@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 
-/// What a placement would be like, as a value for the pages. Undefined numbers are not known.
+/// Holds what a placement would be like, as a value for the pages. Undefined numbers are not known.
 class PlacementPreview
 {
     Q_GADGET
@@ -57,8 +57,8 @@ public:
     int largestContext = 0;        // that it holds: less than the whole where `resident` stops
 };
 
-/// What the planner foretells of the open model, corrected by how fast its answers were. Lives on the UI thread; owned
-/// by PlacementController.
+/// Holds what the planner foretells of the open model, corrected by how fast its answers were. Lives on the UI thread;
+/// owned by PlacementController.
 class PlacementForecast : public QObject
 {
     Q_OBJECT
@@ -68,7 +68,7 @@ class PlacementForecast : public QObject
     Q_PROPERTY(PlacementPreview now READ now NOTIFY changed)
 
 public:
-    /// What a change would be made to.
+    /// Holds what a change would be made to.
     struct Present {
         engine::LoadRequest request;
         int contextTokens = 0;  // now
@@ -80,28 +80,29 @@ public:
     QVariant spillTokens() const;                          // where the first block leaves; undefined: none does
     /// Predicted speed by context, from an empty to a full one; empty where it is not known.
     const QList<QPointF>& predicted() const { return m_predicted; }
-    /// Whether this answer, of which nothing moved, was clearly faster than any could be by the rates that predictions
-    /// are computed from.
+    /// Says whether this answer, of which nothing moved, was clearly faster than any could be by the rates that
+    /// predictions are computed from.
     bool outran(const engine::Telemetry& last) const;
 
-    /// What so many layers would bring, before anything moves. -1: as many as fit.
+    /// Returns what so many layers would bring, before anything moves. -1: as many as fit.
     Q_INVOKABLE PlacementPreview preview(int layers) const;
-    /// What would come of so many layers whose experts lie in RAM. -1: as many as KV drives out.
+    /// Returns what would come of so many layers whose experts lie in RAM. -1: as many as KV drives out.
     Q_INVOKABLE PlacementPreview previewHostExperts(int layers) const;
-    /// What so much room for copies of experts would bring, in bytes. -1: as much as saves more time than KV would.
+    /// Returns what so much room for copies of experts would bring, in bytes. -1: as much as saves more time than KV
+    /// would.
     Q_INVOKABLE PlacementPreview previewRoomForCopies(double bytes) const;
-    /// What this budget would bring, in bytes.
+    /// Returns what this budget would bring, in bytes.
     Q_INVOKABLE PlacementPreview previewBudget(double bytes) const;
-    /// What keys and values of this type would bring.
+    /// Returns what keys and values of this type would bring.
     Q_INVOKABLE PlacementPreview previewKvType(int type) const;
 
     void open(const std::filesystem::path& model);  // its sizes are known soon after
     void close();
-    /// What predictions are computed from; null: they are not known.
+    /// Sets what predictions are computed from; null: they are not known.
     void setRates(std::shared_ptr<const engine::MachineRates> rates);
     void replan();  // what is present has changed
-    /// Whether other programs hold clearly more or less of it than was reckoned with last. On a desktop that changes a
-    /// little with every window; and where the model lies is not moved by it.
+    /// Says whether other programs hold clearly more or less of it than was reckoned with last. On a desktop that
+    /// changes a little with every window; and where the model lies is not moved by it.
     bool othersDiffer(const engine::DeviceTelemetry& device) const;
     void learn(const engine::Telemetry& frame);
     void onMoved() { m_movedMeanwhile = true; }

@@ -44,7 +44,7 @@ public:
     void follow(ChatController& chat, TurnRunner& turns, ConversationStore& store);
     /// The language has changed: charts, what names the device and what moved have words of it.
     void retranslate();
-    /// What predictions are computed from; null: nothing is predicted.
+    /// Sets what predictions are computed from; null: nothing is predicted.
     void setRates(const std::shared_ptr<const engine::MachineRates>& rates);
 
 private:

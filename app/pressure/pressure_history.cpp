@@ -51,7 +51,7 @@ void thin(std::vector<PressureHistory::ExpertPoint>& points)
     points.resize(kept);
 }
 
-/// Every second point, as one chart can show.
+/// Leaves out every second point; a chart shows no finer ones.
 void thin(std::vector<PressureHistory::SpeedPoint>& points)
 {
     std::size_t kept = 0;
@@ -60,7 +60,7 @@ void thin(std::vector<PressureHistory::SpeedPoint>& points)
     points.resize(kept);
 }
 
-/// Two points as one, which loses no guess.
+/// Makes one of every two points, which loses no guess.
 void thin(std::vector<PressureHistory::GuessPoint>& points)
 {
     std::size_t kept = 0;

@@ -39,7 +39,7 @@ public:
         double hits = 0, misses = 0;
         double share() const { return hits + misses > 0 ? hits / (hits + misses) : 0; }  // of hits
     };
-    /// What guessing ahead brought: of the tokens drafted since the point before, how many the answer took.
+    /// Holds what guessing ahead brought: of the tokens drafted since the point before, how many the answer took.
     struct GuessPoint {
         int contextTokens = 0;
         int drafted = 0, accepted = 0;

@@ -94,13 +94,13 @@ public:
     QList<double> tpotHistory() const;
     QList<double> prefillHistory() const;
 
-    /// What is shown: the file that was opened, else that of the conversation.
+    /// Returns what is shown: the file that was opened, else that of the conversation.
     const Recording& recording() const { return m_replayed ? *m_replayed : m_recorder.drawn(); }
     const PressureHistory& history() const { return recording().history; }
     FlightRecorder& recorder() { return m_recorder; }
     const FlightRecorder& recorder() const { return m_recorder; }
 
-    /// What was measured of the conversation so far. Empty: it was written; else one sentence.
+    /// Returns what was measured of the conversation so far. Empty: it was written; else one sentence.
     Q_INVOKABLE QString saveRecording(const QUrl& file) const;
     /// Shows a recording in the same charts when a pool thread has read it; else there is trouble. Who asks for another
     /// meanwhile, or leaves, does not get this one.

@@ -11,9 +11,9 @@
 
 #include <optional>
 
-/// What a conversation was measured to do, with what is needed to read it: the history, what moved, and its answers'
-/// numbers. A plain value. As JSON: {"format": "spillway-recording", "version": 1, ...}; samples, runs, experts,
-/// marks, answers and moves are arrays, in the order of the fields in recording.cpp.
+/// Holds what a conversation was measured to do, with what is needed to read it: the history, what moved, and its
+/// answers' numbers. A plain value. As JSON: {"format": "spillway-recording", "version": 1, ...}; samples, runs,
+/// experts, marks, answers and moves are arrays, in the order of the fields in recording.cpp.
 struct Recording {
     /// The numbers of one answer; empty: not known.
     struct Answer {
@@ -37,8 +37,8 @@ struct Recording {
     void add(const PlacementMove& move);
     void add(const engine::Telemetry& lastFrame);  // of an answer
 
-    /// What is worth keeping of it for as long as its conversation: no finer than a chart can show, whatever its
-    /// length.
+    /// Returns what is worth keeping of it for as long as its conversation: no finer than a chart can show, whatever
+    /// its length.
     Recording kept() const;
 
     QByteArray toJson() const;

@@ -10,15 +10,15 @@
 
 namespace remote {
 
-/// What a user typed or pasted, as scheme, host, port and path without what the API adds ("/v1", "/chat/completions").
-/// Without a scheme it is http where only this machine or a local network can be meant, else https. BadRequest with a
-/// sentence for what is no address, or has a name and a password in it.
+/// Returns what a user typed or pasted, as scheme, host, port and path without what the API adds ("/v1",
+/// "/chat/completions"). Without a scheme it is http where only this machine or a local network can be meant, else
+/// https. BadRequest with a sentence for what is no address, or has a name and a password in it.
 net::Result<std::string> read_address(std::string_view typed);
 
 /// The host as people write it, the port with it where it is not the usual one.
 std::string host_of(const std::string& url);
 
-/// Whether others on the way could read what is said: plain http to another machine.
+/// Says whether others on the way could read what is said: plain http to another machine.
 bool is_in_clear(const std::string& url);
 
 /// A model of a server, where others have the path of a file: "http://127.0.0.1:8000/#org%2Fmodel".

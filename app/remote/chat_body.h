@@ -9,7 +9,7 @@
 
 namespace remote {
 
-/// Whether such a server knows a sampling option by its name in a conversation's settings: "temperature", "top_p",
+/// Says whether such a server knows a sampling option by its name in a conversation's settings: "temperature", "top_p",
 /// "top_k", "min_p", "repeat_penalty", "max_tokens", "seed" and the engine's further ones. What it does not know is not
 /// sent: some refuse a request for it, others pass over it in silence.
 bool knows(Kind kind, std::string_view sampling);

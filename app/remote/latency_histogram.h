@@ -25,7 +25,7 @@ public:
     double count() const { return below_.empty() ? 0 : below_.rbegin()->second; }
     /// The times that came after `before`. Empty: a count fell, or the bounds are others.
     std::optional<LatencyHistogram> since(const LatencyHistogram& before) const;
-    /// What `share` of the times stay below, as if times lay evenly between two bounds. Empty: there are none.
+    /// Returns what `share` of the times stay below, as if times lay evenly between two bounds. Empty: there are none.
     std::optional<Quantile> quantile(double share) const;
 
 private:

@@ -16,7 +16,7 @@ namespace {
 
 using Code = engine::Error::Code;
 
-/// Whether it is worth asking another server of the same name.
+/// Says whether it is worth asking another server of the same name.
 bool another_may_answer(const net::Failure& failure)
 {
     return failure.kind != net::Failure::Kind::BadRequest && failure.kind != net::Failure::Kind::Cancelled;
@@ -108,7 +108,7 @@ private:
     const std::string& url_;
 };
 
-/// What became of asking one server for an answer.
+/// Holds what became of asking one server for an answer.
 struct Attempt {
     net::Result<engine::Turn> turn;
     bool begun = false;  // a part of the answer had come

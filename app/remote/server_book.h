@@ -34,8 +34,8 @@ public:
     /// The server of this address, then those of its name that have this model too. Empty: it is none of them.
     std::vector<ListedServer> for_model(const std::string& url, const std::string& model) const;
 
-    /// Which one of for_model() answers a conversation: the one that was asked last for it. Until then the one that was
-    /// asked last for none, `sequence` 0, as when a model is opened; else that of the address itself.
+    /// Notes which one of for_model() answers a conversation: the one that was asked last for it. Until then the one
+    /// that was asked last for none, `sequence` 0, as when a model is opened; else that of the address itself.
     void set_answering(const std::string& url, engine::SequenceId sequence, const std::string& answering);
     std::optional<Server> answering(const std::string& url, engine::SequenceId sequence) const;
     void end_sequence(engine::SequenceId sequence);

@@ -13,7 +13,7 @@
 
 namespace remote {
 
-/// What asks the store may wait for the user. Any thread.
+/// Functions that ask the store may wait for the user. They may be called on any thread.
 class ServerKeys
 {
 public:
@@ -33,7 +33,7 @@ public:
     /// A server with its key, or with the reason why that is missing. `may`: whether the user has just asked for what
     /// it is needed for; who has then closed the store's question is not asked again for a while.
     Server with_key(Server server, secrets::MayAsk may, const std::stop_token& stop);
-    /// The same with what is known already: nobody is asked.
+    /// Does the same with the keys that are known already, and asks nobody.
     Server with_known_key(Server server) const;
 
 private:

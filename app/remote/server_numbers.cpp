@@ -89,7 +89,7 @@ struct Gathered {
     }
 };
 
-/// Where a program writes a number of ours.
+/// Says where a program writes a number of ours.
 struct Known {
     std::string_view name;
     std::string_view label;  // that has to be among its labels; empty: any
@@ -138,7 +138,7 @@ constexpr std::array kKnown = {
     Known{"process_start_time_seconds", "", &N::started_s, Several::Mean},
 };
 
-/// Where a program writes a histogram of ours; each of its lines has the bound among its labels.
+/// Says where a program writes a histogram of ours; each of its lines has the bound among its labels.
 struct KnownHistogram {
     std::string_view name;
     LatencyHistogram ServerNumbers::*to;

@@ -40,7 +40,7 @@ struct ServerNumbers {
 /// no such line is passed over.
 ServerNumbers read_numbers(std::string_view page);
 
-/// How far counters rose between two readings. Empty: one of the two lacks it, or the server was started anew in
+/// Says how far counters rose between two readings. Empty: one of the two lacks it, or the server was started anew in
 /// between.
 struct CounterChange {
     bool restarted = false;

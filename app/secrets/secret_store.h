@@ -10,14 +10,14 @@
 
 namespace secrets {
 
-/// Whether a store takes secrets now.
+/// Says whether a store takes secrets now.
 enum class Access {
     Open,
     Locked,  // the user would be asked to unlock it
     None,    // this system has none, or it does not answer
 };
 
-/// Whether the user may be asked to unlock the store meanwhile.
+/// Says whether the user may be asked to unlock the store meanwhile.
 enum class MayAsk { No, Yes };
 
 struct Secret {
@@ -36,8 +36,8 @@ public:
     virtual Access access(const std::stop_token& stop) = 0;
     /// NotFound: the store has none of this id. CannotRead: it does not give it now.
     virtual engine::Result<std::string> find(const std::string& id, MayAsk may, const std::stop_token& stop) = 0;
-    /// Takes the place of one of the same id. CannotWrite. Cancelled: it was not waited for any longer, and may be kept
-    /// yet.
+    /// Keeps a secret in place of one of the same id. CannotWrite. Cancelled: it was not waited for any longer, and may
+    /// be kept yet.
     virtual engine::Status keep(const Secret& secret, MayAsk may, const std::stop_token& stop) = 0;
     /// There is none of this id any more; nobody is asked. CannotWrite: it is locked, or does not answer.
     virtual engine::Status forget(const std::string& id, const std::stop_token& stop) = 0;
@@ -47,7 +47,7 @@ public:
 /// Windows' Credential Manager. Nobody is asked before the first call.
 std::shared_ptr<SecretStore> system_secret_store();
 
-/// What became of a secret that was given to a store.
+/// Says what became of a secret that was given to a store.
 enum class Kept {
     No,  // it is not there, and has to be kept elsewhere
     Yes,

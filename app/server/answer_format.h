@@ -6,7 +6,7 @@
 
 namespace server {
 
-/// OpenAI's response_format, and llama-server's json_schema and grammar. Call it when the tools were read: an
+/// Reads OpenAI's response_format, and llama-server's json_schema and grammar. Call it when the tools were read: an
 /// answer that may be a call instead is held to both when it is known which model is to answer.
 void read_answer_format(Fields& fields, engine::Request& turn);
 

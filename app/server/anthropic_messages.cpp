@@ -282,8 +282,8 @@ std::string system_text(Fields& fields, Json system)
     return text_of_content(fields, system, "system");
 }
 
-/// Whether to think, and how much. An effort alone asks for no thoughts in this API. Who wants none is shown none, for
-/// some models think nevertheless; those are not asked for an effort.
+/// Reads whether to think, and how much. An effort alone asks for no thoughts in this API. Who wants none is shown
+/// none, for some models think nevertheless; those are not asked for an effort.
 void read_thinking(Fields& fields, Ask& ask)
 {
     Json arguments = Json::object();

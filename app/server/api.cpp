@@ -23,8 +23,8 @@ constexpr const char* kJsonType = "application/json";
 /// A path, and what happens there. One of `turn` and `plain` is there; where both are, the latter answers the bodies
 /// that are `for_plain`.
 struct Api::Route {
-    /// Which model a plain answer is about: none or all of them, the one that is loaded, else the one that would be, or
-    /// that of a file, whether it is loaded or not.
+    /// Says which model a plain answer is about: none or all of them, the one that is loaded, else the one that would
+    /// be, or that of a file, whether it is loaded or not.
     enum class Of { All, Loaded, Next, File };
 
     const char* method;

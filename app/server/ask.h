@@ -14,8 +14,8 @@
 
 namespace server {
 
-/// In place of messages: a text, or tokens, or tokens with texts between them, of which tokens are made before the
-/// turn.
+/// Holds what a request has in place of messages: a text, or tokens, or tokens with texts between them, which are
+/// turned into tokens before the turn.
 struct RawPrompt {
     std::string text = {};
     std::vector<int> ids = {};
@@ -47,7 +47,7 @@ struct Ask {
 struct Started {
     int prompt_tokens = 0;
 };
-/// How much of the prompt is there. Only where that was asked for.
+/// Says how much of the prompt is there. Only where that was asked for.
 struct Progress {
     int prompt_tokens = 0;
     int cached_tokens = 0;  // of them

@@ -49,7 +49,7 @@ bool has_any(const Json& schema, std::initializer_list<const char*> words)
     return std::ranges::any_of(words, [&](const char* word) { return schema.contains(word); });
 }
 
-/// Whether a value may be a text, whatever else it may be.
+/// Says whether a value may be a text, whatever else it may be.
 bool may_be_text(const Json& schema)
 {
     if (!schema.is_object())
@@ -214,7 +214,7 @@ engine::Result<std::string> CallGrammar::member(const Json& function, const Json
                       gbnf_text(form.value_close) + behind);
 }
 
-/// Up to the mark that closes it.
+/// Returns the rule of a text up to the mark that closes it.
 std::string CallGrammar::text_value()
 {
     if (text_rule_.empty())

@@ -18,7 +18,7 @@ namespace server {
 /// function asks for cannot be held to in this form.
 engine::Status add_call_rules(Ask& ask, std::string_view chat_template);
 
-/// Whether the parameters of a function can be held to; BadRequest says what of them cannot.
+/// Checks whether the parameters of a function can be held to; BadRequest says what of them cannot.
 engine::Status check_parameters(const Json& function);
 
 class CallGrammar

@@ -19,9 +19,9 @@ public:
     /// so that it is the same when the conversation comes again.
     void add(Json& calls);
 
-    /// What templates read of a result: `tool_call_id` and `name`, as far as they are known. Where a client says no id,
-    /// it is that of the next call that has no result yet, of this name where there is one. Where it says no name, it
-    /// is the call's.
+    /// Returns what templates read of a result: `tool_call_id` and `name`, as far as they are known. Where a client
+    /// says no id, it is that of the next call that has no result yet, of this name where there is one. Where it says
+    /// no name, it is the call's.
     Json result_of(std::string id, std::string name);
 
 private:

@@ -40,7 +40,7 @@ public:
     virtual const char* stream_type() const { return "text/event-stream"; }
     /// The whole answer, where no stream was asked for.
     virtual std::string whole(const Answer& answer) = 0;
-    /// The same for as many answers as were asked for.
+    /// Does the same for as many answers as were asked for.
     virtual std::string whole_of_all(const std::vector<Answer>& answers) { return whole(answers.front()); }
 };
 

@@ -28,7 +28,7 @@ public:
     std::optional<Refusal> refusal(const HttpRequest& request) const;
     /// A browser asks before it lets a page ask.
     static bool is_preflight(const HttpRequest& request);
-    /// What lets a browser show an answer to the page that asked for it.
+    /// Returns what lets a browser show an answer to the page that asked for it.
     std::vector<HttpHeader> headers_for(const HttpRequest& request) const;
 
 private:

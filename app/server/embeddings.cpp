@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostInputs = 2048;  // as OpenAI has it
 
-/// What was asked for, and what it took.
+/// Holds what was asked for, and what it took.
 struct Embedded {
     std::vector<std::vector<float>> rows;
     int tokens = 0;

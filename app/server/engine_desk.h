@@ -24,7 +24,7 @@
 
 namespace server {
 
-/// What holds where a request says nothing.
+/// Holds the values that apply where a request says nothing.
 struct Unsaid {
     engine::SamplingOptions sampling = {};
     int max_tokens = -1;  // of an answer; -1: until it ends or the context is full
@@ -65,10 +65,10 @@ public:
     /// Null: none is loaded.
     std::shared_ptr<const Served> served() const;
     const Unsaid& unsaid() const { return options_.unsaid; }
-    /// Loads it, unless it is there, and waits for that.
+    /// Loads the model, unless it is there, and waits for that.
     engine::Result<std::shared_ptr<const Served>> need(const ModelFile& file);
-    /// Frees its memory, where it is there, after the answers that are being written. It comes again when it is needed.
-    /// Unsupported: somebody else has opened it.
+    /// Frees the model's memory, where it is loaded, after the answers that are being written. The model is loaded
+    /// again when it is needed. Unsupported: somebody else has opened it.
     engine::Status let_go(const ModelFile& file);
 
     struct Submitted {
@@ -88,7 +88,7 @@ public:
     };
     Queue queue() const;
 
-    /// What becomes of one turn; one for each that may run.
+    /// Holds what becomes of one turn; one for each that may run.
     struct Slot {
         bool running = false;
         int context_tokens = 0;

@@ -25,7 +25,7 @@ constexpr std::int64_t kMostNameCompares = 1 << 25;
 /// discarded. `compares`: how many compares of names the request's strings may still take; what this one takes is
 /// subtracted.
 Json parse_inner(std::string_view text, std::int64_t& compares);
-/// The same of a text of its own.
+/// Does the same for a text of its own.
 Json parse_inner(std::string_view text);
 
 /// Writes JSON as it goes out. Bytes that are no UTF-8 become U+FFFD.

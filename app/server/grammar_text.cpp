@@ -22,7 +22,7 @@ bool is_of_one_schema(std::string_view name)
     return name == "root" || name.find('-') != std::string_view::npos;
 }
 
-/// How long the literal, class or number of repeats is that stands here; 0: none of them does.
+/// Returns how long the literal, class or number of repeats is that stands here; 0: none of them does.
 std::size_t quoted_bytes(std::string_view body)
 {
     const char close = body.front() == '"' ? '"' : body.front() == '[' ? ']' : body.front() == '{' ? '}' : '\0';
@@ -69,7 +69,7 @@ std::vector<std::string> characters_of(std::string_view text)
     return all;
 }
 
-/// How much of the mark has been read when this character comes behind its first `read` ones.
+/// Returns how much of the mark has been read when this character comes behind its first `read` ones.
 std::size_t read_after(const std::vector<std::string>& mark, std::size_t read, const std::string& character)
 {
     std::vector<std::string> said(mark.begin(), mark.begin() + std::ptrdiff_t(read));

@@ -35,8 +35,8 @@ public:
 
     /// The rule of any text that ends with this mark and does not have it before.
     std::string text_until(std::string_view mark);
-    /// The rule of any text in which the first such mark goes on with the rule `then`; the text may end before it. It
-    /// begins with none of these ASCII characters.
+    /// Returns the rule of any text in which the first such mark is followed by the rule `then`; the text may end
+    /// before the mark. It begins with none of these ASCII characters.
     std::string text_with(std::string_view mark, const std::string& then, std::string_view not_first = {});
 
     const std::string& rules() const { return rules_; }

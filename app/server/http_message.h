@@ -34,7 +34,7 @@ struct HttpAnswer {
     std::vector<HttpHeader> headers = {};
 };
 
-/// What a status is called.
+/// Returns what a status is called.
 const char* status_phrase(int status);
 
 /// ASCII letters only, as HTTP compares its names.

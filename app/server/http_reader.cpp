@@ -31,7 +31,7 @@ std::string_view without_spaces_around(std::string_view text)
     return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
-/// Whether a list such as "keep-alive, Upgrade" has this word.
+/// Says whether a list such as "keep-alive, Upgrade" has this word.
 bool lists(std::string_view list, std::string_view word)
 {
     for (std::size_t from = 0; from <= list.size();) {

@@ -50,7 +50,7 @@ public:
     /// Looks at a request whose body has not been read. An answer: it goes no further.
     virtual std::optional<HttpAnswer> refuse(const HttpRequest& head) = 0;
     virtual void answer(const HttpRequest& request, HttpReply& reply) = 0;
-    /// What a request that is not one of HTTP, or too large, is answered.
+    /// Returns what a request that is not one of HTTP, or too large, is answered.
     virtual HttpAnswer answer_to_bad(const HttpRefusal& refusal) = 0;
 
     // What goes on beside the answers. Nothing needs to be done about it.

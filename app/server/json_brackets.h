@@ -7,7 +7,7 @@ namespace server {
 class JsonBrackets
 {
 public:
-    /// How deep the text is nested behind this byte.
+    /// Returns how deep the text is nested behind this byte.
     int feed(char c)
     {
         if (in_string_) {

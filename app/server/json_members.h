@@ -9,10 +9,10 @@ namespace server {
 
 inline constexpr std::string_view kJsonBlank = " \t\r\n";
 
-/// How long the object or array is that the text begins with; nothing: it is not whole yet.
+/// Returns how long the object or array is that the text begins with; nothing: it is not whole yet.
 std::optional<std::size_t> json_bytes(std::string_view text);
 
-/// Whether an object begins here that JSON allows; nothing: it takes more text to say.
+/// Says whether an object begins here that JSON allows; nothing: it takes more text to say.
 std::optional<bool> begins_json_object(std::string_view text);
 
 /// Looks only at where a value begins and ends; whether JSON allows what stands in it is not said. The text outlives

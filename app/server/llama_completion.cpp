@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostProbabilities = 100;
 
-/// What is said of every answer to a request.
+/// Holds what is said of every answer to a request.
 struct About {
     std::string model;
     Json settings;  // that it was made with

@@ -17,7 +17,7 @@ bool is_name_byte(char c)
            c == '.' || c == '+';
 }
 
-/// What stands between quotes, its escapes undone: JSON's, and those that only Python has left as they are.
+/// Returns what stands between quotes, its escapes undone: JSON's, and those that only Python has left as they are.
 std::string unquoted(std::string_view text)
 {
     constexpr std::string_view kEscapes = "\"\\/bfnrtu";

@@ -14,7 +14,7 @@
 
 namespace server {
 
-/// How many of what was measured were at most so many seconds.
+/// Counts how many of the measured times were at most so many seconds.
 class SecondsHistogram
 {
 public:

@@ -27,7 +27,7 @@ public:
     engine::Result<std::vector<int>> tokenize(std::string_view text, const engine::TokenizeOptions& options);
     /// Ids that do not exist leave nothing.
     engine::Result<std::string> detokenize(const std::vector<int>& ids);
-    /// What one token adds to a text; control tokens as their text.
+    /// Returns what one token adds to a text; control tokens as their text.
     engine::Result<std::string> piece(int id);
     const std::string& chat_template() const { return source_.text; }
 

@@ -44,7 +44,7 @@ public:
     std::vector<ModelFile> all();
     /// Refused with the names that there are.
     tl::expected<ModelFile, Refusal> find(std::string_view name);
-    /// What its file says of it. Nothing is loaded.
+    /// Returns what its file says of it. Nothing is loaded.
     engine::Result<std::shared_ptr<const Served>> described(const ModelFile& file);
 
 private:

@@ -20,7 +20,7 @@ public:
     std::string error(const Refusal& refusal) const override;
 };
 
-/// Whether a chat or a prompt asks for nothing but that the model be there, or be gone.
+/// Says whether a chat or a prompt asks for nothing but that the model be there, or be gone.
 bool only_moves_model(const Json& body);
 /// Loads the model, or lets it leave.
 PlainAnswer ollama_move_model(const PlainRequest& request);

@@ -76,8 +76,8 @@ Json calls_of(Fields& message, std::int64_t& compares)
     return taken;
 }
 
-/// What a message has besides its text, for templates. They ask for the name of the tool of a result, while clients say
-/// the call's id, or only that it is the next one.
+/// Returns what a message has besides its text, for templates. They ask for the name of the tool of a result, while
+/// clients say the call's id, or only that it is the next one.
 Json more_of_message(const std::string& role, Fields& message, CalledTools& called, std::int64_t& compares)
 {
     Json more = Json::object();
@@ -93,7 +93,7 @@ Json more_of_message(const std::string& role, Fields& message, CalledTools& call
     return more;
 }
 
-/// What stands in a tool's result for a part of this type; null: nothing does.
+/// Returns what stands in a tool's result for a part of this type; null: nothing does.
 const char* words_for_part(const std::string& type)
 {
     if (type == "image" || type == "image_url" || type == "input_image")

@@ -18,7 +18,7 @@ void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
 /// Reads the stop strings, which end an answer. More than 64 are refused.
 std::vector<std::string> read_stops(Fields& fields, const char* name);
 
-/// How long an answer may be, what ends it, whether it is a stream.
+/// Reads how long an answer may be, what ends it, whether it is a stream.
 void read_answer_limits(Fields& fields, Ask& ask);
 
 /// n: so many answers; n_cmpl is the same.
@@ -45,11 +45,11 @@ void refuse_unsupported(Fields& fields);
 /// The text of a content: a string, or parts of type text. Images and sounds are refused in the name of `field`.
 std::string text_of_content(Fields& fields, const Json& content, const std::string& field);
 
-/// The same of a tool's result, in which words stand for images and documents: it comes again with each later request
-/// of its conversation, so that none of them would be answered.
+/// Does the same for a tool's result, in which words stand for images and documents: it comes again with each later
+/// request of its conversation, so that none of them would be answered.
 std::string text_of_result(Fields& fields, const Json& content, const std::string& field);
 
-/// {"error": {...}} as OpenAI's clients read it.
+/// Writes {"error": {...}} as OpenAI's clients read it.
 std::string openai_error(const Refusal& refusal);
 
 Json openai_usage(const Ended& ended);

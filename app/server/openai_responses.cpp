@@ -146,7 +146,7 @@ private:
     bool is_open_ = false;  // the last one is an assistant's, and more of it may come
 };
 
-/// As chat completions writes it.
+/// Makes the function of a tool, as chat completions write one.
 Json function_of(const Json& tool, const std::string& space)
 {
     Fields inner(tool);

@@ -7,10 +7,10 @@
 
 namespace server {
 
-/// Whether the template tells the model of tools itself: one that has a word for them prints them.
+/// Says whether the template tells the model of tools itself: one that has a word for them prints them.
 bool knows_tools(std::string_view chat_template);
 
-/// Whether there are tools, or calls of any.
+/// Says whether there are tools, or calls of any.
 bool speaks_of_tools(const engine::Request& turn);
 
 /// Tells the model of the tools where its template does not: the system's message says which tools there are and how to

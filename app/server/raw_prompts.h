@@ -14,10 +14,10 @@ namespace server {
 /// with a text in them are read, too. Call it when the choices have been read.
 void read_prompts(Fields& fields, Ask& ask);
 
-/// The same of another field, `most` at most.
+/// Does the same for another field, `most` at most.
 std::vector<RawPrompt> read_raw_prompts(Fields& fields, const char* name, std::size_t most);
 
-/// Whether texts between tokens have to become tokens first.
+/// Says whether texts between tokens have to become tokens first.
 bool has_mixed_prompts(const Ask& ask);
 engine::Status make_tokens_of_mixed(Ask& ask, ModelText& text);
 

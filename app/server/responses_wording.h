@@ -24,7 +24,7 @@ std::string whole_name(const std::string& space, const std::string& name);
 /// has it in `content` as well, but there are some that send only this back.
 inline constexpr std::string_view kOwnThought = "spillway:";
 
-/// What an answer needs to know of what was asked.
+/// Holds what an answer needs to know of what was asked.
 struct ResponseAsked {
     Json about;                                             // the fields of the response that repeat it
     Json messages;                                          // of the conversation so far, as of chat completions

@@ -23,8 +23,8 @@ using EngineNews =
     std::variant<engine::PromptLedger, std::string, engine::TokenLogprobs, engine::Telemetry, engine::Event>;
 void tell(const engine::Listener& listener, const EngineNews& news);
 
-/// What a seat has in the engine, by numbers of its own: so none reaches what is another's, or of a model that is gone.
-/// Guarded by the core's mutex.
+/// Holds what a seat has in the engine, by numbers of its own: so none reaches what is another's, or of a model that is
+/// gone. Guarded by the core's mutex.
 struct SeatPlace {
     struct Held {
         engine::TurnId id = 0;
@@ -95,7 +95,7 @@ public:
     /// what is the model's.
     engine::Listener of_turn(const Place& place, engine::TurnId id, engine::SequenceId sequence,
                              const engine::Listener& listener);
-    /// The same for what a step or a poll says of no turn. It refers to the listener.
+    /// Does the same for what a step or a poll says of no turn. It refers to the listener.
     engine::Listener of_no_turn(const Place& place, const engine::Listener& listener);
     void mark_over(const std::vector<engine::TurnId>& in_engine);
     /// A model goes: the guests' turns and conversations do, and the owner's where it is the one that closes it.

@@ -10,7 +10,7 @@
 
 namespace server {
 
-/// What guests may use of it.
+/// Holds what guests may use of it.
 struct OpenModel {
     std::uint64_t generation = 0;  // rises whenever a model is opened or closed
     std::optional<engine::ModelInfo> model = {};
@@ -39,7 +39,7 @@ class SharedCore;
 class SharedEngine
 {
 public:
-    /// Whether guests may use a model that was opened. Called on the owner's thread.
+    /// Says whether guests may use a model that was opened. Called on the owner's thread.
     using Admits = std::function<bool(const engine::ModelInfo&)>;
     explicit SharedEngine(std::unique_ptr<engine::Engine> engine, Admits admits = {});
     ~SharedEngine();

@@ -70,7 +70,7 @@ public:
     /// The socket that the system listens on for this program, where it does (LISTEN_FDS); nothing: it does not.
     static engine::Result<std::optional<Listener>> inherited(From from);
 
-    /// The next connection, if there is one within that time.
+    /// Accepts the next connection, if one comes within that time.
     std::optional<Accepted> accept(std::chrono::milliseconds patience);
     int port() const { return port_; }
     /// Returns the address at which it listens; empty: where open() was told.

@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Whether it happens within that time.
+/// Says whether it happens within that time.
 bool wait_for(Socket::Handle handle, short events, milliseconds patience)
 {
     pollfd wanted{int(handle), events, 0};

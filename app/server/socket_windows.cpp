@@ -19,7 +19,7 @@ SOCKET native(Socket::Handle handle)
     return SOCKET(handle);
 }
 
-/// Whether it happens within that time.
+/// Says whether it happens within that time.
 bool wait_for(Socket::Handle handle, short events, milliseconds patience)
 {
     WSAPOLLFD wanted{native(handle), events, 0};

@@ -65,7 +65,7 @@ bool is_null(std::string_view text)
     return text == "null" || text == "None";
 }
 
-/// Whether it could still become null.
+/// Says whether it could still become null.
 bool begins_null(std::string_view text)
 {
     return std::string_view("null").starts_with(text) || std::string_view("None").starts_with(text);
@@ -89,7 +89,8 @@ std::string escaped(std::string_view text)
     return all;
 }
 
-/// A value on lines of its own is without them. `end`: the mark behind it, a part of which may be there.
+/// Returns a value without the line breaks around it, where it stands on lines of its own. `end`: the mark behind it, a
+/// part of which may be there.
 std::string_view own_lines(std::string_view value, std::string_view end, bool whole)
 {
     if (value.starts_with('\n'))

@@ -123,8 +123,8 @@ engine::Request with_effort(engine::Request turn, const std::string& effort)
     return turn;
 }
 
-/// Which efforts to try, the best first; the last one is none, with which the template takes its own. Few templates
-/// know more than low, medium and high: those compare with the other words.
+/// Returns which efforts to try, the best first; the last one is none, with which the template takes its own. Few
+/// templates know more than low, medium and high: those compare with the other words.
 std::vector<std::string> efforts_for(const std::string& asked, std::string_view chat_template)
 {
     const auto compares_with = [&](const std::string& word) {
@@ -187,7 +187,7 @@ private:
     engine::RenderAllowance allowance_;
 };
 
-/// Whether there is anything in it that templates are known to refuse, and that can be said in another way.
+/// Says whether there is anything in it that templates are known to refuse, and that can be said in another way.
 bool may_be_refused(const engine::Request& turn)
 {
     return !turn.messages.empty() &&

@@ -9,7 +9,7 @@
 
 namespace server {
 
-/// Whether fit_to_template() could change anything.
+/// Says whether fit_to_template() could change anything.
 bool depends_on_template(const engine::Request& turn);
 
 /// Tells the model of tools in words where its template does not, and shortens the ids of calls for templates that take

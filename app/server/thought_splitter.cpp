@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> kEndsOfAnalysis = {
     "<|end|><|start|>assistant to=", "<|end|><|start|>assistant<|channel|>commentary to=",
     "<|end|><|start|>assistant<|channel|>analysis to="};
 
-/// What a thought may begin with.
+/// Returns what a thought may begin with.
 std::vector<std::string_view> opening_marks()
 {
     std::vector<std::string_view> marks = {kAnalysis, engine::RecipientMarks::kThought};

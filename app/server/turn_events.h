@@ -14,8 +14,8 @@
 
 namespace server {
 
-/// What the turns of one request have to say, in the order in which it happened. Shared by the engine's thread and the
-/// one that answers.
+/// Holds what the turns of one request have to say, in the order in which it happened. Shared by the engine's thread
+/// and the one that answers.
 class EventQueue
 {
 public:

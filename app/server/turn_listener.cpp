@@ -148,8 +148,8 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     if (turn->reason == engine::StopReason::Cancelled && calls_ == 0)
         metrics_.add_cancelled();
     metrics_.add_turn(ended);
-    // Who has left reads neither. Else the desk is closing: what has come of the answer is not to be taken for the
-    // whole.
+    // A client that has left reads neither. If it has not left, the desk is closing, and the part of the answer that
+    // has come must not be taken for the whole.
     if (turn->reason == engine::StopReason::Cancelled && !has_enough_calls_)
         events_.put(Failed{{Refusal::Kind::Busy, "the answer was broken off: the server is about to stop"}});
     else

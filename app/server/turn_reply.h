@@ -16,7 +16,7 @@ struct TurnPatience {
     std::chrono::milliseconds ping{10000};  // between two signs of life of a silent stream
 };
 
-/// What was sent.
+/// Holds what was sent.
 struct Replied {
     int status = 0;
     int prompt_tokens = 0;

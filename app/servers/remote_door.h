@@ -26,15 +26,15 @@ public:
     /// just asked for this, and may be asked to unlock the password store.
     virtual engine::Result<engine::ModelInfo> inspect(const std::filesystem::path& path, secrets::MayAsk may,
                                                       const std::stop_token& stop) = 0;
-    /// What a user typed, as an address of a server.
+    /// Returns what a user typed, as an address of a server.
     virtual net::Result<std::string> address(std::string_view typed) const = 0;
-    /// Whether others on the way could read what is said.
+    /// Says whether others on the way could read what is said.
     virtual bool inClear(const std::string& url) const = 0;
     virtual std::filesystem::path pathOf(const std::string& server, const std::string& model) const = 0;
     virtual bool knows(remote::Kind kind, std::string_view sampling) const = 0;
     virtual std::string kindName(remote::Kind kind) const = 0;
 
-    /// The user's servers from now on.
+    /// Sets the user's servers from now on.
     virtual void setServers(std::vector<remote::ListedServer> servers) = 0;
     /// Returns those of their keys that lie in the system's password store. To be asked on another thread than the
     /// UI's.
@@ -42,8 +42,8 @@ public:
     /// Asks a server what it is, one of them or not.
     virtual net::Result<remote::ServerFacts> probe(const remote::Server& server, secrets::MayAsk may,
                                                    const std::stop_token& stop) = 0;
-    /// How busy the server is that answers a conversation with a model; 0: none in particular. BadRequest: it is none
-    /// of the user's.
+    /// Returns how busy the server is that answers a conversation with a model; 0: none in particular. BadRequest: it
+    /// is none of the user's.
     virtual net::Result<remote::ServerNumbers> numbers(const std::filesystem::path& model,
                                                        engine::SequenceId conversation,
                                                        const std::stop_token& stop) = 0;

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-/// What is known of a server. Empty: it does not say.
+/// Holds what is known of a server. Empty: it does not say.
 struct ServerFacts {
     std::optional<double> kvShare = {};             // of its KV cache in use, 0 to 1
     std::optional<double> pushedOut = {};           // requests that lost their KV to others within the last minute

@@ -16,7 +16,7 @@
 #include <memory>
 #include <optional>
 
-/// What half of a server's times stay below, and 99 of 100, as a value for the pages. Undefined: not known.
+/// Holds what half of a server's times stay below, and 99 of 100, as a value for the pages. Undefined: not known.
 class LatencyShares
 {
     Q_GADGET

@@ -20,7 +20,7 @@ constexpr qsizetype kLongestServerName = 40;  // it stands on a badge beside the
 /// in a container, Lemonade's.
 constexpr int kUsualPorts[] = {8000, 8080, 9931, 11434, 1234, 30000, 3000, 13305};
 
-/// What one port of this machine answered.
+/// Holds what one port of this machine answered.
 struct AnswerHere {
     KnownServer server;
     QString trouble;

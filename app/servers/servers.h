@@ -78,9 +78,10 @@ public:
 
     /// The host that what was typed would lead to, for the question whether to ask it; empty: it is no address.
     Q_INVOKABLE QString hostOf(const QString& typed) const;
-    /// Whether others on the way there could read key and text.
+    /// Says whether others on the way there could read key and text.
     Q_INVOKABLE bool inClear(const QString& typed) const;
-    /// Whether another server has this name, or the one that this address would get: they answer for each other then.
+    /// Says whether another server has this name, or the one that this address would get: they answer for each other
+    /// then.
     Q_INVOKABLE bool hasNamed(const QString& name, const QString& typed) const;
 
     /// Says where a key that is typed now would be kept, one sentence; empty until that is known.
@@ -98,12 +99,12 @@ public:
     void lookAt(const QList<int>& ports);
     bool looking() const { return m_looking; }
     bool looked() const { return m_looked; }  // to the end
-    /// What was found there and is not added yet. Where it asks for a key, `trouble` says so.
+    /// Returns what was found there and is not added yet. Where it asks for a key, `trouble` says so.
     QList<ServerEntry> found() const { return m_found; }
     /// Asks all of them anew, one after another: the user wants to know.
     Q_INVOKABLE void refresh() { askAll(secrets::MayAsk::Yes); }
-    /// The same because they are shown. The user is not asked to unlock the password store: whose key lies in there is
-    /// not asked then, and has that as its trouble.
+    /// Does the same because they are shown. The user is not asked to unlock the password store: whose key lies in
+    /// there is not asked then, and has that as its trouble.
     Q_INVOKABLE void refreshQuietly() { askAll(secrets::MayAsk::No); }
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
 

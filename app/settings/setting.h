@@ -19,6 +19,7 @@ class Setting : public QObject
     Q_PROPERTY(int initial READ initial CONSTANT)
     Q_PROPERTY(int lowest READ lowest CONSTANT)
     Q_PROPERTY(int highest READ highest CONSTANT)
+    Q_PROPERTY(QStringList names READ names CONSTANT)
     Q_PROPERTY(bool isInitial READ isInitial NOTIFY changed)
     Q_PROPERTY(bool overridden READ overridden NOTIFY changed)
 

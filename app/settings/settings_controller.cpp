@@ -1,11 +1,11 @@
 #include "app/settings/settings_controller.h"
 
+#include "app/settings/kv_type_names.h"
 #include "app/system/chosen_path.h"
 #include "app/system/log_lines.h"
 #include "app/system/profile_folders.h"
 #include "app/system/remote_path.h"
 #include "app/text/visible_text.h"
-#include "engine/kv_type.h"
 
 #include <QDir>
 #include <QEvent>
@@ -67,7 +67,7 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_wrapCode(QStringLiteral("window/long_code_lines"), Setting::Choice{{"scroll", "wrap"}, 0}, this)
     , m_contextTokens(QStringLiteral("load/context_tokens"), Setting::Number{0, 0, 1 << 24}, this)
     , m_threads(QStringLiteral("load/threads"), Setting::Number{0, 0, 1024}, this)
-    , m_kvType(QStringLiteral("load/kv_type"), Setting::Choice{{"f16", "q8_0", "f32"}, F16}, this)
+    , m_kvType(QStringLiteral("load/kv_type"), Setting::Choice{kvTypeNames(), F16}, this)
     , m_device(
           QStringLiteral("load/device"),
           Setting::Choice{
@@ -211,7 +211,8 @@ QStringList SettingsController::likelyFolders(FilesOf files) const
 {
     QStringList likely{m_folders.at(std::size_t(files))};
     if (files == Models) {
-        // Opened in another way, as from the list. In Ollama's folder nobody finds a model by its name.
+        // The model was opened in another way, for example from the list. In Ollama's folder nobody finds a model by
+        // its name.
         if (const QFileInfo last(m_lastModel); last.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0)
             likely += last.absolutePath();
         likely += m_modelFolders;

@@ -61,7 +61,7 @@ struct StoredMessage {
     std::optional<double> reasoningMs = {};  // how long it thought
 };
 
-/// What a conversation is asked with. Empty members mean: the program's own.
+/// Holds what a conversation is asked with. Empty members mean: the program's own.
 struct ConversationSettings {
     QString systemPrompt = {};
     QString preset = {};        // the name it was last set from
@@ -97,7 +97,7 @@ struct StoredConversation {
     QByteArray recording = {};           // what was measured of it, as JSON (app/pressure/recording.h); empty: nothing
 };
 
-/// Where words were found: in a title (no message) or in a message.
+/// Says where words were found: in a title (no message) or in a message.
 struct SearchHit {
     QString conversation = {};
     QString message = {};

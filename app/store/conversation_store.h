@@ -48,7 +48,7 @@ public:
         bool trashed = false;
     };
     std::optional<Kept> kept(const QString& id) const;  // in the trash, too
-    /// What was measured of it, as JSON; empty: nothing that is kept.
+    /// Returns what was measured of it, as JSON; empty: nothing that is kept.
     QByteArray recording(const QString& conversation) const;
     /// Titles and texts that hold all the words (the last one may be a beginning), best first.
     QList<SearchHit> search(const QString& words, int limit) const;
@@ -58,9 +58,9 @@ public:
     /// Saves the text of an answer that is being made.
     void saveText(const QString& conversation, const QString& message, const QString& text);
     void saveAll(const StoredConversation& conversation);  // in one transaction: a branch
-    /// The same for one that may be long, such as an import: it is written behind all else and piece by piece. `saved`
-    /// comes when it is on disk, and then `done`, which is told whether it could be written. After `stop` none of it is
-    /// kept, unless it was about to be there.
+    /// Does the same for one that may be long, such as an import: it is written behind all else and piece by piece.
+    /// `saved` comes when it is on disk, and then `done`, which is told whether it could be written. After `stop` none
+    /// of it is kept, unless it was about to be there.
     void add(const StoredConversation& conversation, std::function<void(bool)> done, std::stop_token stop = {});
     /// Keeps what was measured of a conversation that is kept. `json` is called when it is written, on the writer's
     /// thread.

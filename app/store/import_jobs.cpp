@@ -7,7 +7,7 @@
 
 namespace {
 
-/// What the pieces of one conversation share. Touched by the writer's thread alone, once they are queued.
+/// Holds what the pieces of one conversation share. Touched by the writer's thread alone, once they are queued.
 struct Import {
     StoredConversation conversation;
     AttachmentFolder files;

@@ -214,7 +214,8 @@ QString keepFiles(const QString& file, const QString& attachments)
     return why.type() == QSqlError::NoError ? QString() : troubleOf(why, file);
 }
 
-/// The file keeps its name until the new one is whole: what fails for want of room is tried again at the next start.
+/// Starts a new file; the old one keeps its name until the new one is whole: what fails for want of room is tried again
+/// at the next start.
 OpenedStore startAnew(const QString& file, const QString& attachments, State state)
 {
     const bool damaged = state == State::Damaged;

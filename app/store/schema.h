@@ -11,7 +11,7 @@ constexpr int kApplicationId = 0x53706c77;  // "Splw"
 int newest();
 /// Brings the database from its version to the newest, all or nothing.
 bool migrate(const Database& database, int from);
-/// Whether the tables are there, with their columns, and nothing that acts by itself but our own triggers.
+/// Says whether the tables are there, with their columns, and nothing that acts by itself but our own triggers.
 bool isComplete(const Database& database);
 
 /// An error where the indexes of words do not hold what the texts say, or a text is not `searchable`.

@@ -26,7 +26,7 @@ SearchHit hitOf(const QSqlQuery& row)
             .changedMs = row.value(4).toLongLong()};
 }
 
-/// What stands around the first of the parts, with marks around all of them.
+/// Returns what stands around the first of the parts, with marks around all of them.
 QString excerptOf(const QString& text, const QStringList& parts)
 {
     const QString cut = QStringLiteral("…");
@@ -255,7 +255,7 @@ QList<StoredConversation> StoreReader::rescuedConversations() const
 {
     QHash<QString, StoredConversation> found;
     QHash<QString, QList<Attachment>> files;  // by message
-    // What an older version did not have.
+    // Puts a value in place of a column that an older version did not have.
     const auto orElse = [&](QString& columns, const char* table, const char* column, const char* value) {
         if (!m_database.ran(
                 QStringLiteral("SELECT %1 FROM %2 LIMIT 0").arg(QLatin1String(column), QLatin1String(table))))

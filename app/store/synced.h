@@ -5,5 +5,5 @@ class QString;
 
 /// Brings what was written to the file to the disk. True: it is there.
 bool syncFile(const QString& path);
-/// The same for the names in a folder.
+/// Does the same for the names in a folder.
 bool syncFolder(const QString& path);

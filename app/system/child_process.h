@@ -10,5 +10,5 @@ class QProcess;
 /// the child ends with the thread that starts it, so that thread has to live longer.
 void endWithThisProgram(QProcess& process);
 
-/// What spillway-cli says last of what went wrong, safe to show; empty: nothing.
+/// Returns what spillway-cli says last of what went wrong, safe to show; empty: nothing.
 QString childsReason(const QByteArray& errors);

@@ -6,7 +6,7 @@
 /// A folder with a short path that only this user can enter, made if need be; empty: there is none to be had.
 QString privateSocketFolder();
 
-/// Whether the other end of a connected local socket is a program of this user.
+/// Says whether the other end of a connected local socket is a program of this user.
 bool isOfThisUser(qintptr socket);
 
 /// Lets the program at the other end raise its window: it was asked to by this one, which the user has just started.

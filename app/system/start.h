@@ -4,10 +4,10 @@
 #include <chrono>
 #include <optional>
 
-/// How long this process has existed, counted from when the system made it: loading the program is part of what a user
-/// waits for.
+/// Returns how long this process has existed, counted from when the system made it: loading the program is part of what
+/// a user waits for.
 std::optional<std::chrono::milliseconds> processAge();
 
-/// Whether the graphics driver can draw a window. False where there is none, or a broken one: there Qt would end the
-/// program. Needs the application.
+/// Says whether the graphics driver can draw a window. False where there is none, or a broken one: there Qt would end
+/// the program. Needs the application.
 bool graphicsDriverDraws();

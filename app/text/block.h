@@ -18,7 +18,7 @@ struct Span {
 
 using Spans = QList<Span>;
 
-/// Which way a text is read. Neutral: nothing in it says so, as in "1.5 %".
+/// Says which way a text is read. Neutral: nothing in it says so, as in "1.5 %".
 enum class Direction : quint8 { Neutral, LeftToRight, RightToLeft };
 
 /// A paragraph, a heading or the beginning of a list item.

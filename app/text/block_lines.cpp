@@ -14,7 +14,7 @@ constexpr qsizetype kLongestParagraph = 6000;  // characters; read again wheneve
 constexpr qsizetype kLongestContainer = 64'000;
 constexpr qsizetype kMostColumns = 64;
 
-/// How often $$ stands in a line, outside of code.
+/// Returns how often $$ stands in a line, outside of code.
 int displayMarks(QStringView line)
 {
     int marks = 0;

@@ -4,6 +4,6 @@
 #include "app/text/block.h"
 
 /// A card is Markdown that was written for a web page, with HTML that lays it out: what its tags mean is shown, and not
-/// the tags (see HtmlReader). Images are never loaded. A card that is more than we want to show so is shown as any
-/// other text, with its HTML as it was written.
+/// the tags (see HtmlReader). Images are never loaded. A card that is too large for that is shown as any other text,
+/// with its HTML as it was written.
 QList<Block> cardBlocks(const QString& text);

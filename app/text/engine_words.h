@@ -17,5 +17,5 @@ QString memoryWords(double bytes);
 /// An engine's error ("the file ends early") as a sentence for people ("The file ends early.").
 QString asSentence(const QString& words);
 
-/// The same of words that are fit to be shown already.
+/// Does the same for words that are fit to be shown already.
 QString sentenceOf(const QString& words);

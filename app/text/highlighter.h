@@ -5,7 +5,7 @@
 #include <QString>
 #include <QStringView>
 
-/// What a run of characters is, in the terms that colours are chosen by.
+/// Says what a run of characters is, in the terms that colours are chosen by.
 enum class CodeWord { Comment, String, Number, Keyword, Type, Function, Added, Removed };
 
 struct CodeRun {

@@ -104,7 +104,7 @@ void HtmlReader::say(QStringView text)
 
 // ---- tags ----
 
-/// How much of what follows belongs to the tag.
+/// Returns how much of what follows belongs to the tag.
 qsizetype HtmlReader::apply(const HtmlTag& tag, QStringView after)
 {
     const Meaning meaning = htmlMeaning(tag.name).value_or(Meaning::None);

@@ -12,7 +12,7 @@ bool isNameCharacter(QChar c)
     return isLatinLetter(c) || (c >= u'0' && c <= u'9') || c == u'-';
 }
 
-/// Reads on from a place in the text; what is asked for beyond its end is no character.
+/// Reads on from a place in the text; beyond the text's end it reads no character.
 class Scanner
 {
 public:

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-/// Where a piece stands in the text around it.
+/// Says where a piece stands in the text around it.
 struct MarkdownPlace {
     std::optional<int> listNumber = {};  // of the piece's first list item, when it goes on with a list
     int lists = 0;                       // in how many it stands
@@ -24,11 +24,11 @@ QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place = {});
 /// The cells of one row of a table, at most as many as there are columns. `references` as in MarkdownPlace.
 QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references = {});
 
-/// How the columns of a table stand, by the line of dashes under its head.
+/// Returns how the columns of a table stand, by the line of dashes under its head.
 QList<Table::Align> parseTableColumns(QStringView line);
 
 /// Marks that are open where a text stops growing for a moment, closed: else they show until their partners come.
 QString withClosedMarks(QString text);
 
-/// What of a language name after a fence names the language: "python title=x" is "python".
+/// Returns what of a language name after a fence names the language: "python title=x" is "python".
 QString languageOf(QStringView info);

@@ -18,5 +18,5 @@ struct MathsSpan {
 /// money are none: "$5 and $10".
 std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at);
 
-/// What ends the formula on lines of its own that begins here; empty: none begins.
+/// Returns what ends the formula on lines of its own that begins here; empty: none begins.
 QString displayEnd(QStringView text);

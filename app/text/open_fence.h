@@ -18,9 +18,9 @@ public:
     bool isOpen() const { return !m_marks.isEmpty(); }
     QChar mark() const { return m_marks[0]; }
 
-    /// Opens or closes it by a line of a quote, or of an item whose text begins in that column.
+    /// Opens or closes the fence by a line of a quote, or of an item whose text begins in that column.
     void take(QStringView line, qsizetype itemText);
-    /// A line without what stands before its code; nothing: it is outside of the quotes.
+    /// Returns a line without what stands before its code; nothing: the line is outside of the quotes.
     std::optional<QStringView> codeOf(QStringView line) const;
     bool isClosedBy(QStringView code) const { return closesFence(code, m_marks); }
     QStringView withoutItsIndent(QStringView code) const { return withoutIndent(code, m_indent); }

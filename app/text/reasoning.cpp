@@ -19,8 +19,8 @@ struct Mark {
     QString close;
 };
 
-/// How models mark it; the last ones are Muse Glimmer's and gpt-oss's, whose answers begin with one of the silent marks
-/// below.
+/// Returns how models mark it; the last ones are Muse Glimmer's and gpt-oss's, whose answers begin with one of the
+/// silent marks below.
 const std::vector<Mark>& marks()
 {
     static const std::vector<Mark> all = [] {
@@ -117,7 +117,7 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
     put(QStringView(&c, 1), parts);
 }
 
-/// The mark that ends what is open is there.
+/// Closes what is open: the mark that ends it is there.
 void ReasoningMarks::close(std::vector<Part>& parts)
 {
     m_held.clear();
@@ -131,7 +131,7 @@ void ReasoningMarks::close(std::vector<Part>& parts)
     m_lineStart = true;
 }
 
-/// Whether what is held is a mark; if so, it is done with.
+/// Says whether what is held is a mark; if so, it is done with.
 bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
 {
     if (!m_answerEnd.isEmpty() && m_held == m_answerEnd) {

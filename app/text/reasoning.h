@@ -12,7 +12,7 @@
 class ReasoningMarks
 {
 public:
-    /// What a piece of text turned out to be, in order.
+    /// Holds what a piece of text turned out to be, in order.
     struct Part {
         enum class Kind {
             Answer,     // text of the answer

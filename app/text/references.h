@@ -5,8 +5,8 @@
 #include <QString>
 #include <QStringView>
 
-/// What "[label]: address" says in paragraphs of their own, for links like [words][label] and [label]. A text is read
-/// in pieces, and what one piece names another may use. A plain value.
+/// Holds what "[label]: address" says in paragraphs of their own, for links like [words][label] and [label]. A text is
+/// read in pieces, and what one piece names another may use. A plain value.
 class References
 {
 public:

@@ -62,8 +62,8 @@ QString lowered(const QString& text)
     return mapped(text, u"0123456789+-−=()aehijklmnoprstuvxβγρφχ ", u"₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ ");
 }
 
-/// What has been written, and the fractions and roots in it, which need brackets beside what would read as a part of
-/// them: "1/2x" is not half of x.
+/// Holds what has been written, and the fractions and roots in it, which need brackets beside what would read as a part
+/// of them: "1/2x" is not half of x.
 struct Written {
     struct Part {
         qsizetype start, end;

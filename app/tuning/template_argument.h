@@ -25,5 +25,5 @@ struct TemplateArgument {
 /// pictures, and names that no sane template has, are left out.
 QList<TemplateArgument> templateArguments(std::span<const std::string> names);
 
-/// What was typed as the template wants it: a number, true, false, or else a text.
+/// Returns what was typed as the template wants it: a number, true, false, or else a text.
 QJsonValue argumentValue(const QString& text);

@@ -11,8 +11,8 @@
 
 using EngineFactory = std::function<std::unique_ptr<engine::Engine>()>;
 
-/// What is to be done at the end about an engine that does not stop, since a step of it is long or a driver does not
-/// answer. A thread cannot be ended from outside: who comes back from `giveUp` goes on with it running.
+/// Holds what is to be done at the end about an engine that does not stop, since a step of it is long or a driver does
+/// not answer. A thread cannot be ended from outside: who comes back from `giveUp` goes on with it running.
 struct EngineEnd {
     std::chrono::milliseconds patience{3000};  // longer than the engine needs to save what it has
     std::function<void()> giveUp = {};
@@ -37,7 +37,7 @@ public:
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
     void unload(quint64 job);  // answer: unloaded
     void answer(const QString& conversation, const QStringList& path, const std::vector<AskedAnswer>& asked);
-    /// One answer alone.
+    /// Makes one answer alone.
     void generate(quint64 turn, const QString& conversation, const engine::Request& request,
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);

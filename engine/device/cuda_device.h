@@ -32,7 +32,7 @@ public:
         return *driver_;
     }
     kernels::cuda::Queue compute() const { return compute_; }
-    /// What a driver call answered, as the engine says it: a device that does anything but its work is lost.
+    /// Returns what a driver call answered, as the engine says it: a device that does anything but its work is lost.
     Status checked(kernels::cuda::Status status) const;
     /// Returns the gate for steps in which the device waits for the host.
     DriverGate& gate() { return gate_; }

@@ -26,9 +26,10 @@ public:
 
     virtual std::string_view id() const = 0;
     virtual std::int64_t total_bytes() const = 0;
-    /// What other programs hold of it now.
+    /// Returns what other programs hold of it now.
     virtual std::int64_t other_programs_bytes() const = 0;
-    /// How much of what was allocated here the system has put into the host's memory instead. Empty: it cannot tell.
+    /// Returns how much of what was allocated here the system has put into the host's memory instead. Empty: it cannot
+    /// tell.
     virtual std::optional<std::int64_t> spilled_bytes() const { return std::nullopt; }
 
     /// Allocations may take a multiple of so many bytes of it.
@@ -40,8 +41,8 @@ public:
     /// Releases memory, which nothing that is on its way may still touch.
     virtual void release(DevicePtr memory, std::size_t bytes) = 0;
 
-    /// Whether a copy is waited for by itself, or not before one that follows it: then the device is told of none but
-    /// the last, which costs it less time between them.
+    /// Says whether a copy is waited for by itself, or not before one that follows it: then the device is told of none
+    /// but the last, which costs it less time between them.
     enum class Batch { Ends, GoesOn };
     /// DeviceLost. What is copied must stay as it is until the ticket has ended.
     virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch) = 0;
@@ -63,14 +64,14 @@ public:
 
     /// Waits until all that was given to compute is done. DeviceLost.
     virtual Status finish_work() { return {}; }
-    /// Whether what is computed waits for copies by itself: then the host need not.
+    /// Says whether what is computed waits for copies by itself: then the host need not.
     virtual bool orders_itself() const { return false; }
     /// Lets what is computed from now on begin when the copy has ended.
     virtual Status compute_after(Direction direction, Ticket ticket) { return wait(direction, ticket); }
     /// Copies from now on begin when all that was given to compute so far is done.
     virtual Status copy_after_compute(Direction /*direction*/) { return {}; }
 
-    /// Whether memory of the host's is better told of long before it is copied from or to.
+    /// Says whether memory of the host's is better told of long before it is copied from or to.
     virtual bool locks_pages() const { return false; }
     /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked, which it is
     /// some time after this has returned. Stays allocated until unpin(), or as long as the device.

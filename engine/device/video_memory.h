@@ -15,15 +15,15 @@ struct VideoMemory {
     std::int64_t usage_bytes = 0;   // of it, by this process: the driver's context and the window's pictures, too
 };
 
-/// How much of `total_bytes` is not left to the engine, which holds `used_bytes` of them.
+/// Returns how much of `total_bytes` is not left to the engine, which holds `used_bytes` of them.
 inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t used_bytes)
 {
     const std::int64_t ours_besides = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
     return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + ours_besides, 0, total_bytes);
 }
 
-/// How much of the engine's `used_bytes` has been moved out already or is about to be. At least so much: where the
-/// window's pictures stay and the engine's memory goes, the sum does not show it.
+/// Returns how much of the engine's `used_bytes` has been moved out already or is about to be. At least so much: where
+/// the window's pictures stay and the engine's memory goes, the sum does not show it.
 inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes)
 {
     return std::clamp<std::int64_t>(std::max(used_bytes - memory.usage_bytes, memory.usage_bytes - memory.budget_bytes),

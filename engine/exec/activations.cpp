@@ -21,7 +21,7 @@ int widest_ffn(const Hyperparameters& h)
     return widest(h, [](const LayerParameters& layer) { return layer.ffn_length; });
 }
 
-/// Whether experts read and give fewer values than the stream has.
+/// Says whether experts read and give fewer values than the stream has.
 bool has_latent_experts(const Hyperparameters& h)
 {
     return h.experts > 0 && h.expert_length != h.embedding_length;
@@ -33,7 +33,7 @@ int side_cols(const Hyperparameters& h)
     return std::max(int(h.layers.size()) * h.side_length, h.ngrams.values());
 }
 
-/// Whether layers have a dense part beside experts.
+/// Says whether layers have a dense part beside experts.
 bool has_both_parts(const Hyperparameters& h)
 {
     return h.experts > 0 && h.architecture->dense_beside_experts;

@@ -16,7 +16,7 @@ struct Rotation {
     bool neox = true;
 };
 
-/// What depends on the positions of a batch's rows: one run of floats, so that it is copied in one piece.
+/// Holds what depends on the positions of a batch's rows: one run of floats, so that it is copied in one piece.
 class PositionTables
 {
 public:
@@ -34,9 +34,9 @@ public:
     /// (rows,) factor on each row's queries.
     float* q_scale(LayerKind kind) { return data() + scale_offset(kind); }
     const float* q_scale(LayerKind kind) const { return data() + scale_offset(kind); }
-    /// Whether sliding layers turn by a base of their own.
+    /// Says whether sliding layers turn by a base of their own.
     bool has_local() const { return has_local_; }
-    /// Whether sliding layers leave out the temperature of the queries.
+    /// Says whether sliding layers leave out the temperature of the queries.
     bool has_plain_scales() const { return scales_ == 2; }
     std::size_t bytes() const { return rows_.bytes(); }
 
@@ -90,7 +90,7 @@ struct Activations {
     Rows last_x;         // (head_rows, dim): normed
     Rows logits;         // (head_rows, vocabulary)
 
-    /// What goes from layer to layer, and from one memory to another.
+    /// Returns what goes from layer to layer, and from one memory to another.
     Rows& carried() { return several_streams_ ? streams : hidden; }
     const Rows& carried() const { return several_streams_ ? streams : hidden; }
 
@@ -101,9 +101,9 @@ struct Activations {
     DraftedInputs drafted;
 
     std::size_t bytes() const;
-    /// Whether the layers' parts read mixtures of several streams.
+    /// Says whether the layers' parts read mixtures of several streams.
     static bool connects(const Architecture& a) { return a.streams == Streams::HyperConnections; }
-    /// Whether attention, or the feed-forward part, reads `hidden` itself.
+    /// Says whether attention, or the feed-forward part, reads `hidden` itself.
     static bool attention_reads_hidden(const Architecture& a) { return a.attn_norm.empty() && !connects(a); }
     static bool feed_forward_reads_hidden(const Architecture& a)
     {

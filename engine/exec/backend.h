@@ -45,7 +45,7 @@ struct AttentionParameters {
     const Matrix* reader = nullptr;  // what the next operation multiplies the result with; null: nothing
 };
 
-/// What becomes of a row's heads between their products and attention.
+/// Holds what becomes of a row's heads between their products and attention.
 struct HeadPreparation {
     HeadLayout heads;
     Vector q_norm = nullptr, k_norm = nullptr, v_norm = nullptr;  // null: these are not normed
@@ -94,7 +94,7 @@ struct Step {
     {
         return *std::prev(std::ranges::upper_bound(groups, row, {}, &RowGroup::row));
     }
-    /// The only group, for what computes the rows of one sequence at a time.
+    /// Returns the only group, for what computes the rows of one sequence at a time.
     const RowGroup& one() const
     {
         assert(groups.size() == 1);
@@ -119,32 +119,32 @@ public:
     virtual ~Backend() = default;
 
     virtual MemorySpace memory_space() const { return MemorySpace::Host; }
-    /// What it computes a batch in: `host`, or rows of its own in the device's memory.
+    /// Returns what it computes a batch in: `host`, or rows of its own in the device's memory.
     virtual Activations& activations(Activations& host) { return host; }
 
     // ---- for a backend that computes in a device's memory ----
 
-    /// The residual stream and the position tables come from the host.
+    /// Takes the residual stream and the position tables from the host.
     virtual void enter(const Step& /*step*/, const Activations& /*host*/) {}
-    /// Rows of its memory go to the host's; they can be read when this returns.
+    /// Copies rows of its memory to the host's; they can be read when this returns.
     virtual void fetch(const Rows& /*from*/, RowRange /*rows*/, Rows& /*host*/) {}
-    /// The `count` largest of one row of logits go to the host; RowLogits::largest can be read until the next call.
+    /// Brings the `count` largest of one row of logits to the host; RowLogits::largest can be read until the next call.
     /// Empty: they are not searched for here.
     virtual RowLogits fetch_largest(const Rows& /*logits*/, int /*row*/, int /*count*/) { return {}; }
     /// Computes the layers: by calling `work`, or by doing again what that gave to the device in an earlier step.
     virtual void run_layers(const LayerRange& /*range*/, const std::function<void()>& work) { work(); }
-    /// What has gone wrong since the last time this was asked.
+    /// Returns what has gone wrong since the last time this was asked.
     virtual Status take_status() { return {}; }
 
     // ---- operations ----
 
     virtual void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
-    /// The same where the next operation multiplies what comes with `reader`.
+    /// Does the same where the next operation multiplies what comes with `reader`.
     virtual void rms_norm_before(const Matrix& /*reader*/, Rows& x, Vector weight, float epsilon, Rows& out)
     {
         rms_norm(x, weight, epsilon, out);
     }
-    /// The same with the mean taken off first.
+    /// Does the same with the mean taken off first.
     virtual void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
     /// Norms each head by itself; they follow each other from column `to` on, which may be where they are.
     virtual void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) = 0;
@@ -162,7 +162,7 @@ public:
     virtual void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) = 0;
     /// gate_up: (rows, 2 n), gate first; out: (rows, n)
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
-    /// The same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.
+    /// Does the same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.
     virtual void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) = 0;
     /// Leaves of each row's first n columns what exceeds their mean plus so many standard deviations: max(x - that, 0).
     virtual void keep_above(float deviations, int n, Rows& x) = 0;

@@ -154,7 +154,7 @@ private:
     int group_, kv_heads_, parts_ = 1;
 };
 
-/// The tile's queries, scaled.
+/// Takes the tile's queries, scaled.
 void CpuAttention::take_queries(const Tile& tile, Scratch& scratch)
 {
     const int values = tile.heads.count * tile.p.heads.key_length;
@@ -251,7 +251,7 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
         attend_group(qkv, p, l, step, group, out);
 }
 
-/// The rows of one sequence over its blocks.
+/// Attends with the rows of one sequence over its blocks.
 void CpuAttention::attend_group(const Rows& qkv, const AttentionParameters& p, int l, const Step& step,
                                 const RowGroup& rows, Rows& out)
 {

@@ -14,7 +14,7 @@ namespace engine {
 class CpuAttention
 {
 public:
-    /// What one worker computes in.
+    /// Holds what one worker computes in.
     struct Scratch {
         // heads: those of a KV head that a worker takes at once
         AlignedArray<float> q;        // (kTileRows, heads, key_length), scaled

@@ -26,7 +26,7 @@ public:
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
     std::size_t scratch_bytes() const;
-    /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
+    /// Returns what the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
     /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs() { attention_.allow_runs(); }

@@ -135,7 +135,7 @@ void CpuExperts::leave_best_groups(const ExpertParameters& p)
     }
 }
 
-/// The experts with the largest choice_, the lower number first among equals.
+/// Chooses the experts with the largest choice_, the lower number first among equals.
 void CpuExperts::choose(const float* scores, std::span<int> chosen, std::span<float> weights)
 {
     for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
@@ -147,7 +147,7 @@ void CpuExperts::choose(const float* scores, std::span<int> chosen, std::span<fl
     }
 }
 
-/// How many rows have chosen each expert.
+/// Counts how many rows have chosen each expert.
 void CpuExperts::count_rows(int rows, const ExpertParameters& p)
 {
     std::fill(expert_count_.begin(), expert_count_.end(), 0);
@@ -240,7 +240,7 @@ void CpuExperts::multiply(Rows& x, std::vector<Matrix>& matrices, Vector bias, E
     }
 }
 
-/// The rows of all pairs, by expert.
+/// Gathers the rows of all pairs, by expert.
 void CpuExperts::gather(const Rows& x, const ExpertParameters& p)
 {
     in_.set_shape(pairs_, x.cols());

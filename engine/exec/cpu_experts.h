@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// What another device has chosen for each row, of which it computes a part itself.
+/// Holds the experts that another device has chosen for each row; it computes some of them itself.
 struct ChosenExperts {
     std::span<const int> experts;              // (rows, used), best first
     std::span<const float> weights;            // (rows, used)

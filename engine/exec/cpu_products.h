@@ -21,7 +21,7 @@ struct ExpertRows {
 class CpuProducts
 {
 public:
-    /// What one worker computes in; nothing where rows are rounded to 8 bits, but for heads.
+    /// Holds what one worker computes in; nothing where rows are rounded to 8 bits, but for heads.
     struct Scratch {
         AlignedArray<float> residual;  // (widest row,) what rounding lost of a row
         AlignedArray<float> sums;      // (kResidualTokens, kMaxGrain) products of that

@@ -137,7 +137,7 @@ void CudaAttention::attend_many(const CudaAttending& a)
     }
 }
 
-/// few_rows_ rows at most.
+/// Attends few_rows_ rows at most.
 void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& rounded)
 {
     if (a.merges)
@@ -164,7 +164,7 @@ void CudaAttention::record_join(const CudaAttending& a)
     recorder_.add_join(a);
 }
 
-/// The blocks that lie on the device, and those that come there.
+/// Attends to the blocks that lie on the device, and those that come there.
 void CudaAttention::attend_here(const CudaAttending& a)
 {
     if (!inputs_.streams(a.l)) {
@@ -184,7 +184,8 @@ void CudaAttention::attend_here(const CudaAttending& a)
     }
 }
 
-/// The device's blocks there, and the host's here at the same time; where there are any, the queries have been sent.
+/// Attends to the device's blocks there, and to the host's here at the same time; where there are any, the queries have
+/// been sent.
 void CudaAttention::attend_here_and_there(const CudaAttending& a)
 {
     if (a.merges)

@@ -26,7 +26,7 @@ public:
     const kernels::cuda::Driver& driver() const { return driver_; }
     kernels::cuda::Queue queue() const { return queue_; }
 
-    /// Does a call unless one has failed before, and keeps what it says.
+    /// Makes a call unless an earlier one has failed, and keeps its status.
     template <class Call>
     void run(const Call& call)
     {
@@ -42,7 +42,7 @@ public:
     bool ok() const { return failed_ == kernels::cuda::Status::Ok; }
     kernels::cuda::Status failed() const { return failed_; }
     void forget_failure() { failed_ = kernels::cuda::Status::Ok; }
-    /// What has failed since the last time this was asked.
+    /// Returns what has failed since the last time this was asked.
     Status take_status() { return device_.checked(std::exchange(failed_, kernels::cuda::Status::Ok)); }
 
     /// One sentence about what costs speed from now on; the newest is kept.

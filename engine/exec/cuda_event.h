@@ -17,7 +17,7 @@ public:
     CudaEvent(const CudaEvent&) = delete;
     CudaEvent& operator=(const CudaEvent&) = delete;
 
-    /// Once. DeviceFull, DeviceLost.
+    /// Call it once. DeviceFull, DeviceLost.
     Status make(const CudaDevice& device)
     {
         driver_ = &device.driver();

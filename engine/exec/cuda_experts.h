@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// What layers with experts are computed in, besides the rows that all layers have.
+/// Holds what layers with experts are computed in, besides the rows that all layers have.
 struct CudaExpertRows {
     /// `max_rows`: tokens of the largest batch. The model has experts.
     CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory);
@@ -29,8 +29,8 @@ struct CudaExpertRows {
     std::byte* places;  // see ExpertsApart
 };
 
-/// What a step of many rows multiplies with where experts lie on the host: copies on the device, and what comes there
-/// for the step. The host computes the others.
+/// Holds what a step of many rows multiplies with where experts lie on the host: copies on the device, and what comes
+/// there for the step. The host computes the others.
 struct ExpertsApart {
     static constexpr int kKinds = 3;  // gates, where they are apart, ups, downs
     // (kKinds, experts) on the device: where each matrix is, or will be; 0: nowhere
@@ -60,7 +60,7 @@ public:
     /// it is there. `matrices`: of the first expert, or where they lie in a copy (ExpertCache::within_slot()).
     void compute_chosen(Rows& x, const LayerWeights& w, const ExpertMatrices& matrices, const ExpertParameters& p,
                         const kernels::cuda::Routing& routing);
-    /// The same of many rows, where matrices lie apart. Fills what apart.places points at.
+    /// Does the same for many rows, where matrices lie apart. Fills what apart.places points at.
     void compute_apart(Rows& x, const LayerWeights& w, const ExpertParameters& p, const kernels::cuda::Routing& routing,
                        const ExpertsApart& apart);
     /// Memory of the device for ExpertsApart::places.
@@ -69,7 +69,7 @@ public:
     void add_up(const ExpertParameters& p, kernels::cuda::Routing routing, Rows& out);
 
 private:
-    /// What the experts read.
+    /// Holds what the experts read.
     struct Input {
         Rows& rows;
         int pairs_of_each;

@@ -30,7 +30,7 @@ public:
     void answer(int step, int l) { raise(word(l, kAnswered), step); }
     void give_up(int step);
     bool passed(int step, int l) const { return raised(word(l, kPassed), step); }
-    /// Whether an answer came too late: all that the step has computed since is wrong.
+    /// Says whether an answer came too late: all that the step has computed since is wrong.
     bool late(int step) const { return raised(late_, step); }
 
 private:

@@ -281,7 +281,7 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
     std::memcpy(staged_out(), out_.row(0), value_bytes(out_.count(), out_.cols()));
 }
 
-/// The experts that the device does not compute in this step.
+/// Computes the experts that the device does not compute in this step.
 void CudaHostExperts::compute_rest(const LayerWeights& w, ExpertParameters p, int rows,
                                    std::span<const std::uint64_t> elsewhere)
 {
@@ -304,8 +304,8 @@ void CudaHostExperts::begin_step()
     refills_ = 0;
 }
 
-/// A copy begins while the device is busy with what follows the layer whose choices are known; in the same step, since
-/// the next one is told where experts lie when it begins.
+/// Begins a copy while the device is busy with what follows the layer whose choices are known. It does so in the same
+/// step, since the next step is told where experts lie when it begins.
 void CudaHostExperts::refill()
 {
     if (to_refill_ < 0 || refills_ >= kMostRefills || !calls_.ok())

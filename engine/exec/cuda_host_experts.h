@@ -28,18 +28,18 @@ public:
     /// std::bad_alloc.
     CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, CudaExperts& device,
                     CudaRecorder& recorder, const Hyperparameters& h, int max_rows);
-    /// The page-locked memory and the event. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory and the event. DeviceFull, DeviceLost.
     Status allocate();
     /// Call it between steps: experts come through it from now on. Null: none do.
     void use(ExpertRing* ring) { ring_ = ring; }
 
     /// Precondition: w.experts_on_host. While a recording is made, the host's part is left to its replays.
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
-    /// The rows that are sent before this is reached can be read when wait_and_compute() has waited for it.
+    /// Marks how far rows have been sent: once wait_and_compute() has waited for this mark, they can be read.
     void note_rows();
     /// Waits for the rows that were sent, and computes.
     void wait_and_compute(const CudaHostExpertsCall& call);
-    /// No layer of the step has been given to the device yet, or all have.
+    /// Call these when no layer of the step has been given to the device yet, or when all have.
     void begin_step();
     void end_step() { refill(); }
 

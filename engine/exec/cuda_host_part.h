@@ -20,7 +20,7 @@ public:
     /// All that is given outlives it. Throws std::bad_alloc.
     CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes,
                  CudaArena& memory);
-    /// The page-locked memory. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory. DeviceFull, DeviceLost.
     Status allocate(int key_length);
 
     /// Queues: the queries go to the host. Before the device attends its own blocks.
@@ -29,7 +29,7 @@ public:
     void note_queries();
     /// Waits for note_queries(), and attends.
     void wait_and_attend(const CudaAttending& a);
-    /// The queries have come: the CPU attends.
+    /// Lets the CPU attend, once the queries have come.
     void attend(const CudaAttending& a);
     /// Queues: what the CPU found goes to the device.
     void bring_partials(const CudaAttending& a);

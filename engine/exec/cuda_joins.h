@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// How the CPU's part of a recorded step comes in.
+/// Says how the CPU's part of a recorded step comes in.
 enum class CudaJoining {
     CutGraphs,  // the graph ends there, and the host queues the next one
     Flags,      // one graph, in which device and host wait for each other
@@ -26,11 +26,11 @@ class CudaJoins
 public:
     /// All that is given outlives it.
     CudaJoins(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part);
-    /// Flags for so many layers. DeviceFull, DeviceLost.
+    /// Makes flags for so many layers. DeviceFull, DeviceLost.
     Status allocate(int layers);
 
-    /// Whether host and device join by flags in this step. Blocks that come through the ring are queued by hand, and
-    /// only once: then the graph is cut.
+    /// Says whether host and device join by flags in this step. Blocks that come through the ring are queued by hand,
+    /// and only once: then the graph is cut.
     bool by_flags() const;
     /// False: it joins in this way already, or the host was late too often.
     bool may_become(CudaJoining joining) const;
@@ -38,18 +38,18 @@ public:
 
     // ---- while a graph is recorded ----
 
-    /// The host is asked to attend layer l.
+    /// Asks the host to attend layer l.
     void ask(int l);
-    /// The device waits until the host has.
+    /// Makes the device wait until the host has attended it.
     void wait_for_answer(int l);
 
     // ---- while it runs ----
 
-    /// The host's side of a graph's joins, in order.
+    /// Does the host's side of a graph's joins, in order.
     void serve(const std::vector<CudaAttending>& joins);
-    /// Whether the device did not wait any longer: what the step has computed since is wrong.
+    /// Says whether the device did not wait any longer: what the step has computed since is wrong.
     bool late() const { return flags_.late(inputs_.number()); }
-    /// Whether there were now too many such steps.
+    /// Counts such a step; says whether there were too many by now.
     bool note_late_step();
 
 private:

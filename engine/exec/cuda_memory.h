@@ -57,7 +57,7 @@ private:
 
 /// Sizes, in bytes unless said otherwise.
 struct CudaSizes {
-    /// Rows of a decode step, and the few of a speculation: their attention goes through partials, of so many rows at
+    /// A decode step has few rows, and so has a speculation. Their attention goes through partials, of so many rows at
     /// most at a time.
     static constexpr int kFewRows = kernels::cuda::kFewTokens;
     /// What partials may take, where those of one row are not more.

@@ -24,9 +24,9 @@ public:
     void end();
     bool is_recording() const { return recording_ != nullptr; }
 
-    /// The part ends here and another begins: between them the host has a hand in this.
+    /// Ends the part here and begins another: between them the host has a hand in this.
     void cut(CudaHostWork then);
-    /// The host attends this while the part runs.
+    /// Lets the host attend this while the part runs.
     void add_join(const CudaAttending& a) { joins_.push_back(a); }
 
 private:

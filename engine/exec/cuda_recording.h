@@ -44,7 +44,7 @@ using CudaHostWork = std::variant<std::monostate, CudaAttending, CudaRowsSent, C
 class CudaRecording
 {
 public:
-    /// What of a layer's KV does not lie on the device.
+    /// Holds what of a layer's KV does not lie on the device.
     struct Layer {
         bool merges = false;   // the host attends a part
         bool streams = false;  // a part comes through the ring
@@ -74,7 +74,7 @@ public:
         CudaHostWork then;
     };
     void add(Part part) { parts_.push_back(std::move(part)); }
-    /// Whether device and host wait for each other in it.
+    /// Says whether device and host wait for each other in it.
     bool has_joins() const
     {
         return std::ranges::any_of(parts_, [](const Part& part) { return !part.joins.empty(); });

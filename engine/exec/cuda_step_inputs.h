@@ -21,7 +21,7 @@ class CudaStepInputs
 public:
     /// `calls` and `sizes` outlive it, and so does what `memory` gives. Throws std::bad_alloc.
     CudaStepInputs(CudaCalls& calls, const CudaSizes& sizes, CudaArena& memory);
-    /// The page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
     Status allocate(const Activations& like);
 
     /// Begins a step: `to` gets the rows and the position tables of `host`. Step and host live until end_step().
@@ -43,7 +43,7 @@ public:
     const Step& step() const { return *step_; }
     const Activations& host() const { return *host_; }  // where its rows came from
     int number() const { return number_; }              // of the step; 0: there was none
-    /// Whether rows [row, row + rows) of the step see blocks that the device does not attend.
+    /// Says whether rows [row, row + rows) of the step see blocks that the device does not attend.
     bool any_on_host(int l, int row, int rows) const;
     bool streams(int l) const { return !step_->cache.stream()->blocks_of(l).empty(); }
 

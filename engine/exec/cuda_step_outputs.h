@@ -18,7 +18,7 @@ class CudaStepOutputs
 public:
     /// `calls` and `sizes` outlive it, and so does what `memory` gives. Throws std::bad_alloc.
     CudaStepOutputs(CudaCalls& calls, const CudaSizes& sizes, CudaArena& memory);
-    /// The page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
+    /// Allocates the page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
     Status allocate(const Activations& like);
 
     /// Zeros where a call has failed.

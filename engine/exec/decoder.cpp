@@ -124,7 +124,7 @@ void Decoder::bring_shared_kv_home(const Step& step)
                 step.cache.bring_home(*group.sequence, source, group.first, group.count());
 }
 
-/// The residual stream goes where the next layer computes.
+/// Brings the residual stream to where the next layer computes.
 void Decoder::bring_rows(Backend& to, const Step& step)
 {
     if (&to == rows_at_)
@@ -340,7 +340,7 @@ void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const Place& 
     make_values_of_latent(h_.latent, w, heads, at.on, at.a);
 }
 
-/// The layer's queries to what they attend.
+/// Attends with the layer's queries.
 void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at)
 {
     auto& [on, a, step] = at;

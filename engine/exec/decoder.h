@@ -49,7 +49,7 @@ public:
     RowLogits logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough);
 
 private:
-    /// Where a layer computes, and the step it belongs to.
+    /// Says where a layer computes, and the step it belongs to.
     struct Place {
         Backend& on;
         Activations& a;

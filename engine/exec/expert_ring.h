@@ -42,20 +42,20 @@ public:
     /// Begins to bring what was chosen: first all gates, where they are apart, then all ups, then all downs. Takes the
     /// time of copying as many as there are places for where the host's memory is not page-locked.
     void start();
-    /// Which were chosen, in the order of their numbers.
+    /// Returns which were chosen, in the order of their numbers.
     std::span<const int> chosen() const { return chosen_; }
     /// Returns where the n-th matrix of all that come will be on the device.
     DevicePtr place_of(std::size_t n) const { return stream_.slot_of(n); }
-    /// The next matrices of the kind that is multiplied with now: what is computed from now on finds them there. Where
-    /// the device failed the host has them. Precondition: not all of that kind were taken.
+    /// Takes the next matrices of the kind that is multiplied with now; whatever is computed from now on finds them on
+    /// the device, or on the host where the device failed. Precondition: not all of that kind were taken.
     std::span<const std::byte* const> take();
-    /// All that were taken have been used, or will be by what was given to compute.
+    /// Call it when all that were taken have been used, or will be by what was given to compute.
     void release() { stream_.release(); }
     /// The layer is computed, or given to compute.
     void end();
 
     std::int64_t brought_bytes() const { return brought_bytes_; }  // since it was made
-    /// What went wrong since this was asked last.
+    /// Returns what went wrong since this was asked last.
     Status take_status() { return std::exchange(status_, {}); }
 
 private:

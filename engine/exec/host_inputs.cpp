@@ -68,7 +68,7 @@ void HostInputs::fill_positions(const RowGroup& group, PositionTables& tables) c
     }
 }
 
-/// What each layer gets of each token: half of it from a table, half from what the token's embedding says.
+/// Makes what each layer gets of each token: half of it from a table, half from what the token's embedding says.
 /// side = (rms_norm(projection * x / sqrt(dim)) + sqrt(length) * row of the table) / sqrt(2)
 void HostInputs::make_side(CpuBackend& host, Activations& to)
 {

@@ -36,7 +36,7 @@ public:
     /// already, which costs nothing.
     bool use_layer(int l, LayerPart part, ThreadPool& pool);
     bool use_head(ThreadPool& pool);
-    /// Whether a part that is in use would be copied, had there been memory.
+    /// Says whether a part that is in use would be copied, had there been memory.
     bool lack_memory() const { return lack_memory_; }
     void drop_layer(int l, LayerPart part);
     void drop_head();

@@ -13,7 +13,7 @@ struct RowRange {
     int first = 0;
     int count = -1;  // -1: all from there on
 
-    /// The same of so many rows in all, counted.
+    /// Does the same for so many rows in all, counted.
     RowRange of(int rows) const { return {first, count < 0 ? rows - first : count}; }
 };
 

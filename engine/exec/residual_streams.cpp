@@ -74,7 +74,7 @@ void ResidualStreams::mix(const StreamConnection& c, Rows& streams, Backend& on,
     const int wide = streams.cols();
     on.streams().norm(streams, h_.embedding_length, c.norm, h_.rms_epsilon, a.stream_norms);
     on.products(a.stream_norms, std::span(&down, 1), a.low_rank);
-    on.gate_heads(a.low_rank, {0, 1, h_.streams.rank, h_.streams.rank}, a.low_rank);  // by itself: its silu
+    on.gate_heads(a.low_rank, {0, 1, h_.streams.rank, h_.streams.rank}, a.low_rank);  // gated by itself: silu
     on.products(a.low_rank, std::span(&up, 1), a.stream_gates);
     if (c.inject)
         on.products(a.stream_norms, std::span(&inject, 1), a.stream_routes);

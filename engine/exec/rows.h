@@ -82,7 +82,7 @@ public:
     int count() const { return count_; }
     int capacity_rows() const { return capacity_rows_; }
 
-    /// What the buffer holds from now on; the values are to be written.
+    /// Sets what the buffer holds from now on; the values are to be written.
     void set_shape(int count, int cols)
     {
         assert(count <= capacity_rows_ && cols <= capacity_cols_);
@@ -113,7 +113,7 @@ public:
     {
         return kernels::activation_row_bytes(kernels::Activation::Q8, capacity_cols_) * std::size_t(capacity_rows_);
     }
-    /// What is taken so far.
+    /// Returns what is taken so far.
     std::size_t bytes() const
     {
         return value_capacity_bytes() + (q8_ ? q8_capacity_bytes() : 0) + (q8_residual_ ? q8_capacity_bytes() : 0);

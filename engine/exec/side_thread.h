@@ -23,7 +23,7 @@ public:
     void begin(const std::function<void()>& work);
     /// Throws what the work has thrown.
     void wait();
-    /// Waits, too, and forgets what was thrown; also where nothing was begun.
+    /// Waits for the work, if any was begun, and forgets what it threw.
     void end();
 
 private:

@@ -60,7 +60,7 @@ public:
         ThreadPool& pool_;
     };
     bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
-    /// Whether pieces of this step are left out from now on.
+    /// Says whether pieces of this step are left out from now on.
     bool given_up() const { return given_up_ && given_up_(); }
 
     /// work(worker) on every worker, 0 <= worker < size(). What work throws, for want of memory, is thrown here when

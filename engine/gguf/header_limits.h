@@ -14,8 +14,8 @@ constexpr std::uint64_t kMaxArrayElements = 1u << 22;
 /// Elements of an array with one for each layer: the most layers a model can have.
 constexpr std::uint64_t kMaxLayerElements = 4096;
 
-/// What is left for the headers of one model, all its parts together; far more than any model needs. With it any header
-/// is read within seconds, in a few hundred megabytes.
+/// Holds what is left for the headers of one model, all its parts together; far more than any model needs. With it any
+/// header is read within seconds, in a few hundred megabytes.
 struct HeaderLimits {
     std::stop_token stop = {};
     std::uint64_t bytes = std::uint64_t{256} << 20;

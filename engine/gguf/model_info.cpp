@@ -162,7 +162,7 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
                                       kFloat;
 }
 
-/// Layers of which attention and a recurrent part read the same rows.
+/// Says whether attention and a recurrent part of each layer read the same rows.
 bool attends_as_well(const ModelInfo& info)
 {
     return info.architecture == "falcon-h1";
@@ -396,7 +396,7 @@ bool lacks_epsilon(const GgufFile& gguf, const ModelInfo& info)
 /// Why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
-    // First: such a file, as an importance matrix, may have no architecture.
+    // This is asked first, since such a file, for example an importance matrix, may have no architecture.
     if (const auto kind = gguf.string("general.type"); kind && *kind != "model")
         return "this file is no model by itself, it holds a '" + printable(*kind) + "'";
     if (info.architecture.empty())

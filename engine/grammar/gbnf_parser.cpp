@@ -62,7 +62,7 @@ tl::unexpected<Error> GbnfParser::fail_here(const std::string& what) const
     return fail(Error::Code::BadRequest, "line " + std::to_string(line_) + " of the grammar: " + what);
 }
 
-/// What comes next, for a sentence.
+/// Returns what comes next, for a sentence.
 std::string GbnfParser::shown() const
 {
     return here() > ' ' && here() < 127 ? std::string("'") + here() + "'" : "this character";

@@ -46,7 +46,7 @@ public:
     int node_count() const { return int(nodes_.size()); }
     int start() const { return start_; }
     bool reads(const GrammarNode& node, std::uint8_t byte) const { return sets_[std::size_t(node.set)][byte]; }
-    /// Whether a rule is over at this node, whatever follows.
+    /// Says whether a rule is over at this node, whatever follows.
     bool returns(int index) const { return node(index).kind == GrammarNode::Kind::Return; }
 
 private:

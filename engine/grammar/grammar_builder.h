@@ -18,7 +18,7 @@ namespace engine {
 class GrammarBuilder
 {
 public:
-    /// What is read from `first` on, up to `last`, a Jump that goes nowhere yet.
+    /// Holds what is read from `first` on, up to `last`, a Jump that goes nowhere yet.
     struct Part {
         int first = -1;
         int last = -1;
@@ -33,7 +33,7 @@ public:
     /// Repeats a part at least and at most so many times; no `most`: without an end.
     Part repeat(Part part, int least, std::optional<int> most);
 
-    /// Whether nothing more may be added.
+    /// Says whether nothing more may be added.
     bool full() const;
 
     /// False: there is one of this name already.

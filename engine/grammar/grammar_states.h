@@ -32,13 +32,13 @@ public:
         return known != kUnknown ? known : find_step(state, byte);
     }
     State after(State state, std::string_view text);
-    /// Whether the text may end here.
+    /// Says whether the text may end here.
     bool may_end(State state) const { return infos_[std::size_t(state)].may_end; }
-    /// Whether it may go on.
+    /// Says whether it may go on.
     bool may_go_on(State state) const { return infos_[std::size_t(state)].count > 0; }
 
-    /// Whether the rules have led to more places, states or work than anybody would wait for: then steps lead to kDead
-    /// that should not.
+    /// Says whether the rules have led to more places, states or work than anybody would wait for: then steps lead to
+    /// kDead that should not.
     bool gave_up() const { return gave_up_; }
     /// Counts work from zero again.
     void allow_more_work() { work_ = 0; }
@@ -60,7 +60,7 @@ private:
         int node = 0;
         Returns outer = 0;
     };
-    /// Where the text may be: before a Bytes node.
+    /// Says where the text may be: before a Bytes node.
     struct Place {
         int node = 0;
         Returns returns = 0;

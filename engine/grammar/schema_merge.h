@@ -12,7 +12,7 @@ using Schema = nlohmann::ordered_json;
 /// The schema without words that ask for nothing, such as title and description.
 Schema without_notes(const Schema& schema);
 
-/// What both ask for. BadRequest names a word that has two values of which neither can be left out.
+/// Returns what both ask for. BadRequest names a word that has two values of which neither can be left out.
 Result<Schema> merge_schemas(const Schema& a, const Schema& b);
 
 }  // namespace engine

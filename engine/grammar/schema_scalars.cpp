@@ -156,7 +156,7 @@ struct Bound {
     bool included = true;
     int places = 0;
 
-    /// Whether it can be counted in units of 10^-p.
+    /// Says whether it can be counted in units of 10^-p.
     bool fits(int p) const { return p < int(kTens.size()) && std::abs(value) * kTens[std::size_t(p)] < kFar; }
     NumberEnd in_units(int p) const { return {std::llround(value * kTens[std::size_t(p)]), included}; }
     bool is_exact() const

@@ -21,8 +21,8 @@ tl::unexpected<Error> too_large()
     return refuse_schema("the schema is too large");
 }
 
-/// What it takes to copy a schema, join it to another one and look for its names, each of which means to look at all of
-/// them: in values, which take about as long as 16 names or 64 bytes.
+/// Returns what it takes to copy a schema, join it to another one and look for its names, each of which means to look
+/// at all of them: in values, which take about as long as 16 names or 64 bytes.
 std::int64_t work_of(const Schema& s)
 {
     std::int64_t work = 1;
@@ -100,7 +100,7 @@ bool SchemaWriter::may_copy(const Schema& s)
     return work_ <= kMostWork;
 }
 
-/// What lies in the same schema, as in "#/$defs/name".
+/// Returns what lies in the same schema, as in "#/$defs/name".
 Result<const Schema*> SchemaWriter::referred(const std::string& pointer) const
 {
     const auto missing = [&](const char* why) {

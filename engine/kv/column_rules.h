@@ -23,7 +23,7 @@ struct PageFacts {
 /// Columns that never leave: the first one and the one that is being written.
 inline constexpr int kStayingColumns = 2;
 
-/// Whether column `number` stays where the step begins to write in column `written`.
+/// Says whether column `number` stays where the step begins to write in column `written`.
 constexpr bool column_stays(int number, int written)
 {
     return number == 0 || number >= written;
@@ -35,7 +35,7 @@ inline bool leaves_before(const PageFacts& a, const PageFacts& b)
     return std::tuple(a.pinned, a.used_at, a.number, a.page) < std::tuple(b.pinned, b.used_at, b.number, b.page);
 }
 
-/// Whether a column may leave the device. `in_use`: it belongs to the conversation that was used last.
+/// Says whether a column may leave the device. `in_use`: it belongs to the conversation that was used last.
 constexpr bool may_leave(const PageFacts& facts, bool in_use, KvPolicy policy)
 {
     return !facts.stays && !(in_use && policy == KvPolicy::Resident);
@@ -47,7 +47,8 @@ constexpr std::int64_t growth_mark(KvPolicy policy, std::int64_t budget, std::in
     return policy == KvPolicy::Resident ? budget : high_mark;
 }
 
-/// How many of `movable` columns a forced share keeps on the host: rounded up, but for the error of the product.
+/// Returns how many of `movable` columns a forced share keeps on the host: rounded up, but for the error of the
+/// product.
 inline int columns_kept_home(int movable, double offload_share)
 {
     return int(std::ceil(offload_share * movable - 1e-9));
@@ -66,14 +67,15 @@ constexpr int widest_position(int block, int block_tokens)
     return block * block_tokens;
 }
 
-/// Whether a coming column drives out others of its own conversation: one that stays or is pinned, while `next`, the
-/// first to leave, is not pinned.
+/// Says whether a coming column drives out others of its own conversation: one that stays or is pinned, while `next`,
+/// the first to leave, is not pinned.
 constexpr bool takes_place_of(const PageFacts& coming, const PageFacts& next)
 {
     return (coming.pinned || coming.stays) && !next.pinned;
 }
 
-/// Whether a column leaves for one that comes. `in_use`: it is of the same conversation; `swaps`: see takes_place_of().
+/// Says whether a column leaves for one that comes. `in_use`: it is of the same conversation; `swaps`: see
+/// takes_place_of().
 constexpr bool gives_place(const PageFacts& leaving, bool in_use, bool swaps)
 {
     return !leaving.pinned && (swaps || !in_use);

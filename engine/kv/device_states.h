@@ -39,7 +39,7 @@ public:
     {
         return state == resident_ ? reinterpret_cast<float*>(memory_[std::size_t(l)]) : nullptr;
     }
-    /// The same of the state before drafted rows. It does not go home: it is of use until the next step only.
+    /// Does the same for the state before drafted rows. It does not go home: it is of use until the next step only.
     float* layer_before(StateId state, int l) const;
     /// Forgets the state: nobody owns it any more.
     void forget(StateId state);

@@ -61,7 +61,8 @@ private:
     int on_host_;
 };
 
-/// What pages and states may take of the host's memory together, in bytes; but not less than what so many of them take.
+/// Holds what pages and states may take of the host's memory together, in bytes; but not less than what so many of them
+/// take.
 struct KvMemoryLimit {
     std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
     int pages = 0;
@@ -94,7 +95,7 @@ public:
     /// Error::ContextFull when the pool is exhausted, NoMemory when the system has none or may not be asked for more;
     /// the sequence is unchanged then.
     Status reserve(KvSequence& sequence, int tokens);
-    /// Whether the pool has what reserve() takes of it.
+    /// Says whether the pool has what reserve() takes of it.
     bool has_pages_for(const KvSequence& sequence, int tokens) const;
 
     /// The next so many pages have their memory before they are taken, where the device is better told of it long
@@ -111,7 +112,8 @@ public:
     /// A model with recurrent layers goes back to the checkpoint before. Answers how many tokens are left.
     int truncate(KvSequence& sequence, int tokens);
 
-    /// The same of keys and values alone, where no token was lost: the state of recurrent layers is the caller's part.
+    /// Does the same for keys and values alone, where no token was lost: the state of recurrent layers is the caller's
+    /// part.
     void cut_kv(KvSequence& sequence, int tokens);
 
     /// A sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are copied
@@ -125,7 +127,7 @@ public:
     std::byte* block(PageId page, int l, LayerOn on, int kv_head);
     /// Blocks [first, last) of a layer for a step's attention.
     KvBlocks open(const KvSequence& sequence, int l, LayerOn on, int first, int last) const;
-    /// The same of a layer on the device, without those that lie or travel there: null.
+    /// Does the same for a layer on the device, without those that lie or travel there: null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
     /// The block's address on the device; null where it is not there, or not yet.
     DevicePtr device_block(PageId page, int l) const { return device_ ? device_->block(page, source(l)) : nullptr; }
@@ -134,7 +136,7 @@ public:
     /// take_status() says.
     void bring_home(const KvSequence& sequence, int l, int first, int count);
     Status take_status() { return std::exchange(status_, {}); }
-    /// What travels to the device in this step; null: there is none.
+    /// Returns what travels to the device in this step; null: there is none.
     const KvStream* stream() const { return stream_; }
     Residency residency(PageId page, int l) const;
 

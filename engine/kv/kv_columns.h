@@ -35,14 +35,14 @@ public:
     /// Layers [0, count) are on the device from now on.
     void set_layers(int count) { layers_ = count; }
     bool on_device(int l) const { return l < layers_; }
-    /// Whether layer l is on the device and has KV of its own.
+    /// Says whether layer l is on the device and has KV of its own.
     bool keeps_kv(int l) const { return on_device(l) && cache_.layer(l).has_kv(); }
-    /// Whether such a layer attends to everything; whether it is there and has a window.
+    /// Says whether such a layer attends to everything; whether it is there and has a window.
     bool full(int l) const { return keeps_kv(l) && cache_.layer(l).window == 0; }
     bool sliding(int l) const { return keeps_kv(l) && cache_.layer(l).window > 0; }
     std::int64_t bytes() const;  // of one column
     bool any_on_device(PageId page) const;
-    /// Whether the block of layer l leaves with its column. The window of the conversation in use stays; of others
+    /// Says whether the block of layer l leaves with its column. The window of the conversation in use stays; of others
     /// everything leaves.
     bool leaves(const PageFacts& facts, int l) const
     {

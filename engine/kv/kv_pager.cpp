@@ -252,7 +252,7 @@ bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
     return true;
 }
 
-/// The forced share of the conversation in use lies on the host.
+/// Sends columns home until the forced share of the conversation in use lies on the host.
 void KvPager::enforce_share()
 {
     if (offload_share_ <= 0 || policy_ == KvPolicy::Resident)
@@ -261,8 +261,8 @@ void KvPager::enforce_share()
         evict(facts, Event::Cause::User);
 }
 
-/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone,
-/// and leaves windows what they need: else they would send it away again.
+/// Lets columns leave until there is room for one that comes. A column that nobody pinned drives out only those of
+/// other conversations, and leaves windows what they need, since they would send it away again.
 bool KvPager::find_place(const PageFacts& coming)
 {
     const auto next = columns_.next_to_leave(policy_);

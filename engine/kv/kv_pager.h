@@ -40,7 +40,7 @@ public:
     void begin_turn(std::vector<TokenRange> pins);
     /// The turn of a conversation goes on, which may be another one than in the step before: call it before its step.
     void go_on(std::span<const TokenRange> pins) { columns_.go_on(pins); }
-    /// The conversation with these pages has these pins from now on.
+    /// Sets the pins of the conversation with these pages.
     void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
     /// The conversation in use is this one, which another device held, or none: its columns come to this one.
     void use(std::span<const PageId> pages, int tokens);
@@ -112,8 +112,8 @@ private:
     StreamChoice stream_choice_;
     double offload_share_ = 0;
     int longest_step_ = 0;
-    /// What was in use when a block last found no place. While the budget and the other uses are the same, the device
-    /// counts as full at `used`.
+    /// Holds what was in use when a block last found no place. While the budget and the other uses are the same, the
+    /// device counts as full at `used`.
     struct Full {
         std::int64_t budget = -1, others = 0, used = 0;
     };

@@ -33,7 +33,7 @@ struct KvSequence {
     StateId state = kNoState;     // after all its tokens; none: nothing is computed yet, or no layer is recurrent
     StateId before = kNoState;    // memory for the state before drafted rows; none: no step had any
     std::vector<StateCheckpoint> checkpoints;  // of fewer tokens first
-    int shared_tokens = 0;  // other conversations begin with as many: the checkpoint there goes after all others
+    int shared_tokens = 0;                     // other conversations begin with them: their checkpoint goes last
     int length() const { return int(ids.size()); }
 };
 
@@ -53,13 +53,13 @@ struct RowGroup {
     int count() const { return int(tokens.size()); }
 };
 
-/// Whether nobody wants any row of the step any more. What it says once it says to the end; so below.
+/// Says whether nobody wants any row of the step any more. What it says once it says to the end; so below.
 inline bool unwanted(std::span<const RowGroup> groups)
 {
     return std::ranges::all_of(groups, [](const RowGroup& group) { return group.stop.stop_requested(); });
 }
 
-/// Whether the step, which is being computed, ends in its midst.
+/// Says whether the step, which is being computed, ends in its midst.
 inline bool given_up(std::span<const RowGroup> groups)
 {
     return unwanted(groups) && std::ranges::none_of(groups, &RowGroup::to_its_end);

@@ -13,8 +13,8 @@ constexpr int first_block_seen(int position, int window, int block_tokens)
     return window > 0 && position >= window ? (position - window + 1) / block_tokens : 0;
 }
 
-/// Where a step computes a layer. On the host it reads and writes the host's pages alone; on the device it does so with
-/// the blocks that lie there.
+/// Says where a step computes a layer. On the host it reads and writes the host's pages alone; on the device it does so
+/// with the blocks that lie there.
 enum class LayerOn { Host, Device };
 
 struct KvLayerShape {

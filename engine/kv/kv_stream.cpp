@@ -73,7 +73,7 @@ void KvStream::fill()
     }
 }
 
-/// Whether blocks up to this one are taken together, and waited for. Call it for one after another.
+/// Says whether blocks up to this one are taken together, and waited for. Call it for one after another.
 bool KvStream::ends_run(std::size_t block)
 {
     if (block > 0 && blocks_[block - 1].layer != blocks_[block].layer)

@@ -41,12 +41,12 @@ public:
     /// Begins to copy what was added.
     void start();
 
-    /// Whether this block is the next to be taken.
+    /// Says whether this block is the next to be taken.
     bool next_is(int layer, int number) const
     {
         return taken_ < blocks_.size() && blocks_[taken_].layer == layer && blocks_[taken_].number == number;
     }
-    /// Whether the next block can be taken without waiting.
+    /// Says whether the next block can be taken without waiting.
     bool ready() const;
     bool may_take() const;
     /// Returns where the next block's bytes will be on the device; where the device failed, those of the mirror.
@@ -62,7 +62,7 @@ public:
     DevicePtr slot_of(std::size_t i) const { return slots_[i % slots_.size()].memory; }
 
     std::size_t streamed_bytes() const { return streamed_bytes_; }  // of this step
-    /// What went wrong since start().
+    /// Returns what went wrong since start().
     const Status& status() const { return status_; }
 
 private:

@@ -32,7 +32,7 @@ public:
     /// `floats`: (layers,) of each layer's state, 0 where it has none. `limit`: states in all.
     RecurrentStates(const std::vector<int>& floats, int limit);
 
-    /// Whether the model has any recurrent layer. Without one nothing here does anything.
+    /// Says whether the model has any recurrent layer. Without one nothing here does anything.
     bool any() const { return bytes_ > 0; }
     int num_layers() const { return int(floats_.size()); }
     /// Returns the bytes of one layer's state; 0: it keeps no state.
@@ -66,15 +66,15 @@ public:
     /// until the sequence is cut to nothing, or forget_before(). NoMemory.
     Status keep_before(KvSequence& sequence);
     void forget_before(KvSequence& sequence) { give_back(sequence.before); }
-    /// Whether it is that after all tokens of the sequence.
+    /// Says whether the sequence's state is that after all of its tokens.
     bool whole(const KvSequence& sequence) const { return sequence.state != kNoState && !at(sequence.state).damaged; }
 
     /// The sequence's state has been written by a step that failed.
     void spoil(const KvSequence& sequence);
 
-    /// The state of one layer where the next step computes it: on the device, or on the host.
+    /// Returns the state of one layer where the next step computes it: on the device, or on the host.
     float* layer(StateId state, int l) const;
-    /// The same of the state before drafted rows. Precondition: keep_before().
+    /// Does the same for the state before drafted rows. Precondition: keep_before().
     float* layer_before(const KvSequence& sequence, int l) const;
     /// Says where a layer's state is.
     Residency residency(StateId state, int l) const;

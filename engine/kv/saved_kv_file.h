@@ -25,7 +25,7 @@ public:
     /// The model's earlier answers; empty where the file's end is missing.
     const SavedReplies& replies() const { return replies_; }
 
-    /// How many of the next page's tokens are the first of `ids`. 0: none, or there is no next page.
+    /// Returns how many of the next page's tokens are the first of `ids`. 0: none, or there is no next page.
     int next_matches(std::span<const int> ids);
     /// The next page into blocks (layers,), each of the first KV head. False: it is damaged; the blocks are as they
     /// were.

@@ -38,7 +38,7 @@ constexpr std::uint32_t kSavedKvLayout = 1;
 /// Raised when the same model makes other keys and values of the same tokens.
 constexpr std::uint32_t kSavedKvEngine = 2;
 
-/// What a file was made with: it must be the same for who reads it.
+/// Holds what a file was made with: it must be the same for who reads it.
 struct SavedKvOrigin {
     std::uint32_t layout = kSavedKvLayout;
     std::uint32_t engine = kSavedKvEngine;
@@ -70,7 +70,7 @@ public:
     SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers, std::size_t state_bytes = 0);
 
     const SavedKvOrigin& origin() const { return origin_; }
-    /// Whether keys and values are in the types of these blocks.
+    /// Says whether keys and values are in the types of these blocks.
     bool has_types_of(const kernels::KvBlockLayout& block) const
     {
         return origin_.k_type == std::uint32_t(block.k_type) && origin_.v_type == std::uint32_t(block.v_type);
@@ -93,7 +93,7 @@ public:
     std::uint64_t first_chain() const;
     static std::uint64_t next_chain(std::uint64_t chain, std::span<const int> ids);
 
-    /// What stands before a state's bytes. ids: all before it.
+    /// Holds what stands before a state's bytes. ids: all before it.
     struct StateMark {
         std::uint64_t checksum = 0;
         std::uint32_t tokens = 0;

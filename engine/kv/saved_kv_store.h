@@ -22,7 +22,7 @@
 
 namespace engine {
 
-/// What is to be written. The bytes belong to who asks, and stay as they are until take_done() names the ticket.
+/// Holds what is to be written. The bytes belong to who asks, and stay as they are until take_done() names the ticket.
 struct SavedKvJob {
     std::string conversation;
     std::shared_ptr<const SavedKvFormat> format;

@@ -27,13 +27,13 @@ public:
     };
     std::optional<Range> remove_empty();
 
-    /// A place for the owner's block, in the fullest slab that has one of this size, so that others become empty; else
-    /// in one without blocks. Null: there is none.
+    /// Finds a place for the owner's block: in the fullest slab that has one of this size, so that others become empty,
+    /// else in one without blocks. Null: there is no place.
     Memory take(std::size_t block_bytes, std::size_t owner);
-    /// Whether its slab is without blocks now.
+    /// Gives a place back; says whether its slab is without blocks now.
     bool give_back(Memory place);
 
-    /// How many blocks of this size find a place; not counted further than `enough`.
+    /// Returns how many blocks of this size find a place; not counted further than `enough`.
     std::int64_t places(std::size_t block_bytes, std::int64_t enough) const;
 
     /// The owners of the blocks in the emptiest slab whose blocks all find places in others; none of its own is taken

@@ -18,7 +18,7 @@ std::optional<std::int64_t> kib_line(std::string_view text, std::string_view nam
 /// "inactive_file 4096" in a cgroup's memory.stat.
 std::optional<std::int64_t> plain_line(std::string_view text, std::string_view name);
 
-/// A process's io: bytes that it had to fetch from a disk.
+/// Reads from a process's io how many bytes it had to fetch from a disk.
 std::optional<std::int64_t> fetched_bytes(std::string_view io);
 
 /// A thread's schedstat: how long it ran, and how long it was ready and had no core.
@@ -35,7 +35,7 @@ std::optional<double> cpu_max_v2(std::string_view text);
 /// Reads the same from version 1's two files; a quota of -1: nothing.
 std::optional<double> cpu_quota_v1(std::string_view quota_us, std::string_view period_us);
 
-/// Where a process is in the cgroup trees, from /proc/self/cgroup.
+/// Says where a process is in the cgroup trees, from /proc/self/cgroup.
 struct CgroupPaths {
     std::optional<std::string> unified;  // version 2
     std::optional<std::string> memory;   // version 1

@@ -30,14 +30,14 @@ public:
         since_ = Time::now();
     }
     using Seconds = std::array<double, 7>;  // by part
-    /// What each part took since the start.
+    /// Returns what each part took since the start.
     Seconds seconds()
     {
         charge();
         return seconds_;
     }
     double seconds(Part part) { return seconds()[std::size_t(part)]; }
-    /// How often it has been read since the start: what it costs itself.
+    /// Returns how often it has been read since the start: what it costs itself.
     std::int64_t readings() const { return readings_; }
 
     /// While a scope lives, time goes to `part`, or a share of it, and the rest to what it went to before.

@@ -7,10 +7,11 @@
 
 namespace engine {
 
-/// How a layer's attention sees the past.
+/// Says how a layer's attention sees the past.
 enum class LayerKind { FullAttention, SlidingWindow };
 
-/// What mixes a layer's tokens. A recurrent mixer keeps a state of fixed size; None: the layer is a feed-forward alone.
+/// Says what mixes a layer's tokens. A recurrent mixer keeps a state of fixed size; None: the layer is a feed-forward
+/// alone.
 enum class Mixer { Attention, DeltaNet, Mamba2, ShortConvolution, AttentionAndMamba2, None };
 
 constexpr bool attends(Mixer mixer)
@@ -30,17 +31,17 @@ constexpr bool has_gate(Gate gate)
     return gate != Gate::ReluSquared;
 }
 
-/// What rows are normed by: their root mean square; or their standard deviation, their mean taken off.
+/// Says what rows are normed by: their root mean square; or their standard deviation, their mean taken off.
 enum class NormKind { Rms, Layer };
 
-/// What a sliding layer sees: so many tokens back, or back to the last multiple of so many.
+/// Says what a sliding layer sees: so many tokens back, or back to the last multiple of so many.
 enum class WindowKind { Sliding, Chunks };
 
 /// Layers that rotate queries and keys. WhereFinetuned: all, or none where the file says that rope.scaling.finetuned is
 /// false.
 enum class RopeLayers { All, AllButEveryFourth, SlidingLayers, WhereFinetuned, None };
 
-/// What norms of queries and keys are of.
+/// Says over which values queries and keys are normed.
 enum class QkNorm { HeadsBeforeRope, HeadsAfterRope, WholeRows };
 enum class QkNormWeight { FromFile, One };
 
@@ -48,12 +49,12 @@ enum class QkNormWeight { FromFile, One };
 /// and its gate.
 enum class AttentionGate { None, Apart, BesideQueries };
 
-/// Whether the feed-forward part reads what attention has added, or what attention read.
+/// Says whether the feed-forward part reads what attention has added, or what attention read.
 enum class Branches { InTurn, Parallel };
 
 enum class RouterScores { Softmax, Sigmoid };
 enum class ExpertWeights { AsScored, SumToOne };
-/// Whether an expert's weight is on what it gives, or on what it reads.
+/// Says whether an expert's weight is on what it gives, or on what it reads.
 enum class ExpertWeighs { Output, Input };
 
 enum class LogitScale { Multiplies, Divides };

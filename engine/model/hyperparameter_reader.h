@@ -98,7 +98,7 @@ public:
         return out;
     }
 
-    /// Which layers slide: named one by one, or all but the last of each `period`.
+    /// Returns which layers slide: named one by one, or all but the last of each `period`.
     std::vector<bool> sliding_layers(int layers, int period)
     {
         constexpr std::string_view kKey = "attention.sliding_window_pattern";

@@ -126,7 +126,7 @@ bool rotates(Reader& in, const Hyperparameters& h, int l, bool slides)
     return true;
 }
 
-/// Whether values (i, i + n/2) of a head turn together, not neighbours.
+/// Says whether values (i, i + n/2) of a head turn together, not neighbours.
 bool rotates_halves(Reader& in, const Architecture& a)
 {
     const auto sections = in.integers("rope.dimension_sections");

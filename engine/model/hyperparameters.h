@@ -42,19 +42,19 @@ struct LayerParameters {
     LayerKind kind = LayerKind::FullAttention;
     int heads = 0;
     int kv_heads = 0;
-    int ffn_length = 0;        // of a layer with experts: of the expert that all rows share
+    int ffn_length = 0;        // with experts: that of the expert that all rows share
     bool rope = true;          // queries and keys are rotated
     bool feed_forward = true;  // false: the layer is a mixer alone
     int key_length = 0;        // head dimension of keys and queries
     int value_length = 0;
-    int rope_dimensions = 0;  // of a head that turn; the same in all layers of a kind
+    int rope_dimensions = 0;  // dimensions of a head that turn; the same in all layers of a kind
     bool ngrams = false;      // embeddings of n-grams come before its mixer
     int kv_source = -1;       // the layer whose keys and values it reads; -1: it has its own
 
     int group() const { return kv_heads > 0 ? heads / kv_heads : 0; }  // query heads to a KV head
 };
 
-/// What becomes of the rows of a text in a model of embeddings: values of ARCH.pooling_type (GGUF).
+/// Says what becomes of the rows of a text in a model of embeddings: values of ARCH.pooling_type (GGUF).
 enum class Pooling { None, Mean, First, Last, Rank };
 
 struct Hyperparameters {
@@ -112,7 +112,7 @@ struct Hyperparameters {
     int rope_dimensions(LayerKind kind) const;
 };
 
-/// Whether sliding layers turn by angles of their own.
+/// Says whether sliding layers turn by angles of their own.
 bool has_local_rope(const Hyperparameters& h);
 
 /// Fails with one sentence for an architecture this version does not run, and for numbers that make no sense.

@@ -49,7 +49,8 @@ public:
         return patterns;
     }
 
-    /// Says which of them is found first in the name; empty: none is. Nothing at all: it took too long.
+    /// Says which of the patterns is found first in the name; the inner optional is empty where none is, the outer one
+    /// where it took too long.
     std::optional<std::optional<std::size_t>> first_in(std::string_view name) const
     {
         for (std::size_t i = 0; i < codes_.size(); ++i) {
@@ -88,13 +89,13 @@ bool is_expert(std::string_view name)
     return name.find("_exps.") != std::string_view::npos;
 }
 
-/// How the experts of a layer are named in a pattern.
+/// Returns how the experts of a layer are named in a pattern.
 std::string pattern_of_experts(int layer)
 {
     return "blk\\." + std::to_string(layer) + "\\.ffn_.*_exps=";
 }
 
-/// What is asked of one layer's experts.
+/// Holds what is asked of one layer's experts.
 struct Asked {
     std::string tensor;  // the first of them
     bool on_host = false;

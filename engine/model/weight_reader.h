@@ -47,7 +47,7 @@ public:
     /// n times the same.
     Vector repeated(float value, int n) { return weights_.converted_.emplace_back(std::size_t(n), value).data(); }
 
-    /// What a norm without weights multiplies by.
+    /// Returns what a norm without weights multiplies by.
     Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
 
     /// n values times a factor.

@@ -62,7 +62,7 @@ void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters
     }
     const bool whole = h.architecture->qk_norm == QkNorm::WholeRows;
     const Need all = h.architecture->norm_values ? Need::Required : Need::Optional;
-    // Where they lie beside gates queries come to their place by their norm.
+    // Where queries lie beside gates, their norm brings them to their place, so that it has to be there.
     const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : all;
     w.q_norm = in.vector(p + "attn_q_norm.weight", (whole ? layer.heads : 1) * layer.key_length, need);
     if (layer.kv_source >= 0)

@@ -51,7 +51,8 @@ struct AltUpWeights {
     Vector laurel_norm = nullptr;   // (dim,)
 };
 
-/// How a part of a layer reads several streams, and adds to them. f: the streams, each normed; h: how many there are.
+/// Says how a part of a layer reads several streams, and adds to them. f: the streams, each normed; h: how many there
+/// are.
 struct StreamConnection {
     Vector norm = nullptr;  // (streams * dim,); null: there is none
     Matrix down, up;        // (rank, streams * dim) times 1 / h, (streams * dim, rank): gates of f
@@ -138,7 +139,8 @@ struct LayerWeights {
     ExpertRing* expert_ring = nullptr;
 };
 
-/// What of a layer's weights: its routed experts' stacks are read little at a time and may lie elsewhere than the rest.
+/// Says which part of a layer's weights is meant: its routed experts' stacks are read little at a time and may lie
+/// elsewhere than the rest.
 enum class LayerPart { Whole, WithoutExperts, Experts };
 
 /// visit(stack) for each stack of routed experts. W: LayerWeights, const or not
@@ -208,11 +210,11 @@ void for_each_matrix(W& w, int experts, LayerPart part, const Visit& visit)
             visit(*stack, w.stacked_heads);
 }
 
-/// Whether a tensor is of no layer that is run: of a block behind them, which predicts several tokens at once, or of
-/// what reads pictures.
+/// Says whether a tensor is of no layer that is run: of a block behind them, which predicts several tokens at once, or
+/// of what reads pictures.
 bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h);
 
-/// What follows the last layer.
+/// Holds what follows the last layer.
 struct HeadWeights {
     Vector norm = nullptr;  // (dim,); includes the model's factor on logits; null: there is none
     Matrix output;          // (vocabulary, dim); the embedding again where the file ties them
@@ -220,7 +222,7 @@ struct HeadWeights {
     StreamConnection streams;                         // hyper-connections, without `inject`
 };
 
-/// What a block of multi-token prediction makes its layer's input with; see mtp_block.h.
+/// Holds what a block of multi-token prediction makes its layer's input with; see mtp_block.h.
 struct MtpInput {
     Vector embedding_norm = nullptr, hidden_norm = nullptr;  // (dim,)
     Matrix projection;                                       // (dim, 2 dim); empty: it is no such block

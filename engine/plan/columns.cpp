@@ -39,7 +39,7 @@ int layers_that_fit(const DeviceShare& share)
     return layers;
 }
 
-/// How many columns may lie on the device where a share of them was asked to lie on the host.
+/// Returns how many columns may lie on the device where a share of them was asked to lie on the host.
 int most_on_device(const DeviceShare& share, int total)
 {
     return total - columns_kept_home(std::max(0, total - kStayingColumns), share.offload_share);

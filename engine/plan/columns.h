@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// Where the first `layers` of a model lie, and what may be used there.
+/// Says where the first `layers` of a model lie, and what may be used there.
 struct DeviceShare {
     DeviceLayout layout;
     int layers = 0;
@@ -25,7 +25,7 @@ struct DeviceShare {
     double expert_skew = 1;                      // of what tokens choose; see expected_hits()
 };
 
-/// What the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
+/// Returns what the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
 std::int64_t limit_bytes(const PlacementOptions& options, const DeviceLayout& layout);
 /// The memory of the emulated device, given in the same two ways.
 std::int64_t emulated_bytes(const PlacementOptions& options, const DeviceLayout& layout);
@@ -50,9 +50,9 @@ void limit_expert_cache(DeviceShare& share);
 /// The columns that are made room for where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
 int columns_with_room(int columns);
 
-/// How many layers leave their experts on the host beside so many block columns. They are counted in the layout's
-/// order, and only those among the share's layers matter. It is the number that was asked for, or else the smallest
-/// that makes room for these columns and some more, so that not every new column drives out experts.
+/// Returns how many layers leave their experts on the host beside so many block columns. They are counted in the
+/// layout's order, and only those among the share's layers matter. It is the number that was asked for, or else the
+/// smallest that makes room for these columns and some more, so that not every new column drives out experts.
 int host_expert_layers(const DeviceShare& share, int columns);
 
 /// Columns that find room before the first one leaves, `most` at most.

@@ -34,7 +34,7 @@ struct DeviceBytes {
 class DeviceLayout
 {
 public:
-    /// How bytes get from one memory to the other: copied by the host's own cores, which reach their rate with any
+    /// Says how bytes get from one memory to the other: copied by the host's own cores, which reach their rate with any
     /// block, or through a link, which needs megabytes under way for that.
     enum class Transport { Copies, Link };
 
@@ -58,7 +58,7 @@ public:
     /// Slots of the ring that host blocks travel through; each holds the largest block that does.
     int ring_slots() const { return slots_of(largest_block()); }
     std::int64_t ring_bytes() const { return ring_slots() * largest_block(); }
-    /// The same for the experts that the first `layers` leave on the host; 0: none of them comes to the device.
+    /// Does the same for the experts that the first `layers` leave on the host; 0: none of them comes to the device.
     int expert_ring_slots(int layers, int host_expert_layers) const;
     std::int64_t largest_matrix() const;  // each of these holds it
     /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
@@ -85,7 +85,8 @@ public:
     /// The most that the sliding ones among the first `layers` hold beside a step of so many blocks: a window touches
     /// one block more than it fills, and the next one is begun before the oldest is done with.
     std::int64_t windows(int layers, int step_blocks) const;
-    /// How many blocks a step may fill where the KV of the first `layers` has so many bytes. Some of them keep KV.
+    /// Returns how many blocks a step may fill where the KV of the first `layers` has so many bytes. Some of them keep
+    /// KV.
     std::int64_t step_blocks(int layers, std::int64_t kv_bytes) const;
     /// Returns what they hold when the token at `position` has been computed by itself.
     std::int64_t windows_at(int layers, int position) const;
@@ -101,7 +102,7 @@ public:
 
     /// Layers leave their experts on the host in order of their number, these before the others.
     void set_experts_first(std::span<const int> layers);
-    /// Whether a layer does where the first so many in that order do.
+    /// Says whether a layer leaves its experts on the host where the first so many in that order do.
     bool leaves_experts(int l, int host_expert_layers) const { return rank_[std::size_t(l)] < host_expert_layers; }
     /// The place of a layer in that order.
     int rank(int l) const { return rank_[std::size_t(l)]; }
@@ -111,15 +112,16 @@ public:
     /// Experts that stay on the host may have copies on the device, in so many bytes; 0: none has.
     void set_expert_cache_bytes(std::int64_t bytes) { expert_cache_bytes_ = bytes; }
     std::int64_t expert_cache_bytes() const { return expert_cache_bytes_; }
-    /// How many experts of each of the first `layers` that leave theirs on the host have a copy: as many in each.
+    /// Returns how many experts of each of the first `layers` that leave theirs on the host have a copy: as many in
+    /// each.
     int cached_experts(int layers, int host_expert_layers) const;
-    /// What so many copies of experts of each of them take.
+    /// Returns what so many copies of experts of each of them take.
     std::int64_t bytes_of_copies(int copies, int layers, int host_expert_layers) const;
     /// The most experts that a layer has whose experts may have copies; 0: none has.
     int most_experts() const;
 
-    /// The first `layers`, of which those among `host_expert_layers` leave their experts on the host, and so many
-    /// columns of their KV, windows at their largest.
+    /// Returns the bytes of the first `layers`, of which those among `host_expert_layers` leave their experts on the
+    /// host, and so many columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
     /// The size of a device that has room for all layers, but so many's experts, and the KV of so many tokens below a
     /// watermark, a share of its size.

@@ -19,7 +19,7 @@ inline double expected_hits(double copied, double skew)
     return copied >= 1 ? 1.0 : 1 - std::pow(1 - std::max(0.0, copied), skew);
 }
 
-/// Whether what was seen is so far from what was planned with that a plan is worth making anew.
+/// Says whether what was seen is so far from what was planned with that a plan is worth making anew.
 inline bool clearly_other_skew(double seen, double planned)
 {
     constexpr double kClearly = 1.5;

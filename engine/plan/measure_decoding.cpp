@@ -15,7 +15,7 @@ using CudaStatus = cuda::Status;
 
 namespace {
 
-/// What is left of a piece of memory.
+/// Holds what is left of a piece of memory.
 class Pieces
 {
 public:

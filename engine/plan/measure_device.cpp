@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kAttendedTokens = 32768;
 
-/// What a measurement gave, or its error for all that follow.
+/// Holds what a measurement gave, or its error for all that follow.
 class Kept
 {
 public:

@@ -10,7 +10,7 @@ namespace engine {
 
 /// Measures the way to the host and back: what a layer sends to be attended there, and its result.
 Result<double> measure_hand_off_s(const DeviceMeter& meter);
-/// The same within a graph, by flags. Unsupported: device and host do not see each other's, or not in time.
+/// Does the same within a graph, by flags. Unsupported: device and host do not see each other's, or not in time.
 Result<double> measure_flag_hand_off_s(const DeviceMeter& meter);
 
 }  // namespace engine

@@ -10,7 +10,7 @@ namespace engine {
 
 /// Products of many tokens with such a matrix, their activations rounded first: multiplications and additions.
 Result<double> measure_matmul_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix);
-/// The same by cuBLAS. Unsupported: there is none, or it does not start.
+/// Does the same by cuBLAS. Unsupported: there is none, or it does not start.
 Result<double> measure_blas_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix);
 
 }  // namespace engine

@@ -46,7 +46,7 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
     work.operations += !alone;
 }
 
-/// What the host computes of a layer of a device whose routed experts it has.
+/// Returns what the host computes of a layer of a device whose routed experts it has.
 LayerWork experts_work(const Hyperparameters& h, const LayerWeights& w)
 {
     LayerWork work;

@@ -58,7 +58,7 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
 
 enum class AttentionRuns { One, Several };
 
-/// What scratch memory is made for.
+/// Holds what scratch memory is made for.
 struct ScratchFor {
     int rows = 0;  // tokens of a prefill chunk
     int block_tokens = 0;
@@ -66,10 +66,10 @@ struct ScratchFor {
     AttentionRuns runs = AttentionRuns::One;  // several: blocks lie in two memories
 };
 
-/// What the decoder and the CPU's backend compute in, once a whole chunk and one token by itself were computed.
+/// Returns what the decoder and the CPU's backend compute in, once a whole chunk and one token by itself were computed.
 std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for);
 
-/// What a GPU's backend computes in, and cuBLAS where it multiplies.
+/// Returns what a GPU's backend computes in, and cuBLAS where it multiplies.
 std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens,
                                 const DeviceRates& rates);
 

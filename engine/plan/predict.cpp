@@ -85,7 +85,7 @@ private:
     bool on_device(int l) const { return device_ && l < device_->share.layers; }
     bool own_cores(int l) const { return on_device(l) && device_->cores == DeviceCores::Own; }
 
-    /// Whether a device with cores of its own leaves the layer's experts to the host.
+    /// Says whether a device with cores of its own leaves the layer's experts to the host.
     bool experts_on_host(int l) const
     {
         return own_cores(l) && device_->share.layout.leaves_experts(l, host_expert_layers_) &&
@@ -140,7 +140,7 @@ private:
         return kv;
     }
 
-    /// What the CPU's cores read in the whole step.
+    /// Returns what the CPU's cores read in the whole step.
     double cpu_bytes() const
     {
         double bytes = double(costs_.side.read_bytes());
@@ -153,8 +153,8 @@ private:
         return bytes;
     }
 
-    /// The time to choose the next token from logits on the host. A device with the head sends the few that are looked
-    /// at.
+    /// Returns the time to choose the next token from logits on the host. A device with the head sends the few that are
+    /// looked at.
     std::optional<double> choice() const
     {
         Seconds sum;
@@ -207,7 +207,7 @@ private:
         return tokens < shortest ? by_one : longest({divided, by_one});
     }
 
-    /// The time of a layer on the host's cores, be it a layer of a device that shares them.
+    /// Returns the time of a layer on the host's cores, which an emulated device shares.
     std::optional<double> host_layer(int l) const
     {
         const auto products = work(costs_.layers[std::size_t(l)]);

@@ -29,7 +29,7 @@ namespace engine {
 
 enum class DeviceCores { Own, HostsToo };
 
-/// How many times as long as the machine's rates say it takes beside everything else in a step.
+/// Says how many times as long as the machine's rates say it takes beside everything else in a step.
 struct RateErrors {
     double cpu_attention = 1;  // over KV of device layers that lies on the host
     double link = 1;           // KV on its way to the device

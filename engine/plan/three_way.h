@@ -4,7 +4,7 @@
 
 namespace engine {
 
-/// What the attention of one layer costs in each way.
+/// Holds what the attention of one layer costs in each way.
 struct SplitCosts {
     double resident_s = 0;   // the device's attention, if all KV were there
     double ahead_bytes = 0;  // what the ring takes in while the weights are read

@@ -16,7 +16,7 @@
 
 namespace engine {
 
-/// What `auto` goes by.
+/// Holds what `auto` goes by.
 struct Assumptions {
     RateErrors errors;
     double expert_skew = 1;  // see expected_hits()
@@ -46,7 +46,7 @@ struct StepsSeen {
 /// Seconds of the next step where `auto` goes by `assumed`, and `truth` holds. Empty: not all rates are known.
 using Foretell = std::function<std::optional<double>(const Assumptions& assumed, const Assumptions& truth)>;
 
-/// What a look has come to, and seconds of a step.
+/// Holds what a look has come to, and seconds of a step.
 struct AdaptationStep {
     enum class What { Changed, Kept, TakenBack };
     What what = What::Changed;

@@ -23,16 +23,16 @@ public:
                                                      const std::shared_ptr<const TokenTrie>& trie,
                                                      const std::vector<int>& ends);
 
-    /// How the template has begun the answer: with a thought, or with nothing.
+    /// Tells how the template has begun the answer: with a thought, or with nothing.
     void begin_with(std::string_view opened);
 
-    /// Which tokens may come next; valid until the next call. None: the answer is over. BadRequest: no token goes on
-    /// with it, or it takes too long to say.
+    /// Returns which tokens may come next; valid until the next call. None: the answer is over. BadRequest: no token
+    /// goes on with it, or it takes too long to say.
     Result<const TokenMask*> next();
     void take(int id);
 
 private:
-    /// Where the answer is. Before: nothing was said yet, and it may be a thought that comes.
+    /// Says where the answer is. Before: nothing was said yet, and it may be a thought that comes.
     enum class Stage { Before, Thought, BehindThought, Answer };
 
     AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std::shared_ptr<const TokenTrie>& trie,

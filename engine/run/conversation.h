@@ -30,7 +30,7 @@ struct Conversation {
     bool answered_now = false;              // a turn of it runs
 };
 
-/// What was saved of a conversation that has no KV in memory.
+/// Holds what was saved of a conversation that has no KV in memory.
 struct SavedStart {
     bool asked = false;                     // KV is saved, and the conversation could have some
     std::unique_ptr<SavedKvReader> reader;  // null: there is none of use, for the reason `miss`

@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// What drafts have brought in a conversation until now, and how they cost: its next answer begins with that.
+/// Holds what drafts have brought in a conversation until now, and how they cost: its next answer begins with that.
 struct DraftRecord {
     double acceptance = 0.6;          // of a token whose predecessors stood
     std::optional<double> row_share;  // what a further row adds to a step, of a step of one row; none: not seen yet
@@ -36,7 +36,8 @@ public:
     }
     const DraftRecord& record() const { return record_; }
 
-    /// Tokens to draft at most for the next step; 0: it is not worth it now, or no step without has been seen yet.
+    /// Returns how many tokens to draft at most for the next step; 0: drafting is not worth it now, or no step without
+    /// drafts has been seen yet.
     int next() const;
     /// Tokens per microsecond that the best length promises, beside other ways to draft. Infinite: not tried yet.
     double promised() const;

@@ -17,7 +17,7 @@ namespace engine {
 /// What drafts have brought, by kind of drafter; see DraftedBy.
 using DraftRecords = std::array<DraftRecord, kDrafters>;
 
-/// Whether other turns have rows in a step.
+/// Says whether other turns have rows in a step.
 enum class Company { None, OtherTurns };
 
 /// Owned by a turn, on its thread. It reads no clock.
@@ -38,24 +38,24 @@ public:
 
     /// Tokens that it would draft for the next step.
     int next_drafts(Company company) const;
-    /// A step begins: the newest token of the history, and `most` drafted ones at most. What computes its guesses does
-    /// so for one turn at a time, and what that costs is known only where no other has rows: in company it is not
+    /// Begins a step with the newest token of the history, and `most` drafted ones at most. What computes its guesses
+    /// does so for one turn at a time, and what that costs is known only where no other has rows: in company it is not
     /// asked.
     std::span<const int> begin(std::span<const int> history, int most, Company company);
     /// The same without drafts.
     std::span<const int> leave_out_drafts();
     bool has_drafts() const { return tokens_.size() > 1; }
-    /// Whether its time is that of one row: nothing is drafted, and no drafter has worked.
+    /// Says whether its time is that of one row: nothing is drafted, and no drafter has worked.
     bool is_plain() const { return !has_drafts() && aside_us_ == 0; }
     /// Drops the step, which is not computed.
     void forget() { tokens_.clear(); }
-    /// The step was computed; none of its drafts is judged yet.
+    /// Call it when the step was computed; none of its drafts is judged then.
     void computed() { row_ = 0; }
 
     /// The row of the step whose logits come next; of a prompt's, whoever computed it says which.
     int row() const { return row_; }
     void set_row(int row) { row_ = row; }
-    /// Whether the token's row has been computed with those before it; then accept() goes on to it.
+    /// Says whether the token's row has been computed with those before it; then accept() goes on to it.
     bool has_row_of(int id) const { return unjudged() > 0 && tokens_[std::size_t(row_) + 1] == id; }
     void accept();
     /// Drafted tokens at the end of the KV cache of which it is not known whether they stand.

@@ -25,8 +25,8 @@ public:
     virtual ~Drafter() = default;
 
     virtual DraftedBy kind() const = 0;
-    /// What may follow `tokens`, prompt and answer so far, `most` at most; valid until the next call. Empty: it has no
-    /// guess. `tokens` only grows from call to call.
+    /// Returns what may follow `tokens`, prompt and answer so far, `most` at most; valid until the next call. Empty: it
+    /// has no guess. `tokens` only grows from call to call.
     virtual std::span<const int> next(std::span<const int> tokens, int most) = 0;
     /// Returns the time that the last next() spent on reading tokens it had missed; other guesses do not cost it.
     virtual std::int64_t aside_us() const { return 0; }

@@ -16,7 +16,7 @@ namespace engine {
 // again.
 constexpr std::chrono::milliseconds kGraceForSaving{2000};
 
-/// What commands change.
+/// Holds what commands change.
 struct EngineState {
     std::unique_ptr<LoadedModel> model;  // null: none is loaded
     std::unique_ptr<DraftModel> draft;   // that guesses for it; null: there is none

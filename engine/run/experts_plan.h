@@ -24,10 +24,10 @@ public:
         host_layers_ = choice.host_expert_layers;
         return choice.layers;
     }
-    /// Whether the layer's experts are to lie on the host.
+    /// Says whether the layer's experts are to lie on the host.
     bool leave(OnDevice& device, int l) const { return device.layout().leaves_experts(l, host_layers_); }
-    /// The options go by the hits of late from now on where they are clearly others than those that were planned with:
-    /// another room for copies begins empty. False: they are not.
+    /// Takes the recent hit rate into the options where it differs clearly from the planned one: with another room for
+    /// copies they begin empty. False: it does not differ.
     static bool learn(const OnDevice& device, PlacementOptions& options)
     {
         const auto observed = device.observed_skew();

@@ -19,7 +19,7 @@
 
 namespace engine {
 
-/// What guesses tokens with parts of a model needs of it.
+/// Holds what guesses tokens with parts of a model needs of it.
 struct ModelParts {
     const GgufFile& file;
     const Hyperparameters& h;
@@ -68,7 +68,7 @@ public:
     ModelParts parts() const { return {file_, h_, weights_, host_weights_->head(), decoder_->max_rows()}; }
     std::int64_t scratch_bytes() const { return std::int64_t(decoder_->scratch_bytes() + cpu_->scratch_bytes()); }
 
-    /// What files of saved KV must have been made with, and how they are laid out.
+    /// Returns what files of saved KV must have been made with, and how they are laid out.
     const std::shared_ptr<const SavedKvFormat>& saved_kv_format() const { return saved_kv_format_; }
 
     bool has_kv_types(KvType k_type, KvType v_type) const;
@@ -87,12 +87,12 @@ public:
     /// no room it gives up layers; when it is lost, what its memory took with it is computed again on the host. Logits
     /// of the last `wanted` rows will be asked for (-1: of all).
     Status append(KvSequence& sequence, std::span<const int> tokens, int wanted = -1);
-    /// Whether a step may have rows of several sequences. A device computes one after another: its tables of blocks
-    /// and its recurrent state are those of one sequence.
+    /// Says whether a step may have rows of several sequences. A device computes one after another: its tables of
+    /// blocks and its recurrent state are those of one sequence.
     bool computes_together() const { return !placement_->has_device(); }
-    /// The same step of several sequences, of which no two are the same; first and row of each group are filled in. All
-    /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth of a
-    /// second where no group goes on to its end: nobody wanted any of the rows any more.
+    /// Computes one step of several sequences, of which no two are the same; first and row of each group are filled in.
+    /// All are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth
+    /// of a second where no group goes on to its end: nobody wanted any of the rows any more.
     Status append(std::span<RowGroup> groups);
     /// Forgets the tokens from `tokens` on, drafted rows of the last step, of which one stands at least. Where states
     /// cannot move on again by those that stand, they are computed again with the next step.

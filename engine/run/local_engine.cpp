@@ -178,7 +178,7 @@ void LocalEngine::end_sequence(SequenceId sequence)
         state_.conversations.end(sequence, state_.model->cache());
 }
 
-/// The sum of the others.
+/// Begins a turn, computes its steps and ends it.
 Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, const Listener& listener,
                                    std::stop_token stop)
 try {

@@ -72,7 +72,7 @@ void ModelDrafter::go_back(std::span<const int> tokens)
     agreed_ = std::size_t(kv.length());
 }
 
-/// A step of what it has missed.
+/// Reads one step of the tokens that it has missed.
 Status ModelDrafter::read(std::span<const int> tokens)
 {
     const std::size_t at = std::size_t(of_.sequence.kv.length());

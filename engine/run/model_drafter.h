@@ -8,12 +8,12 @@
 
 namespace engine {
 
-/// What it does not know yet of the conversation it reads in small steps, one with each step of the answer; until then
-/// it has no guess.
+/// Reads in small steps, one with each step of the answer, what it does not know yet of the conversation; until then it
+/// has no guess.
 class ModelDrafter final : public SampledDrafter
 {
 public:
-    /// What it belongs to; all of it outlives it.
+    /// Holds what the drafter works with; all of it outlives the drafter.
     struct Of {
         DraftModel& draft;
         DraftSequence& sequence;

@@ -533,7 +533,7 @@ Status ModelPlacement::need_device() const
     return {};
 }
 
-/// What each command does.
+/// Holds what each command does.
 struct ModelPlacement::CarryOut {
     ModelPlacement& to;
 

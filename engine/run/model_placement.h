@@ -24,7 +24,7 @@ struct KvInUse {
     std::vector<TokenRange> pins;
 };
 
-/// What takes the place of the device there is. Null: the host alone.
+/// Holds what takes the place of the device there is. Null: the host alone.
 struct NextDevice {
     std::unique_ptr<OnDevice> device;
     PlacementOptions options;  // it was opened with
@@ -54,7 +54,7 @@ public:
     /// One more part of the host's weights is as its kernels like it best, before a step waits for it. False: all are.
     bool ready_host_part();
 
-    /// What has gone wrong on the device since finish().
+    /// Returns what has gone wrong on the device since finish().
     Status take_status() { return on_device_ ? on_device_->backend().take_status() : model_.cpu.take_status(); }
 
     /// Columns that hold tokens of `pins` leave last. A turn begins; or one goes on, after a step of another.
@@ -76,8 +76,8 @@ public:
     /// that cannot be.
     Status apply(const PlacementCommand& command);
     Status set_pins(const KvSequence& sequence, std::span<const TokenRange> pins);
-    /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
-    /// Also where there is no device. Precondition: may_set_kv_types() agrees.
+    /// Sets how keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come
+    /// back. Also where there is no device. Precondition: may_set_kv_types() agrees.
     void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
     /// Unsupported: the device's kernels read no such blocks.
     Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
@@ -100,11 +100,11 @@ public:
     int layers() const { return on_device_ ? on_device_->layers() : 0; }
     /// Layers that the step which was prepared last computes on the device.
     int step_device_layers() const { return on_host_ ? 0 : layers(); }
-    int wanted_layers() const { return next_ ? 0 : wanted_; }  // none is, on a device that is being left
+    int wanted_layers() const { return next_ ? 0 : wanted_; }  // a device that is being left is to hold none
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
     const OnDevice* device() const { return on_device_.get(); }  // null: there is none
-    /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
+    /// Says whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
     /// Says where the sequence's blocks lie, and its states; while kv_changes() is the same, so is the map.
     KvMap kv_map(const KvSequence& sequence) const;

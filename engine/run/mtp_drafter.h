@@ -13,7 +13,7 @@ namespace engine {
 class MtpDrafter final : public SampledDrafter
 {
 public:
-    /// What it belongs to; all of it outlives it.
+    /// Holds what the drafter works with; all of it outlives the drafter.
     struct Of {
         MtpModel& mtp;
         MtpSequence& sequence;

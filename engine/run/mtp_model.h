@@ -16,8 +16,9 @@ namespace engine {
 
 class MtpModel;
 
-/// What the block knows of one conversation: a row for each token from some position on, made of what the model has
-/// made of the token and of the token that followed. Owned by the conversation, which ends before the MtpModel does.
+/// Holds what the block knows of one conversation: a row for each token from some position on, made of what the model
+/// has made of the token and of the token that followed. Owned by the conversation, which ends before the MtpModel
+/// does.
 class MtpSequence
 {
 public:
@@ -29,7 +30,7 @@ public:
     MtpSequence(const MtpSequence&) = delete;
     MtpSequence& operator=(const MtpSequence&) = delete;
 
-    /// Makes another one that shares what is known of the first `tokens` tokens. Throws std::bad_alloc.
+    /// Makes another sequence, which shares what is known of the first `tokens` tokens. Throws std::bad_alloc.
     std::unique_ptr<MtpSequence> branch(int tokens) const;
 
 private:
@@ -51,8 +52,8 @@ public:
     static Result<std::unique_ptr<MtpModel>> make(LoadedModel& model);
     ~MtpModel();
 
-    /// Whether guessing may pay: where next to all layers are computed on a GPU, reading one and the head on the host
-    /// takes longer than it saves.
+    /// Says whether guessing may pay: where next to all layers are computed on a GPU, reading one and the head on the
+    /// host takes longer than it saves.
     bool may_pay() const;
 
     /// Notes the first `rows.count` rows that the model's last step computed for the conversation `kv`; their tokens

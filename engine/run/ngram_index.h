@@ -25,8 +25,8 @@ public:
     /// `most_tokens` will be known at most; later ones are not.
     explicit NgramIndex(int most_tokens);
 
-    /// What followed the longest repetition of the end of `tokens`, `most` tokens at most: a part of `tokens`. Among
-    /// equals the place that more follows, then the newer one. Empty: the end is new.
+    /// Returns what followed the longest repetition of the end of `tokens`, `most` tokens at most: a part of `tokens`.
+    /// Among equals the place that more follows, then the newer one. Empty: the end is new.
     std::span<const int> next(std::span<const int> tokens, int most) override;
     DraftedBy kind() const override { return DraftedBy::Repetition; }
 

@@ -212,7 +212,7 @@ void OnDevice::plan_expert_ring(const MachineRates* rates, const DeviceRates& de
         expert_ring_->set_costs(l, costs[std::size_t(l)]);
 }
 
-/// How many places the ring is to have for what lies on the host now.
+/// Returns how many places the ring is to have for what lies on the host now.
 int OnDevice::expert_ring_places() const
 {
     for (int l = 0; l < layers(); ++l)
@@ -240,7 +240,7 @@ void OnDevice::drop_expert_ring()
     expert_ring_refused_ = true;
 }
 
-/// What is known of the hits of late: of the caches there are, or else of those that were there before.
+/// Returns what is known of the hits of late: of the caches there are, or else of those that were there before.
 std::optional<double> OnDevice::observed_skew() const
 {
     constexpr std::int64_t kEnoughUses = 100;  // of each layer
@@ -270,7 +270,7 @@ void OnDevice::drop_larger_expert_caches(int host_expert_layers)
             drop_cache(l);
 }
 
-/// What is copied: the file's weights, or for a device that computes with the host's kernels the host's.
+/// Returns what is copied: the file's weights, or for a device that computes with the host's kernels the host's.
 const LayerWeights& OnDevice::source_of_copies(int l) const
 {
     return cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
@@ -390,7 +390,7 @@ int OnDevice::step_rows(int rows) const
     return int(std::clamp<std::int64_t>(blocks * model_.cache.block_tokens(), 1, rows));
 }
 
-/// What is known of the device as it is now; nothing where another one was measured.
+/// Returns what is known of the device as it is now; nothing where another one was measured.
 DeviceRates OnDevice::rates_of(const MachineRates* rates, const std::string& device_id) const
 {
     const kernels::KvBlockLayout& form = model_.cache.layer(0).block;

@@ -52,22 +52,22 @@ public:
     DeviceLayout& layout() { return layout_; }
 
     int layers() const { return int(layers_.size()); }
-    /// Stays at its address until the layer goes.
+    /// The weights stay at their address until the layer goes.
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
-    /// Whether the layer has routed experts, and they lie on the host.
+    /// Says whether the layer has routed experts, and they lie on the host.
     bool experts_on_host(int l) const { return layers_[std::size_t(l)].has_experts() && !has_experts_of(l); }
     bool has_experts_of(int l) const { return layers_[std::size_t(l)].experts.has_value(); }  // and they lie here
     int layers_without_experts() const;  // whose experts lie on the host
     const DeviceHead* head() const { return head_ ? &*head_ : nullptr; }
 
-    /// The next layer's weights are there, too, its routed experts where they are asked for; answers their bytes.
+    /// Copies the next layer's weights to the device, its routed experts where they are asked for; answers their bytes.
     /// DeviceFull, DeviceLost.
     Result<std::int64_t> copy_layer(bool with_experts);
-    /// The routed experts of a layer are there, too; answers their bytes. Errors as copy_layer().
+    /// Copies the routed experts of a layer to the device; answers their bytes. Errors as copy_layer().
     Result<std::int64_t> copy_experts(int l);
     /// Gives up the device's experts of a layer, which the host computes from then on; answers their bytes.
     std::int64_t drop_experts(int l);
-    /// The host's copies of the layer's experts lie elsewhere.
+    /// Finds the host's copies of the layer's experts again after they have moved.
     void find_experts_on_host(int l) { join_parts(l); }
     /// Room for such copies is made or given back in one layer. False: all have what they should, where the first so
     /// many leave their experts on the host. DeviceFull, DeviceLost.
@@ -81,8 +81,8 @@ public:
     void drop_larger_expert_caches(int host_expert_layers);
     /// Null: the layer has none.
     const ExpertCache* expert_cache(int l) const;
-    /// How much more often than by chance the answers of late have found copies; see expected_hits(). Empty: too few
-    /// tokens were seen.
+    /// Returns how much more often than by chance the answers of late have found copies; see expected_hits(). Empty:
+    /// too few tokens were seen.
     std::optional<double> observed_skew() const;
     bool has_expert_cache() const { return vram_->used(Vram::Use::ExpertCache) > 0; }
     void wait_until_computed() { (void)device_->finish_work(); }
@@ -112,7 +112,7 @@ public:
     /// Blocks have the sizes of the cache's from now on. Precondition: none is there.
     void lay_out_kv();
     void attach();  // the cache keeps blocks here from now on
-    /// What went wrong with experts on their way since this was asked last.
+    /// Returns what went wrong with experts on their way since this was asked last.
     Status take_ring_status() { return expert_ring_->take_status(); }
     std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }  // of KV and states
 

@@ -21,7 +21,7 @@ public:
 
     /// Begins on this device, of whose rates nothing was seen yet.
     void begin(const OnDevice& device, const PlacementOptions& options);
-    /// Whether `auto` chooses by the machine's rates there.
+    /// Says whether `auto` chooses by the machine's rates there.
     bool goes_by_rates(const PlacementOptions& options) const
     {
         return rates_are_known_ && options.kv_policy == KvPolicy::Auto;

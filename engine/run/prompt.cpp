@@ -215,7 +215,7 @@ public:
     }
 
 private:
-    /// What the template wrote from here to `end`, counted from here.
+    /// Returns what the template wrote from here to `end`, counted from here.
     std::vector<ByteRange> template_words(std::size_t end)
     {
         std::vector<ByteRange> words;
@@ -296,8 +296,8 @@ Prompt PromptBuilder::build_raw(const Request& request) const
     return prompt;
 }
 
-/// What the model said of this message, as far as templates print it: whole, without white space at its ends, or
-/// without what was thought first.
+/// Returns what the model said of this message, as far as templates print it: whole, without white space at its ends,
+/// or without what was thought first.
 const KeptReply* PromptBuilder::kept_reply(const Message& message) const
 {
     constexpr std::string_view kThoughtEnd = "</think>";

@@ -19,8 +19,8 @@ struct KeptReply {
     std::vector<int> ids;
 };
 
-/// How a template begins an answer for the model: with a mark behind which it thinks. What stands at the prompt's end
-/// is then a part of the answer, so that a text says by itself what was thought.
+/// Says how a template begins an answer for the model: with a mark behind which it thinks. What stands at the prompt's
+/// end is then a part of the answer, so that a text says by itself what was thought.
 struct OpenedThought {
     std::string text;  // the mark and what the template wrote behind it; empty: nothing is opened
     int first = 0;     // its first token in the prompt

@@ -19,7 +19,7 @@ public:
     std::int64_t aside_us() const final { return aside_us_; }
 
 protected:
-    /// What it guesses for; model and sampler outlive it.
+    /// Holds what the drafter guesses for; model and sampler outlive it.
     struct Answer {
         const LoadedModel& model;
         const Sampler& sampler;

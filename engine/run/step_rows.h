@@ -14,15 +14,16 @@ namespace engine {
 inline constexpr int kRowsBesideAnswers = 64;
 static_assert(kRowsBesideAnswers > kMostRowsTogether);
 
-/// What a turn could have of a step.
+/// Holds what a turn could have of a step.
 struct RowsWanted {
     bool answers = false;  // its rows are an answer's newest token and drafted ones; else they are the prompt's
     int most = 1;          // one at least
 };
 
-/// Rows of each turn in the next step, which holds `most` in all. Each gets one, as far as there are so many, those in
-/// front first; then answers get the same number each for what they draft, kMostRowsTogether with all of theirs; then
-/// prompts the same number each. What one has no use for the others get.
+/// Divides the rows of the next step, which holds `most` in all, among the turns. Each turn gets one row, as far as
+/// there are so many, those in front first. Then each answer gets the same number for its drafts, at most
+/// kMostRowsTogether with all of its own, and then each prompt the same number. Rows that one has no use for go to the
+/// others.
 std::vector<int> divide_rows(std::span<const RowsWanted> turns, int most);
 
 }  // namespace engine

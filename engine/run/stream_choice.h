@@ -8,13 +8,13 @@
 
 namespace engine {
 
-/// How `auto` divides what a layer has on the host, by the rates of the machine and of its GPU, which has `ring_bytes`
-/// for what travels, and their errors. Empty where not all rates are known; `rates` may be null.
+/// Returns how `auto` divides what a layer has on the host, by the rates of the machine and of its GPU, which has
+/// `ring_bytes` for what travels, and their errors. Empty where not all rates are known; `rates` may be null.
 KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates* rates, const DeviceRates& device,
                                     std::int64_t ring_bytes, const RateErrors& errors);
 
-/// What the CPU's attention takes by the rates, in layers that attend to everything. Empty: there are none, or that was
-/// not measured.
+/// Returns what the CPU's attention takes by the rates, in layers that attend to everything. Empty: there are none, or
+/// that was not measured.
 std::optional<double> host_attention_s_per_byte(const ModelOnHost& model, const MachineRates* rates);
 
 }  // namespace engine

@@ -57,7 +57,7 @@ bool was_stopped(const Status& done)
     return !done && done.error().code == Error::Code::Cancelled;
 }
 
-/// Whether an answer's first space is the tokenizer's, not the model's. A grammar says itself where spaces are.
+/// Says whether an answer's first space is the tokenizer's, not the model's. A grammar says itself where spaces are.
 bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
 {
     return !request.messages.empty() && !request.continue_last && request.grammar.empty() &&
@@ -353,14 +353,14 @@ bool TurnRunner::may_draft(Drafters by) const
            (request_.drafters == Drafters::All || request_.drafters == by);
 }
 
-/// Tokens [first, first + count) stand, which are the first rows of the last step.
+/// Notes that tokens [first, first + count), the first rows of the last step, stand.
 void TurnRunner::note_rows(int first, int count)
 {
     if (notes_rows())
         host_.mtp->note(*conversation_.mtp, conversation_.kv, {first, count}, history_, host_.stop);
 }
 
-/// What may be drafted: no more than the answer may have, nor than the context and the step hold.
+/// Returns what may be drafted: no more than the answer may have, nor than the context and the step hold.
 int TurnRunner::most_drafted(int rows) const
 {
     const int room = std::min(most_tokens() - int(answer_.size()), host_.model.context_tokens() - length());

@@ -21,7 +21,7 @@ namespace engine {
 /// A recurrent state cannot be cut. So many tokens at most are computed again where nothing better is known.
 constexpr int kCheckpointTokens = 4096;
 
-/// What a turn needs from the engine that runs it.
+/// Holds what a turn needs from the engine that runs it.
 struct TurnHost {
     LoadedModel& model;
     Frames& frames;
@@ -43,15 +43,15 @@ class TurnRunner
 public:
     TurnRunner(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed);
 
-    /// The whole turn, with no other beside it.
+    /// Computes the whole turn, with no other beside it.
     Result<Turn> run();
 
     /// The prompt, and what the conversation and its file have of it. An error: there is no such turn.
     Status begin();
     bool over() const { return stage_ == Stage::Over; }
-    /// Whether its next rows are an answer's; else they are the prompt's.
+    /// Says whether its next rows are an answer's; else they are the prompt's.
     bool answers() const { return stage_ == Stage::Answer; }
-    /// Whether other turns run, too; none do until this is called.
+    /// Sets whether other turns run, too; none do until this is called.
     void set_company(Company company) { company_ = company; }
     /// Rows that it could have in the next step, one at least. Precondition here and below: it is not over.
     int most_rows() const;

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// Where the logits of a token come from.
+/// Says where the logits of a token come from.
 enum class TokenFrom {
     PlainStep,  // a step in which its row was all that was computed
     Step,       // the first row of any other step

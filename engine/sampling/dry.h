@@ -31,7 +31,8 @@ public:
 
     /// The token breaks by itself.
     bool breaks(int id) const;
-    /// How many tokens back from the end the last breaker's end lies: no repetition reaches further back than that.
+    /// Returns how many tokens back from the end the last breaker's end lies: no repetition reaches further back than
+    /// that.
     int tokens_after_last(std::span<const int> history) const;
 
 private:

@@ -16,7 +16,7 @@
 
 namespace engine {
 
-/// Whether a Sampler can be made of these options; an error names the first one that is out of range.
+/// Checks whether a Sampler can be made of these options; an error names the first one that is out of range.
 Status check(const SamplingOptions& options);
 
 /// Draws the tokens of one answer. In order: bias, penalties (repeat, frequency, presence), DRY, top-k, typical, top-p,
@@ -40,10 +40,11 @@ public:
     /// Makes the next draw use the random numbers that the other's next one will.
     void draw_as(const Sampler& other) { random_ = other.random_; }
 
-    /// How many of the largest logits are all that a draw looks at. Empty: it needs every one, or history changes them.
+    /// Returns how many of the largest logits are all that a draw looks at. Empty: it needs every one, or history
+    /// changes them.
     std::optional<int> enough() const;
 
-    /// What the last sample() drew from, with the probabilities it drew by; empty at temperature 0.
+    /// Returns what the last sample() drew from, with the probabilities it drew by; empty at temperature 0.
     std::span<const Candidate> candidates() const { return candidates_.view(); }
 
 private:

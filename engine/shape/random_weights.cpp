@@ -52,7 +52,7 @@ void fill_short_floats(int exponent_bits, float deviation, SplitMix& random, std
     }
 }
 
-/// What of a block is not random: halves, and bytes from an offset on.
+/// Holds what of a block is not random: halves, and bytes from an offset on.
 struct Fixed {
     std::array<int, 2> half_offsets;
     std::array<float, 2> halves;

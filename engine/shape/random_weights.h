@@ -31,7 +31,7 @@ private:
     std::uint64_t state_;
 };
 
-/// Whether fill_weights() knows the type.
+/// Says whether fill_weights() knows the type.
 bool can_fill(kernels::TensorType type);
 
 /// Whole blocks whose values have about this standard deviation.

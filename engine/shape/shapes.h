@@ -11,14 +11,14 @@
 
 namespace engine {
 
-/// How Llama 3.1 and later stretch their rotations.
+/// Says how Llama 3.1 and later stretch their rotations.
 struct StretchedRope {
     float factor = 0;  // 0: they do not
     float low = 1, high = 4;
     int original_context = 8192;
 };
 
-/// What Gemma 4 has besides: of every `period` layers the last one sees everything.
+/// Holds what Gemma 4 has besides: of every `period` layers the last one sees everything.
 struct Gemma4Parts {
     int period = 0;            // 0: it is another model
     int full_head_length = 0;  // of layers that see everything, as their KV heads
@@ -38,14 +38,14 @@ struct ShapeExperts {
     int dense_layers = 0;  // come first and have none
     bool choice_bias = false;
     bool shared_weight = false;  // the shared expert is weighted by token
-    bool sigmoid = false;        // of logits, not softmax over them
+    bool sigmoid = false;        // scores are the sigmoid of logits, not their softmax
     bool sum_to_one = true;      // the weights of those that were chosen
     float scale = 1;             // of what they give
     bool mxfp4 = false;          // whatever the quantisation: they were trained so
     bool biases = false;         // of the experts and of what chooses them
 };
 
-/// What layers keep that read a state instead of keys and values.
+/// Holds what layers keep that read a state instead of keys and values.
 struct StateParts {
     enum class Kind { None, DeltaNet, Mamba2, Convolution };
     Kind kind = Kind::None;
@@ -115,7 +115,7 @@ std::span<const ModelShape> known_shapes();
 std::span<const ModelShape> mixed_shapes();
 std::span<const Quantisation> known_quantisations();
 
-/// What random values a tensor gets.
+/// Says what random values a tensor gets.
 enum class Fill { Matrix, Norm, Bias, RopeFactors, FewPairsTurn, Decay, TimeStep };
 
 struct ShapeTensor {

@@ -66,7 +66,8 @@ public:
 
     std::int64_t steps_left() const { return steps_; }
 
-    /// Within long work that has been paid for.
+    /// Ends the rendering where it was stopped or takes too long. Call it now and then within long work that has been
+    /// paid for.
     void look()
     {
         if (stop_.stop_requested())

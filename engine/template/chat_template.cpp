@@ -103,7 +103,7 @@ nlohmann::ordered_json ChatTemplate::content(std::string_view text) const
     return takes_parts_only_ ? in_a_list(text) : nlohmann::ordered_json(text);
 }
 
-/// Whether the words of a message that has them in this way come out.
+/// Says whether the rendered text has the words of a message whose content has this form.
 bool ChatTemplate::writes(const nlohmann::ordered_json& content) const
 {
     RenderOptions options;

@@ -68,8 +68,8 @@ public:
     /// of models that also see pictures may take lists only, and write nothing of what is a text by itself.
     nlohmann::ordered_json content(std::string_view text) const;
 
-    /// What the template reads from outside (and has not set itself), in order of first use: `messages`, and arguments
-    /// such as `enable_thinking`.
+    /// Returns what the template reads from outside (and has not set itself), in order of first use: `messages`, and
+    /// arguments such as `enable_thinking`.
     const std::vector<std::string>& variables() const { return variables_; }
     /// Returns those of variables() that are for the caller to choose: all but the conversation, its tools and the
     /// model's own tokens.

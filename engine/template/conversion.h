@@ -55,7 +55,7 @@ private:
     std::size_t next_ = std::numeric_limits<std::size_t>::max();
 };
 
-/// What `convert(bytes, conversion)` makes of a text, each run of it from where the text's run was.
+/// Returns what `convert(bytes, conversion)` makes of a text, each run of it from where the text's run was.
 template <class Convert>
 TracedText converted(Heap& heap, const TracedText& text, Convert convert)
 {

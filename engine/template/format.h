@@ -7,7 +7,7 @@
 
 namespace engine::jinja {
 
-/// How one value is to be written. Both of Python's spellings end up here.
+/// Says how one value is to be written. Both of Python's spellings end up here.
 struct FormatSpec {
     std::string fill = " ";
     char align = '\0';  // < > ^ =; none: left for text, right for numbers

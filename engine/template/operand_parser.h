@@ -25,7 +25,7 @@ public:
 
     /// `with_attribute`: a name with an attribute can be assigned to.
     ExpressionPtr parse_primary(bool with_attribute);
-    ExpressionPtr parse_postfix(ExpressionPtr of);  // subscripts and calls
+    ExpressionPtr parse_postfix(ExpressionPtr of);  // takes the subscripts and calls behind it
     ExpressionPtr parse_filters(ExpressionPtr of);  // |filter, is test, and calls of their results
     /// Filters alone. `of` may be null: what they are applied to is the body of a block.
     ExpressionPtr parse_filter_chain(ExpressionPtr of, bool first_without_pipe);

@@ -15,7 +15,7 @@ namespace engine::jinja {
 
 namespace {
 
-/// What each item's filter or test is called with.
+/// Returns what each item's filter or test is called with.
 Arguments copy_of(Heap& heap, const Arguments& arguments)
 {
     heap.budget.spend(std::int64_t(arguments.positional.size() + arguments.named.size()));

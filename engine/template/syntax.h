@@ -63,7 +63,7 @@ struct Expression {
 struct Statement;
 using Body = std::vector<std::unique_ptr<Statement>>;
 
-/// What a macro or a call block takes.
+/// Holds what a macro or a call block takes.
 struct Signature {
     std::string name;
     std::vector<int> parameters;               // names

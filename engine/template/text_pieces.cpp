@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kAttempt = 4;  // in bytes, for going about it
+    static constexpr std::size_t kAttempt = 4;  // bytes that an attempt costs beside what it reads
 
     Heap& heap_;
     std::string_view wanted_;

@@ -169,7 +169,8 @@ private:
     mutable std::int64_t length_ = -1;
 };
 
-/// What Jinja gives for a name, key or attribute that is not there: it remembers why, for the error that may follow.
+/// Holds what Jinja gives for a name, key or attribute that is not there: it remembers why, for the error that may
+/// follow.
 struct Undefined final : Object {
     Undefined(Heap& home, std::string why)
         : Object(home, Type::Undefined)

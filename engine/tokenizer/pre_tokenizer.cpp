@@ -18,7 +18,7 @@ struct Piece {
     bool utf8 = true;
 };
 
-/// What one thread needs to match.
+/// Holds what one thread needs to match.
 struct Matching {
     Pcre2MatchData data{pcre2_match_data_create(1, nullptr)};
     Pcre2MatchContext context{pcre2_match_context_create(nullptr)};

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// How a word is written in the vocabulary.
+/// Says how a word is written in the vocabulary.
 enum class WordForm {
     ByteLetters,    // each byte as a letter of GPT-2's alphabet
     EscapedSpaces,  // as it is, spaces as "▁"; what is no token becomes "<0x..>" bytes

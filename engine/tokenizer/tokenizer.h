@@ -19,12 +19,12 @@
 namespace engine {
 
 struct EncodeOptions {
-    /// Whether a control token that is spelled out in the text becomes that token: never, everywhere, or where all its
-    /// bytes lie in one of the ranges in `within`. Within is for rendered templates: what a user typed stays text.
+    /// Says whether a control token that is spelled out in the text becomes that token: never, everywhere, or where all
+    /// its bytes lie in one of the ranges in `within`. Within is for rendered templates: what a user typed stays text.
     /// User-defined tokens are found in all three.
     enum class Specials { AsText, Parse, Within };
-    /// Where the text stands: SentencePiece models put a space before the first word of a text and after each special
-    /// token. Middle: the text continues another one.
+    /// Says where the text stands: SentencePiece models put a space before the first word of a text and after each
+    /// special token. Middle: the text continues another one.
     enum class Start { Beginning, AfterSpecial, Middle };
 
     Specials specials = Specials::AsText;
@@ -57,8 +57,8 @@ public:
     /// The bytes of the tokens; not always whole characters (see Utf8Stream).
     std::string decode(std::span<const int> ids, const DecodeOptions& options = {}) const;
 
-    /// What one token adds to a text; empty for an id that does not exist. Control tokens add nothing unless asked for,
-    /// or marks of reasoning.
+    /// Returns what one token adds to a text; empty for an id that does not exist. Control tokens add nothing unless
+    /// asked for, or marks of reasoning.
     std::string piece(int id, bool specials = false) const;
 
     /// The token's text as the file has it; empty for an id that does not exist.

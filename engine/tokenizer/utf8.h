@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What stands at one place of a text.
+/// Holds what stands at one place of a text.
 struct Utf8Look {
     enum class Kind {
         Character,  // a whole character of `bytes` bytes

@@ -89,7 +89,7 @@ private:
     std::vector<int> ids_;
 };
 
-/// What is to be expected of each row, said before the first is measured.
+/// Holds what is to be expected of each row, said before the first is measured.
 class Forecast
 {
 public:

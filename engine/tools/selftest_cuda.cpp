@@ -121,7 +121,7 @@ Result<StepLogits> logits_of(const LoadRequest& request)
     return std::move(run.logits);
 }
 
-/// How a model is put on the device.
+/// Says how a model is put on the device.
 struct PlacementCase {
     const char* name;
     KvPolicy policy;

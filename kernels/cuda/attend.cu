@@ -36,8 +36,8 @@ template <KvType type, int heads>
 __device__ void score_run(const AttendArguments& a, const Piece& piece, int run, const float* q, float* scores)
 {
     constexpr int kLanesAcross = 16 / kTokens<type>;  // lanes that hold the same dimensions of 16 tokens
-    // Units that are multiplied in a turn, while the next ones are under way. Few, as code has to come from memory,
-    // too.
+    // This is how many units are multiplied in a turn, while the next ones are under way. They are few, since the
+    // unrolled code has to be read from memory, too.
     constexpr int kAtOnce = type == KvType::F32 ? 1 : type == KvType::F16 && heads < 8 ? 4 : 2;
     const int k_dim = a.layout.k_dim;
     const int units = k_dim * int(kernels::kv_value_bytes(type));  // of 16 bytes, in a run
@@ -130,7 +130,7 @@ constexpr int kChunk = 8;          // values of a token that one thread adds up
 constexpr int kValuesAtOnce = 4;   // tokens whose values are added in a turn, while the next ones' are under way
 constexpr int kHeadsTogether = 4;  // that lie in shared memory while the threads' sums are added
 
-/// What a thread adds up: its chunk of every so many tokens. The threads cover as many whole tokens as they can.
+/// Holds what a thread adds up: its chunk of every so many tokens. The threads cover as many whole tokens as they can.
 struct Share {
     int chunks, across;  // of a token; tokens at once
     int chunk, slot;

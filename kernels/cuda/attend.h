@@ -63,7 +63,7 @@ struct SeenPieces {
     constexpr int slot(int piece) const { return piece - first_slot; }
 };
 
-/// How many partials a row has at most, and the longest of its pieces, whatever its window.
+/// Says how many partials a row has at most, and the longest of its pieces, whatever its window.
 struct MostPieces {
     int count = 0;
     int tokens = kPieceTokens;
@@ -109,8 +109,8 @@ struct AttendArguments {
     float* out;
 };
 
-/// Where a thread block of attend_halves.cu has what in shared memory, in bytes. heads: that it takes; pass: dimensions
-/// of the values that it adds up at a time
+/// Says where a thread block of attend_halves.cu has what in shared memory, in bytes. heads: that it takes; pass:
+/// dimensions of the values that it adds up at a time
 struct AttendHalvesShared {
     int unscale, v_scale, value_unit, weights, scores, bytes;
     int weights_stride;  // halves from one column to the next: 32 bytes further on in the banks

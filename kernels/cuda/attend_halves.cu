@@ -53,7 +53,7 @@ struct SharedOf {
     }
 };
 
-/// A float as two fp16 numbers.
+/// Holds a float as two fp16 numbers.
 struct HighAndLow {
     std::uint16_t high, low;
     __device__ explicit HighAndLow(float x)
@@ -316,7 +316,7 @@ __device__ inline void load_values_in_keys(const AttendArguments& a, const Piece
     }
 }
 
-/// The same where a token's values lie together.
+/// Does the same where a token's values lie together.
 template <KvType type, int pass>
 __device__ inline void load_values_apart(const AttendArguments& a, const Piece& piece, int run, int begin,
                                          std::uint32_t (&to)[4][ValuesOf<type, pass>::kWords])
@@ -430,7 +430,7 @@ template <KvType k_type, KvType v_type, int heads, int pass, bool in_keys = fals
 __device__ inline void attend_piece(const AttendArguments& a, const Piece& piece, int live_heads,
                                     const Partial& partial, const SharedOf<heads>& shared)
 {
-    // They are under way while the keys are multiplied.
+    // The values are under way while the keys are multiplied.
     std::uint32_t values[4][ValuesOf<v_type, pass>::kWords];
     load_values<v_type, pass, in_keys>(a, piece, first_run(piece), 0, values);
     float scales[kScalesOfThread];

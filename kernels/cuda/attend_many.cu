@@ -136,8 +136,8 @@ public:
         __syncthreads();
     }
 
-    // Keys of tokens first .. first + kTile<dim> - 1. Those that nobody sees are of no importance. Bytes come to where
-    // they do not lie in the way of the halves that a thread makes of what it has fetched.
+    // Keys of tokens first .. first + kTile<dim> - 1. What is fetched for tokens that nobody sees does not matter.
+    // Bytes are put where they do not overlap with the halves that a thread makes of what it has fetched.
     __device__ void fetch_keys(int first, int slot, Shared<dim>& shared)
     {
         find_run(first + kKvGroupTokens * run());
@@ -552,7 +552,7 @@ __device__ void finish(const AttendManyArguments& a, const Query (&queries)[2], 
     }
 }
 
-/// What all of a warp's queries see.
+/// Holds what all of a warp's queries see.
 struct Whole {
     int from, to;  // tokens; to: the first that one of them does not see
 };

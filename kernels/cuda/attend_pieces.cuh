@@ -19,7 +19,7 @@ struct Piece {
     int begin, first, last;
 };
 
-/// Where a piece's partials for the heads of the thread block lie, from its first head on.
+/// Says where a piece's partials for the heads of the thread block lie, from its first head on.
 struct Partial {
     std::size_t of_sums, of_values;
 };
@@ -55,9 +55,9 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
     }
 }
 
-/// The pieces of a thread block's heads and row. grid: (kv_heads * ceil(group / heads), thread blocks that share the
-/// pieces, rows). prepare(queries of the first head, heads that there are, their factor), then attend_piece(piece,
-/// heads that there are, where its partial goes) for each.
+/// Attends the pieces of a thread block's heads and row. grid: (kv_heads * ceil(group / heads), thread blocks that
+/// share the pieces, rows). It calls prepare(queries of the first head, heads that there are, their factor), then
+/// attend_piece(piece, heads that there are, where its partial goes) for each piece.
 template <int heads, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {

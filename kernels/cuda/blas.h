@@ -10,7 +10,7 @@
 
 namespace kernels::cuda {
 
-/// What a call of cuBLAS answers; numbers that are not listed may come too.
+/// Says what a call of cuBLAS answers; numbers that are not listed may come too.
 enum class [[nodiscard]] BlasStatus : int{
     Ok = 0, NotInitialized = 1, AllocFailed = 3, InvalidValue = 7, ExecutionFailed = 13, NotSupported = 15,
 };
@@ -78,7 +78,7 @@ private:
 
 constexpr int kBlasTile = 128;  // rows
 
-/// Where the halves of a matrix lie while they are multiplied: as many rows at a time as find room, in whole tiles
+/// Says where the halves of a matrix lie while they are multiplied: as many rows at a time as find room, in whole tiles
 /// where one does.
 struct HalfRoom {
     DevicePtr at = 0;
@@ -88,7 +88,7 @@ struct HalfRoom {
 /// Types whose weights are halves already, or become halves without losing what matters.
 bool blas_can(TensorType type);
 
-/// How far a product came.
+/// Says how far a product came.
 struct BlasProgress {
     Status status = Status::Ok;  // of the device
     BlasStatus blas_status = BlasStatus::Ok;

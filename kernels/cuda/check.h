@@ -12,7 +12,7 @@
 
 namespace kernels::cuda {
 
-/// What one kernel did on all its shapes.
+/// Holds what one kernel did on all its shapes.
 struct Checked {
     Status status = Status::Ok;  // of the first call that failed
     double worst = 0;            // largest difference, as a share of the tolerance: above 1 is wrong

@@ -41,7 +41,7 @@ __device__ inline std::byte* dynamic_shared()
 #endif
 }
 
-/// Whether four floats can be loaded from there at once.
+/// Says whether four floats can be loaded from there at once.
 __device__ inline bool is_aligned(const float* at)
 {
     return reinterpret_cast<std::size_t>(at) % 16 == 0;
@@ -419,8 +419,8 @@ __device__ inline void load_columns(std::uint32_t (&b)[2][2], const std::uint16_
 
 // ---- copies to shared memory that are not waited for ----
 //
-// They are gathered in groups, which arrive in the order in which they were committed. Where the hardware has none they
-// have arrived at once.
+// Such copies are gathered in groups, which arrive in the order in which they were committed. Hardware that has none
+// makes them at once.
 
 /// 4, 8 or 16 bytes, aligned so; zeros where there is nothing to copy.
 template <int bytes>
@@ -460,7 +460,7 @@ __device__ inline void copy_async(void* to, const void* from, bool any)
 #endif
 }
 
-/// The same where it is wanted, without a branch; else nothing is touched. bytes: 4 or 16
+/// Does the same where it is wanted, without a branch; else nothing is touched. bytes: 4 or 16
 template <int bytes>
 __device__ inline void copy_async_if(bool wanted, void* to, const void* from, bool any)
 {

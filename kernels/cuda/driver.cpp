@@ -210,7 +210,7 @@ std::string Driver::describe(int ordinal, int built_for)
     return {};
 }
 
-/// How many of the process's drivers use a device's primary context, which is one for all of them.
+/// Counts how many of the process's drivers use a device's primary context, which is one for all of them.
 class ContextUses
 {
 public:

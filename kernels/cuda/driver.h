@@ -18,7 +18,7 @@
 
 namespace kernels::cuda {
 
-/// What a driver call answers; the numbers are CUDA's. Numbers that are not listed here may come too.
+/// Says what a driver call answers; the numbers are CUDA's. Numbers that are not listed here may come too.
 enum class [[nodiscard]] Status : int{
     Ok = 0,
     InvalidValue = 1,
@@ -40,7 +40,7 @@ enum class [[nodiscard]] Status : int{
     Unknown = 999,
 };
 
-/// Whether the device's context answers nothing any more: its memory is gone, and what used it must go on without.
+/// Says whether the device's context answers nothing any more: its memory is gone, and what used it must go on without.
 constexpr bool is_device_lost(Status s)
 {
     return (int(s) >= 700 && int(s) < 720 && s != Status::LaunchOutOfResources) || s == Status::Unknown ||
@@ -157,7 +157,7 @@ struct KernelImage {
     const void* fatbin;
 };
 
-/// What this program was built with; no files where nvcc was missing.
+/// Holds what this program was built with; no files where nvcc was missing.
 struct KernelImages {
     std::span<const KernelImage> files;
     int cuda_version = 0;  // as DriverTable::driver_version
@@ -173,7 +173,8 @@ const DriverLibrary& driver_library();
 
 struct BlasLibrary;
 
-/// What the program computes with: the machine's driver and its own kernels, or what a test has put in their place.
+/// Holds what the program computes with: the machine's driver and its own kernels, or what a test has put in their
+/// place.
 struct Platform {
     const DriverTable* table = nullptr;
     KernelImages images;
@@ -327,8 +328,8 @@ public:
                                     shared_bytes, queue, arguments, nullptr);
     }
 
-    /// The same of a kernel that waits for those before it by itself (device.h: wait_for_previous). Where device and
-    /// driver can do that, it begins while they end.
+    /// Does the same for a kernel that waits for those before it by itself (device.h: wait_for_previous). Where device
+    /// and driver can do that, it begins while they end.
     template <class... Args>
     Status launch_early(Kernel kernel, Dim grid, Dim block, unsigned shared_bytes, Queue queue, Args... args) const
     {

@@ -8,7 +8,7 @@ constexpr int kWeightsOfThread = 16;           // that become halves: half a gro
 constexpr int kLargestParts = kHalvesThreads;  // thread blocks that look for the largest magnitude, one result each
 constexpr int kLargestThreads = 512;
 
-/// What a product of halves reads on the device.
+/// Holds what a product of halves reads on the device.
 struct HalfScalars {
     float undo;  // the power of two that the rows are to be multiplied with
     float zero, one;

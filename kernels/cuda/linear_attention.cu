@@ -18,7 +18,7 @@ __device__ float softplus(float x)
     return x > 20.0f ? x : log1pf(expf(x));
 }
 
-/// What the block's threads share.
+/// Holds what the block's threads share.
 struct Shared {
     __align__(16) float k[kRowsAtOnce][kMostStateKeys];
     __align__(16) float q[kRowsAtOnce][kMostStateKeys];
@@ -27,7 +27,7 @@ struct Shared {
     float sums[2][kWarps][kWarp];  // of M^T q
 };
 
-/// What a thread brings of the next rows: of one key, of its column, and of one row's gates.
+/// Holds what a thread brings of the next rows: of one key, of its column, and of one row's gates.
 struct Coming {
     float k[kRowsAtOnce], q[kRowsAtOnce], v[kRowsAtOnce];
     float gate, step;
@@ -69,7 +69,7 @@ struct Coming {
     }
 };
 
-/// The sum of what the warps found, in their order.
+/// Adds what the warps found, in their order.
 __device__ float sum_of(const float (*parts)[kWarp])
 {
     float sum = 0.0f;

@@ -44,7 +44,7 @@ constexpr int kTokenScales = !kHasOffset<Block>  ? 1
                              : kScaleOf16<Block> ? 4
                                                  : 2;
 
-/// What is multiplied in a step. Rows of 64 bytes lie without gaps; address_in says how.
+/// Holds what is multiplied in a step. Rows of 64 bytes lie without gaps; address_in says how.
 template <class Block>
 struct RowStage {
     std::byte weights[kMatmulRows * kStep];
@@ -125,7 +125,7 @@ __device__ inline Work work_of(const MatmulArguments& a)
             min(end - first, kMatmulTokens)};
 }
 
-/// Where a token's activations or results are; -1: there is no such token.
+/// Says where a token's activations or results are; -1: there is no such token.
 struct TokenRows {
     int x = -1, out = -1;
 };

@@ -27,7 +27,7 @@ struct PackedWeights {
     static __device__ int slices(int n) { return n / 32; }
     static __device__ Taken take(const std::byte* step, unsigned lane) { return Type::take(step, lane); }
 
-    /// Where a row of 8-bit activations has what a lane's slices of each step are multiplied with.
+    /// Says where a row of 8-bit activations has what a lane's slices of each step are multiplied with.
     struct Place {
         const std::byte* q;
         const std::byte* scale;
@@ -182,7 +182,7 @@ struct FloatWeights : EightALane {
 
 constexpr int kTurnsAhead = 2;
 
-/// What a warp copies at a time, and how much it has of it: `steps` steps of each of `count` rows.
+/// Holds what a warp copies at a time, and how much it has of it: `steps` steps of each of `count` rows.
 template <class Weights, int count>
 struct Turns {
     static constexpr int steps = Weights::kStep % 16 == 0 && count * Weights::kStep > 600 ? 1 : 2;
@@ -202,9 +202,9 @@ __device__ inline void copy_turn(SharedPlace to, const std::byte* from, int left
         copy_turn<chunks, first + kWarp>(to, from, left);
 }
 
-/// Goes along rows of so many slices. use(k, the rows' bytes, lane, whether the lane has a slice): for all steps in
-/// their order, k is the step's number in its turn. Lanes beyond the rows' end take the last one's. end_turn(): after
-/// each.
+/// Goes along rows of so many slices. It calls use(k, the rows' bytes, lane, whether the lane has a slice) for all
+/// steps in their order, where k is the step's number in its turn, and end_turn() after each turn. Lanes beyond the
+/// rows' end take the last slice.
 template <class Weights, int count, class Use, class EndTurn>
 __device__ inline void walk(const std::byte* const (&rows)[count], std::size_t row_bytes, int slices,
                             Turns<Weights, count>& turns, const Use& use, const EndTurn& end_turn)
@@ -280,7 +280,7 @@ __device__ inline Operands operands_of(const MatvecArguments& a, int first)
             std::size_t(x_row) * a.x_stride + std::size_t(blockIdx.z) * a.head.x};
 }
 
-/// Whether no kernel before this one says where its weights are.
+/// Says whether no kernel before this one says where its weights are.
 __device__ inline bool weights_are_known(const MatvecArguments& a)
 {
     return !a.expert.chosen;

@@ -19,8 +19,8 @@ constexpr int kWideMatvecBlocks = 6;
 constexpr int kFewRowsOfWarp = 2;  // rows a warp takes with more tokens than one, so that half as many warps will do
 constexpr int kFewBlocks = 4;
 
-/// What a stack of matrices and biases needs besides: a token is then a pair, of a row of x and one of the experts it
-/// goes to.
+/// Holds what a stack of matrices and biases needs besides: a token is then a pair, of a row of x and one of the
+/// experts it goes to.
 struct ExpertArguments {
     const int* chosen;  // (tokens,) each pair's expert, for products of few
     const int* sorted;  // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th

@@ -33,7 +33,7 @@ struct Q8Rows {
     std::size_t stride = 0;  // bytes: activation_row_bytes(Activation::Q8, n)
 };
 
-/// Where a result is also written as rounded rows.
+/// Says where a result is also written as rounded rows.
 struct Rounded {
     Q8Rows rows = {};        // none: it is not
     DevicePtr residual = 0;  // what rounding lost, rounded in its turn, at the same stride; or 0
@@ -193,7 +193,7 @@ struct Ranked {
     DevicePtr log_sum = 0;  // one float: the logarithm of the sum of exp(logit) over the whole row
 };
 
-/// What the search needs besides.
+/// Holds what the search needs besides.
 struct RankLayout {
     std::size_t other, sums;
     std::size_t bytes;
@@ -205,7 +205,7 @@ Status rank(const Driver& driver, Queue queue, DevicePtr logits, int n, int kept
 
 // ---- experts ----
 
-/// Which experts the rows of a batch go to. Pair r * used + s is row r with the s-th of its experts.
+/// Says which experts the rows of a batch go to. Pair r * used + s is row r with the s-th of its experts.
 struct Routing {
     int rows = 0, used = 0, experts = 0;  // used <= experts
     DevicePtr chosen = 0;                 // (rows, used) ints: the largest logit first, among equals the lower index
@@ -220,7 +220,7 @@ struct Routing {
     int first = 0, count = 0;
 };
 
-/// How experts are chosen and weighed: those with the largest score + bias, by their score.
+/// Says how experts are chosen and weighed: those with the largest score + bias, by their score.
 struct Choice {
     enum class Scores { Softmax, Sigmoid };
     Scores scores = Scores::Softmax;
@@ -300,7 +300,7 @@ Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, cons
 
 // ---- attention ----
 
-/// What a window is: so many tokens, the row's own included; or those since the last multiple of so many.
+/// Says what a window is: so many tokens, the row's own included; or those since the last multiple of so many.
 enum class WindowKind { Sliding, Chunks };
 
 /// A row that sees more than so many pieces of 64 tokens has longer ones, of 256 at most.
@@ -327,7 +327,7 @@ struct Attention {
     DevicePtr partials = 0;  // PartialsLayout::bytes bytes
 };
 
-/// Where the parts of the partials lie, by row, piece of a KV block and head.
+/// Says where the parts of the partials lie, by row, piece of a KV block and head.
 struct PartialsLayout {
     std::size_t max;  // (rows, heads, pieces) largest score
     std::size_t sum;  // (rows, heads, pieces) sum of exp(score - max)
@@ -345,7 +345,7 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out, const Rounded& rounded = {});
 
-/// How several launches of attend_many share one attention: what is not finished goes from one to the next.
+/// Says how several launches of attend_many share one attention: what is not finished goes from one to the next.
 struct Carried {
     DevicePtr state = 0;  // carried_bytes(); 0: there is one launch only
     bool begins = true, ends = true;
@@ -369,7 +369,7 @@ struct Streams {
     int count = 0, dim = 0;
 };
 
-/// What a layer's router says of its streams, and what makes coefficients of it.
+/// Holds what a layer's router says of its streams, and what makes coefficients of it.
 struct RoutedStreams {
     Rows routed = {};  // (rows, streams)
     DevicePtr coefficients = 0;

@@ -56,7 +56,7 @@ __device__ inline float4 put_quad(const float4& v, int quad, bool live, int n, s
                        v.w - float(q[3]) * scale);
 }
 
-/// The same into row `row` of those, where they are wanted.
+/// Does the same into row `row` of those, where they are wanted.
 __device__ inline void put_rounded(const float4& v, int quad, bool live, int n, const RoundedRows& to, int row)
 {
     if (!to.at)

@@ -23,7 +23,7 @@ struct NormedHeads {
     float epsilon = 0.0f;
 };
 
-/// Where the gates of linear attention come from.
+/// Says where the gates of linear attention come from.
 enum class StateGates {
     DeltaRule,  // beta = sigmoid(gate), decay = exp(a * softplus(step + dt_bias))
     Steps,      // without the delta rule: beta = softplus(step + dt_bias), decay = exp(a * beta)

@@ -86,7 +86,7 @@ __device__ inline void put_nibbles(Slice& s, int i, std::uint32_t bytes)
     s.q[1][i] = bytes >> 4 & 0x0f0f0f0fu;
 }
 
-/// The same where nibbles say where in a table of 16 the weights are.
+/// Does the same where nibbles say where in a table of 16 the weights are.
 __device__ inline void put_looked_up(Slice& s, int i, ByteTable table, std::uint32_t nibbles)
 {
     const TwoQuads quads = look_up(table, nibbles);

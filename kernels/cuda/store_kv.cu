@@ -53,7 +53,7 @@ __device__ void store(KvType type, int dim, const float* x, std::byte* values, f
     }
 }
 
-/// Where a token's keys and values go: the block column, and which of its tokens it is.
+/// Says where a token's keys and values go: the block column, and which of its tokens it is.
 struct Place {
     std::byte* column;  // null: it is not on the device
     int token;

@@ -13,7 +13,7 @@ struct StreamRows {
     int count, dim;
 };
 
-/// What a layer's router says of its streams, and what is made of that. routed: (rows, count)
+/// Holds what a layer's router says of its streams, and what is made of that. routed: (rows, count)
 struct RoutedArguments {
     const float* routed;
     int stride;

@@ -75,7 +75,7 @@ constexpr ByteTable table_of(const std::int8_t (&values)[16])
 constexpr ByteTable kIq4Table = table_of(kIq4Values);
 constexpr ByteTable kMxfp4Table = table_of(kMxfp4Values);
 
-/// What the low and the high halves of four bytes stand for.
+/// Holds what the low and the high halves of four bytes stand for.
 struct TwoQuads {
     std::uint32_t low, high;
 };
@@ -90,7 +90,7 @@ __device__ inline TwoQuads look_up(ByteTable table, std::uint32_t bytes)
                                __byte_perm(table.words[2], table.words[3], places >> (16 * i)), halves >> (16 * i));
     return {__byte_perm(found[0], found[1], 0x6420u), __byte_perm(found[0], found[1], 0x7531u)};
 }
-/// The same of the low (0) or the high halves (1) alone.
+/// Does the same for the low (0) or the high halves (1) alone.
 __device__ inline std::uint32_t look_up(ByteTable table, std::uint32_t bytes, int half)
 {
     const TwoQuads quads = look_up(table, bytes);

@@ -1,4 +1,4 @@
-// The options of the window.
+// Tests that the window's options are read from the command line, and wrong ones refused with a sentence.
 #include "app/command_line.h"
 
 #include <QTest>

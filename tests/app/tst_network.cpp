@@ -1,6 +1,6 @@
-// The program uses no network that the user has not permitted: the window with its real engine opens a model and
-// answers, in a network namespace that has nothing but itself, and every socket that it asks the system for is a local
-// one.
+// Tests that the program uses no network that the user has not permitted: the window with its real engine opens a model
+// and answers, in a network namespace that has nothing but itself, and every socket that it asks the system for is a
+// local one.
 #include "app/command_line.h"
 #include "app/log/log.h"
 #include "app/program.h"

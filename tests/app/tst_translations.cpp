@@ -1,4 +1,4 @@
-// Every text of the window is there in every language that it speaks.
+// Tests that every text of the window is there in every language that it speaks.
 #include "app/translation.h"
 
 #include <QDir>

@@ -1,4 +1,4 @@
-// Not a test: prints what the Doctor knows after the answers of one conversation, for tests/data/recordings.
+// Prints what the Doctor knows after the answers of one conversation, for tests/data/recordings. It is not a test.
 //   doctor_recorder MODEL|shape:SHAPE [--device D] [--vram V] [--link R] [--layers N] [--kv-policy P] [--threads N]
 //   [--other BYTES]
 //                   [--experts-on-host N|all] [--answers N] [--tokens N] [--prompt-words N] [--last-words N] [--context

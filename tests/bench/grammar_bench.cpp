@@ -1,5 +1,6 @@
-// grammar_bench VOCABULARY.gguf [SECONDS PER TOKEN]: what a grammar costs a token with a real vocabulary: the trie, the
-// masks of the states that a JSON text passes through, and the draw among the tokens that are allowed.
+// Measures what a grammar costs a token with a real vocabulary: the trie, the masks of the states that a JSON text
+// passes through, and the draw among the tokens that are allowed.
+//   grammar_bench VOCABULARY.gguf [SECONDS PER TOKEN]
 #include "engine/answer_grammar.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/grammar/token_masks.h"

@@ -1,4 +1,4 @@
-// Not a test: what is predicted of small models beside what they then do, as an answer of the engine.
+// Prints what is predicted of small models beside what they then do, as an answer of the engine. It is not a test.
 //   prediction_bench [THREADS [REPEATS [GUIDE]]]
 // Rates are measured just before each answer, so that a pair saw the same machine; a step is the median of an answer's,
 // which other programs disturb least. Medians of the pairs are printed.

@@ -1,4 +1,4 @@
-// Not a test: the time to the first token of a long conversation that is opened again, with its saved KV and without.
+// Measures the time to the first token of a long conversation that is opened again, with its saved KV and without.
 //   saved_kv_bench MODEL TOKENS FOLDER [f16|q8_0]
 #include "engine/engine.h"
 

@@ -1,4 +1,4 @@
-// Not a test: where the time of an answer goes, what telemetry costs of it, and what its clock does.
+// Measures what an answer spends its time on, what telemetry costs of it, and what its clock does. It is not a test.
 //   telemetry_bench MODEL TOKENS [fit:N]
 #include "engine/metrics/step_clock.h"
 #include "engine/placement_text.h"

@@ -1,4 +1,4 @@
-// The border of the engine: exceptions become errors, in every function of the front door.
+// Tests that exceptions become errors in every function of the engine's front door.
 #include "engine/caught.h"
 
 #include <QDirIterator>

@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a GGUF file. Opens, asks everything, describes.
+// Opens any bytes as a GGUF file, asks for everything in it and describes it, for libFuzzer.
 //   cmake --preset fuzz && cmake --build build/fuzz --target fuzz_gguf
 //   build/fuzz/tests/fuzz/fuzz_gguf_seeds corpus && build/fuzz/tests/fuzz/fuzz_gguf corpus
 #include "engine/model_info.h"

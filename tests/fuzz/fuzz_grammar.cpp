@@ -1,5 +1,5 @@
-// Grammars and JSON schemas from elsewhere: whatever they say, there are rules that a text can be held to, or a
-// sentence.
+// Turns any grammar and any JSON schema into rules, for libFuzzer: either a text can be held to them, or there is a
+// sentence that says why not.
 #include "engine/answer_grammar.h"
 #include "engine/grammar/token_masks.h"
 

@@ -1,4 +1,4 @@
-// Any text as an answer: its blocks are made in pieces and as a whole, and must be the same.
+// Makes blocks of any text in pieces and as a whole, for libFuzzer: both must be the same.
 #include "app/text/block_builder.h"
 #include "app/text/highlighter.h"
 #include "app/text/reasoning.h"

@@ -1,5 +1,5 @@
-// What other programs send to the server: HTTP is read alike however it is cut, and each dialect makes of any body a
-// turn or a sentence.
+// Reads any bytes as what other programs send to the server, for libFuzzer: HTTP is read alike however it is cut, and
+// each dialect makes of any body a turn or a sentence.
 #include "app/server/anthropic_messages.h"
 #include "app/server/http_reader.h"
 #include "app/server/llama_completion.h"

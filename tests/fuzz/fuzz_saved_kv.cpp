@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a file of saved KV, with a header that is right where the first byte is odd.
+// Reads any bytes as a file of saved KV, with a header that is right where the first byte is odd, for libFuzzer.
 //   cmake --preset fuzz && cmake --build build/fuzz --target fuzz_saved_kv
 //   mkdir -p corpus && build/fuzz/tests/fuzz/fuzz_saved_kv corpus
 #include "engine/files/checksum.h"

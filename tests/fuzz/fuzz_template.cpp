@@ -1,5 +1,5 @@
-// Any text is a template: it parses and renders, or gets an error, soon and in bounded memory. What follows a zero byte
-// is a message's content.
+// Renders any text as a template, for libFuzzer: it parses and renders, or gets an error, soon and in bounded memory.
+// The bytes behind a zero byte are a message's content.
 #include "engine/template/chat_template.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Any vocabulary, any text: no crash, no hang, and places that lie in the text.
+// Tokenizes any text by any vocabulary, for libFuzzer: it neither crashes nor hangs, and its places lie in the text.
 #include "engine/tokenizer/byte_alphabet.h"
 #include "engine/tokenizer/pre_tokenizer_rules.h"
 #include "engine/tokenizer/tokenizer.h"

@@ -1,5 +1,5 @@
-// The guide model asked all its questions, and its answers judged. SPILLWAY_GUIDE names another file to judge;
-// SPILLWAY_GUIDE_PRINT=1 prints every answer, so that one can read them.
+// Tests the guide model: it is asked all its questions, and its answers are judged. SPILLWAY_GUIDE names another file
+// to judge; SPILLWAY_GUIDE_PRINT=1 prints every answer, so that one can read them.
 #include "tests/guide/judge.h"
 
 #include <QtTest>
@@ -20,7 +20,7 @@ constexpr int kFloor_percent = 90;
 constexpr int kHeldOutFloorEnglish_percent = 61, kHeldOutFloorGerman_percent = 57;
 constexpr int kNewerFloorEnglish_percent = 41, kNewerFloorGerman_percent = 42;
 
-/// How many questions of one kind were asked and answered rightly, in all and by topic.
+/// Counts how many questions of one kind were asked and answered rightly, in all and by topic.
 class Figures
 {
 public:

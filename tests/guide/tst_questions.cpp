@@ -1,4 +1,4 @@
-// The judge of the guide model, judged itself: no model is needed.
+// Tests the judge of the guide model's answers, for which no model is needed.
 #include "tests/guide/judge.h"
 
 #include <QtTest>

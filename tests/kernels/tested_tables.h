@@ -18,7 +18,7 @@ inline const char* emulated_table()
     return std::getenv("SPILLWAY_TEST_TABLE");
 }
 
-/// All that the machine has, unless one is named.
+/// Returns all tables that the machine has, unless one is named.
 inline const std::vector<kernels::CpuKernels>& tested_tables()
 {
     static const std::vector<kernels::CpuKernels> tables = [] {

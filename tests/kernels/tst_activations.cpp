@@ -1,4 +1,4 @@
-// Rounding activations to 8 bits: every table writes the same bytes, and they are the nearest that 8 bits allow.
+// Tests that every table rounds activations to the same 8 bits, which are the nearest ones.
 #include "kernels/cpu.h"
 #include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// Attention over KV blocks: store, attend block by block and merge equals softmax attention in double precision.
+// Tests attention over KV blocks: store, attend block by block and merge equals softmax attention in double precision.
 #include "kernels/cpu.h"
 #include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"

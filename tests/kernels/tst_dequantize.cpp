@@ -1,4 +1,4 @@
-// Packed blocks to floats: bit for bit what ggml makes of the same bytes, in every table.
+// Tests that every table makes of packed blocks the floats that ggml makes of the same bytes, bit for bit.
 #include "kernels/cpu.h"
 #include "kernels/half.h"
 #include "tests/kernels/tested_tables.h"

@@ -1,4 +1,5 @@
-// Which table runs: the widest, or the one that SPILLWAY_CPU names; a wrong name is slow, and says so.
+// Tests that the widest table of kernels runs, or the one that SPILLWAY_CPU names, and that a wrong name is slow and
+// says so.
 #include "kernels/cpu/dispatch/dispatch.h"
 #include "kernels/cpu/dispatch/faster_prompts.h"
 #include "kernels/cpu/read_ahead.h"

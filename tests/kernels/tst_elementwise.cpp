@@ -1,4 +1,4 @@
-// Norms, sum, rotation and activations of every table against double precision.
+// Tests norms, sum, rotation and activations of every table against double precision.
 #include "kernels/cpu.h"
 #include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,5 @@
-// Products of every weight type in every table: right, and with the same bits however the work is divided.
+// Tests that products of every weight type in every table are right, and have the same bits however the work is
+// divided.
 #include "kernels/cpu/amx/amx.h"
 #include "kernels/cpu/read_ahead.h"
 #include "kernels/cuda/checks/random_rows.h"

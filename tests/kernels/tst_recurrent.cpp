@@ -1,5 +1,5 @@
-// Linear attention and short convolutions of every table against double precision, and the same bits for any division
-// of tokens and columns.
+// Tests linear attention and short convolutions of every table against double precision, and that they have the same
+// bits for any division of tokens and columns.
 #include "kernels/cpu.h"
 #include "tests/kernels/tested_tables.h"
 #include "tests/support/test_program.h"

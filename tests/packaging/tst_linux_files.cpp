@@ -1,4 +1,4 @@
-// What a Linux desktop and `man` are told about the programs is so.
+// Tests that what a Linux desktop and `man` are told about the programs is true.
 #include <QFile>
 #include <QProcess>
 #include <QRegularExpression>
@@ -18,7 +18,7 @@ QString textOf(const QString& file)
     return opened.open(QFile::ReadOnly) ? QString::fromUtf8(opened.readAll()) : QString();
 }
 
-/// What a program prints, or nothing where it fails.
+/// Returns what a program prints, or nothing where it fails.
 QString said(const QString& program, const QStringList& arguments)
 {
     QProcess process;
@@ -29,7 +29,7 @@ QString said(const QString& program, const QStringList& arguments)
     return QString::fromUtf8(process.readAll());
 }
 
-/// What a checking program finds wrong; a program such as man warns, and yet ends with 0.
+/// Returns what a checking program finds wrong; a program such as man warns, and yet ends with 0.
 QByteArray complaintOf(QStringList command)
 {
     QProcess process;

@@ -89,7 +89,7 @@ struct ChatBench {
     }
 };
 
-/// What tests of conversations have beside it: a bench of its own for each test function, which `init` makes.
+/// Holds what tests of conversations have beside it: a bench of its own for each test function, which `init` makes.
 class ChatCase
 {
 protected:

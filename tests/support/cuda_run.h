@@ -42,7 +42,7 @@ public:
 
     emulator::EmulatedGpu* emulated() { return m_emulated.get(); }  // null: a real one
 
-    /// What kernels did wrong, or what was not given back; else empty.
+    /// Returns what kernels did wrong, or what was not given back; else empty.
     std::string complaints() const { return m_emulated ? m_emulated->fault() + m_emulated->leaks() : std::string(); }
 
 private:

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-/// What the fake engine says and does. Shared with the test, which may change it between calls; guarded by a mutex,
-/// since the engine reads it on its own thread.
+/// Holds what the fake engine says and does. Shared with the test, which may change it between calls; guarded by a
+/// mutex, since the engine reads it on its own thread.
 class FakeScript
 {
 public:
@@ -53,7 +53,8 @@ public:
     };
 
     Settings settings() const;
-    /// One of them, for what is asked with every token: a copy has all words of the answer.
+    /// Returns one setting. It is asked for with every token, and a copy of all settings would copy all words of the
+    /// answer.
     template <class Setting>
     Setting one_of(Setting Settings::*setting) const
     {

@@ -1,4 +1,4 @@
-// The turns of the fake engine: each speaks the script's words, one a step, at the script's pace.
+// Speaks the turns of the fake engine: the script's words, one a step, at the script's pace.
 #include "tests/support/fake_engine.h"
 
 #include <algorithm>

@@ -115,7 +115,7 @@ inline double median_row_error(const std::vector<float>& rows, const Reference& 
     return errors[errors.size() / 2];
 }
 
-/// What the reference's bounds are of.
+/// Returns what the reference's bounds are of.
 inline double error_of(const std::vector<float>& rows, const Reference& r)
 {
     return r.by_median ? median_row_error(rows, r) : relative_error(rows, r);

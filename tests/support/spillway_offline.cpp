@@ -1,4 +1,4 @@
-// The window on the fake engine, for work on its looks: needs no model, any FILE.gguf will do.
+// Opens the window on the fake engine, for work on its looks: it needs no model, any FILE.gguf will do.
 // SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow, fast, long,
 // device. SPILLWAY_FAKE_TEXT: a file whose text is the answer; tests/data/markdown/rich.md has all that an answer may
 // hold.

@@ -1,4 +1,4 @@
-// A test of the column of conversations: a new column on a new store for each test function.
+// Gives each test function a new column of conversations on a new store.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// A window with its pressure panel: what tests of the panel begin with.
+// Gives tests of the pressure panel a window in which it is open.
 import QtQuick
 import Spillway.Tests
 

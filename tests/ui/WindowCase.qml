@@ -1,4 +1,4 @@
-// A test of the whole window: a new Shell on a new set of controllers for each test function.
+// Gives each test function the whole window: a new Shell on a new set of controllers.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -88,16 +88,16 @@ public:
     /// One that nobody listens on.
     Q_INVOKABLE int freePort() const;
     Q_INVOKABLE QString guide() const;
-    /// Where the server is, and what it answers from now on: a text, which breaks off where `whole` is false.
+    /// Returns where the server is, and what it answers from now on: a text, which breaks off where `whole` is false.
     Q_INVOKABLE QString serverUrl() const { return m_server ? m_server->url() : QString(); }
     Q_INVOKABLE void serverSays(const QString& text, bool whole = true) { m_server->says(text, whole); }
     Q_INVOKABLE void serverCounts(const QString& page) { m_server->counts(page); }
-    /// How the hub answers from now on: its status, and how long each answer and each piece of a file takes.
+    /// Sets how the hub answers from now on: its status, and how long each answer and each piece of a file takes.
     Q_INVOKABLE void hub(int status, int answerMs = 0, int pieceMs = 0);
     Q_INVOKABLE int hubRequests() const { return m_hub ? m_hub->requests() : 0; }
     /// Quits and starts what finds and fetches models.
     Q_INVOKABLE void restartFetching();
-    /// The same for what measures.
+    /// Does the same for what measures.
     Q_INVOKABLE void restartExperiments();
     /// Changes the script of the engine that runs.
     Q_INVOKABLE void script(const QVariantMap& changes);
@@ -125,12 +125,12 @@ public:
     Q_INVOKABLE void say(const QString& sentence) { m_program->say(sentence); }
     /// Puts a line into the log.
     Q_INVOKABLE void logLine(int level, const QString& text);
-    /// What the engine was asked with last: system, temperature, topK, maxTokens, seed, arguments.
+    /// Returns what the engine was asked with last: system, temperature, topK, maxTokens, seed, arguments.
     Q_INVOKABLE QVariantMap lastRequest() const;
     /// Writes a file to attach.
     Q_INVOKABLE QUrl file(const QString& name, const QString& text) const;
     Q_INVOKABLE bool remove(const QString& file) const;
-    /// What is in a file, byte for byte as Latin 1.
+    /// Returns what is in a file, byte for byte as Latin 1.
     Q_INVOKABLE QString textOf(const QUrl& file) const;
     Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});
     /// Drops files on the middle of an item, as a file manager does that would rather move them; the action that was
@@ -142,7 +142,7 @@ public:
     /// As Qt's findChild(), which walks the tree in JavaScript, and item by item: most of the time of some tests was
     /// that.
     Q_INVOKABLE QObject* child(QObject* parent, const QString& name) const;
-    /// What is below the item, a popup or made by a Repeater as well; the item itself where it is called so.
+    /// Returns what is below the item, a popup or made by a Repeater as well; the item itself where it is called so.
     Q_INVOKABLE QQuickItem* seen(QQuickItem* item, const QString& name) const;
     Q_INVOKABLE QString clipboard() const;
     /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.

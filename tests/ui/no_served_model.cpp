@@ -1,4 +1,4 @@
-// The place of served_model.cpp where the window is built without the network.
+// Stands in for served_model.cpp where the window is built without the network.
 #include "tests/ui/served_model.h"
 
 std::unique_ptr<ServedModel> serveModel()

@@ -12,7 +12,7 @@ public:
     virtual ~ServedHub() = default;
     /// Every answer has this status from now on.
     virtual void answerWith(int status) = 0;
-    /// How long each answer and each piece of a file takes.
+    /// Sets how long each answer and each piece of a file takes.
     virtual void slowDown(int answerMs, int pieceMs) = 0;
     virtual int requests() const = 0;
 };

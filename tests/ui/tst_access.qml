@@ -1,4 +1,4 @@
-// Everything can be reached by keyboard and has a name that is read aloud.
+// Tests that everything can be reached by keyboard and has a name that is read aloud.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// Files that go with a message: attached, pasted, dropped, counted.
+// Tests that files are attached, pasted and dropped, that their tokens are counted, and that they go with the message.
 import QtQuick
 import QtTest
 import Spillway.App

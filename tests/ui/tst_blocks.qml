@@ -1,4 +1,4 @@
-// What an answer is drawn as: each kind of block, what can be done with it, and what it must not do.
+// Tests how each kind of block of an answer is drawn, what can be done with it, and what it must not do.
 import QtQuick
 import QtTest
 import Spillway.App

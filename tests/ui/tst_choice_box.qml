@@ -1,4 +1,4 @@
-// A box says what is chosen, also when its lines are said in another language.
+// Tests that a box says what is chosen, also when its lines are said in another language.
 import QtQuick
 import QtTest
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// Several versions of an answer side by side: asked for, made, read, kept.
+// Tests that several versions of an answer can be asked for, read side by side while they are made, and one be kept.
 import QtQuick
 import QtTest
 import Spillway.App

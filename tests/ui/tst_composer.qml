@@ -1,4 +1,4 @@
-// The keys of the composer, and what it refuses.
+// Tests what each key does in the composer, and that it refuses what cannot be sent.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// What one does with a row of the column of conversations, by mouse and by keyboard.
+// Tests what one does with a row of the column of conversations, by mouse and by keyboard.
 import QtQuick
 import QtTest
 import Spillway.Tests

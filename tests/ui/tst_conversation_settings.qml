@@ -1,4 +1,4 @@
-// The panel of the conversation's settings, by keys and mouse, and that the engine is asked with what it shows.
+// Tests the panel of the conversation's settings, by keys and mouse, and that the engine is asked with what it shows.
 import QtQuick
 import QtTest
 import Spillway.Tests

@@ -1,4 +1,4 @@
-// The column of conversations: its states, and what becomes of its rows by themselves.
+// Tests what the column of conversations shows in each of its states, and how its rows follow what happens elsewhere.
 import QtQuick
 import QtTest
 import Spillway.App

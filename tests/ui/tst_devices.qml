@@ -1,4 +1,4 @@
-// Devices chosen in the window: on the page of settings, in the panel, and before the first word.
+// Tests that a device can be chosen on the page of settings, in the panel, and before the first word.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// The experiments' page: planning, measuring with a stand-in for spillway-cli, and what is kept of it.
+// Tests that experiments are planned, measured and kept on their page, with a stand-in for spillway-cli.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// Qt's own dialogs for files and folders, where the desktop has none.
+// Tests Qt's own dialogs for files and folders, which the window uses where the desktop has none.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Dialogs

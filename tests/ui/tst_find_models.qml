@@ -1,4 +1,4 @@
-// The page that finds models: asking first, searching, a model's page, fetching, and what goes wrong.
+// Tests that the page which finds models asks first, searches, shows one model, fetches it, and says what goes wrong.
 import QtQuick
 import QtTest
 import Spillway.App

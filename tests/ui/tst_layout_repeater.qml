@@ -1,4 +1,5 @@
-// A layout gets another size when items of its Repeater have just gone. With Qt's own Repeater each of these ends the program.
+// Tests that a layout can get another size when items of its LayoutRepeater have just gone. With Qt's own Repeater each
+// of these tests ends the program.
 import QtQuick
 import QtQuick.Layouts
 import QtTest

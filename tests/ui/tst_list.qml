@@ -1,4 +1,4 @@
-// The list of messages: follows the answer, lets go when the user scrolls, and bears long ones.
+// Tests that the list of messages follows the answer, lets go when the user scrolls, and bears long messages.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// A model on its way: offered, loading, failed, lost, replaced by another.
+// Tests what the window shows of a model that is offered, loading, failed, lost or replaced by another.
 import QtQuick
 import QtQuick.Controls
 import QtTest

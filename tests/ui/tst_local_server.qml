@@ -1,4 +1,4 @@
-// The page of the local server: the switch, the key, what programs get and what the page says of them.
+// Tests the page of the local server: its switch, its key, and what it says of the programs that are connected.
 import QtQuick
 import QtTest
 import Spillway.App

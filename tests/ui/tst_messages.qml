@@ -1,4 +1,4 @@
-// What can be done with a message: going on, branching, waiting, being left out.
+// Tests what can be done with a message: continue it, branch from it, wait for it, leave it out.
 import QtQuick
 import QtTest
 import Spillway.App

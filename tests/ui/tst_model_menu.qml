@@ -1,4 +1,4 @@
-// The name in the top bar opens a menu of the models that were opened last.
+// Tests that the name in the top bar opens a menu of the models that were opened last.
 import QtQuick
 import QtTest
 import Spillway.App

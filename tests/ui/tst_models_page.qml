@@ -1,4 +1,4 @@
-// The model page: finding, sorting, judging and opening models by mouse and keyboard.
+// Tests that models are found, sorted, judged and opened on their page, by mouse and keyboard.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,5 +1,5 @@
-// On every page, everything that can be used is named, has a role, and is reached with Tab alone; also at the largest
-// text in the smallest window.
+// Tests that everything that can be used on any page is named, has a role, and is reached with Tab alone; also at the
+// largest text in the smallest window.
 import QtQuick
 import QtTest
 import Spillway.App

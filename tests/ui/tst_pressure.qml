@@ -1,4 +1,4 @@
-// The pressure panel: where it is shown, what it says, and what its handles do.
+// Tests where the pressure panel is shown, what it says, and what its handles do.
 import QtQuick
 import QtTest
 import Spillway.App

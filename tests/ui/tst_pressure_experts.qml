@@ -1,4 +1,4 @@
-// The pressure panel of a mixture of experts: where they lie, and the handles that say it.
+// Tests that the pressure panel shows where the experts of a mixture lie, and that its handles move them.
 import QtQuick
 import Spillway.App
 import Spillway.Tests

@@ -1,4 +1,5 @@
-// Questions to begin with: the guide can answer them, so they stand there while it is open and nothing has been said.
+// Tests that the questions to begin with are shown while the guide, which can answer them, is open and nothing has been
+// said.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// Searching in the column of conversations.
+// Tests that conversations are searched and found in their column.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,5 @@
-// The page of servers: adding one, its models in the list, a conversation with one of them, and one that vanishes.
+// Tests that a server is added on the page of servers, that its models are in the list, and that a conversation with
+// one of them survives the server's end.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// The page of settings: every row does what it says, and goes back.
+// Tests that every row of the page of settings does what it says, and goes back to its default.
 import QtQuick
 import QtTest
 import Spillway.App

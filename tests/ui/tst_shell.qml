@@ -1,4 +1,4 @@
-// The columns and the ways between the pages.
+// Tests the window's columns and the ways between its pages.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// Each row of the table of shortcuts: its keys do what the sheet says.
+// Tests that the keys in each row of the table of shortcuts do what the sheet says.
 import QtQuick
 import QtTest
 import Spillway.App

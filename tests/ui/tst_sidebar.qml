@@ -1,4 +1,5 @@
-// The column of conversations in the window: what is said appears in it, and what is chosen there is shown.
+// Tests that the column of conversations shows what is said in the window, and that the window shows the conversation
+// that is chosen there.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,4 @@
-// The states of the page: empty, ready, answering, failed, full.
+// Tests what the page of the conversation shows while it is empty, ready, answering, failed or full.
 import QtQuick
 import QtTest
 import Spillway.App

@@ -1,4 +1,5 @@
-// Text keeps a contrast of 4.5 to 1 (WCAG AA) on every ground it stands on, light and dark; what marks a state 3 to 1.
+// Tests that text keeps a contrast of 4.5 to 1 (WCAG AA) on every ground it stands on, light and dark, and a mark of a
+// state 3 to 1.
 import QtQuick
 import QtTest
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// A tip belongs to a button that can be seen and used.
+// Tests that a tip is shown only for a button that can be seen and used.
 import QtQuick
 import QtTest
 import Spillway.Ui.Components

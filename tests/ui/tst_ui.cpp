@@ -1,4 +1,4 @@
-// Runs the Qt Quick tests of this folder on the program's own pages, with a fake engine.
+// Tests the program's own pages with a fake engine, by the Qt Quick tests of this folder.
 #include "app/program.h"
 #include "tests/ui/bench.h"
 #include "tests/ui/conversations_bench.h"

@@ -1,4 +1,4 @@
-// Versions of a message: switching between them, and editing, which makes them.
+// Tests that one can switch between the versions of a message, and that editing makes a new one.
 import QtQuick
 import QtTest
 import Spillway.App

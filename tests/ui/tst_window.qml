@@ -1,4 +1,4 @@
-// The window itself, around what Shell shows in it.
+// Tests the window itself, around what Shell shows in it.
 import QtQuick
 import QtTest
 import Spillway.Tests

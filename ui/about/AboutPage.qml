@@ -1,4 +1,4 @@
-// What this program is, which build of it, and whose work it stands on.
+// Shows what this program is, which build of it this is, and whose work it stands on.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Somebody's work: what it is here for, and its licence, which can be read.
+// Shows one work of others: its purpose in the program, and its licence, which can be read.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// The whole text of a licence.
+// Shows the whole text of a licence.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

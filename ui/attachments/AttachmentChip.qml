@@ -1,4 +1,4 @@
-// One attached file: its name and size, what it costs in tokens, and what can be done with it.
+// Shows one attached file: its name and size, its cost in tokens, and the buttons for what can be done with it.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// The files of a message that was sent, or is edited. `attachments` is its list of attachmentFacts.
+// Shows the files of a message that was sent, or is edited. `attachments` is its list of attachmentFacts.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,5 +1,5 @@
-// The files that will go with the message that is being written. Of several that cannot, a line says how many; why, when it
-// is asked.
+// Shows the files that will go with the message that is being written. Where several of them cannot be sent, a line
+// says how many; it says why when it is asked.
 pragma ComponentBehavior: Bound
 
 import QtQuick

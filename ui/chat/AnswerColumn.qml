@@ -1,4 +1,5 @@
-// One of the answers that stand side by side: its text as it comes, how it ended, its numbers, and the choice of it.
+// Shows one of the answers that stand side by side: its text as it comes, how it ended, its numbers, and the button
+// that chooses it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,5 +1,5 @@
-// What an answer that stands beside others says, and why it says no more. Stays at the newest text until one scrolls away
-// from it.
+// Shows the text of an answer that stands beside others, and the reason why it ended. It stays at the newest text until
+// one scrolls away from it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -21,7 +21,7 @@ Flickable {
         contentY = Math.max(0, Math.min(contentHeight - height, contentY + distance));
         follows = atYEnd;
     }
-    // Its place, or what there is of it, when text or room have become others.
+    // Keeps the place, as far as there still is one, when the text or the room has changed.
     function settle() {
         const end = Math.max(0, contentHeight - height);
         contentY = follows ? end : Math.min(contentY, end);

@@ -1,4 +1,5 @@
-// Above an answer that stands beside others: which it is, what made it, and the button that stops or copies it.
+// Shows above an answer that stands beside others which one it is, what made it, and the button that stops or copies
+// it.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,5 +1,5 @@
-// The answers to one question side by side, while they are made and until one of them is kept. As many are seen as the
-// room allows; where there are more, the next one shows its edge.
+// Shows the answers to one question side by side, while they are made and until one of them is kept. As many are seen
+// as the room allows; where there are more, the next one shows its edge.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -29,7 +29,7 @@ FocusScope {
     Connections {
         target: root.Window.window
 
-        // What the keyboard comes to is brought into sight.
+        // Brings into sight what the keyboard comes to.
         function onActiveFocusItemChanged() {
             let at = root.Window.activeFocusItem;
             while (at && at.parent !== view.contentItem)

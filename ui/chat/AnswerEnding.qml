@@ -1,4 +1,4 @@
-// How an answer ended, where it did not end by itself.
+// Says why an answer ended, where it did not end by itself.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme

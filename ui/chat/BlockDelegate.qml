@@ -1,4 +1,4 @@
-// One block of a message, drawn by its kind.
+// Draws one block of a message by its kind.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// The blocks of one message. Of one that is very long the middle waits until it is asked for.
+// Shows the blocks of one message. The middle of a very long message is shown when it is asked for.
 pragma ComponentBehavior: Bound
 
 import QtQuick

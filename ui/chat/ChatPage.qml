@@ -1,4 +1,4 @@
-// The conversation: what was said, what is being opened, what went wrong, and where to type.
+// Shows the conversation: its messages, the model that is being opened, what went wrong, and where to type.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,5 +1,5 @@
-// Code with its language's name and a button that copies all of it. Long lines scroll sideways or are wrapped. What is
-// long comes in several of these; only the first has the head.
+// Shows code with its language's name and a button that copies all of it. Long lines scroll sideways or are wrapped.
+// Long code comes in several of these; only the first has the head.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,5 +1,5 @@
-// Where one writes: the text, the files that go with it, and what both cost. Enter sends, Shift+Enter breaks the line;
-// what cannot be sent now stays, with the reason. What is written is the conversation's draft.
+// Lets the user write a message: its text, the files that go with it, and what both cost. Enter sends, Shift+Enter
+// breaks the line; what cannot be sent now stays, with the reason. The unsent message is the conversation's draft.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -87,7 +87,7 @@ FocusScope {
             notes.refused = false;
             field.text = root.chat.draft;
             field.cursorPosition = field.length;
-            field.rowMeant = false; // of what was shown before; also where both drafts are empty
+            field.rowMeant = false; // the row was one of what was shown before; needed also where both drafts are empty
         }
     }
 

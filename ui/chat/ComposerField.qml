@@ -1,4 +1,4 @@
-// The text of the message, and the keys that mean something in it.
+// Takes the text of the message, and the keys that mean something in it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

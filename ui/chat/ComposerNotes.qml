@@ -1,5 +1,5 @@
-// Below the message: what it costs, why Enter did nothing, what became of files and of a long paste, and whether the
-// conversation had to be read anew.
+// Says below the message what it costs, why Enter did nothing, what became of files and of a long paste, and whether
+// the conversation had to be read anew.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

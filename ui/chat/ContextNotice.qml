@@ -1,4 +1,5 @@
-// The context is (nearly) full, or a message is longer than it: what the user may choose now. Nothing is chosen for them.
+// Says that the context is (nearly) full, or a message is longer than it, and offers what the user may choose now.
+// Nothing is chosen for them.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

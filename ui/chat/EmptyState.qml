@@ -1,4 +1,5 @@
-// The page before any model is open: what can be opened, and how. In a low window the picture goes first, then the words.
+// Shows, before any model is open, what can be opened and how. In a low window the picture is left out first, then the
+// words.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// The line below the messages that the model is no longer given.
+// Draws the line below the messages that the model is no longer given.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

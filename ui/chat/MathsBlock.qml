@@ -1,4 +1,4 @@
-// A formula on lines of its own; as it was written where it cannot be set.
+// Shows a formula on lines of its own, or its LaTeX where it cannot be laid out.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// What can be done with a message.
+// Shows the buttons for what can be done with a message.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

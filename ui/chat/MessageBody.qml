@@ -1,4 +1,4 @@
-// What a message says: its blocks, or the text behind them.
+// Shows what a message says: its blocks, or the text behind them.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components
@@ -14,7 +14,7 @@ Rectangle {
     required property string rawText   // shown instead of the blocks
     required property var guessed      // of it: where guessed pieces begin and end, by turns
     required property bool focused
-    required property bool unfolded // long words of the user's: all of them
+    required property bool unfolded // all of a long message of the user's is shown
 
     signal copyRequested(string text)
     signal linkRequested(string link)

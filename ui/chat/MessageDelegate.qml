@@ -1,4 +1,5 @@
-// One message: the user's in a quiet bubble on the right, the model's across the column; what can be done with it below.
+// Shows one message, the user's in a quiet bubble on the right, the model's across the column, and below it what can be
+// done with it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,5 +1,5 @@
-// Which message is being edited, and what it says and brings by now: outlives the delegate, which goes when it is scrolled away.
-// What was changed and neither kept nor given up is there again when the message is edited next.
+// Keeps which message is being edited, and its text and files by now: it outlives the delegate, which is destroyed when
+// it is scrolled away. Changes that were neither kept nor given up are there again when the message is edited next.
 import QtQuick
 
 QtObject {
@@ -55,7 +55,7 @@ QtObject {
                 attachments = attachments.concat([one.file]);
         }
     }
-    // It is not to go with the message, whatever is undone.
+    // Drops a file, which is not to go with the message, whatever is undone.
     function drop(file: string) {
         takenIn = takenIn.filter(one => one.file.id !== file);
         remove(file);

@@ -1,5 +1,5 @@
-// A message being edited where it stands, with the files that go with it. Enter sends a question again (Shift+Enter breaks the line), Ctrl+Enter keeps an
-// answer, Esc leaves it as it was.
+// Lets a message be edited where it stands, with the files that go with it. Enter sends a question again (Shift+Enter
+// breaks the line), Ctrl+Enter keeps an answer, Esc leaves it as it was.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts
@@ -27,7 +27,7 @@ FocusScope {
         if (acceptable)
             accepted(field.text);
     }
-    // In front of what was written, as the model reads it.
+    // Puts a file's text in front of what was written, as the model reads it.
     function takeIn(file: var) {
         const before = field.text;
         const text = file.editText.endsWith("\n") || field.length === 0 ? file.editText : file.editText + "\n\n";

@@ -1,5 +1,5 @@
-// Below a message: its versions, the model that answered, how it ended, what can be done with it, and its numbers. Keeps its height, so that nothing
-// moves when the actions appear.
+// Shows below a message its versions, the model that answered, how it ended, what can be done with it, and its numbers.
+// It keeps its height, so that nothing moves when the actions appear.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

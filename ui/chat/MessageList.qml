@@ -1,4 +1,4 @@
-// The messages, with what they open and the way back to the newest.
+// Shows the messages, with the dialogs that they open and a button that leads back to the newest.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Attachments

@@ -1,5 +1,5 @@
-// The numbers of an answer in a line, as many as there is room for; all of them when one points at it or it has the
-// keyboard.
+// Shows the numbers of an answer in a line, as many as there is room for, and all of them when one points at it or it
+// has the keyboard.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components
@@ -29,14 +29,15 @@ AbstractButton {
         return all;
     }
 
-    // The first so many, with a mark that there are more.
+    // Returns the first so many numbers, with a mark where there are more.
     function line(most: int): string {
         let some = "";
         for (let i = 0; i < Math.min(most, numbers.length); ++i)
             some = Format.also(some, numbers[i]);
         return most < numbers.length ? Format.also(some, "…") : some;
     }
-    // Asked for anew when the text's size changes, which a call of FontMetrics does not tell.
+    // It names the size of the text, so that it is asked for anew when that changes: a call of FontMetrics does not
+    // tell.
     function widthOf(line: string): real {
         return metrics.font.pixelSize > 0 ? Math.ceil(metrics.advanceWidth(line)) : 0;
     }

@@ -1,4 +1,4 @@
-// What keeps a message from being a finished one, and what to do about it.
+// Says why a message is not finished, and what can be done about it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

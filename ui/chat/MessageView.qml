@@ -1,5 +1,5 @@
-// The messages one under the other. Stays at the newest text until the user scrolls away from it, and can be led to what
-// a search found.
+// Shows the messages one under the other. It stays at the newest text until the user scrolls away from it, and can be
+// led to what a search found.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Questions to begin with, that the open model can answer: a click asks one.
+// Shows questions to begin with, which the open model can answer: a click asks one.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// A message with all its marks, where what was guessed ahead of it can be seen on demand.
+// Shows a message with all its marks, and, on demand, which parts of it had been guessed ahead.
 import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme

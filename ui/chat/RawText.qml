@@ -1,4 +1,4 @@
-// A message as it was typed or generated, with all its marks.
+// Shows a message as it was typed or generated, with all its marks.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// A model is open and nothing has been said yet.
+// Says that a model is open and nothing has been said yet.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

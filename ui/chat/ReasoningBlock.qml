@@ -1,4 +1,4 @@
-// What the model thought before it answered: open while it thinks, folded away when it is done.
+// Shows what the model thought before it answered: open while it thinks, folded away when it is done.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

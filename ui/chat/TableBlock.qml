@@ -1,4 +1,4 @@
-// A table; one that is wider than the page scrolls sideways.
+// Shows a table; one that is wider than the page scrolls sideways.
 pragma ComponentBehavior: Bound
 
 import QtQuick

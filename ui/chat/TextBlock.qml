@@ -1,4 +1,4 @@
-// Paragraphs, headings and lists as one text that can be selected and grows while it streams.
+// Shows paragraphs, headings and lists as one text that can be selected and grows while it streams.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme

@@ -1,4 +1,5 @@
-// For those without a GPU, before the first word: a small graphics memory to look at, and then what there is to see.
+// Offers those without a GPU, before the first word, a small emulated graphics memory to look at, and then says what
+// there is to see.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

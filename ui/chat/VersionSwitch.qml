@@ -1,4 +1,4 @@
-// ‹ 2/3 ›: the versions of a message, and the way to see them all.
+// Switches between the versions of a message (‹ 2/3 ›), and leads to the view of all of them.
 import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme

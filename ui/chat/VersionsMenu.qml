@@ -1,4 +1,4 @@
-// How many versions of an answer are to be made at the same time.
+// Lets the user choose how many versions of an answer are made at the same time.
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 

@@ -1,4 +1,4 @@
-// The model has been asked and has not answered yet.
+// Shows that the model has been asked and has not answered yet.
 pragma ComponentBehavior: Bound
 
 import QtQuick

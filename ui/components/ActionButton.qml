@@ -1,4 +1,4 @@
-// A button with words. One primary button at most is on a page at a time.
+// Draws a button with words. One primary button at most is on a page at a time.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// Items in as many lines as they need, each line in the middle. A Flow begins its lines at the left.
+// Lays out items in as many lines as they need, each line in the middle. A Flow begins its lines at the left.
 import QtQuick
 
 Item {

@@ -1,4 +1,4 @@
-// One of several, chosen from a list.
+// Lets one of several be chosen from a list.
 pragma ComponentBehavior: Bound
 
 import QtQuick

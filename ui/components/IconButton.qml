@@ -1,4 +1,4 @@
-// A button with a picture only; its name is read aloud and shown as a tip.
+// Draws a button with a picture only; its name is read aloud and shown as a tip.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme
@@ -15,7 +15,8 @@ AbstractButton {
     property int size: Theme.controlHeight
     property int pictureSize: Theme.px(20)
 
-    // Where the pointer's coming fades, not the colour: another theme is there at once, at the start above all.
+    // This fades when the pointer comes, and the colour does not, so that another theme is there at once, above all at
+    // the start.
     property real lit: hovered || down ? 1 : 0
 
     property bool used: false // since one came to it: what it is called has been read

@@ -1,5 +1,5 @@
-// A scroll bar for a list whose rows differ much in height. It counts rows and not pixels, since the height of rows that
-// have not been made is not known: so it never jumps, and each of its positions always means the same row.
+// Scrolls a list whose rows differ much in height. It counts rows and not pixels, since the height of rows that have
+// not been made is not known: so it never jumps, and each of its positions always means the same row.
 import QtQuick
 
 ThinScrollBar {

@@ -1,4 +1,4 @@
-// A line of the left column that leads somewhere.
+// Draws a line of the left column that leads to a page.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

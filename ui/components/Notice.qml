@@ -1,4 +1,5 @@
-// A sentence that wants to be read: what went wrong, is worth knowing or is done, and what can be done about it.
+// Shows a sentence that wants to be read (what went wrong, is worth knowing or is done) and buttons for what can be
+// done about it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme

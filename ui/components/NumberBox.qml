@@ -1,4 +1,4 @@
-// A whole number, typed or stepped. Zero may have a word of its own.
+// Takes a whole number, typed or stepped. Zero may have a word of its own.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

@@ -1,5 +1,5 @@
-// A page of the middle column that is not the conversation: a title, a way back, and what it holds, in one column that
-// scrolls when it is long.
+// Shows a page of the middle column that is not the conversation: a title, a way back, and what it holds, in one column
+// that scrolls when it is long.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme
@@ -26,7 +26,7 @@ FocusScope {
     function toTop() {
         flick.scrollTo(0);
     }
-    // As soon as the content is long enough for it: what has just come into sight is laid out later.
+    // Scrolls as soon as the content is long enough for it, since what has just come into sight is laid out later.
     function scrollTo(y: real) {
         flick.scrollTo(y);
     }

@@ -1,4 +1,4 @@
-// One of the program's drawings, in a colour of the theme.
+// Draws one of the program's pictures in a colour of the theme.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

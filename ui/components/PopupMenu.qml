@@ -1,4 +1,4 @@
-// A menu that opens where it is asked for.
+// Opens a menu where it is asked for.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// A line of a menu: a picture, words, and the keys that do the same.
+// Draws a line of a menu: a picture, words, and the keys that do the same.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

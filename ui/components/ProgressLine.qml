@@ -1,4 +1,4 @@
-// A thin bar: how much of something is done or used.
+// Shows by a thin bar how much of something is done or used.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

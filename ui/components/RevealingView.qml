@@ -1,4 +1,4 @@
-// A column that is scrolled. What the keyboard comes to in it is brought into sight.
+// Scrolls a column, and brings into sight whatever in it the keyboard comes to.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

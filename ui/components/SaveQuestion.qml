@@ -1,4 +1,5 @@
-// Whether a file may be written over: a desktop's own dialog asks that, and Qt's, which stands in for it, does not.
+// Asks whether a file may be written over: a desktop's own dialog asks that, and Qt's, which stands in for it, does
+// not.
 pragma Singleton
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Where one types what one looks for.
+// Takes the words that the user looks for.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

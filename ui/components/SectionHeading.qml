@@ -1,4 +1,4 @@
-// What the lines below it have in common.
+// Names what the lines below it have in common.
 import QtQuick
 import Spillway.Ui.Theme
 

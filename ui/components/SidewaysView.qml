@@ -1,5 +1,5 @@
-// What may be wider than the page, as code and tables are: then it scrolls sideways, by a bar that has room of its own
-// below, by Shift and the wheel, trackpad and finger. The page is scrolled over it as anywhere else.
+// Scrolls what may be wider than the page, as code and tables are, sideways: by a bar that has room of its own below,
+// by Shift and the wheel, trackpad and finger. The page is scrolled over it as anywhere else.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -7,7 +7,7 @@ import Spillway.App
 Flickable {
     id: root
 
-    required property real tall // what is in it
+    required property real tall // height of what is in it
     readonly property bool overflows: contentWidth > width
 
     implicitHeight: Math.ceil(tall) + (overflows ? bar.implicitHeight : 0)

@@ -1,4 +1,4 @@
-// A field for one line.
+// Takes one line of text.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

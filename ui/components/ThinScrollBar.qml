@@ -1,4 +1,4 @@
-// A scroll bar that keeps out of the way.
+// Draws a scroll bar that keeps out of the way.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

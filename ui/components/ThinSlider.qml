@@ -1,4 +1,4 @@
-// A slider. Its name is read aloud with its value.
+// Draws a slider, whose name is read aloud with its value.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// A tip beside a control.
+// Shows a tip beside a control.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

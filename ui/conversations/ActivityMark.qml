@@ -1,4 +1,4 @@
-// What a conversation is doing: a dot that breathes while it is answered, a ring while it waits its turn.
+// Shows what a conversation is doing: a dot that breathes while it is answered, a ring while it waits its turn.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme

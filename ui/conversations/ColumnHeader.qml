@@ -1,4 +1,4 @@
-// The top of the column: a new conversation, and what concerns all of them.
+// Shows the top of the column: the button for a new conversation, and what concerns all of them.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// A sentence at the foot of the column, with one thing that can be done about it.
+// Shows a sentence at the foot of the column, with one thing that can be done about it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// What has just happened to conversations, and the way back.
+// Says what has just happened to conversations, and offers to take it back.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

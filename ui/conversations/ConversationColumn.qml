@@ -1,4 +1,5 @@
-// The column of conversations: new, search, the list by day or what was found, and the way back after a deletion.
+// Shows the column of conversations: the new one, the search, the list by day or what was found, and the way back after
+// a deletion.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,5 +1,6 @@
-// The folders, and the conversations by day. The keys: up and down, Home, End, Enter opens, left and right close and open a
-// folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that they are meant for the row; what is typed is meant for the message.
+// Shows the folders, and the conversations by day. The keys: up and down, Home, End, Enter opens, left and right close
+// and open a folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that they are meant
+// for the row; what is typed is meant for the message.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -53,7 +54,7 @@ ListView {
         positionViewAtIndex(row, ListView.Contain);
         renamingFolder = folder;
     }
-    /// The keyboard stays with it, wherever its name takes it.
+    /// The keyboard stays with the folder, wherever its new name puts it in the list.
     function giveFolderName(folder: string, name: string) {
         const given = conversations.renameFolder(folder, name);
         currentIndex = conversations.list.rowOfFolder(given);

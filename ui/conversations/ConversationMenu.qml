@@ -1,4 +1,4 @@
-// What can be done with one conversation.
+// Offers what can be done with one conversation.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// One conversation of the list, or a folder of them.
+// Shows one conversation of the list, or a folder of them.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// Where one types what to look for in conversations. Down goes to what was found, Esc ends the search.
+// Takes the words to look for in conversations. Down goes to what was found, Esc ends the search.
 import QtQuick
 import Spillway.Ui.Components
 

@@ -1,4 +1,4 @@
-// Above the conversations of a day or month.
+// Shows the day or month of the conversations below it.
 import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// Where a conversation may be moved to: out of its folder, into one that is there, or into a new one.
+// Offers the places to which a conversation may be moved: out of its folder, into one that is there, or into a new one.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// What can be done with one folder.
+// Offers what can be done with one folder.
 import QtQuick
 import Spillway.Ui.Components
 

@@ -1,4 +1,4 @@
-// In place of a list that is empty.
+// Says in place of a list that it is empty.
 import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme

@@ -1,4 +1,5 @@
-// A title that is being changed in its place, while it is visible. Enter keeps it, Esc does not, leaving does.
+// Lets a title be changed in its place, while it is visible. Enter keeps the change, Esc gives it up, leaving the field
+// keeps it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

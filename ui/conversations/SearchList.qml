@@ -1,4 +1,4 @@
-// What was found. Enter opens the conversation at the message.
+// Shows what was found. Enter opens the conversation at the message.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,5 @@
-// A place where the words were found: the conversation's title above its first one, and some of the text around it.
+// Shows a place where the words were found: the conversation's title above its first one, and some of the text around
+// it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

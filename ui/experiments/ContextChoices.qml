@@ -1,4 +1,4 @@
-// The contexts that can be measured: the usual ones, and those that are typed.
+// Offers the contexts that can be measured: the usual ones, and those that are typed.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,5 @@
-// Where the experts of a mixture lie while it is measured, and what room the device has for copies of those in RAM.
+// Lets the user choose where the experts of a mixture lie while it is measured, and what room the device has for copies
+// of those in RAM.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// A run to take along: its table as CSV or JSON, its figures as a picture.
+// Offers to save a run: its table as CSV or JSON, its figures as a picture.
 import QtQuick
 import QtQuick.Dialogs
 import Spillway.App

@@ -1,4 +1,4 @@
-// A part of the plan: what it is, and beside it what can be chosen.
+// Shows a part of the plan: its name, and beside it what can be chosen.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// How often and how long each row is measured.
+// Lets the user choose how often and how long each row is measured.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

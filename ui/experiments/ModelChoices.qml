@@ -1,4 +1,4 @@
-// The models that can be measured: files there are, and shapes made of random weights.
+// Offers the models that can be measured: files there are, and shapes made of random weights.
 pragma ComponentBehavior: Bound
 
 import QtQuick

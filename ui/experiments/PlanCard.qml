@@ -1,4 +1,4 @@
-// What is to be measured.
+// Shows the plan of an experiment: what is to be measured.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// One figure: a quantity over the context, a curve for each strategy.
+// Draws one figure: a quantity over the context, a curve for each strategy.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// The figures of a run, of one of its models.
+// Shows the figures of one model of a run.
 pragma ComponentBehavior: Bound
 
 import QtQuick

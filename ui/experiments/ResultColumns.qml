@@ -1,5 +1,5 @@
-// How wide the columns of the table are: each has room for its head and for the widest number that stands in it, in the
-// user's language and size of type. Digits of 8 are the widest.
+// Computes how wide the columns of the table are: each has room for its head and for the widest number that stands in
+// it, in the user's language and size of type. Digits of 8 are the widest.
 import QtQuick
 import Spillway.Ui.Theme
 

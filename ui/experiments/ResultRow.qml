@@ -1,4 +1,4 @@
-// A row of the table: its numbers, or the sentence why there are none.
+// Shows a row of the table: its numbers, or the sentence why there are none.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// The rows of a run as a table. Where it is wider than the page it scrolls sideways.
+// Shows the rows of a run as a table. Where it is wider than the page it scrolls sideways.
 pragma ComponentBehavior: Bound
 
 import QtQuick

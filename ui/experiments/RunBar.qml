@@ -1,4 +1,4 @@
-// Which run is shown, which is laid beside it, and what can be done with it.
+// Shows which run is open and which is laid beside it, and offers what can be done with it.
 pragma ComponentBehavior: Bound
 
 import QtQuick

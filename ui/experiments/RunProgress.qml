@@ -1,4 +1,4 @@
-// The experiment that runs: how far it is, how long it takes still, and the way out.
+// Shows how far the running experiment is and how long it still takes, with the button that ends it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// A colour for each strategy, in the order of Strategy; told apart with every kind of colour vision.
+// Gives each strategy a colour, in the order of Strategy; they can be told apart with every kind of colour vision.
 import QtQuick
 import Spillway.Ui.Theme
 

@@ -1,4 +1,4 @@
-// A file that goes with a repository's models: what it is for, and whether it is to be fetched with the next one.
+// Shows a file that goes with a repository's models: its purpose, and whether it is to be fetched with the next one.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts
@@ -11,7 +11,7 @@ AbstractButton {
 
     required property int index
     property modelCompanion companion
-    property modelCompanion none // as it is made
+    property modelCompanion none // nothing: the value of one that is gone
 
     readonly property string size: Format.bytes(companion.bytes)
     readonly property string purpose: companion.kind === Companion.Drafter

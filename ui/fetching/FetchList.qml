@@ -1,4 +1,4 @@
-// What is being fetched, waits for it, or has been.
+// Shows the models that are being fetched, wait for it, or have been fetched.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// One model that is being fetched: how far it is, and what can be done about it.
+// Shows one model that is being fetched: how far it is, and what can be done about it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,5 +1,5 @@
-// Finding models on the hub: the question whether the network may be used, what is being fetched, a search, and the page
-// of one model.
+// Shows the page that finds models on the hub: the question whether the network may be used, what is being fetched, a
+// search, and the page of one model.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

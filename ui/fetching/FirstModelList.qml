@@ -1,4 +1,4 @@
-// A few good models to begin with, the smallest first.
+// Offers a few good models to begin with, the smallest first.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// What a search has found so far, and what there is instead: nothing yet, nothing at all, a failure.
+// Shows what a search has found so far, or says that there is nothing yet, nothing at all, or a failure.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,5 @@
-// One repository of the hub: its models by quantisation, what the chosen one would be here, and what its publisher says.
+// Shows one repository of the hub: its models by quantisation, what the chosen one would be here, and what its
+// publisher says.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// What the header of the chosen model says, before the model is fetched.
+// Shows what the header of the chosen model says, before the model is fetched.
 pragma ComponentBehavior: Bound
 
 import QtQuick

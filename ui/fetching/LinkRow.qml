@@ -1,4 +1,4 @@
-// A line of a list that leads to the page of a model: its name, and facts to its right.
+// Shows a line of a list that leads to the page of a model: its name, and facts to its right.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,5 @@
-// One model of a repository: its quantisation, its size, whether it fits; once it is chosen, what its header says.
+// Shows one model of a repository: its quantisation, its size, whether it fits; once it is chosen, what its header
+// says.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

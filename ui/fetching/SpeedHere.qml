@@ -1,4 +1,4 @@
-// How fast the model that is looked at would be here, and a trial of it with a made model of the same shapes.
+// Says how fast the model that is looked at would be here, and offers to try it with a made model of the same shapes.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// The newest lines of the log, for finding faults and reporting them.
+// Shows the newest lines of the log, for finding faults and reporting them.
 pragma ComponentBehavior: Bound
 
 import QtQuick

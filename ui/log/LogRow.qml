@@ -1,4 +1,4 @@
-// A line of the log.
+// Shows a line of the log.
 import QtQuick
 import Spillway.Ui.Theme
 

@@ -1,4 +1,4 @@
-// Which small model guesses what this one will say, where there is one that can.
+// Lets the user choose which small model guesses what this one will say, where there is one that can.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

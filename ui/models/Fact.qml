@@ -1,4 +1,4 @@
-// One fact of a model: what it is, and its value.
+// Shows one fact of a model: its name and its value.
 import QtQuick
 import Spillway.Ui.Theme
 

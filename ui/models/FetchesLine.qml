@@ -1,4 +1,4 @@
-// One quiet line on what is being fetched, has stopped or failed, which leads to the list of it.
+// Says in one quiet line what is being fetched, has stopped or failed, and leads to the list of it.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// Whether a model fits into memory, in a word and a colour.
+// Says in a word and a colour whether a model fits into memory.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme

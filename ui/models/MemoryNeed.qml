@@ -1,4 +1,4 @@
-// What a model would take in memory beside what there is: a bar, and the numbers in words.
+// Shows the memory that a model would take beside what there is: a bar, and the numbers in words.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,5 @@
-// The model that is open, or on its way, in the top bar: its name and what it is. Pressed, it asks for another one.
+// Shows in the top bar the model that is open, or on its way: its name and what it is. Pressed, it asks for another
+// one.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

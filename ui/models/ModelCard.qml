@@ -1,4 +1,4 @@
-// A model file before and while it is loaded: what it is, how far the loading is, and what can be done.
+// Shows a model file before and while it is loaded: what it is, how far the loading is, and what can be done.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// What else is known of a model, below its row.
+// Shows below a model's row what else is known of it.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Why a model could not be opened, or had to be closed.
+// Says why a model could not be opened, or had to be closed.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

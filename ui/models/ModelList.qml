@@ -1,4 +1,4 @@
-// The models, one under the other, and where they were looked for. The keyboard moves, opens and unfolds.
+// Shows the models, one under the other, and where they were looked for. The keyboard moves, opens and unfolds.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -95,7 +95,7 @@ ListView {
             width: parent.width
             topPadding: Theme.gapLarge
             bottomPadding: Theme.gapLarge
-            // The model's count: a view's may change without a word until it is laid out.
+            // This asks for the model's count, since a view's may change without a signal until it is laid out.
             visible: root.catalogue.models.count === 0 && root.catalogue.models.text !== ""
             horizontalAlignment: Text.AlignHCenter
             text: qsTr("No model has “%1” in its name.").arg(root.catalogue.models.text)

@@ -1,4 +1,4 @@
-// The models that were opened last, to open one of them again. While one is loaded there is only the way back.
+// Offers the models that were opened last, to open one of them again. While one is loaded there is only the way back.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// One model of the list: what it is, whether it fits, and how to open it. Its details unfold below.
+// Shows one model of the list: what it is, whether it fits, and how to open it. Its details unfold below.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// The models of this computer: what there is, what fits, and opening one.
+// Shows the models of this computer: what there is, what fits, and opens one.
 import QtQuick
 import QtQuick.Dialogs
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// The model page where there is no model: how to come by one.
+// Says, where there is no model, how to come by one.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -30,7 +30,7 @@ ColumnLayout {
 
     Picture {
         objectName: "noModelsPicture"
-        visible: root.room >= Theme.px(450) // a window of 500
+        visible: root.room >= Theme.px(450) // that is, in a window of 500 px
         Layout.alignment: Qt.AlignHCenter
         source: "qrc:/icons/models.svg"
         size: Theme.px(48)

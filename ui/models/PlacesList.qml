@@ -1,4 +1,4 @@
-// Where models are looked for, and how many were found there.
+// Shows the folders in which models are looked for, and how many were found in each.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// A line of the menu of models: a name, the file, and whether it is open or missing.
+// Shows a line of the menu of models: a name, the file, and whether it is open or missing.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

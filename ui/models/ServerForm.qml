@@ -1,4 +1,4 @@
-// Adding a server: where it is, what it is to be called, the key that it asks for, and what adding it means.
+// Adds a server: asks where it is, what it is to be called and which key it wants, and says what adding it means.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -19,8 +19,8 @@ ColumnLayout {
     function takeFocus() {
         address.forceActiveFocus(Qt.OtherFocusReason);
     }
-    // What was found on this machine; the key is still to be typed where it asks for one. What stands here belongs to
-    // another server, and its key above all.
+    // Takes an address that was found on this machine; the key is still to be typed where the server asks for one.
+    // Whatever stands in the form belongs to another server, above all its key, and is removed.
     function take(url: string, asksForKey: bool) {
         if (servers.adding)
             return;

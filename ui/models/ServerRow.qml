@@ -1,4 +1,4 @@
-// One server, added or found: what it is, what it has, and why it did not answer.
+// Shows one server, added or found: what it is, what it has, and why it did not answer.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

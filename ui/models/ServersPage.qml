@@ -1,4 +1,4 @@
-// Servers elsewhere whose models are in the list: those that were added, and adding one.
+// Shows the servers elsewhere whose models are in the list, and lets one be added.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Whose folder a model lies in.
+// Names the program in whose folder a model lies.
 import QtQuick
 import Spillway.Ui.Theme
 

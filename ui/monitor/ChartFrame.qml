@@ -1,4 +1,5 @@
-// A chart with what all of them have: the keyboard, the ring around it, and a card with the numbers under the pointer.
+// Frames a chart with what all of them have: the keyboard, the ring around it, and a card with the numbers under the
+// pointer.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// How much of the context is used. A press shows by what.
+// Shows how much of the context is used. A press shows by what.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// What of the model lies on the device, and what is done when it is full.
+// Lets the user choose what of the model lies on the device, and what is done when it is full.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// What computes the model: chosen here, and changed while it talks.
+// Lets the user choose what computes the model, also while it talks.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

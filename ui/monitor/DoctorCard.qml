@@ -1,4 +1,5 @@
-// What holds the answers back, in a sentence with its numbers; the one change that would help most, and what it brought.
+// Says what holds the answers back, in a sentence with its numbers, offers the one change that would help most, and
+// says what it brought.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -17,7 +18,7 @@ Rectangle {
         : !doctor.changesSpeed ? qsTr("Predicted: about as fast as now, %1.").arg(Format.tokensPerSecond(doctor.predicted))
         : qsTr("Predicted: %1 instead of %2.").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
 
-    // A button that goes gives the keyboard to what is next, when all has changed.
+    // When a button disappears, it gives the keyboard to the next control, once everything has changed.
     function passOn(button: var) {
         Qt.callLater(() => { // qmllint disable
             if (button.activeFocus && !button.visible)

@@ -1,4 +1,4 @@
-// One thing that moved.
+// Shows one thing that moved.
 import QtQuick
 import Spillway.Ui.Theme
 

@@ -1,4 +1,4 @@
-// What moved between the memories, newest first on the page's end; with a filter, and to take along.
+// Lists what moved between the memories, the newest first, with a filter and buttons that copy and save the list.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// How much of the device's memory is for copies of experts that lie in RAM.
+// Lets the user choose how much of the device's memory is for copies of experts that lie in RAM.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,5 @@
-// Of how many layers the routed experts stay in RAM while the rest of these layers is on the device.
+// Lets the user choose of how many layers the routed experts stay in RAM while the rest of these layers is on the
+// device.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Where each expert of the model lies, and how often tokens choose it.
+// Shows where each expert of the model lies, and how often tokens choose it.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -98,7 +98,7 @@ ColumnLayout {
         }
 
         FocusRing { visible: map.activeFocus }
-        // Over what is below, which stays where it is.
+        // The card lies over what is below, which stays where it is.
         Rectangle {
             y: map.height + Theme.gapTiny
             width: map.width

@@ -1,4 +1,4 @@
-// How many of the tokens that were guessed ahead the answers took, and what that brought.
+// Shows how many of the tokens that were guessed ahead the answers took, and what that brought.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Where each block of the conversation's keys and values lies, and the states of recurrent layers.
+// Shows where each block of the conversation's keys and values lies, and the states of recurrent layers.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -32,7 +32,7 @@ ColumnLayout {
                                .arg(Format.count(map.statesOnDevice)).arg(Format.count(map.statesOnHost)) : ofBlocks;
     }
 
-    // The panel was scrolled under the pointer.
+    // Called when the panel was scrolled under the pointer.
     function forgetPointer() {
         map.forgetPointer();
     }
@@ -108,7 +108,7 @@ ColumnLayout {
         Accessible.role: Accessible.Graphic
         Accessible.name: root.spoken
 
-        // Over what is below, which stays where it is.
+        // The card lies over what is below, which stays where it is.
         Rectangle {
             y: map.height + Theme.gapTiny
             width: map.width

@@ -1,4 +1,4 @@
-// How keys and values are kept, and what each type would bring while it is looked at.
+// Lets the user choose how keys and values are kept, and shows what each type would bring while it is looked at.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,5 @@
-// What fills the context: a bar of its parts and their numbers, with what the message that is being written would add.
+// Shows what fills the context: a bar of its parts and their numbers, with what the message that is being written would
+// add.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App

@@ -1,4 +1,4 @@
-// The parts of the context: a bar, and a line for each.
+// Shows the parts of the context: a bar, and a line for each.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// What the colours of a chart mean, with their numbers now. A press hides a series or brings it back.
+// Says what the colours of a chart mean, with their numbers now. A press hides a series or brings it back.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// One number with its name, and what it was in the answers before.
+// Shows one number with its name, and what it was in the answers before.
 pragma ComponentBehavior: Bound
 
 import QtQuick

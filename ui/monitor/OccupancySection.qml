@@ -1,4 +1,4 @@
-// What lies in one memory, as a chart with its numbers.
+// Shows what lies in one memory, as a chart with its numbers.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -42,7 +42,8 @@ ColumnLayout {
                 { name: qsTr("Other programs"), value: Format.bytes(at.others), color: Theme.otherPrograms }];
     }
 
-    // While a line is dragged: what letting go would bring. On the card, since a line of text would move all that is below.
+    // Says, while a line is dragged, what letting go would bring. It is on the card, since a line of text would move
+    // all that is below.
     function chosenBy(bytes: real, budget: var): var {
         const choice = { name: qsTr("Let go to choose %1").arg(Format.bytes(bytes)), value: "",
                          color: budget === undefined ? Theme.watermark : Theme.text };

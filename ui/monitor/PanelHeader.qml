@@ -1,4 +1,4 @@
-// The panel's name, and what can be done with the panel itself.
+// Shows the panel's name, and the buttons for what can be done with the panel itself.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// A quiet word about what the panel shows, and what can be done about it.
+// Says quietly something about what the panel shows, and what can be done about it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// What the panel's reader has to know first: that what is shown is not of now, or that there is nothing to show.
+// Says what the panel's reader has to know first: that its numbers are not of now, or that there is nothing to show.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

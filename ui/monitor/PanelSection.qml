@@ -1,4 +1,4 @@
-// A part of the panel: a heading that folds it, and what is under it.
+// Shows a part of the panel: a heading that folds it, and what is under it.
 pragma ComponentBehavior: Bound
 
 import QtQuick

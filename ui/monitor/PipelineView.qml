@@ -1,4 +1,4 @@
-// From the disk to the next word: how fast bytes flow through each stage, and which one holds the others up.
+// Shows how fast bytes flow through each stage from the disk to the next word, and which stage holds the others up.
 pragma ComponentBehavior: Bound
 
 import QtQuick

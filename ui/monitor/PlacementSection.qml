@@ -1,4 +1,4 @@
-// The handles on where the model lies. Each choice holds from the next token on.
+// Holds the handles that say where the model lies. Each choice holds from the next token on.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

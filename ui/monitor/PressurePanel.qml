@@ -1,4 +1,4 @@
-// The right column: where the model's memory lies, what that costs, and the handles on it.
+// Shows the right column: where the model's memory lies, what that costs, and the handles on it.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// A name and a number.
+// Shows a name and a number.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// One live number with its name.
+// Shows one live number with its name.
 import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme

@@ -1,4 +1,4 @@
-// The flight recorder: what was measured, to a file and back.
+// Saves the flight recorder's measurements to a file, and opens such a file.
 import QtQuick
 import QtQuick.Dialogs
 import Spillway.App

@@ -1,4 +1,4 @@
-// How busy the open model's server is, as the server measures it: its KV cache, its requests, what it moved.
+// Shows how busy the open model's server is, as the server measures it: its KV cache, its requests, what it moved.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// How fast the model talks as the conversation grows, and the numbers of its answers.
+// Shows how fast the model talks as the conversation grows, and the numbers of its answers.
 pragma ComponentBehavior: Bound
 
 import QtQuick

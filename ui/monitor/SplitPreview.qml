@@ -1,4 +1,4 @@
-// What another layer split would bring, shown while it is being chosen.
+// Shows what another layer split would bring, while it is being chosen.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// The line of numbers below the conversation: what the engine does now, how fast, and how full the context is.
+// Shows the line of numbers below the conversation: what the engine does now, how fast, and how full the context is.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// Room for another program: the size to shrink to, and the button that does it and takes it back.
+// Gives room to another program: the size to shrink to, and the button that does it and takes it back.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// A line to copy into another program, with what it is.
+// Shows a line to copy into another program, with its purpose.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// The key with which programs are let in: it is shown when it is asked for, copied, and made anew.
+// Shows, when it is asked to, the key with which programs are let in, copies it, and makes a new one.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

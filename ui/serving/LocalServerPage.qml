@@ -1,5 +1,5 @@
-// Spillway answers other programs of this computer: the switch, what they are pointed at, and who asks what. (Servers that
-// Spillway asks are on the page of models.)
+// Shows the page on which Spillway answers other programs of this computer: the switch, what they are pointed at, and
+// who asks what. (Servers that Spillway asks are on the page of models.)
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

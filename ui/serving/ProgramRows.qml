@@ -1,4 +1,4 @@
-// Which programs are connected.
+// Shows which programs are connected.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// The newest requests: what was asked for, by whom it was answered, and what it took. Not what was said.
+// Shows the newest requests: what was asked for, who answered, and what it took. It does not show what was said.
 pragma ComponentBehavior: Bound
 
 import QtQuick

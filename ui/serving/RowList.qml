@@ -1,4 +1,5 @@
-// Rows of equal height, of which only those in sight are made: while many programs ask, many come and go a second.
+// Lays out rows of equal height, of which only those in sight are made: while many programs ask, many rows come and go
+// a second.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components
@@ -7,7 +8,7 @@ import Spillway.Ui.Theme
 ListView {
     id: root
 
-    required property string name // for who hears it
+    required property string name // for those to whom it is read aloud
     readonly property int rowHeight: Theme.px(28)
     readonly property int rowWidth: width - (overflows ? Theme.px(12) : 0)
     readonly property bool overflows: contentHeight > height

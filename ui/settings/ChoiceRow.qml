@@ -1,4 +1,4 @@
-// A setting that is one of several.
+// Shows a setting that is one of several.
 import QtQuick
 import Spillway.Ui.Components
 

@@ -1,4 +1,4 @@
-// Which machines this program has contacted since it was started, and why.
+// Shows which machines this program has contacted since it was started, and why.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// What computes the model, and how much of its memory: applies at once.
+// Lets the user choose what computes the model, and how much of its memory: the choice applies at once.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,5 @@
-// Where fetched models go, how fast they may come, and the token that says who the user is.
+// Lets the user choose where fetched models go and how fast they may come, and enter the token that says who the user
+// is.
 import QtQuick
 import QtQuick.Dialogs
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// The folders that are looked into for models.
+// Shows the folders that are searched for models.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// How models are loaded: applies at the next load, or at once with the button.
+// Lets the user choose how models are loaded: this applies at the next load, or at once with the button.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -44,7 +44,7 @@ ColumnLayout {
         title: qsTr("KV cache")
         explanation: qsTr("How the conversation is kept in memory: q8_0 needs half of what f16 does and loses very little; f32 is exact and large.")
         setting: root.settings.kvType
-        choices: ["f16", "q8_0", "f32"]
+        choices: root.settings.kvType.names
     }
     NumberRow {
         objectName: "savedKvRow"

@@ -1,4 +1,4 @@
-// A setting that is a number.
+// Shows a setting that is a number.
 import QtQuick
 import Spillway.Ui.Components
 

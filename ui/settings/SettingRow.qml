@@ -1,4 +1,4 @@
-// One setting: what it is, a sentence on it, what it comes to now, the control, and the way back to the default.
+// Shows one setting: its name, a sentence on it, what it comes to now, the control, and the way back to the default.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

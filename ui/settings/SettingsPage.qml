@@ -1,4 +1,4 @@
-// What the user may choose for good. All of it applies at once, unless it says otherwise.
+// Shows what the user may choose for good. All of it applies at once, unless it says otherwise.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

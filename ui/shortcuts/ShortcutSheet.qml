@@ -1,4 +1,4 @@
-// All shortcuts on one sheet.
+// Shows all shortcuts on one sheet.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

@@ -1,4 +1,4 @@
-// The shortcuts that work everywhere in the window, some of them also in its others, made from the table.
+// Makes from the table the shortcuts that work everywhere in the window, some of them also in its other windows.
 pragma ComponentBehavior: Bound
 
 import QtQuick

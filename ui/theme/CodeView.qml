@@ -1,4 +1,4 @@
-// How code is shown wherever it is: the user's choice, which Shell brings here.
+// Keeps how code is shown wherever it is: the user's choice, which Shell brings here.
 pragma Singleton
 
 import QtQuick

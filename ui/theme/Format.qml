@@ -1,4 +1,4 @@
-// Numbers as people read them, in the user's language.
+// Writes numbers as people read them, in the user's language.
 pragma Singleton
 
 import QtQuick
@@ -69,7 +69,7 @@ QtObject {
         return number === 1 ? qsTr("1 model") : qsTr("%1 models").arg(count(number));
     }
 
-    // One that nobody reads the wrong way round, whatever comes first where they live.
+    // Writes a date that nobody reads the wrong way round, whatever comes first where they live.
     function date(ms: real): string {
         return new Date(ms).toLocaleDateString(root.locale, qsTr("d MMM yyyy", "a day, as Qt formats dates"));
     }

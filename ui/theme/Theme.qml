@@ -1,4 +1,5 @@
-// Colours, distances and sizes of the whole window. Text on its ground keeps a contrast of 4.5 to 1 or more (tested).
+// Holds colours, distances and sizes of the whole window. Text on its ground keeps a contrast of 4.5 to 1 or more
+// (tested).
 pragma Singleton
 
 import QtQuick

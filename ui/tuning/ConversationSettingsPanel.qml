@@ -1,4 +1,5 @@
-// The settings of the conversation, over the right side of the window: every change holds from the next answer on.
+// Shows the settings of the conversation, over the right side of the window: every change holds from the next answer
+// on.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

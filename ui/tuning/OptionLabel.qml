@@ -1,4 +1,4 @@
-// Name and meaning of an option, with a mark when it differs from the program's own and a way back.
+// Shows the name and meaning of an option, with a mark when it differs from the program's own and a way back.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// The presets: choose one, keep the present settings as one, rename and delete one's own.
+// Lets the user choose a preset, keep the present settings as one, and rename and delete their own.
 pragma ComponentBehavior: Bound
 
 import QtQuick

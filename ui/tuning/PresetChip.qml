@@ -1,4 +1,4 @@
-// A preset to choose.
+// Shows a preset to choose.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

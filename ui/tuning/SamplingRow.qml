@@ -1,4 +1,4 @@
-// One number: a slider where a slider makes sense, and a field.
+// Lets one number be chosen: by a slider where a slider makes sense, and in a field.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -22,7 +22,7 @@ ColumnLayout {
     required property real from
     required property real sliderTo
     required property real step
-    required property bool known // to the open model's server
+    required property bool known // the open model's server knows it
 
     function commit() {
         refusal.text = sampling.setText(index, field.text);

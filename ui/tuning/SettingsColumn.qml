@@ -1,4 +1,4 @@
-// All the settings, one below the other.
+// Shows all the settings, one below the other.
 pragma ComponentBehavior: Bound
 
 import QtQuick

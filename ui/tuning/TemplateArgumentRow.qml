@@ -1,4 +1,4 @@
-// One argument of the model's chat template: choices where they are known, else a text.
+// Shows one argument of the model's chat template: choices where they are known, else a text.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -4,6 +4,6 @@
 #include <string>
 
 /// Takes from this process, for good, the network, starting programs, writing and changing files, and touching other
-/// processes; it goes on reading what it has been given. Empty: it is so. Else what this system could not do of it, for
-/// the log; limits hold all the same.
+/// processes; it goes on reading what it has been given. Returns nothing where all of that was done; else what this
+/// system could not do, for the log. Limits hold all the same.
 std::string confineThisProcess();

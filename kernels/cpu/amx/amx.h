@@ -11,7 +11,7 @@ enum class Tiles { Hardware, Emulated };
 /// Asks the system to let this process use the tile registers, whose contents it must save. True: it may.
 bool permitted();
 
-/// Whether this processor's tiles compute what the emulated ones do. Only where they are permitted.
+/// Says whether this processor's tiles compute what the emulated ones do. Only where they are permitted.
 bool tiles_agree();
 
 /// `base`, which is avx512's table, with the slots replaced that this set makes faster.

@@ -50,7 +50,7 @@ struct Q8Values {
     }
 };
 
-// Where values lie: token by token, or as the first part of their keys.
+// Values lie token by token, or as the first part of their keys.
 template <class Values, bool in_keys>
 struct PlacedValues {
     // From four values of a token to the next four.

@@ -69,7 +69,7 @@ inline GroupSigns signs_of_words(__m256i words)
     return GroupSigns(_mm256_or_si256(_mm256_or_si256(field(0), field(1)), _mm256_or_si256(field(2), field(3))));
 }
 
-/// The top four bits of eight words.
+/// Returns the top four bits of each of eight words.
 inline __m256i top_nibbles(__m256i words)
 {
     return _mm256_srli_epi32(words, 28);

@@ -102,7 +102,7 @@ void matmul_interleaved(const MatMul& m)
             product_with_panel<Rows, Products>(m, panel, kPanelRows, m.out + r);
         }
     }
-    if (whole < m.rows) {  // these lie as they were
+    if (whole < m.rows) {  // these are not interleaved
         MatMul last = m;
         last.rows -= whole;
         last.weights += whole * stride;

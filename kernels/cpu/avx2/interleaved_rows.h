@@ -48,7 +48,7 @@ inline __m256 scaled(__m256i integers, __m256 scale)
     return _mm256_mul_ps(_mm256_cvtepi32_ps(integers), scale);
 }
 
-/// Where the scales of a block's groups go: eight for each, or for each half of it.
+/// Says where the scales of a block's groups go: eight for each, or for each half of it.
 struct GroupScales {
     float *scale, *offset;
 };

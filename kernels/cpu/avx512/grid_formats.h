@@ -40,7 +40,7 @@ struct Signs256 {
     explicit Signs256(__m256i bits) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(of), bits); }
 };
 
-/// Signs of eight groups from their words.
+/// Makes the signs of eight groups from their words.
 inline Signs256 signs_of_words(__m256i words)
 {
     return Signs256(_mm512_castsi512_si256(four_signs(_mm512_castsi256_si512(words))));
@@ -53,7 +53,7 @@ inline __m256 odd_scales(__m256i s, float scale)
     return _mm256_mul_ps(_mm256_cvtepi32_ps(odd), _mm256_set1_ps(scale));
 }
 
-/// The same of sixteen half groups: first halves in `low`.
+/// Does the same for sixteen half groups: first halves in `low`.
 inline __m512 odd_half_scales(__m256i low, __m256i high, float scale)
 {
     const __m512i s = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);

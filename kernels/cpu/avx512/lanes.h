@@ -39,7 +39,7 @@ inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, __m512i s
     return sums;
 }
 
-/// The same with four bytes that every lane takes.
+/// Does the same with four bytes that every lane takes.
 inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, const std::int8_t* four)
 {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0"
@@ -56,7 +56,7 @@ inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, const std
         _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T1);
 }
 
-/// The same for the first cache, which is free where sums lie in registers.
+/// Does the same for the first cache, which is free where sums lie in registers.
 [[gnu::always_inline]] inline void read_soon(const std::byte* at, std::ptrdiff_t bytes)
 {
     for (std::ptrdiff_t line = 0; line < bytes; line += 64)

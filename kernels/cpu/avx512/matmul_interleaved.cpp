@@ -97,7 +97,7 @@ private:
     float* at_;
 };
 
-/// What exact sums begin with: the part's shift, made for a bias of 128, as this bias wants it, moved left.
+/// Returns what exact sums begin with: the part's shift, made for a bias of 128, as this bias wants it, moved left.
 template <class Format, int Left>
 [[gnu::always_inline]] inline __m512i exact_start(const TokenRow& x, std::ptrdiff_t part)
 {

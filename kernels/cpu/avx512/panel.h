@@ -11,8 +11,8 @@ namespace kernels::avx512 {
 
 constexpr int kPanelRows = 16;
 
-/// Where a panel of `groups` groups of 32 lies in memory. Groups are kept in the order in which they are summed: all of
-/// running sum 0, then all of sum 1, and so on.
+/// Says where a panel of `groups` groups of 32 lies in memory. Groups are kept in the order in which they are summed:
+/// all of running sum 0, then all of sum 1, and so on.
 struct PanelShape {
     int groups;
     int parts;  // scales a group: 1, or 2 where one covers 16 weights

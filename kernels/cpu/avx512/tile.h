@@ -6,7 +6,7 @@
 
 namespace kernels::avx512 {
 
-/// What a tile needs to know of a format.
+/// Holds what a tile needs to know of a format.
 template <class Format>
 struct TileKind {
     static constexpr int kParts = Format::kHalves ? 2 : 1;

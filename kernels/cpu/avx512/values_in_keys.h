@@ -88,7 +88,7 @@ inline __m512i joined_tokens(const __m512i (&sums)[4])
                             _mm512_add_epi32(_mm512_castps_si512(x[2]), _mm512_castps_si512(x[3])));
 }
 
-/// The same of 8 bits. weights: (Heads,), 0 for what is not attended.
+/// Does the same for 8 bits. weights: (Heads,), 0 for what is not attended.
 template <int Heads>
 inline void sum_values_in_keys_q8(const AttendBlock& a, const SplitWeights* weights, int head, int d)
 {

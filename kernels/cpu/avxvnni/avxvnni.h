@@ -5,7 +5,7 @@
 
 namespace kernels::avxvnni {
 
-/// How the processor spells the instruction: those with AVX-512 may know only its own form.
+/// Says how the processor spells the instruction: those with AVX-512 may know only its own form.
 enum class Encoding { Vex, Evex };
 
 /// `base`, which is avx2's table, with the slots replaced that this set makes faster.

@@ -338,7 +338,7 @@ inline void unpack(const BlockTQ2_0& b, int sub, Group32& g)
         g.q[i] = std::int8_t((b.q[32 * (sub / 4) + i] >> (2 * (sub % 4)) & 3) - 1);
 }
 
-// Half of it, for values that are kept doubled.
+// Returns half of the scale, since the values are kept doubled.
 inline float nvfp4_scale(std::uint8_t code)
 {
     const int exponent = code >> 3 & 15;

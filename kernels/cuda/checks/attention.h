@@ -56,7 +56,7 @@ constexpr double kAttentionTolerance = 6 * 2 * 1200 * 0x1p-24;
 // Tensor cores take the weights as halves, and values of Q8_0 too: each is off by 2^-11 at most, and so is their mean.
 constexpr double kAttentionToleranceOfHalves = kAttentionTolerance + 6 * 2 * 0x1p-11;
 
-/// What the host finds for blocks that are not here: (rows,) HostPartialsLayout.
+/// Returns what the host finds for blocks that are not here: (rows,) HostPartialsLayout.
 std::vector<float> host_partials(const AttentionSequence& s, const std::vector<bool>& here);
 
 /// The largest difference from the reference as a share of the tolerance. actual: (rows, heads, v_dim)

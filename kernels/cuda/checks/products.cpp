@@ -44,7 +44,7 @@ Checked check_product(const Driver& driver, unsigned seed, TensorType type, std:
     return checked;
 }
 
-/// What head h of `all` is by itself: the rows of x that are its, and its matrix.
+/// Returns what head h of `all` is by itself: the rows of x that are its, and its matrix.
 ProductCase of_head(const ProductCase& all, int rows, int heads, int h)
 {
     ProductCase one = all;

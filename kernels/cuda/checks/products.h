@@ -29,7 +29,7 @@ std::vector<float> product_on(DeviceMemory& on, const ProductCase& c, const std:
 
 /// (tokens, rows), by the scalar reference.
 std::vector<float> scalar_product(const ProductCase& c);
-/// How far a token's results may be from that.
+/// Returns how far a token's results may be from that.
 double product_tolerance(const ProductCase& c, int token);
 /// The largest difference from the reference, as a share of the tolerance.
 double product_error(const ProductCase& c, const std::vector<float>& actual);

@@ -13,7 +13,7 @@ constexpr float kScale = 0.0625f;  // every block's scale (and min) is +- this: 
 
 enum class Fill { Random, AllOnes, AllZeros, TopBits };  // of the bytes that are not scales in half precision
 
-/// What is known of a type without asking the code that is checked.
+/// Holds what is known of a type without asking the code that is checked.
 struct TypeFacts {
     kernels::TensorType type;
     std::vector<int> half_offsets;  // bytes in a block where a scale or min in half precision lies
@@ -140,7 +140,7 @@ inline ActivationRows rounded(kernels::Activation form, int n, int tokens, const
     return rows;
 }
 
-/// What the product sees of a token's activations.
+/// Returns what the product sees of a token's activations.
 inline std::vector<float> seen(kernels::Activation form, int n, const std::byte* row)
 {
     std::vector<float> x(static_cast<std::size_t>(n));

@@ -98,7 +98,7 @@ PreparedRows random_heads(std::mt19937& random, const PreparedCase& c)
     return r;
 }
 
-/// What a row's heads are normed and turned by.
+/// Holds what a row's heads are normed and turned by.
 struct HeadTables {
     std::vector<float> q_norm, k_norm, v_norm, cos, sin;
 };
@@ -211,7 +211,7 @@ private:
     {
         return std::vector<std::byte>(std::size_t(kHeads) * layout_.bytes(), std::byte(0x5a));
     }
-    /// What the CPU writes into block b.
+    /// Returns what the CPU writes into block b.
     std::vector<std::byte> block_of(const PreparedRows& r, int b) const
     {
         std::vector<std::byte> block = untouched();

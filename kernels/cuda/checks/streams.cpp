@@ -39,7 +39,7 @@ Summed times_routed(const std::vector<float>& coefficients, const float* routed,
     return s;
 }
 
-/// What all checks of streams begin with, on the device and here.
+/// Holds what all checks of streams begin with, on the device and here.
 struct OnDevice {
     OnDevice(const Driver& its_driver, const StreamCase& c, std::mt19937& of_case)
         : driver(its_driver)

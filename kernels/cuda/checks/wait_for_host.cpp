@@ -9,7 +9,7 @@ namespace {
 
 enum Word { Come, GivenUp, Late, Passed, Raised, Words };
 
-/// What the words hold after a flag was raised and a wait has ended, which began with them.
+/// Returns what the words hold after a flag was raised and a wait has ended, which began with them.
 std::vector<int> words_after(DeviceMemory& on, int step, const std::vector<int>& words)
 {
     const DevicePtr at = on.put(words), step_at = on.put(std::vector<int>{step});

@@ -1,4 +1,5 @@
-// Whose work the program stands on: each with a text that is there.
+// Tests that the list of others' work in the program names all libraries that it is linked with, and has each licence's
+// text.
 #include "app/about/licence_model.h"
 
 #include <QAbstractItemModelTester>

@@ -1,4 +1,5 @@
-// PDF files that are attached: their text, and what is refused, however damaged or hostile it is.
+// Tests that the text of attached PDF files is read, and that damaged and hostile ones are refused with a sentence and
+// stay within limits of size and time.
 #include "app/attachments/read_file.h"
 #include "tests/app/attachments/attachment_room.h"
 #include "tests/app/attachments/made_pdf.h"

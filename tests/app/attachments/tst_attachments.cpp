@@ -1,4 +1,5 @@
-// Files that are attached: what is taken out of them, what is refused and how that is said, and that nothing hangs.
+// Tests that attached files become text, that those which cannot are refused with a reason, and that no file makes the
+// program hang.
 #include "app/attachments/decode_text.h"
 #include "app/attachments/read_file.h"
 #include "tests/app/attachments/attachment_room.h"

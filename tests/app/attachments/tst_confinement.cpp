@@ -1,4 +1,5 @@
-// What a confined process can still do, tried by this program in a process of its own for each attempt.
+// Tests that a confined process can read the system and compute, but neither write files, open sockets, start programs
+// nor reach other processes: this program is started again for each attempt.
 #include "app/attachments/pdf_text/confinement.h"
 
 #include <QCoreApplication>
@@ -24,7 +25,7 @@ namespace {
 enum Answer { Could = 40, CouldNot, NoSuchAttempt };
 
 #ifdef Q_OS_LINUX
-/// Whether it could be done.
+/// Says whether it could be done.
 bool attempt(const std::string& what, const char* path)
 {
     if (what == "socket")

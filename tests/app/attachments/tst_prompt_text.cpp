@@ -1,4 +1,5 @@
-// How files are put into a prompt, and that nothing in one can pass for what the user typed.
+// Tests that attached files stand before the message in a prompt, and that nothing in a file can pass for what the user
+// typed.
 #include "app/attachments/attachment_facts.h"
 #include "app/attachments/file_kind.h"
 #include "app/attachments/prompt_text.h"
@@ -16,8 +17,8 @@ Attachment file(const QString& name, const QString& text)
     return attachment;
 }
 
-/// What a reader of the fences finds outside of them: the first fence opens, a line of at least as many backticks and
-/// nothing else closes.
+/// Returns what a reader of the fences finds outside of them: the first fence opens, a line of at least as many
+/// backticks and nothing else closes.
 QString outsideFences(const QString& prompt)
 {
     QStringList outside;

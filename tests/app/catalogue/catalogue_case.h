@@ -139,7 +139,7 @@ inline QStringList lines(const QList<ModelEntry>& rows)
     return all;
 }
 
-/// What tests of the catalogue share: a new folder for each function.
+/// Holds what tests of the catalogue share: a new folder for each function.
 class CatalogueCase : public QObject
 {
 protected:

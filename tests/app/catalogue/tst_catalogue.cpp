@@ -1,4 +1,5 @@
-// Finding models: the layouts of other programs' stores, folders as people have them, and hostile ones.
+// Tests that models are found in the folders of other programs and in the user's own, and that hostile folders end the
+// search neither late nor with a crash.
 #include "tests/app/catalogue/catalogue_case.h"
 #include "tests/support/test_program.h"
 

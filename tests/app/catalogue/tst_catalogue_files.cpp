@@ -1,4 +1,5 @@
-// Finding models: what each file is, and what is remembered of it.
+// Tests that the catalogue knows what each file is (a model, a part of one, a projector, a broken file), and does not
+// read a file twice.
 #include "tests/app/catalogue/catalogue_case.h"
 #include "tests/support/test_program.h"
 

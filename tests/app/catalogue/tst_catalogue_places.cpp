@@ -1,4 +1,4 @@
-// Finding models: where other programs keep theirs.
+// Tests that the folders in which other programs keep models follow their environment variables.
 #include "app/catalogue/places.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Which small models are offered to guess for a large one, which is chosen, and that it is loaded with it.
+// Tests that small models which fit a large one are offered to draft for it, that the choice is kept, and that the
+// chosen one is loaded with it.
 #include "app/catalogue/draft_models.h"
 #include "app/catalogue/model_controller.h"
 #include "tests/app/catalogue/catalogue_case.h"

@@ -1,4 +1,5 @@
-// Opening a model: look first, then load; cancel, fail, try again.
+// Tests that a model is inspected before it is loaded, that loading can be cancelled and tried again, and that failures
+// leave the open model alone.
 #include "app/catalogue/model_controller.h"
 #include "engine/memory_plan.h"
 #include "tests/support/fake_engine.h"

@@ -1,4 +1,5 @@
-// The list of models: rows come and go, are sorted and looked for; and the controller that fills it.
+// Tests that the list of models follows the catalogue row by row, can be sorted and searched, and that its controller
+// starts and ends the scans that fill it.
 #include "app/catalogue/catalogue_controller.h"
 #include "app/catalogue/last_used.h"
 #include "app/catalogue/tell_apart.h"

@@ -1,4 +1,5 @@
-// Deleting models from the disk: what goes, what stays whatever the folders look like, and who refuses.
+// Tests that deleting a model removes its own files and no others, however folders and links lie, and names what could
+// not be removed.
 #include "app/catalogue/catalogue_controller.h"
 #include "tests/app/catalogue/catalogue_case.h"
 #include "tests/support/fake_engine.h"
@@ -39,7 +40,7 @@ class TestModelRemoval : public CatalogueCase
     {
         return planRemoval(entry, folders, {});
     }
-    /// What is there before and not afterwards.
+    /// Returns what is there before and not afterwards.
     QStringList gone(const ModelRemoval& removal) const
     {
         QStringList before = all();

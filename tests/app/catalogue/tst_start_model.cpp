@@ -1,4 +1,4 @@
-// What opens at the start.
+// Tests that the program opens the guide at its first start, later the last model, and none that it crashed with.
 #include "app/catalogue/start_model.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The charts draw the engine's own numbers, at the places where they belong.
+// Tests that the charts draw the engine's own numbers at the places where they belong.
 #include "app/charts/guess_chart.h"
 #include "app/charts/occupancy_chart.h"
 #include "app/charts/speed_chart.h"

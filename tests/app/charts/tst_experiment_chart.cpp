@@ -1,4 +1,4 @@
-// The figures of an experiment draw its own numbers, at the contexts where they were measured.
+// Tests that the figures of an experiment draw its own numbers at the contexts where they were measured.
 #include "app/charts/experiment_chart.h"
 #include "app/charts/experiment_sheet.h"
 #include "tests/support/test_program.h"

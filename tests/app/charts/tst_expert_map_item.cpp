@@ -1,4 +1,4 @@
-// The expert map shows where the experts lie and which ones tokens chose, as the engine says it.
+// Tests that the expert map shows where the experts lie and which ones tokens chose, as the engine says it.
 #include "app/charts/expert_map_item.h"
 #include "tests/app/charts/charts_case.h"
 #include "tests/support/test_program.h"

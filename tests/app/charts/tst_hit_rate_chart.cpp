@@ -1,4 +1,4 @@
-// The hit rate is drawn where it was measured, and only where copies of experts were read.
+// Tests that the hit rate is drawn where it was measured, and only where copies of experts were read.
 #include "app/charts/hit_rate_chart.h"
 #include "tests/app/charts/charts_case.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// The KV map draws each block, and each state of a recurrent layer, where the engine says that it lies.
+// Tests that the KV map draws each block, and each state of a recurrent layer, where the engine says that it lies.
 #include "app/charts/kv_map_item.h"
 #include "app/charts/kv_map_layout.h"
 #include "tests/app/charts/charts_case.h"

@@ -1,5 +1,5 @@
-// What becomes of the answers of a turn while they are made. That nothing is read of one that is gone already, only a
-// build with sanitizers sees.
+// Tests that several answers of a turn can be broken off while they are made. A build with sanitizers also sees whether
+// memory of an answer is read after it has gone.
 #include "app/chat/answers_in_making.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// The blocks of a message as the page sees them: what changes while text streams in, and what a reasoning is.
+// Tests that the rows of a message's blocks change only at their end while text streams in, and that a reasoning has
+// its time.
 #include "app/chat/block_model.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Several versions of an answer at once: made, shown side by side, one kept; and nothing of them is lost.
+// Tests that several versions of an answer are made at once, shown side by side until one is kept, and that none of
+// them is lost.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 

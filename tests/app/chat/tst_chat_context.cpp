@@ -1,4 +1,5 @@
-// What fills a context, and what one can do about it: leave out, bring back, raise.
+// Tests that the context's ledger counts what fills it, and that turns can be left out and brought back and the context
+// be raised.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 

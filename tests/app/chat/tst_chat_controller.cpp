@@ -1,4 +1,4 @@
-// The conversation as the page asks for it: sending, stopping, failing, trying again.
+// Tests that the page can send, stop and try again, and is told of every failure by a sentence.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 

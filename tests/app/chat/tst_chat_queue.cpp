@@ -1,5 +1,5 @@
-// Several conversations and one engine: one is answered at a time, as by a server elsewhere, the others wait, and
-// nobody's words go astray. tst_conversations_together.cpp has those that are answered together.
+// Tests that an engine which answers one conversation at a time, as a server elsewhere does, lets the others wait, and
+// that each gets its own words. tst_conversations_together.cpp has those that are answered together.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 

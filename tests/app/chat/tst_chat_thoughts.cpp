@@ -1,4 +1,4 @@
-// What a model thinks aloud, in a conversation: how long it took, and what the model reads of it again.
+// Tests that a conversation keeps how long a thought took, and that the model does not read its thoughts again.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 

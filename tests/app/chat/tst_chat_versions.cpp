@@ -1,4 +1,5 @@
-// Versions of messages: edited, answered again, gone on with, branched off; and what is there after a restart.
+// Tests that messages can be edited, answered again, continued and branched off, and that all versions are there after
+// a restart.
 #include "app/chat/composer_controller.h"
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"

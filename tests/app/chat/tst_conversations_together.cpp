@@ -1,4 +1,5 @@
-// Several conversations are answered at the same time: each by itself, whatever becomes of the others.
+// Tests that several conversations are answered at the same time, each by itself, whether the others stop, fail or are
+// thrown away.
 #include "tests/support/chat_bench.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// The list of messages: what the page sees of a conversation, while an answer grows and when another path is shown.
+// Tests that the list of messages changes no more rows than it has to while an answer grows and when another version is
+// shown.
 #include "app/chat/message_model.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Where in a message the words of a search stand.
+// Tests that a search's words are found in the block of a message in which they stand.
 #include "app/chat/message_place.h"
 
 #include "app/chat/block_model.h"

@@ -1,4 +1,4 @@
-// How long a model thinks, however its marks come.
+// Tests that a model's thinking is timed from mark to mark, also where marks are missing or come late.
 #include "app/chat/reasoning_clock.h"
 #include "tests/support/test_program.h"
 

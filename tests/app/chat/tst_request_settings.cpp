@@ -1,4 +1,4 @@
-// A conversation's settings reach the engine as they are shown, and nonsense does not.
+// Tests that a conversation's settings reach the engine as they are shown, and that nonsense does not.
 #include "app/chat/request_settings.h"
 #include "app/chat/sampling_control.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// Whose turn it is: some run, the others wait in order, and nothing that comes late finds an owner.
+// Tests that some turns run while the others wait in order, and that a result which comes too late belongs to no turn.
 #include "app/chat/turn_queue.h"
 #include "tests/support/test_program.h"
 

@@ -10,7 +10,7 @@
 
 namespace test_support {
 
-/// What came of one run.
+/// Holds what came of one run.
 struct Outcome {
     int code = -1;
     QByteArray out, err;

@@ -1,4 +1,5 @@
-// spillway-cli as a person or a script uses it: what it prints where, and how it ends.
+// Tests that the verbs of spillway-cli print what people and scripts expect, to the right stream, and end with the
+// right exit code.
 #include "tests/app/cli/cli_run.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"

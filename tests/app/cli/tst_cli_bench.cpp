@@ -1,4 +1,5 @@
-// What bench measures and says, in the forms that scripts and the window's experiments read.
+// Tests that `spillway-cli bench` measures what it is asked for, and prints it in the forms that scripts and the
+// window's experiments read.
 #include "tests/app/cli/cli_run.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The chat of spillway-cli on a terminal: typed into a pseudo-terminal, as a person would.
+// Tests that one can chat with spillway-cli on a terminal: a pseudo-terminal types as a person would.
 #include "tests/support/models.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// What spillway-cli takes of Linux's memory. The sanitizers have an allocator of their own and take more of it.
+// Tests that spillway-cli gives memory back to Linux after large requests, and refuses too much text. The sanitizers
+// have an allocator of their own and take more memory.
 #include "tests/app/cli/cli_run.h"
 #include "tests/app/server/serving.h"
 

@@ -1,4 +1,5 @@
-// spillway-cli pull against a hub, a place where its bytes lie, and a registry, all of them on this machine.
+// Tests that `spillway-cli pull` fetches models from a hub, another host and a registry, all of which are stand-ins on
+// this machine.
 #include "app/net/sha256.h"
 #include "tests/app/cli/cli_run.h"
 #include "tests/support/net/web_server.h"

@@ -1,4 +1,4 @@
-// What was typed before, as it is kept from one chat to the next.
+// Tests that the newest lines that were typed in a chat are kept for the next one.
 #include "app/cli/input_history.h"
 #include "tests/support/test_program.h"
 

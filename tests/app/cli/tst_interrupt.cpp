@@ -1,4 +1,4 @@
-// Ctrl+C stops whatever is asked to look, however silent that is.
+// Tests that Ctrl+C stops work that asks whether it was pressed, however rarely that work reports anything.
 #include "app/cli/interrupt.h"
 #include "tests/support/test_program.h"
 

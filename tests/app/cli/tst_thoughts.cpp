@@ -1,4 +1,5 @@
-// What spillway-cli makes of thoughts: printed alike, and not read again.
+// Tests that spillway-cli prints every family's thoughts between the same marks, and does not give them to the model
+// again.
 #include "app/cli/thoughts.h"
 #include "tests/support/test_program.h"
 

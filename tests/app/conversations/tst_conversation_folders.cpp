@@ -1,4 +1,4 @@
-// Folders of conversations in the list, and what may be asked of them.
+// Tests that folders of conversations can be made, opened, filled, renamed and removed in the list.
 #include "tests/app/conversations/conversations_case.h"
 #include "tests/support/test_program.h"
 

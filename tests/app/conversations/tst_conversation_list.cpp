@@ -1,4 +1,4 @@
-// The list of conversations: in order, one change at a time.
+// Tests that the list of conversations stays in order and follows the store by one change at a time.
 #include "tests/app/conversations/conversations_case.h"
 #include "tests/support/test_program.h"
 

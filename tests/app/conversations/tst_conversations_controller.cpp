@@ -1,4 +1,4 @@
-// What may be asked of conversations: names, pins, the trash, searching, files.
+// Tests that conversations can be renamed, pinned, deleted and restored, searched, exported and imported.
 #include "tests/app/conversations/conversations_case.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
-// The KV of conversations on the disk, with the real engine: a conversation goes on after a restart, and its file goes
-// with it.
+// Tests that a conversation goes on after a restart from its KV on the disk, with the real engine, and that this file
+// is deleted with the conversation.
 #include "app/chat/chat_controller.h"
 #include "app/conversations/saved_kv.h"
 #include "tests/support/conversations.h"

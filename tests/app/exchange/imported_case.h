@@ -10,7 +10,7 @@
 
 namespace test_support {
 
-/// What tests of other programs' files share.
+/// Holds what tests of other programs' files share.
 class ImportedCase : public QObject
 {
 protected:

@@ -1,4 +1,5 @@
-// Exports of ChatGPT: its trees, its thoughts, and files that only look like it.
+// Tests that ChatGPT's exports are read with their versions and thoughts, and that files which only look like one are
+// refused.
 #include "tests/app/exchange/imported_case.h"
 #include "tests/support/test_program.h"
 

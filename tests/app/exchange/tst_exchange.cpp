@@ -1,4 +1,5 @@
-// Conversations to files and back; and files that nobody vouches for.
+// Tests that conversations are written as JSON and Markdown and read again, and that damaged and hostile files are
+// refused with a sentence.
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/export_job.h"

@@ -1,4 +1,5 @@
-// Files into the store: what is here already, what lies in the trash, and what only one of the two copies has.
+// Tests that an import adds to the store what is missing there, leaves what is there already, and loses no message of
+// either copy.
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/import_job.h"
@@ -39,7 +40,7 @@ private:
         QSignalSpy done(&job, &ImportJob::done);
         return done.wait(60000) ? done[0][0].value<ImportJob::Outcome>() : ImportJob::Outcome{.error = "never done"};
     }
-    /// What became of the conversations: added, here.
+    /// Returns what became of the conversations: added, here.
     static QString counts(const ImportJob::Outcome& outcome)
     {
         return QString("%1 %2 %3").arg(outcome.added).arg(outcome.here).arg(outcome.error).trimmed();

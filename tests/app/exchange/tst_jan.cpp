@@ -1,4 +1,4 @@
-// Conversations of Jan: two files that belong together, and lines that are damaged.
+// Tests that Jan's conversations are read from their two files, from either file alone, and past damaged lines.
 #include "tests/app/exchange/imported_case.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Conversations of LM Studio: versions, thoughts, tools, and files that only look like one.
+// Tests that LM Studio's conversations are read with their versions, thoughts and tools, and that files which only look
+// like one are refused.
 #include "tests/app/exchange/imported_case.h"
 #include "tests/support/test_program.h"
 

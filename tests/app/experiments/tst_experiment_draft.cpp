@@ -1,4 +1,5 @@
-// A plan that is being made: contexts that are typed are taken as people write them, or refused with a sentence.
+// Tests that a plan for an experiment takes contexts as people type them, or refuses them with a sentence, and offers
+// what the chosen models can do.
 #include "app/experiments/experiment_draft.h"
 #include "app/experiments/experiment_files.h"
 #include "app/experiments/experiment_json.h"

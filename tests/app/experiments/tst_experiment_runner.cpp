@@ -1,4 +1,5 @@
-// Experiments measure one cell after another in processes of their own, and whatever becomes of one is a row.
+// Tests that experiments measure one cell after another in processes of their own, and that each cell becomes a row,
+// also one that fails.
 #include "app/experiments/experiment_runner.h"
 #include "app/translation.h"
 #include "tests/support/test_program.h"

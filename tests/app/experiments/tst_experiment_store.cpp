@@ -1,4 +1,5 @@
-// Runs are kept as files: what is written is read again, and a file from elsewhere is taken within bounds.
+// Tests that experiments are kept as files which are read again as they were written, and that a file from elsewhere
+// cannot exceed the bounds.
 #include "app/experiments/experiment_exports.h"
 #include "app/experiments/experiment_json.h"
 #include "app/experiments/experiment_store.h"

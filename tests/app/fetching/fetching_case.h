@@ -64,7 +64,7 @@ public:
         settings = std::make_unique<SettingsController>(folder.filePath("spillway.ini"));
     }
 
-    /// The program starts, once more.
+    /// Starts the program, once more.
     void start()
     {
         fetching.reset();

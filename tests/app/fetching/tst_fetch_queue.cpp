@@ -1,4 +1,5 @@
-// Fetching models from the window: one after another, paused, gone on with after a restart, cancelled, broken off.
+// Tests that the window fetches models one after another, and that a fetch can be paused, cancelled and, after a
+// failure or a restart, continued.
 #include "app/net/part_file.h"
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/plain_user.h"

@@ -1,4 +1,5 @@
-// Finding models from the window: nobody is asked before the user agrees; searches, pages of models, failures.
+// Tests that the window asks nobody for models before the user agrees, and then finds models page by page and shows
+// one.
 #include "app/fetching/failure_sentence.h"
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"

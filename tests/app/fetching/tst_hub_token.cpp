@@ -1,5 +1,5 @@
-// The token that says to the hub who the user is: entered in the window, kept in the password store or in a file, and
-// known to spillway-cli.
+// Tests that the user's access token for the hub, once entered in the window, is kept in the password store or in a
+// file, and that spillway-cli finds it there.
 #include "app/translation.h"
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"
@@ -22,7 +22,7 @@ class TestHubToken : public QObject
         fetching().keepToken(token);
         QTRY_VERIFY(!fetching().keepingToken());
     }
-    /// What the hub is told of who asks.
+    /// Returns what the hub is told of who asks.
     std::string said()
     {
         fetching().finder()->search("tiny");

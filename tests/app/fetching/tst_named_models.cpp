@@ -1,4 +1,5 @@
-// Models that somebody names: addresses, Ollama's names and quantisations; where they go, and how fast they may come.
+// Tests that a model can be fetched by an address, a name of Ollama's or a quantisation, into the chosen folder and no
+// faster than the limit.
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
-// How fast a model would be here before it is fetched: foretold from its header, and tried with a made model of its
-// shapes.
+// Tests that the speed of a model is predicted from its header before it is fetched, and measured with a made model of
+// the same shapes.
 #include "tests/app/fetching/fetching_case.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Formulas from LaTeX to places: as wide as a browser makes them, each part where it belongs, hostile ones bounded.
+// Tests that LaTeX formulas are laid out as wide as in a browser, with each part where it belongs, and that hostile
+// ones stay within bounds.
 #include "app/formulas/formula_layout.h"
 #include "app/formulas/formula_picture.h"
 #include "app/formulas/katex.h"

@@ -1,4 +1,4 @@
-// Formulas of messages: asked for, set on a thread, shown in the documents, copied as LaTeX.
+// Tests that the formulas of messages are set on a thread, shown in the documents and copied as LaTeX.
 #include "app/blocks/formula_character.h"
 #include "app/blocks/paragraph_document.h"
 #include "app/formulas/formulas.h"

@@ -1,4 +1,5 @@
-// The page of the log: lines from any thread, at most so many, chosen and copied.
+// Tests that the page of the log takes lines from any thread, keeps the newest of them, filters them and copies what is
+// selected.
 #include "app/log/log.h"
 #include "app/log/log_model.h"
 

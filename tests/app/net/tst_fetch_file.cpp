@@ -1,4 +1,5 @@
-// One file from a server that does all that goes wrong with one: in the end the file is right or is not there.
+// Tests that a fetched file is right or is not there at all, from a server that does everything that goes wrong with
+// one.
 #include "app/net/fetch_file.h"
 #include "app/net/part_state.h"
 #include "app/net/sha256.h"

@@ -1,4 +1,5 @@
-// HttpClient: redirects and tokens, certificates, what is counted, and how addresses are read.
+// Tests that HttpClient keeps a token with its host, checks certificates, counts whom it asked, ends when it is stopped
+// and reads addresses rightly.
 #include "app/net/byte_ranges.h"
 #include "app/net/http_client.h"
 #include "app/net/http_status.h"

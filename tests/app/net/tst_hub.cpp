@@ -1,4 +1,4 @@
-// Hub: what a search finds, page by page, a repository's files by quantisation, and what its publisher says of it.
+// Tests that Hub finds models page by page, groups a repository's files by quantisation, and reads its card.
 #include "app/net/companion_kind.h"
 #include "app/net/hub.h"
 #include "tests/support/net/model_hub.h"

@@ -1,4 +1,5 @@
-// The device as the user chooses it, on the real engine and the guide model.
+// Tests that the device which the user chooses is opened, kept for the next start, and taken back where it cannot be
+// opened: with the real engine and the guide model.
 #include "app/pressure/device_controller.h"
 #include "app/pressure/pressure.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// What the Doctor says of recorded answers: of each cause one, on a machine that had it.
+// Tests that the Doctor finds what held an answer back, for each cause in the recording of an answer that had it.
 // tests/data/recordings/README.md says how each was recorded.
 #include "app/pressure/core_watch.h"
 #include "app/pressure/doctor_facts.h"

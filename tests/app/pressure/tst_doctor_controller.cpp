@@ -1,4 +1,5 @@
-// The Doctor in the window: it looks at an answer when that has ended, and asks for what it suggests.
+// Tests that the window's Doctor judges an answer when it has ended, asks for the change that it suggests, and says
+// what that change brought.
 #include "app/pressure/doctor_controller.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"

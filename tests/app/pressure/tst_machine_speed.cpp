@@ -1,4 +1,5 @@
-// The rates of this machine in the window: kept ones are there at once, others are measured when nothing else is done.
+// Tests that the window uses the machine's rates that were kept at once, and measures those that are missing while
+// nothing else is computed.
 #include "app/pressure/machine_speed.h"
 #include "engine/machine.h"
 #include "engine/planner.h"

@@ -1,4 +1,5 @@
-// The handle on the placement, on the real engine and the guide model: what it foretells is what then happens.
+// Tests that what the window predicts of another placement is what then happens, with the real engine and the guide
+// model.
 #include "app/pressure/pressure.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/models.h"

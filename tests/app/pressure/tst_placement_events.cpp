@@ -1,4 +1,4 @@
-// What moved between the memories, as rows: kept, filtered, copied and written to a file.
+// Tests that what moved between the memories becomes rows which can be filtered, copied and written to a file.
 #include "app/pressure/placement_event_model.h"
 #include "engine/layer_move.h"
 #include "tests/support/test_program.h"

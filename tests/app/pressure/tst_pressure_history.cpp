@@ -1,4 +1,4 @@
-// What the pressure panel's charts are drawn from: the engine's own numbers, bounded.
+// Tests that the history behind the pressure panel's charts has the engine's own numbers and stays bounded.
 #include "app/pressure/pressure_monitor.h"
 #include "tests/support/test_program.h"
 
@@ -396,7 +396,7 @@ private Q_SLOTS:
 
     void theFlowIsWhatWasReadAndMoved()
     {
-        engine::Telemetry before = historyFrame(1, 100, 10), now = frameAt(2, 120, 30);
+        engine::Telemetry before = historyFrame(1, 100, 10), now = historyFrame(2, 120, 30);
         for (engine::Telemetry* frame : {&before, &now}) {
             frame->phase = engine::Phase::Decode;
             frame->device = device();

@@ -1,4 +1,4 @@
-// The flight recorder's files: what is written is read back, and what somebody else has made is not trusted.
+// Tests that a recording is read again as it was written, and that a file which somebody else made is checked.
 #include "app/pressure/pressure_monitor.h"
 #include "app/pressure/recording.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// RemoteEngine against servers that answer well, badly, too late or not to the end.
+// Tests that RemoteEngine takes answers from servers that answer well, badly, too late or not to the end.
 #include "app/remote/address.h"
 #include "app/remote/here_or_there.h"
 #include "app/remote/probe.h"

@@ -1,4 +1,4 @@
-// RemoteEngine and `run --remote` against our own server, with the guide behind it.
+// Tests that RemoteEngine and `run --remote` get from our own server the answers that the guide model gives here.
 #include "app/remote/address.h"
 #include "app/remote/probe.h"
 #include "app/remote/remote_engine.h"

@@ -1,5 +1,4 @@
-// Turns that ask servers at the same time: each with its own words, its own
-// stop and its own failure.
+// Tests that turns which ask servers at the same time each have their own words, their own stop and their own failure.
 #include "app/remote/address.h"
 #include "app/remote/remote_engine.h"
 #include "tests/support/net/look_alike.h"
@@ -62,7 +61,7 @@ std::string ten(const std::string& word)
     return text;
 }
 
-/// What became of each turn, by its word.
+/// Holds what became of each turn, by its word.
 struct Turns {
     explicit Turns(const std::string& url_, std::chrono::milliseconds patience = 60s)
         : url(url_)

@@ -1,4 +1,5 @@
-// What goes to a server elsewhere and comes from it: addresses, bodies, events cut anywhere, chunks of an answer.
+// Tests that requests to a server are written as its program wants them, and that its answers are read wherever their
+// events are cut.
 #include "app/remote/address.h"
 #include "app/remote/answer_reader.h"
 #include "app/remote/chat_body.h"

@@ -1,4 +1,5 @@
-// The numbers of servers: pages as vLLM, SGLang, TGI, llama-server and we write them, and pages that are none.
+// Tests that pages of metrics are read as vLLM, SGLang, TGI, llama-server and Spillway write them, and that other pages
+// are refused.
 #include "app/remote/server_numbers.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Several servers of one name with the same model: which of them answers, and what becomes of those that fail.
+// Tests that of several servers with the same model the one with the least to do answers, and that one which fails is
+// skipped.
 #include "app/remote/address.h"
 #include "app/remote/remote_engine.h"
 #include "tests/support/net/look_alike.h"

@@ -1,5 +1,5 @@
-// The password store of a Linux session: GNOME's keyring on a bus of its own, where both are installed: open, locked,
-// gone silent, and gone with its bus.
+// Tests that keys go to the password store of a Linux session and come back, also where it is locked, falls silent or
+// ends: GNOME's keyring runs on a bus of its own, where both are installed.
 #include "app/secrets/secret_store.h"
 #include "tests/support/test_program.h"
 

@@ -56,7 +56,7 @@ public:
         return in_words(read(body, ended)).replace('"', '\'');
     }
 
-    /// What a beginning of the text contradicts; empty: what was said of each holds for the text.
+    /// Returns what a beginning of the text contradicts; empty: what was said of each holds for the text.
     QString contradiction(QByteArray text) const
     {
         const std::string body = text.replace('\'', '"').toStdString();

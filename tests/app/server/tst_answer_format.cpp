@@ -1,4 +1,5 @@
-// Answers of a form that clients ask for: JSON, a schema, a grammar, in each dialect, with the guide model behind it.
+// Tests that answers keep to the JSON, schema or grammar that a client asks for, in each dialect, with the guide model
+// behind it.
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"
 

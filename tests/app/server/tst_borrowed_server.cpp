@@ -1,4 +1,5 @@
-// The port of a window: it answers with what is open there, and with nothing else, whatever the window does meanwhile.
+// Tests that the window's port answers with the model that is open there and with nothing else, whatever the window
+// does meanwhile.
 #include "app/server/server.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/fake_engine.h"

@@ -1,5 +1,5 @@
-// The rules that hold an answer to calls: what families write follows them, and whatever follows them is read as calls
-// of the tools there are, with arguments as their schemas ask for.
+// Tests that the grammars for tool calls take what the families write, and that every text which follows one is read as
+// a call of the offered tools, with arguments as their schemas ask for.
 #include "app/server/call_grammar.h"
 #include "app/server/prompted_tools.h"
 #include "app/server/tool_call_reader.h"
@@ -52,7 +52,7 @@ std::string rules_of(Ask ask, std::string_view chat_template)
     return ok ? ask.turn.grammar : "error: " + ok.error().what;
 }
 
-/// What a template says that asks for calls of this form.
+/// Returns what a template says that asks for calls of this form.
 std::string template_of(const CallForm& form)
 {
     return std::string(form.in_template[0]) + " tools " + std::string(form.in_template[1]);
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    /// What leads from there to an end: what is known of states on the way is used again.
+    /// Returns what leads from there to an end: what is known of states on the way is used again.
     std::string way_to_end(GrammarStates::State from)
     {
         std::unordered_map<GrammarStates::State, std::pair<GrammarStates::State, char>> before;

@@ -1,4 +1,4 @@
-// Several answers to one question, and how likely their tokens were, as OpenAI's clients get them.
+// Tests that OpenAI's clients get several answers to one question, and how likely each token was.
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// What clients of Anthropic, Ollama and llama-server ask, with the guide model behind it.
+// Tests that clients of Anthropic, Ollama and llama-server are answered in the words of their own API, with the guide
+// model behind it.
 #include "app/server/anthropic_messages.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
@@ -33,7 +34,7 @@ QList<QJsonObject> lines_of(const Answer& answer)
     return lines;
 }
 
-/// What a dialect asks of the engine; of a body that it takes.
+/// Returns what a dialect asks of the engine; of a body that it takes.
 server::Ask asked_by(const server::Dialect& dialect, const QByteArray& body)
 {
     auto asked = dialect.read(*server::parse_body(body.toStdString()), {"x", {}, nullptr});

@@ -1,4 +1,4 @@
-// Who may come in.
+// Tests that the server lets in no request with a wrong host, a foreign origin or without the key.
 #include "app/server/door.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// What clients get that ask for embeddings: of a model whose rows are known, and of one that gives none.
+// Tests that clients get the embeddings of a model whose rows are known, and a sentence from a model that gives none.
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"

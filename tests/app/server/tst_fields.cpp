@@ -1,4 +1,4 @@
-// Bodies from outside: their JSON, and the types and bounds of its fields.
+// Tests that the fields of a request's JSON are read with their types and bounds, and that a wrong one is named.
 #include "app/server/fields.h"
 #include "tests/support/test_program.h"
 

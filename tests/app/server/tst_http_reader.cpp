@@ -1,4 +1,4 @@
-// Requests as they should be, as they should not be, and cut into pieces anywhere.
+// Tests that HTTP requests are read however they are cut into pieces, and that malformed ones are refused.
 #include "app/server/http_reader.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The port itself, with clients that are slow, many, or gone.
+// Tests that the port answers its clients although others are slow, many or gone.
 #include "app/server/http_server.h"
 #include "app/server/socket.h"
 #include "tests/app/server/client.h"

@@ -1,4 +1,4 @@
-// Calls that are JSON: what is one, what is none, and what is told of before it is whole.
+// Tests that calls in JSON are told from other JSON, and announced before they are whole.
 #include "app/server/json_calls.h"
 #include "tests/app/server/read_bodies.h"
 #include "tests/support/test_program.h"

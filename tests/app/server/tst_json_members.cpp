@@ -1,4 +1,5 @@
-// Members of JSON objects as they come: where each begins and ends, from every beginning of the text.
+// Tests that members of JSON objects are found as they come: where each begins and ends, from every beginning of the
+// text.
 #include "app/server/json_members.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Which conversation a request belongs to.
+// Tests that a request is taken for the conversation whose beginning it repeats, and for a new one where there is none.
 #include "app/server/known_conversations.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// What clients of llama-server's own completions ask, with the guide model behind it; and prompts that are no messages.
+// Tests that clients of llama-server's own completions are answered, also to prompts that are tokens or plain text,
+// with the guide model behind it.
 #include "app/server/llama_completion.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// Models that clients ask for by name: which there are, and that each answers with the one it asked for.
+// Tests that the server lists the models of its folders, and answers each request with the model that it names.
 #include "app/server/models.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"

@@ -1,4 +1,4 @@
-// Calls that are a name and an object: Mistral's, those of gpt-oss, DeepSeek and Kimi.
+// Tests that calls which are a name and an object are read: Mistral's, and those of gpt-oss, DeepSeek and Kimi.
 #include "app/server/named_calls.h"
 #include "tests/app/server/read_bodies.h"
 #include "tests/support/test_program.h"

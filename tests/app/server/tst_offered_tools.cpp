@@ -1,4 +1,5 @@
-// What a request says of its tools, well-formed or not.
+// Tests that the tools of a request and the types of their arguments are found, whether or not the request is
+// well-formed.
 #include "app/server/offered_tools.h"
 #include "tests/support/test_program.h"
 

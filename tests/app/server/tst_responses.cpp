@@ -1,4 +1,5 @@
-// What clients of OpenAI's Responses API ask, and the items and events they get.
+// Tests that clients of OpenAI's Responses API get its items and events in their order, and can go on from a kept
+// response.
 #include "app/server/kept_responses.h"
 #include "app/server/openai_responses.h"
 #include "tests/app/server/running_server.h"
@@ -23,7 +24,7 @@ QJsonObject parsed_body(const QByteArray& json)
     return QJsonDocument::fromJson(json).object();
 }
 
-/// What the dialect asks of the engine.
+/// Returns what the dialect asks of the engine.
 tl::expected<server::Asked, server::Refusal> read_by(const server::OpenAiResponses& dialect, const QByteArray& body)
 {
     const server::Served served{"m", {}, nullptr};
@@ -294,7 +295,7 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(unkept.error().field), QString("input[1].id"));
     }
 
-    // To clients that send nothing back but what nobody is to read.
+    // A thought goes encrypted to clients that keep the conversation themselves, and comes back from them.
     void thoughtsComeBackFromClientsThatKeepThem()
     {
         const auto thought_of = [](const QByteArray& body) {

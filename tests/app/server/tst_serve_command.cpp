@@ -1,4 +1,5 @@
-// spillway-cli serve as a script starts it and ends it.
+// Tests that `spillway-cli serve` says where it listens, takes its options, and ends in order, as a script starts and
+// ends it.
 #include "tests/app/server/running_server.h"
 #include "tests/app/server/serving.h"
 #include "tests/support/test_program.h"

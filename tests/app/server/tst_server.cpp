@@ -1,4 +1,5 @@
-// What programs ask of the server, and what they get: with the guide model behind it, or with an engine that waits.
+// Tests that the server answers OpenAI's clients, lets turns wait in line and ends those whose client has gone: with
+// the guide model behind it, or with an engine that waits.
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"
@@ -36,7 +37,7 @@ QJsonObject first_choice(const QJsonObject& json)
     return json["choices"].toArray().first().toObject();
 }
 
-/// What a stream says in all.
+/// Returns what a stream says in all.
 QString text_of(const Answer& answer, const char* field = "content")
 {
     QString text;

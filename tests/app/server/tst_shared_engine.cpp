@@ -1,4 +1,5 @@
-// Window and server in one engine: neither waits long for the other, reaches what is the other's, or changes its words.
+// Tests that window and server share one engine: neither waits long for the other, reaches what is the other's, or
+// changes its words.
 #include "app/server/shared_engine.h"
 #include "engine/expert_map.h"
 #include "tests/app/server/running_server.h"

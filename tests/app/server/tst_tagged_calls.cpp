@@ -1,4 +1,4 @@
-// Calls in tags: the types of their values, lines around them, and what is told of while a value comes.
+// Tests that calls in tags are read with the types of their values, and announced while a value comes.
 #include "app/server/tagged_calls.h"
 #include "tests/app/server/read_bodies.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,5 @@
-// Messages that a model's chat template would refuse: they are changed so that it takes them, and only then.
+// Tests that messages which a model's chat template would refuse are changed so that it takes them, and that others are
+// left as they are.
 #include "app/server/template_fit.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"

@@ -1,4 +1,4 @@
-// Thoughts and answers, with the text cut at every byte.
+// Tests that thoughts are told from answers wherever the text is cut.
 #include "app/server/thought_splitter.h"
 #include "tests/support/test_program.h"
 

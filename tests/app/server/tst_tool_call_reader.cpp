@@ -1,4 +1,4 @@
-// Answers as the families write them, cut at every byte: always the same text and the same calls.
+// Tests that the calls which each family writes are read alike wherever the answer is cut.
 #include "app/server/tool_call_reader.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Tools from a request to the template, and a call from the model to each client.
+// Tests that a request's tools reach the template, and that the model's call reaches each API's client.
 #include "app/server/openai_fields.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"

@@ -1,4 +1,5 @@
-// Calls that a client demands, forbids, narrows or holds to a schema, in the words of each API.
+// Tests that a client can demand calls, forbid them, narrow them to one or hold them to a schema, in the words of each
+// API.
 #include "app/server/prompted_tools.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"

@@ -1,4 +1,5 @@
-// Requests that are answered side by side: none disturbs another, and none waits longer than it has to.
+// Tests that requests which are answered side by side disturb each other in nothing, and wait no longer than they have
+// to.
 #include "tests/app/server/running_server.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/test_program.h"

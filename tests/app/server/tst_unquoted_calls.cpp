@@ -1,4 +1,4 @@
-// Calls without quotes around the names of arguments: Gemma's and Python's.
+// Tests that calls without quotes around the names of arguments are read: Gemma's and Python's.
 #include "app/server/unquoted_calls.h"
 #include "tests/app/server/read_bodies.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
-// Where the keys of servers are kept: in the system's password store where there is one, else in the file; and what
-// happens when the store is locked, comes late, goes, or does not do what it says.
+// Tests that the keys of servers are kept in the system's password store where there is one, else in the file, and that
+// none is lost when the store is locked, comes late, goes, or does not do what it says.
 #include "app/servers/servers.h"
 #include "app/translation.h"
 #include "app/worker/error_sentence.h"

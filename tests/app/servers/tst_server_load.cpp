@@ -1,4 +1,5 @@
-// How busy a server is: read once in a while, only while somebody looks; gaps, restarts, and what is not said.
+// Tests that a server's load is read once in a while and only while somebody looks, and that gaps and restarts are told
+// from numbers.
 #include "app/servers/server_load.h"
 #include "app/system/remote_path.h"
 #include "tests/support/fake_engine.h"

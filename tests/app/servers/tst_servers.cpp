@@ -1,4 +1,5 @@
-// The servers that the user added: asking them, keeping them, their models in the list, and a conversation that moves.
+// Tests that servers which the user adds are asked and kept, that their models are in the list, and that a conversation
+// moves there and back.
 #include "app/catalogue/catalogue_controller.h"
 #include "app/catalogue/start_model.h"
 #include "app/chat/chat_controller.h"

@@ -1,4 +1,4 @@
-// The rows of the programs that are connected: who stays keeps its row, whoever else comes and goes.
+// Tests that a program which stays connected keeps its row, whichever others come and go.
 #include "app/serving/program_model.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// The switch of the local server: off is nothing at all, on is 127.0.0.1 alone, and what goes wrong is one sentence.
+// Tests that the local server has no socket while it is off, listens on 127.0.0.1 alone while it is on, and says in one
+// sentence what goes wrong.
 #include "app/serving/server_controller.h"
 #include "tests/app/server/client.h"
 #include "tests/support/fake_engine.h"

@@ -1,6 +1,7 @@
-// What is chosen is kept, and what stands in the file is not trusted.
+// Tests that settings are kept, and that values which stand in the file are checked.
 #include "app/settings/settings_controller.h"
 #include "app/system/profile_folders.h"
+#include "engine/kv_type.h"
 
 #include <QSettings>
 #include <QSignalSpy>
@@ -52,6 +53,16 @@ private Q_SLOTS:
         QCOMPARE(third.contextTokens()->value(), 0);
         QCOMPARE(third.lastModel(), QStringLiteral("http://127.0.0.1:8000/#org%2Fmodel"));  // it runs elsewhere
         QVERIFY(third.modelFolders().isEmpty());
+    }
+
+    void kvTypesHaveTheEnginesNames()
+    {
+        SettingsController settings(file("types.ini"));
+        const QStringList names = settings.kvType()->names();
+        QCOMPARE(names.size(), qsizetype(engine::kKvTypes.size()));
+        for (qsizetype i = 0; i < names.size(); ++i)
+            QVERIFY(engine::kv_type_named(names[i].toStdString()) == engine::kKvTypes[std::size_t(i)].type);
+        QCOMPARE(names[SettingsController::Q8_0], "q8_0");
     }
 
     void dialogsBeginWhereTheLastFileWas()

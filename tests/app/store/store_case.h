@@ -34,7 +34,7 @@ inline void sql(const QString& file, const QStringList& statements)
     QSqlDatabase::removeDatabase("outside");
 }
 
-/// What tests of the store share: a new one in a new folder for each function.
+/// Holds what tests of the store share: a new one in a new folder for each function.
 class StoreCase : public QObject
 {
 protected:
@@ -93,7 +93,7 @@ protected:
                                                          .tokens = {}});
         return conversation;
     }
-    /// Where the pages of the file begin that hold a text; all that was written is in them by now.
+    /// Returns where the pages of the file begin that hold a text; all that was written is in them by now.
     QList<qint64> pagesWith(const QString& text) const
     {
         sql(file(), {"PRAGMA wal_checkpoint(TRUNCATE)"});
@@ -122,7 +122,7 @@ protected:
         QSqlDatabase::removeDatabase("outside");
         return count;
     }
-    /// How many of these texts somebody beside the test still has.
+    /// Returns how many of these texts somebody beside the test still has.
     static qsizetype held(const QStringList& texts)
     {
         return std::count_if(texts.begin(), texts.end(), [](const QString& text) { return !text.isDetached(); });

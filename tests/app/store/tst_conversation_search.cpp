@@ -1,4 +1,4 @@
-// Conversations on disk: they are found by their words, whatever is typed.
+// Tests that conversations on disk are found by their words, whatever is typed.
 #include "tests/app/store/store_case.h"
 #include "tests/support/test_program.h"
 

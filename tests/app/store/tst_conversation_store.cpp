@@ -1,4 +1,4 @@
-// Conversations on disk: what is saved is there again.
+// Tests that conversations which were saved are read again as they were.
 #include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
 #include "tests/support/test_program.h"

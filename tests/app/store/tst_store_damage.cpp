@@ -1,4 +1,5 @@
-// Conversations on disk, where the file, the folder or the disk is not as it should be, or older than the program.
+// Tests that the store opens and saves what it can where the file, the folder or the disk is damaged, foreign, full or
+// older than the program.
 #include "app/store/attachment_folder.h"
 #include "app/store/database.h"
 #include "tests/app/store/store_case.h"

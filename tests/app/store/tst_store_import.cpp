@@ -1,4 +1,4 @@
-// Long imports, and who does not have to wait for them.
+// Tests that a long import holds up neither what the user does nor what is read, and is kept whole or not at all.
 #include "app/store/store_writer.h"
 #include "tests/app/store/store_case.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
-// A program that dies in the middle of writing, fifty times: what it was told is on disk is there, and the database is
-// sound. The program is this one again, with other arguments.
+// Tests that a program which is killed while it writes, fifty times, leaves a sound database with all that was said to
+// be on disk. The program is this one again, with other arguments.
 #include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
 
@@ -22,7 +22,7 @@ QString idOf(int run)
     return QStringLiteral("run %1").arg(run);
 }
 
-/// What an answer says when it has grown by so many pieces.
+/// Returns what an answer says when it has grown by so many pieces.
 QString answer(int run, int turn, int pieces)
 {
     QString text;

@@ -1,5 +1,6 @@
-// What is said to be on disk has been synced, and what the disk fails at costs nothing else: this program's functions
-// stand in for some of the system's, also in SQLite and Qt. They note what is synced, and fail where they are told to.
+// Tests that what is said to be on disk has been synced, and that a failing disk costs nothing else. This program's
+// functions stand in for some of the system's, also in SQLite and Qt: they note what is synced, and fail where they are
+// told to.
 #include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
 

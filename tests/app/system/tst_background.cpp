@@ -1,4 +1,4 @@
-// Work on a pool's thread, and what comes back of it.
+// Tests that work on a pool's thread brings its result back, and brings nothing to an object that has gone.
 #include "app/system/background.h"
 #include "tests/support/test_program.h"
 

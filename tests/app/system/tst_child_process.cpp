@@ -1,4 +1,5 @@
-// What happens to programs that this one starts when it is killed. The program is this one again, with other arguments.
+// Tests that the programs which this one starts end with it when it is killed. The program is this one again, with
+// other arguments.
 #include "app/system/child_process.h"
 
 #include <QCoreApplication>

@@ -1,4 +1,4 @@
-// What somebody chose or typed in a dialog is the path that was meant.
+// Tests that what somebody chose or typed in a dialog becomes the path that was meant.
 #include "app/system/chosen_path.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Checks that the thread which draws gets a priority from the system, or asks the desktop's service for it.
+// Tests that the thread which draws gets a priority from the system, or asks the desktop's service for it.
 #include "app/system/drawing_priority.h"
 
 #include <QDBusConnection>

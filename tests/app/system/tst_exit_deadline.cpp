@@ -1,4 +1,4 @@
-// A process that does not come to its end is ended, and one that does is left alone.
+// Tests that a process which does not come to its end is ended, and that one which does is left alone.
 #include "app/system/exit_deadline.h"
 
 #include <QCoreApplication>

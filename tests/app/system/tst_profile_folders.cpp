@@ -1,4 +1,4 @@
-// The folders of a profile are the user's alone.
+// Tests that the folders of a profile and their files are closed to other users.
 #include "app/system/profile_folders.h"
 #include "tests/support/test_program.h"
 

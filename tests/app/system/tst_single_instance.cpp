@@ -1,4 +1,5 @@
-// One program per profile, with real processes of the window's own program.
+// Tests that one program runs per profile, and that a second one hands its file over, with real processes of the
+// window's own program.
 #include "app/system/profile_folders.h"
 #include "app/system/single_instance.h"
 #include "tests/support/test_program.h"

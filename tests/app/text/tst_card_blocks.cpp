@@ -1,5 +1,4 @@
-// Cards of models to blocks: the HTML that real ones have, what looks like HTML and is none, and what hostile ones may
-// not do.
+// Tests that models' cards become blocks with the HTML that real ones have, and that hostile HTML does no harm.
 #include "app/text/card_blocks.h"
 #include "app/text/html_reader.h"
 #include "tests/app/text/described.h"
@@ -445,7 +444,7 @@ private Q_SLOTS:
         }
     }
 
-    /// The same for all that reads a card. Limits are generous: this must find the quadratic, not the slow.
+    /// Does the same for all that reads a card. Limits are generous: this must find the quadratic, not the slow.
     void huge_data()
     {
         costsInProportion_data();

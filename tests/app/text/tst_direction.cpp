@@ -1,4 +1,4 @@
-// Which way texts are read, and what that makes of the blocks of a message.
+// Tests that each block of a message is read from the right or the left as its text asks for.
 #include "app/text/block_builder.h"
 #include "app/text/direction.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,5 @@
-// Numbers in the engine's sentences are written as the user's language has them, and names stay as they are.
+// Tests that numbers in the engine's sentences are written as the user's language has them, and that names stay as they
+// are.
 #include "app/text/engine_words.h"
 #include "tests/support/test_program.h"
 

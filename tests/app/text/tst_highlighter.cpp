@@ -1,4 +1,4 @@
-// Code in colours: a sample of every language, states across lines, and that no text trips it.
+// Tests that the highlighter colours a sample of every language, keeps its state across lines, and bears any text.
 #include "app/text/highlighter.h"
 #include "app/text/languages.h"
 #include "tests/support/test_program.h"

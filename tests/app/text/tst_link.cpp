@@ -1,4 +1,4 @@
-// Which addresses may be opened, and that what is shown of them is what is opened.
+// Tests that only safe addresses may be opened, and that the address which is shown is the one that is opened.
 #include "app/text/link.h"
 #include "tests/support/test_program.h"
 

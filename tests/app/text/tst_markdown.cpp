@@ -1,5 +1,4 @@
-// Markdown to blocks: the forms models use, and what hostile text may not do. And that it does not matter in which
-// pieces the text comes in.
+// Tests that Markdown becomes the same blocks in whichever pieces the text comes, and that hostile text does no harm.
 #include "app/text/block_builder.h"
 #include "tests/app/text/described.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// LaTeX in running text: where a formula is, and what of it characters can say exactly.
+// Tests that formulas are found in running text, and written in characters where these say exactly the same.
 #include "app/text/maths.h"
 #include "app/text/shown_formula.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// What models think, told from what they answer, however the text is cut.
+// Tests that models' thoughts are told from their answers, however the text is cut.
 #include "app/text/reasoning.h"
 #include "tests/support/test_program.h"
 

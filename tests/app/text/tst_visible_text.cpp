@@ -1,4 +1,4 @@
-// What a model or a file writes is shown as it is: nothing hides, nothing reorders.
+// Tests that text of models and files is shown as it is: no character in it hides or reorders others.
 #include "app/text/visible_text.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The settings of a conversation as a panel shows and changes them, and what of it reaches the conversation.
+// Tests that the panel shows and changes the settings of a conversation, and that changes reach the conversation.
 #include "app/tuning/conversation_settings_controller.h"
 #include "app/tuning/template_argument.h"
 #include "engine/template/chat_template.h"

@@ -1,5 +1,5 @@
-// Several answers to one question at a time, and those of several conversations: they advance together, nobody's words
-// go astray, and a conversation goes on with the one that was kept.
+// Tests that several answers to one question, and those of several conversations, advance together without mixing their
+// words, and that a conversation goes on with the answer that was kept.
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"

@@ -1,4 +1,4 @@
-// The engine's thread: what it says, in which order, at what pace; and that it always ends.
+// Tests that the engine's thread tells things in their order and at a bounded pace, and that it always ends.
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"

@@ -1,4 +1,4 @@
-// What went wrong in the engine is said in the user's language, and nothing of it is lost.
+// Tests that the engine's errors are said in the user's language, and that nothing of them is lost.
 #include "app/fetching/failure_sentence.h"
 #include "app/text/known_sentence.h"
 #include "app/translation.h"

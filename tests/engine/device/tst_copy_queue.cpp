@@ -1,3 +1,5 @@
+// Tests that the queue of copies keeps their order, takes the time that its link would take, and saves up no time while
+// it is idle.
 #include "engine/device/copy_queue.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Memory in large pages: zero at first, aligned, counted while it is held.
+// Tests that memory in large pages is zero at first, aligned, and counted while it is held.
 #include "engine/device/huge_array.h"
 #include "tests/support/test_program.h"
 

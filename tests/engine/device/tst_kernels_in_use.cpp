@@ -1,4 +1,4 @@
-// What is said of the kernels in use: also which products another table makes.
+// Tests that the description of the kernels in use also names the products that another table computes.
 #include "engine/device/kernels_in_use.h"
 #include "engine/machine.h"
 #include "tests/support/test_program.h"

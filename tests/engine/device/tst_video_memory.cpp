@@ -1,4 +1,5 @@
-// A GPU's memory where the system gives out a part of it: what is left to the engine, and what it has lost in silence.
+// Tests how much of a GPU's memory is left to the engine, and that memory which the system took away is noticed, where
+// the system hands out only a part of it.
 #include "engine/device/video_memory.h"
 #include "tests/support/test_program.h"
 

@@ -91,7 +91,7 @@ inline std::vector<float> random_values(std::size_t n, float size, std::mt19937&
     return x;
 }
 
-/// A gated delta net or a Mamba-2, its state, and rows for it.
+/// Holds a gated delta net or a Mamba-2, its state, and rows for it.
 struct Layer {
     engine::StateSpace space;
     bool delta = false, heads_in_runs = false, sigmoid_gate = false;

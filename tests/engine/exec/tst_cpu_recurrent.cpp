@@ -1,4 +1,4 @@
-// Recurrent layers on the CPU: what they compute against double precision, and the same bits for any batches and
+// Tests that recurrent layers on the CPU agree with double precision, and have the same bits for any batches and
 // threads.
 #include "engine/exec/cpu_recurrent.h"
 #include "tests/engine/exec/recurrent_layers.h"

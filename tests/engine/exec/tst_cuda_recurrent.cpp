@@ -1,5 +1,5 @@
-// Recurrent layers on the emulated GPU, or on a real one where SPILLWAY_TEST_DEVICE is "cuda": what they compute
-// against double precision, the same bits for any batches, and steps that are given to the device as a graph.
+// Tests that recurrent layers on a GPU agree with double precision, have the same bits for any batches, and can be
+// given to the device as a graph. The GPU is the emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
 #include "engine/exec/cuda_address.h"
 #include "engine/exec/cuda_recurrent.h"
 #include "kernels/cuda/checks/device_memory.h"

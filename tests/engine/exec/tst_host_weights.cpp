@@ -1,4 +1,5 @@
-// Weights of the host: what their copies cost, and that products of them have the same bits.
+// Tests that copies of the host's weights give products with the same bits, come and go, and are left out where memory
+// is lacking.
 #include "engine/exec/host_weights.h"
 #include "engine/exec/rows.h"
 #include "engine/metrics/host_probe.h"

@@ -1,4 +1,5 @@
-// Which rows of a table n-grams are: the hash, where it looks back to, and that it does not matter how tokens come.
+// Tests that n-grams choose the same rows of their table in whichever pieces the tokens come, and look back no further
+// than the text's beginning.
 #include "engine/exec/ngrams.h"
 #include "tests/support/test_program.h"
 

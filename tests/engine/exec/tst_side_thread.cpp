@@ -1,4 +1,4 @@
-// One piece of work beside the engine's thread.
+// Tests that one piece of work goes on beside the engine's thread, and that what it throws reaches who waits for it.
 #include "engine/exec/side_thread.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The pool of CPU workers: every piece done once, by any number of threads, spinning or parked.
+// Tests that the pool of CPU workers does every piece of work once, with any number of threads, spinning or parked.
 #include "engine/exec/thread_pool.h"
 
 #include "engine/metrics/host_probe.h"

@@ -1,5 +1,6 @@
-// What one worker writes is there for the next: the pool under ThreadSanitizer, which sees a missing order of memory on
-// any processor. It ends the program with an error where two threads touch the same numbers with nothing between them.
+// Tests that what one worker of the pool writes is there for the next, under ThreadSanitizer, which sees a missing
+// order of memory on any processor. It ends the program with an error where two threads touch the same numbers with
+// nothing between them.
 #include "engine/exec/thread_pool.h"
 #include "engine/metrics/host_probe.h"
 

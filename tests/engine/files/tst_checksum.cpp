@@ -1,4 +1,4 @@
-// The checksum of bytes on a disk tells different bytes apart.
+// Tests that the checksum of bytes on a disk tells different bytes apart.
 #include "engine/files/checksum.h"
 #include "tests/support/test_program.h"
 

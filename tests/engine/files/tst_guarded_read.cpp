@@ -1,4 +1,5 @@
-// Files that are cut off while they are mapped: zeros and a flag, never a crash; other faults stay what they were.
+// Tests that a file which is cut off while it is mapped reads as zeros and is flagged, and that other faults reach
+// their own handler.
 #include "engine/files/mapped_file.h"
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/gguf_writer.h"

@@ -1,4 +1,4 @@
-// Mapped files: their bytes, and the RAM they give back.
+// Tests that mapped files have their bytes, give back RAM when they are told to, and can then be read again.
 #include "engine/files/mapped_file.h"
 #include "engine/metrics/host_probe.h"
 #include "tests/support/gguf_writer.h"

@@ -1,4 +1,4 @@
-// Damaged and hostile GGUF files: one sentence each, never a crash.
+// Tests that damaged and hostile GGUF files are refused with one sentence each, and never crash the reader.
 #include "engine/gguf/gguf_file.h"
 #include "engine/gguf/printable.h"
 #include "engine/model_info.h"

@@ -1,4 +1,4 @@
-// Right GGUF files: what the reader finds in them.
+// Tests that the reader finds every kind of value and every tensor of valid GGUF files.
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/test_program.h"

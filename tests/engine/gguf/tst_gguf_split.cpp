@@ -1,4 +1,4 @@
-// Models in several files.
+// Tests that a model in several files opens by any of them, and that a missing or foreign part is named.
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
-// Headers that claim more than any model needs: refused in one sentence, at once, in little memory; and stopped when
-// somebody asks.
+// Tests that a header which claims more than any model needs is refused in one sentence, at once and in little memory,
+// and that reading one can be stopped.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"
@@ -22,7 +22,7 @@ using Bytes = GgufWriter::Bytes;
 
 namespace {
 
-/// What an array begins with: type and number of its elements.
+/// Returns what an array begins with: type and number of its elements.
 Bytes array_of(std::uint32_t type, std::uint64_t count)
 {
     Bytes bytes(12);

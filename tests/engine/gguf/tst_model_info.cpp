@@ -1,5 +1,5 @@
-// What the program says of a model before it is loaded. Expected values of the goldens were read from the files by
-// other means.
+// Tests that the program describes a model rightly before it loads it. The values expected of the goldens were read
+// from the files by other means.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"

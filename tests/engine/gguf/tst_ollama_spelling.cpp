@@ -1,4 +1,5 @@
-// Files of Ollama's own converter: what they call otherwise, or leave out, is read as if they had the usual names.
+// Tests that files of Ollama's own converter are read as if their keys and tensors had the usual names, and as if
+// nothing were left out.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"

@@ -1,4 +1,4 @@
-// GBNF: which texts its rules take, and the sentence for each kind of mistake.
+// Tests that GBNF rules accept the texts that they describe, and that each kind of mistake in them gets its sentence.
 #include "engine/grammar/character_set.h"
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"

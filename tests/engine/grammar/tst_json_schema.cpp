@@ -1,5 +1,5 @@
-// JSON Schema as a grammar: which texts fit each word of a schema, what is refused, and that whatever a grammar lets
-// through fits the schema. Quotes of JSON are written ' here.
+// Tests that a JSON Schema becomes a grammar which accepts only texts that fit it, and that schemas which cannot be
+// followed are refused. Quotes of JSON are written ' here.
 #include "engine/answer_grammar.h"
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"

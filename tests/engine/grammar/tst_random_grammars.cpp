@@ -1,4 +1,5 @@
-// Random grammars against a plain matcher of the same expression, on texts that follow it and texts that nearly do.
+// Tests that random grammars agree with a plain matcher of the same expression, on texts that follow it and texts that
+// nearly do.
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"
 #include "tests/support/test_program.h"
@@ -151,7 +152,7 @@ private:
     int count_ = 0;
 };
 
-/// Where a text may be after the expression, from each of these places.
+/// Returns where a text may be after the expression, from each of these places.
 Places match(const Expression& e, const std::u32string& text, const Places& from)
 {
     Places to;

@@ -1,4 +1,5 @@
-// Masks of a vocabulary's tokens against each token tried by itself, also in the middle of a character.
+// Tests that the mask of a vocabulary's tokens agrees with each token tried by itself, also in the middle of a
+// character.
 #include "engine/grammar/token_masks.h"
 #include "tests/support/test_program.h"
 

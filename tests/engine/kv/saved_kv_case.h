@@ -89,7 +89,7 @@ struct MadeKv {
     }
 };
 
-/// What a reader gave for a prompt.
+/// Holds what a reader gave for a prompt.
 struct ReadKv {
     engine::SavedKvMiss miss = engine::SavedKvMiss::None;  // opening it failed
     std::vector<int> ids;

@@ -1,4 +1,4 @@
-// The rules by which block columns stay, leave and come back.
+// Tests the rules by which block columns stay on a device, leave it and come back.
 #include "engine/kv/column_rules.h"
 #include "tests/support/test_program.h"
 

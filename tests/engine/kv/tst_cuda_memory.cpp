@@ -1,5 +1,6 @@
-// A GPU's memory as a long conversation uses it, without a model: the pager on the emulated driver, which counts what
-// it is asked for. A driver's allocations, frees and page locks take milliseconds or wait for all that is computed.
+// Tests that a long conversation asks the driver for no memory while it decodes, evicts or reads a prompt: the pager,
+// without a model, on the emulated driver, which counts what it is asked for. A driver's allocations, frees and page
+// locks take milliseconds or wait for all that is computed.
 #include "engine/device/cuda_device.h"
 #include "engine/kv/device_states.h"
 #include "engine/kv/kv_pager.h"
@@ -128,7 +129,7 @@ public:
         return true;
     }
 
-    /// Whether all values are where they belong, on the device and in the mirror.
+    /// Says whether all values are where they belong, on the device and in the mirror.
     bool intact()
     {
         bool whole = cache.wait_mirrored(sequence).has_value();

@@ -1,4 +1,5 @@
-// The paged KV cache: room, shared prefixes, copies on write, and the block layout.
+// Tests that the paged KV cache reserves room, shares prefixes, copies a shared page when it is written, and lays out
+// its blocks as it says.
 #include "engine/kv/kv_cache.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The pager with a cache and an emulated device, without a model: what leaves, what stays and what comes back.
+// Tests which blocks the pager sends away, keeps and brings back, with a cache and an emulated device, without a model.
 #include "engine/device/emulated_device.h"
 #include "engine/kv/kv_pager.h"
 #include "tests/support/test_program.h"
@@ -148,7 +148,7 @@ struct Paged {
             places += kv.holds(page, 0) && kv.holds(page, 1) ? 'D' : 'h';
         return places;
     }
-    /// Whether the host has all of it, and all steps so far have read what was written.
+    /// Says whether the host has all of it, and all steps so far have read what was written.
     bool intact(const KvSequence& sequence)
     {
         bool whole = right && cache.wait_mirrored(sequence).has_value();

@@ -1,4 +1,4 @@
-// The page pool: who owns what, and that "full" is an answer.
+// Tests that the page pool counts the owners of each page, and answers "full" where it has none left.
 #include "engine/kv/page_pool.h"
 #include "tests/support/test_program.h"
 

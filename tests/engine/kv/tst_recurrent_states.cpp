@@ -1,5 +1,5 @@
-// States of recurrent layers without a model: a sequence's own, its checkpoints, and where they lie on an emulated
-// device.
+// Tests that each sequence keeps the states of its recurrent layers, goes back to their checkpoints, and moves them to
+// an emulated device, without a model.
 #include "engine/device/emulated_device.h"
 #include "engine/kv/device_states.h"
 #include "engine/kv/kv_cache.h"

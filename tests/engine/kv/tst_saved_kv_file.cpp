@@ -1,4 +1,4 @@
-// Files of saved KV: what was written comes back, and nothing else does.
+// Tests that a file of saved KV gives back what was written, and that a damaged one gives back nothing else.
 #include "engine/files/checksum.h"
 #include "tests/engine/kv/saved_kv_case.h"
 #include "tests/support/test_program.h"

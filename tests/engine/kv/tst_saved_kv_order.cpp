@@ -1,5 +1,5 @@
-// In which order saved KV reaches the disk, and that opening it never waits: what a power cut or a pipe of that name
-// would show. The system calls of this program are counted on their way.
+// Tests that saved KV reaches the disk in an order that bears a power cut, and that opening it never waits, not even
+// for a pipe of that name. The system calls of this program are counted on their way.
 #include "tests/engine/kv/saved_kv_case.h"
 
 #include <QTest>

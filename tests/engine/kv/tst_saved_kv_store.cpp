@@ -1,4 +1,4 @@
-// The folder of saved KV: its limits, what leaves it, and a disk that is full.
+// Tests that the folder of saved KV keeps to its limits, drops the oldest first, and survives a full disk.
 #include "tests/engine/kv/saved_kv_case.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,5 @@
-// Places for KV blocks in slabs: none is given twice, slabs become empty, and their blocks find places in others.
+// Tests that no place of a slab is given to two KV blocks, and that slabs become empty because their blocks find places
+// in others.
 #include "engine/kv/slab_places.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// The probe on machines made of files, and on this one.
+// Tests that the probe finds cores and memory of machines that are made of files, and of this one.
 #include "engine/metrics/host_probe.h"
 #include "engine/metrics/host_probe_linux.h"
 #include "tests/support/test_program.h"

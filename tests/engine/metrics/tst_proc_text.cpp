@@ -1,4 +1,4 @@
-// The texts of /proc, /sys and the cgroups, as machines write them.
+// Tests that the texts of /proc, /sys and the cgroups are read as machines write them.
 #include "engine/metrics/proc_text.h"
 #include "tests/support/test_program.h"
 

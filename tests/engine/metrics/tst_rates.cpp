@@ -1,4 +1,4 @@
-// Token times and rates of a turn.
+// Tests that a turn's token times become its rates and percentiles.
 #include "engine/metrics/rates.h"
 #include "tests/support/test_program.h"
 

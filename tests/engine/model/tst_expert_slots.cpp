@@ -1,5 +1,5 @@
-// Which experts are worth a slot: held against a list by last use, against one who knows what each topic likes, and
-// against one who knows the future.
+// Tests that slots hold the experts that are chosen most: compared with a list by last use, with a choice that knows
+// what each topic likes, and with one that knows the future.
 #include "engine/model/expert_slots.h"
 
 #include <QTest>
@@ -15,7 +15,7 @@ using engine::ExpertSlots;
 
 namespace {
 
-/// What tokens choose: each topic likes other experts, by Zipf's law, and each token draws anew.
+/// Holds what tokens choose: each topic likes other experts, by Zipf's law, and each token draws anew.
 struct Routing {
     int experts = 0, used = 0;
     std::vector<std::vector<int>> chosen;     // of each token

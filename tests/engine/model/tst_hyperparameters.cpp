@@ -1,4 +1,5 @@
-// The numbers of a model: what is read, what they default to, and which files are refused with a sentence.
+// Tests that the numbers of a model are read from its file or take their defaults, and that senseless ones are refused
+// with a sentence.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"

@@ -1,4 +1,5 @@
-// The numbers of models with several residual streams, and of n-grams: what they default to, and what is refused.
+// Tests that the numbers of models with several residual streams, and of n-grams, are read or take their defaults, and
+// that senseless ones are refused.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"

@@ -1,4 +1,4 @@
-// Which tensors of a file become weights.
+// Tests that a file's tensors become weights, and that a bias which nothing would read is refused with a sentence.
 #include "engine/model/weights.h"
 #include "tests/support/models.h"
 

@@ -1,4 +1,4 @@
-// How a device's memory is divided between layers, experts and KV: rules that hold for any sizes.
+// Tests that the rules which divide a device's memory between layers, experts and KV hold for any sizes.
 #include "engine/plan/columns.h"
 #include "tests/support/test_program.h"
 

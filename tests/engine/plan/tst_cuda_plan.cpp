@@ -1,5 +1,5 @@
-// What is planned for a GPU is what a loaded model then takes of it; what is measured of it, and what comes of that. On
-// the emulated GPU.
+// Tests that a loaded model takes of a GPU what was planned, and that the GPU's rates are measured and used, on the
+// emulated GPU.
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/cuda_memory.h"
 #include "engine/gguf/gguf_file.h"

@@ -1,5 +1,5 @@
-// What lies on a device beside a conversation's KV: by the time that they save, for any model, machine and
-// room.
+// Tests that what lies on a device beside a conversation's KV is chosen by the time that it saves, for any model,
+// machine and room.
 #include "engine/plan/device_choice.h"
 #include "engine/plan/expert_hits.h"
 #include "tests/engine/plan/flat_rate.h"

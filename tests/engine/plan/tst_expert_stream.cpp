@@ -1,4 +1,5 @@
-// Which experts are worth their way to a device in a step of many rows, and whether a device has a ring for them.
+// Tests that a step of many rows copies those experts to a device for which it pays, and that a ring for them is
+// planned only then.
 #include "engine/gguf/gguf_file.h"
 #include "engine/plan/expert_stream.h"
 #include "engine/plan/model_costs.h"

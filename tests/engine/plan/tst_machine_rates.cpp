@@ -1,4 +1,4 @@
-// The rates of a machine: how they are looked up, kept as JSON and measured.
+// Tests that the rates of a machine are looked up, kept as JSON and measured rightly.
 #include "engine/exec/thread_pool.h"
 #include "engine/machine_rates.h"
 #include "engine/plan/measure_rates.h"

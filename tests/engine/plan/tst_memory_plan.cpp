@@ -1,4 +1,4 @@
-// What a model takes in memory: planned from its header, against what the engine then really takes.
+// Tests that the memory which is planned from a model's header is what the engine then takes.
 #include "engine/memory_plan.h"
 #include "tests/support/models.h"
 #include "tests/support/test_program.h"

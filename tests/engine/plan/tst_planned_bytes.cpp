@@ -1,5 +1,5 @@
-// What is planned from a file's header is what a loaded model then takes: of the host and of a device, before and after
-// the first block leaves.
+// Tests that what is planned from a file's header is what a loaded model then takes, of the host and of a device,
+// before and after the first block leaves.
 #include "engine/planner.h"
 #include "engine/run/loaded_model.h"
 #include "tests/support/expert_rates.h"

@@ -1,4 +1,5 @@
-// Predicted speed: what the formulas give for machines that can be reckoned by hand, and what must hold for all.
+// Tests that the formulas predict the speed of machines that can be worked out by hand, and keep to what must hold for
+// all machines.
 #include "engine/plan/predict.h"
 #include "engine/planner.h"
 #include "tests/engine/plan/flat_rate.h"

@@ -1,4 +1,5 @@
-// How a layer's KV on the host is divided between the link and the CPU: against trying all, and at its ends.
+// Tests that a layer's KV on the host is divided between the link and the CPU in the fastest way, compared with trying
+// all ways.
 #include "engine/plan/three_way.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
-// What `auto` makes of what it measures, on machines that are not as their rates say: beside every fixed way of
-// dividing the KV on the host, and beside going by the rates for good.
+// Tests that `auto` finds the best division of the KV on the host although the machine is not as its rates say,
+// compared with every fixed division, and with keeping to the rates.
 #include "engine/plan/three_way.h"
 #include "engine/run/adaptation_words.h"
 #include "tests/support/test_program.h"
@@ -67,7 +67,7 @@ struct Machine {
     }
 };
 
-/// What an answer took from its first to its last token, each way.
+/// Holds what an answer took from its first to its last token, each way.
 struct Times {
     double adapted = 0, by_rates = 0, stream = 0, merge = 0;
     int changes = 0;

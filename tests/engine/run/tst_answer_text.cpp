@@ -1,4 +1,5 @@
-// What of an answer's text came from tokens that had been drafted, however the text is held back on its way.
+// Tests that the parts of an answer's text which came from drafted tokens are known, however the text is held back on
+// its way.
 #include "engine/run/answer_text.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Turns that are begun, advanced and ended through the engine's front door, several at a time.
+// Tests that several turns at a time can be begun, advanced and ended through the engine's front door.
 #include "engine/run/step_rows.h"
 #include "tests/engine/run/loaded_engine.h"
 #include "tests/support/test_program.h"

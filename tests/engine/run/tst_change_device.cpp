@@ -1,5 +1,5 @@
-// Another device for a model that is loaded: not a bit of what it says changes, and what cannot be opened changes
-// nothing.
+// Tests that a loaded model can change its device without a bit of what it says changing, and that a device which
+// cannot be opened changes nothing.
 #include "engine/run/frames.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"

@@ -1,5 +1,5 @@
-// A whole answer on a GPU whose machine is not as its rates say: `auto` looks again, changes what travels, and judges
-// it.
+// Tests that `auto` measures again, changes what travels and judges the change during an answer on a GPU whose machine
+// is not as its rates say.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"
 
@@ -9,7 +9,7 @@ using namespace test_support;
 
 namespace {
 
-/// By these the CPU attends sooner than any does, and all else takes no time.
+/// Returns rates by which the CPU attends faster than any does, and all else takes no time.
 std::shared_ptr<const MachineRates> hopeful_rates()
 {
     MachineRates rates = *even_rates();

@@ -1,5 +1,5 @@
-// Prompts that cuBLAS multiplies, through a whole model: close to the CPU, the same each time, no more bytes than were
-// planned, and no harm where cuBLAS fails. With its twin on the emulated GPU, or a real one where there is one.
+// Tests that prompts which cuBLAS multiplies stay close to the CPU's, repeat exactly, take the bytes that were planned,
+// and do not fail with cuBLAS: whole models, with its twin on the emulated GPU, or a real one where there is one.
 #include "engine/machine_rates.h"
 #include "engine/plan/measure_device.h"
 #include "engine/planner.h"

@@ -1,4 +1,5 @@
-// Decode steps that a GPU is given as graphs: what makes a new one, what does not, and that they give the same bits.
+// Tests that decode steps which a GPU is given as graphs have the same bits, and that a new graph is made only where it
+// has to be.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Experts that the host computes for a GPU's layers: as close to the truth as those on the GPU, and repeatable.
+// Tests that experts which the host computes for a GPU's layers are as close to the truth as those on the GPU, and
+// repeatable.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/expert_rates.h"
 #include "tests/support/reference_logits.h"

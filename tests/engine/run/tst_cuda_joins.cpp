@@ -1,4 +1,5 @@
-// The CPU's part of a recorded step: device and host wait for each other in the middle of a graph, or graphs are cut.
+// Tests that device and host wait for each other's parts in the middle of a recorded step, or the step's graph is cut
+// there.
 #include "engine/exec/cuda_flags.h"
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// Keys and values that are kept in other types from some token on, on a GPU.
+// Tests that a GPU reads keys and values which are kept in other types from some token on.
 #include "engine/tools/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,5 @@
-// A dense layer on a GPU: how many kernels it takes, and shapes that no model of the project's own has.
+// Tests that a dense layer takes few kernels on a GPU, and that shapes which no model of the project's own has are
+// computed.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/dense_model.h"

@@ -1,6 +1,6 @@
-// Models on a GPU: layers, KV and head there, through the CUDA driver. Wherever layers and KV lie, logits stay close to
-// those of the reference, and two runs with the same placement give the same bits. The GPU is the emulated one, or a
-// real one where SPILLWAY_TEST_DEVICE is "cuda".
+// Tests that models run on a GPU through the CUDA driver. Wherever layers and KV lie, logits stay close to those of the
+// reference, and two runs with the same placement give the same bits. The GPU is the emulated one, or a real one where
+// SPILLWAY_TEST_DEVICE is "cuda".
 #include "engine/machine.h"
 #include "engine/placement_text.h"
 #include "engine/tools/selftest_cuda.h"

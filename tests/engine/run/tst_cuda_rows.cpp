@@ -1,5 +1,5 @@
-// Guesses that a GPU checks change nothing: up to sixteen rows of a step have the bits of rows computed one after
-// another, and those that are taken back leave no trace.
+// Tests that guesses which a GPU checks change nothing: up to sixteen rows of a step have the bits of rows computed one
+// after another, and those that are taken back leave no trace.
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/engine/run/one_turn.h"
 #include "tests/support/test_program.h"

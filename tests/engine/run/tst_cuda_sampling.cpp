@@ -1,5 +1,5 @@
-// A GPU finds the largest logits itself where a sampler looks at no others: the same answer, and fewer bytes over the
-// link.
+// Tests that a GPU finds the largest logits itself where a sampler looks at no others: the answer is the same, and
+// fewer bytes travel over the link.
 #include "engine/engine.h"
 #include "tests/support/cuda_run.h"
 #include "tests/support/test_program.h"

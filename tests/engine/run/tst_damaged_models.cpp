@@ -1,5 +1,6 @@
-// Models with a few damaged bytes, all the way to an answer: what still opens may say anything, the rest is a sentence.
-// Nothing crashes, hangs or reads where it should not; the sanitizer build of this test is the one that matters.
+// Tests that models with a few damaged bytes never make the engine crash, hang or read where it should not, all the way
+// to an answer: what still opens may say anything, the rest is refused with a sentence. The sanitizer build of this
+// test is the one that matters.
 #include "engine/engine.h"
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/models.h"
@@ -18,7 +19,7 @@ using namespace engine;
 
 namespace {
 
-/// Where in a file its parts begin.
+/// Says where in a file its parts begin.
 struct Parts {
     qsizetype vocabulary = 0;
     qsizetype tensors = 0;

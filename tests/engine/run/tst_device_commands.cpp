@@ -1,4 +1,5 @@
-// Devices through the engine's front door: what is posted while it talks, what it reports, and how it stops.
+// Tests that devices can be changed through the engine's front door while it talks, report what lies where, and stop
+// when they are full.
 #include "engine/machine_rates.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/test_program.h"

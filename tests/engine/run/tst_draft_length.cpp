@@ -1,4 +1,4 @@
-// How long drafts become, on a machine whose steps take what the test says.
+// Tests that drafts become as long as pays, on a machine whose steps take the time that the test says.
 #include "engine/run/draft_length.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
-// A draft model changes how an answer is computed, and nothing of it: with it and without, turns say the same and leave
-// the same keys and values, whatever it guesses, and whatever goes wrong with it.
+// Tests that a draft model changes how an answer is computed, and nothing of it: with it and without, turns say the
+// same and leave the same keys and values, whatever it guesses, and whatever goes wrong with it.
 #include "engine/draft_model.h"
 #include "engine/engine.h"
 #include "engine/memory_plan.h"
@@ -55,7 +55,7 @@ struct Pair {
     }
 };
 
-/// What can be seen of a turn.
+/// Holds what can be seen of a turn.
 struct Said {
     std::string text;
     StopReason reason = StopReason::EndOfTurn;
@@ -126,7 +126,7 @@ void compare(const Said& with, const Said& without)
     QCOMPARE(with.telemetry.generated_tokens, without.telemetry.generated_tokens);
 }
 
-/// What the engine's listener hears.
+/// Holds what the engine's listener hears.
 struct Heard {
     std::string text;
     std::vector<std::string> warnings;
@@ -300,7 +300,8 @@ private Q_SLOTS:
         QVERIFY(with.telemetry.plain_steps.count < with.telemetry.shares->steps);
     }
 
-    /// While the draft model computes, too: what it was reading or guessing is lost, and read again.
+    /// A turn can be stopped while the draft model computes, too: what it was reading or guessing is lost, and read
+    /// again.
     void stoppedAtAnyTime_data() { itFollowsTheConversation_data(); }
 
     void stoppedAtAnyTime()

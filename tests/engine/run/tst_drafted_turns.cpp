@@ -1,5 +1,5 @@
-// Drafted tokens change how an answer is computed, and nothing of it: rows of a step have the bits of rows computed one
-// after another, and turns with and without drafts say the same and leave the same keys and values.
+// Tests that drafted tokens change how an answer is computed, and nothing of it: rows of a step have the bits of rows
+// computed one after another, and turns with and without drafts say the same and leave the same keys and values.
 #include "engine/run/drafted_step.h"
 #include "tests/engine/run/one_turn.h"
 #include "tests/support/chain_model.h"
@@ -18,7 +18,7 @@ namespace {
 const QString kRepeats =
     QStringLiteral("the cat sat on the mat and the dog sat on the cat and the cat sat on the mat ");
 
-/// What can be seen of a turn.
+/// Holds what can be seen of a turn.
 struct Said {
     std::string text;
     StopReason reason = StopReason::EndOfTurn;

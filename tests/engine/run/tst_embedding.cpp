@@ -1,4 +1,5 @@
-// Embeddings of a model whose rows are known: what it makes of a token is the direction of that token alone.
+// Tests that a model whose rows are known gives the embeddings that follow from them: it turns a token into the
+// direction of that token alone.
 #include "engine/engine.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"

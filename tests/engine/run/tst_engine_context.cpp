@@ -1,4 +1,4 @@
-// The context of the real engine: what is in it, and what happens when it is full.
+// Tests that the real engine counts what is in its context, and says so when it is nearly full or full.
 #include "tests/engine/run/loaded_engine.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"

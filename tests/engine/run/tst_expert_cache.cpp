@@ -1,5 +1,5 @@
-// Copies of experts on the device while all experts lie on the host: not a bit changes, and what is chosen often is
-// found there.
+// Tests that copies of experts on the device, while all experts lie on the host, change no bit, and that experts which
+// are chosen often are found there.
 #include "engine/model_info.h"
 #include "engine/run/frames.h"
 #include "tests/engine/run/device_engine.h"

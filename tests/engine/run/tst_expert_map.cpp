@@ -1,4 +1,5 @@
-// Where experts lie and how often tokens chose them, as frames say it: the same counts wherever a model is computed.
+// Tests that frames say where experts lie and how often tokens chose them, with the same counts wherever a model is
+// computed.
 #include "engine/expert_map.h"
 
 #include "tests/engine/run/device_engine.h"

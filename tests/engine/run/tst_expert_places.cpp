@@ -1,4 +1,5 @@
-// Wherever the experts of a mixture lie, and whatever is changed of that while it answers: the bits of the CPU alone.
+// Tests that a mixture gives the bits of the CPU alone wherever its experts lie, and whatever is changed of that while
+// it answers.
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/part_of_all.h"
 #include "tests/support/placement_run.h"

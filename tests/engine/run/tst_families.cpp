@@ -1,5 +1,5 @@
-// The chat templates of the families that people fetch, one by one: the token that ends an answer, whether a prompt
-// opens a thought, and how thinking is switched on and off.
+// Tests the chat templates of the families that people fetch, one by one: the token that ends an answer, whether a
+// prompt opens a thought, and how thinking is switched on and off.
 #include "engine/reasoning_marks.h"
 #include "engine/run/prompt.h"
 #include "engine/run/turn_end.h"

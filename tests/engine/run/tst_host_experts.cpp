@@ -1,4 +1,5 @@
-// Experts on the host while the rest of their layers is on the device: not a bit changes, whoever moves them and when.
+// Tests that experts can lie on the host while the rest of their layers is on the device: not a bit changes, whoever
+// moves them and when.
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"

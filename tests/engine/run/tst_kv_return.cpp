@@ -1,4 +1,5 @@
-// What comes back to a device once there is room again, in which order, and what does not move for nothing.
+// Tests that KV comes back to a device in the right order once there is room again, and that nothing moves without
+// need.
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
-// Keys and values that are kept in other types from some token on: wherever they lie the bits are the same, nothing is
-// lost on the way, and what goes wrong is computed again.
+// Tests that keys and values can be kept in other types from some token on: wherever they lie the bits are the same,
+// nothing is lost on the way, and what goes wrong is computed again.
 #include "kernels/cpu.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
@@ -18,7 +18,7 @@ int refuse_page = 0;  // the n-th page from now on finds no memory; 0: each does
 
 constexpr int kFirstChange = 200, kSecondChange = 300;
 
-/// What changes at these two lengths of a run.
+/// Holds what changes at these two lengths of a run.
 struct Change {
     KvType first = KvType::Q8_0;
     std::optional<KvType> second = {};

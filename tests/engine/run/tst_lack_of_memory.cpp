@@ -1,6 +1,6 @@
-// One allocation of the host fails, somewhere: on the way through loading, a turn, a branch, other KV types and
-// counting. Memory that is asked of the system in pages (mmap) is refused as well. The process survives it, what failed
-// says so in a sentence, and the next turn has the bits that it always has.
+// Tests that the engine survives the failure of any one allocation of the host: on the way through loading, a turn, a
+// branch, other KV types and counting. Memory that is asked of the system in pages (mmap) is refused as well. What
+// failed says so in a sentence, and the next turn has the bits that it always has.
 #include "engine/engine.h"
 #include "tests/support/placement_run.h"
 
@@ -33,7 +33,7 @@ constexpr std::int64_t kNever = std::int64_t(1) << 60;
 std::atomic<std::int64_t> g_left = kNever;
 std::atomic<std::int64_t> g_refused_at_once = 1;
 
-/// Whether one of those asks that end the process where there is no memory, and are not ours: the destructor of
+/// Says whether one of those asks that end the process where there is no memory, and are not ours: the destructor of
 /// nlohmann's JSON (3.11), which takes memory to go without recursion, and libstdc++'s directory iterator. The
 /// allocation after it is refused instead.
 bool in_unforgiving_library()
@@ -132,7 +132,7 @@ Request question(std::string text, int max_tokens = 24)
     return request;
 }
 
-/// One engine and all that is asked of it, a phase at a time.
+/// Runs one engine through all that is asked of it, a phase at a time.
 class Journey
 {
 public:
@@ -156,10 +156,10 @@ public:
         left_ = n;
         g_refused_at_once = at_once;
     }
-    /// How many are left of them; less than nothing where some failed.
+    /// Returns how many are left of them; less than nothing where some failed.
     std::int64_t run_on() { return std::exchange(left_, kNever); }
 
-    /// What went wrong; empty: nothing.
+    /// Returns what went wrong; empty: nothing.
     std::string phase(std::string_view name)
     {
         if (name == "load")

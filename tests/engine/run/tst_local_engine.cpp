@@ -1,4 +1,4 @@
-// The real engine through its front door: turns, reuse, commands, and what can go wrong.
+// Tests the real engine through its front door: turns, reuse of what was computed, commands, and what can go wrong.
 #include "engine/text_tools.h"
 #include "tests/engine/run/loaded_engine.h"
 #include "tests/engine/run/one_turn.h"

@@ -1,5 +1,5 @@
-// The block of a model's file that guesses the token after the next one: it computes what the reference does, follows a
-// conversation wherever it goes, and changes no answer.
+// Tests that the block of a model's file which guesses the token after the next one computes what the reference does,
+// follows a conversation wherever it goes, and changes no answer.
 #include "engine/shape_model.h"
 #include "tests/engine/run/one_turn.h"
 #include "tests/support/placement_run.h"

@@ -1,4 +1,4 @@
-// What is drafted from a text that repeats itself: held to a search of the whole text.
+// Tests that tokens are drafted from a text that repeats itself as a search of the whole text would find them.
 #include "engine/run/ngram_index.h"
 #include "tests/support/test_program.h"
 

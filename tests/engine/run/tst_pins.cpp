@@ -1,5 +1,5 @@
-// What the user pins stays on the device while anything else can leave, comes back before anything else, and changes no
-// word.
+// Tests that what the user pins stays on the device while anything else can leave, comes back before anything else, and
+// changes no word.
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/test_program.h"
 
@@ -12,7 +12,7 @@ namespace {
 constexpr TokenRange kPinned{16, 48};  // blocks 1 and 2: the first ones that leave otherwise
 constexpr int kPromptTokens = 300;
 
-/// Whether a column is, in all layers that see it.
+/// Says whether a column is, in all layers that see it.
 bool on_device(const KvMap& map, int column)
 {
     for (int l = 0; l < map.layers; ++l)
@@ -26,7 +26,7 @@ int pinned_events(const std::vector<Event>& events, Event::Kind kind)
     return int(std::ranges::count_if(events, [&](const Event& e) { return e.kind == kind && e.pinned; }));
 }
 
-/// The same of a conversation that begins with other words.
+/// Does the same for a conversation that begins with other words.
 Request another(int max_tokens)
 {
     Request request = raw(max_tokens);

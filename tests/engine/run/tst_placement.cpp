@@ -1,5 +1,5 @@
-// One conversation over two memories, on the emulated device: wherever layers and KV lie, and whenever they move, the
-// logits have the same bits as on the cpu alone.
+// Tests one conversation over two memories, on the emulated device: wherever layers and KV lie, and whenever they move,
+// the logits have the same bits as on the cpu alone.
 #include "tests/support/part_of_all.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,5 @@
-// Only what a template wrote itself becomes a control token, whatever people write and however the template changes it.
+// Tests that only what a template wrote itself becomes a control token, whatever people write and however the template
+// changes it.
 #include "engine/run/prompt.h"
 #include "engine/text_tools.h"
 #include "tests/engine/tokenizer/tokenizer_case.h"
@@ -42,7 +43,7 @@ const std::map<QString, std::string>& templates()
     return all;
 }
 
-/// What looks like a special token in any of the templates.
+/// Returns what looks like a special token in any of the templates.
 const std::vector<std::string>& specials()
 {
     static const auto all = [] {

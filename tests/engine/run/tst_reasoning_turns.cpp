@@ -1,5 +1,5 @@
-// What a model thinks aloud: its marks reach the listener even where they are control tokens, and an answer that is cut
-// off in a thought goes on with it.
+// Tests that the marks of a model's thoughts reach the listener even where they are control tokens, and that an answer
+// which is cut off in a thought goes on with it.
 #include "engine/engine.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"

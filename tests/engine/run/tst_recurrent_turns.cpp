@@ -1,5 +1,5 @@
-// Turns of models with every kind of layer: however a conversation came to where it is, its answer is that of a
-// conversation that is computed from its beginning.
+// Tests turns of models with every kind of layer: however a conversation came to where it is, its answer is that of a
+// conversation which is computed from its beginning.
 #include "tests/engine/run/loaded_engine.h"
 
 #include <QtTest>

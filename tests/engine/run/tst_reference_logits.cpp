@@ -1,7 +1,8 @@
-// The engine against float32 references of every tensor type and architecture: the project's own small models, and the
-// goldens from elsewhere. The rule is the goldens': logits within 1.2 x the error llama.cpp makes on the same file
-// (own models: a bound derived from the same roundings), argmax and greedy ids wherever the two best logits are further
-// apart than 6 x that error. Goldens whose experts are chosen by a hair are held by the median of their rows.
+// Tests that the engine agrees with float32 references of every tensor type and architecture: the project's own small
+// models, and the goldens from elsewhere. The rule is the goldens': logits within 1.2 x the error llama.cpp makes on
+// the same file (own models: a bound derived from the same roundings), argmax and greedy ids wherever the two best
+// logits are further apart than 6 x that error. Goldens whose experts are chosen by a hair are held by the median of
+// their rows.
 #include "engine/run/loaded_model.h"
 #include "tests/support/expert_rates.h"
 #include "tests/support/part_of_all.h"

@@ -1,5 +1,5 @@
-// Answers that are held to a grammar: whatever the model would rather say, at any temperature, with drafts and without,
-// turn after turn, behind its thoughts; and the sentence where that cannot be.
+// Tests that answers which are held to a grammar keep to it: whatever the model would rather say, at any temperature,
+// with drafts and without, turn after turn, behind its thoughts. Where that cannot be, a sentence says so.
 #include "engine/answer_grammar.h"
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"

@@ -1,5 +1,5 @@
-// Conversations that go on after a restart: from what was saved they have the same bits as if nothing had happened, and
-// where nothing of use was saved they are computed again and say why.
+// Tests that conversations go on after a restart: from what was saved they have the same bits as if nothing had
+// happened, and where nothing of use was saved they are computed again and say why.
 #include "engine/run/saved_conversations.h"
 #include "tests/engine/run/loaded_engine.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// A step with rows of several sequences: each row has the bits that it has when its sequence is computed alone,
+// Tests a step with rows of several sequences: each row has the bits that it has when its sequence is computed alone,
 // whatever else the step computes.
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"

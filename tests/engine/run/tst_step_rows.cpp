@@ -1,4 +1,5 @@
-// How the rows of a step are divided among turns: every turn gets on, and an answer beside a prompt keeps its pace.
+// Tests that the rows of a step are divided among turns so that every turn gets on, and an answer beside a prompt keeps
+// its pace.
 #include "engine/run/step_rows.h"
 #include "tests/support/test_program.h"
 

@@ -1,5 +1,5 @@
-// Where the time of an answer goes, as telemetry says it: the parts add up to the time that passed, and each is large
-// where its cause is.
+// Tests that telemetry says what an answer spends its time on: the parts add up to the time that passed, and each is
+// large where its cause is.
 #include "engine/tools/token_run.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"

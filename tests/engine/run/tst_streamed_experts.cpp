@@ -1,5 +1,5 @@
-// Experts that lie on the host and come to the device for a step of many rows: not a bit changes, their bytes are
-// counted, and without room for them the host computes on.
+// Tests that experts which lie on the host and come to the device for a step of many rows change no bit, that their
+// bytes are counted, and that the host computes on where there is no room for them.
 #include "engine/model_info.h"
 #include "tests/support/expert_rates.h"
 #include "tests/support/placement_run.h"

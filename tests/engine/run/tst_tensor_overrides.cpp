@@ -1,4 +1,5 @@
-// Tensor overrides (-ot): which layers' experts lie where. Not a bit changes, and what cannot be is a sentence.
+// Tests that tensor overrides (-ot) put the experts of layers where they say, without a bit changing, and that one
+// which cannot be followed is refused with a sentence.
 #include "engine/model/tensor_overrides.h"
 #include "engine/placement_text.h"
 #include "engine/planner.h"

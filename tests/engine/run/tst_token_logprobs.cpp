@@ -1,4 +1,4 @@
-// What the engine says of how likely its tokens were, against logits that are computed by themselves.
+// Tests that the engine says how likely its tokens were, compared with logits that are computed by themselves.
 #include "engine/evaluate.h"
 #include "engine/sampling/log_shares.h"
 #include "engine/text_tools.h"

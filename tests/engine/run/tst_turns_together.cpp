@@ -1,5 +1,5 @@
-// Turns of several conversations that advance in the same steps say what each says alone, and leave the same keys and
-// values, whatever is begun, drafted, cancelled and ended beside them.
+// Tests that turns of several conversations that advance in the same steps say what each says alone, and leave the same
+// keys and values, whatever is begun, drafted, cancelled and ended beside them.
 #include "engine/run/conversations.h"
 #include "engine/run/running_turns.h"
 #include "tests/support/placement_run.h"
@@ -24,7 +24,7 @@ struct TurnPlan {
     std::uint64_t seed = 0;
 };
 
-/// What can be seen of a turn.
+/// Holds what can be seen of a turn.
 struct Said {
     std::string text;
     StopReason reason = StopReason::EndOfTurn;

@@ -1,6 +1,6 @@
-// Two clients of one engine begin, cancel and end turns of their conversations at random, beside each other and beside
-// somebody who moves layers and changes budgets: what each hears is, bit by bit, what a second engine says that does
-// nothing else. For longer: SPILLWAY_SECONDS.
+// Tests two clients of one engine which begin, cancel and end turns of their conversations at random, beside each other
+// and beside somebody who moves layers and changes budgets: what each hears is, bit by bit, what a second engine says
+// that does nothing else. For longer: SPILLWAY_SECONDS.
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
 
@@ -17,7 +17,8 @@ using namespace test_support;
 
 namespace {
 
-/// What is heard of a turn: its text, and how likely each token was, of which other keys and values would make others.
+/// Holds what is heard of a turn: its text, and how likely each token was, of which other keys and values would make
+/// others.
 struct Heard {
     std::string text;
     std::vector<int> ids;
@@ -34,7 +35,7 @@ struct Heard {
         };
         return listener;
     }
-    /// Whether the other one says the same as far as this one was let.
+    /// Says whether the other one says the same as far as this one was let.
     bool begins(const Heard& all) const
     {
         std::string whole = text;  // characters: of one that was cut off a mark stands in its place

@@ -1,4 +1,4 @@
-// What leaves the device and comes back says of which conversations it was.
+// Tests that blocks which leave the device and come back say of which conversations they were.
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/test_program.h"
 

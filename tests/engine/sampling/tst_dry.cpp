@@ -1,4 +1,4 @@
-// DRY worked through by hand: which token is penalised, and by how much.
+// Tests that DRY penalises the right tokens by the right amounts, worked through by hand.
 #include "engine/sampling/sampler.h"
 #include "tests/support/test_program.h"
 

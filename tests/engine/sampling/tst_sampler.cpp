@@ -1,5 +1,5 @@
-// Which tokens each sampling option leaves, and with which probabilities: worked out here by hand or by the plainest
-// arithmetic in double precision.
+// Tests which tokens each sampling option leaves, and with which probabilities: worked out here by hand or by the
+// plainest arithmetic in double precision.
 #include "engine/sampling/sampler.h"
 #include "tests/support/test_program.h"
 

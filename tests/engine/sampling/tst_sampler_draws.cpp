@@ -1,4 +1,5 @@
-// Draws come as often as their probabilities say, and random vocabularies keep to the filters' definitions.
+// Tests that draws come as often as their probabilities say, and that random vocabularies keep to the filters'
+// definitions.
 #include "engine/sampling/sampler.h"
 #include "tests/support/test_program.h"
 
@@ -24,7 +25,7 @@ std::uint64_t print_seed()
     return seed;
 }
 
-/// How far the counts of n draws are from the probabilities, in chi-square per degree of freedom.
+/// Returns how far the counts of n draws are from the probabilities, in chi-square per degree of freedom.
 double chi_square(const std::vector<double>& p, const std::vector<int>& counts, int n)
 {
     double sum = 0.0;

@@ -1,4 +1,4 @@
-// Which sampling options are refused, and with which sentence.
+// Tests that senseless sampling options are refused, each with its sentence.
 #include "engine/sampling/sampler.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,5 @@
-// Stop strings in streamed text: what is shown, what is held back, and that it does not matter how the text is cut.
+// Tests that stop strings end streamed text, that no part of one is shown, and that it does not matter how the text is
+// cut.
 #include "engine/sampling/stop_strings.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-// Models of random weights with another model's very tensors, made from that model's header alone.
+// Tests that models of random weights are made with another model's very tensors, from that model's header alone.
 #include "engine/evaluate.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/model_info.h"

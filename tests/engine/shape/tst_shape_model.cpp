@@ -1,4 +1,4 @@
-// Models of random weights: of the right size, usable, and gone without a trace.
+// Tests that models of random weights have the right size, can be run, and leave no trace on the disk.
 #include "engine/evaluate.h"
 #include "engine/model_info.h"
 #include "engine/shape/random_weights.h"

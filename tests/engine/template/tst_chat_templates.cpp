@@ -1,4 +1,4 @@
-// Templates of real models, rendered as Jinja2 renders them. The goldens come from outside the project.
+// Tests that templates of real models are rendered as Jinja2 renders them. The goldens come from outside the project.
 #include "engine/template/chat_template.h"
 #include "tests/support/test_program.h"
 

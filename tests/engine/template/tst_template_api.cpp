@@ -1,4 +1,4 @@
-// The front door of chat templates: errors, the time, and which variables a template reads.
+// Tests the front door of chat templates: their errors, the time that they are told, and which variables one reads.
 #include "engine/template/chat_template.h"
 #include "tests/support/test_program.h"
 

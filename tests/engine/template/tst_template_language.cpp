@@ -1,4 +1,4 @@
-// Every feature of the template language on small templates, as python3-jinja2 renders them
+// Tests every feature of the template language on small templates, as python3-jinja2 renders them
 // (tests/support/make_template_goldens.py), and what only this interpreter has: limits, and names for the window.
 #include "engine/template/chat_template.h"
 #include "tests/support/test_program.h"

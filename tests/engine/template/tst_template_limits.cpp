@@ -1,5 +1,5 @@
-// A template comes out of a downloaded file. Whatever it says, it ends soon, in bounded memory and stack, with a
-// sentence.
+// Tests that a template, which comes out of a downloaded file, ends soon, in bounded memory and stack, with a sentence,
+// whatever it says.
 #include "engine/template/chat_template.h"
 #include "tests/support/part_of_all.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
-// Work that grows faster than its input is paid for as it grows: whatever a template does with the largest texts and
-// lists it may have, it ends soon, and at once when somebody asks it to stop.
+// Tests that a template ends soon whatever it does with the largest texts and lists it may have, and at once when
+// somebody asks it to stop: work that grows faster than its input is counted while it grows.
 #include "engine/template/chat_template.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/lexer.h"

@@ -1,4 +1,5 @@
-// Vocabularies that are not as they should be, and texts that take long where a tokenizer is careless.
+// Tests that vocabularies which are not as they should be work or are refused with a sentence, and that texts which a
+// careless tokenizer is slow on take no longer than others.
 #include "tests/engine/tokenizer/tokenizer_case.h"
 #include "tests/support/test_program.h"
 

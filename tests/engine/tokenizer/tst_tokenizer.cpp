@@ -1,4 +1,5 @@
-// What a tokenizer does beside the ids of plain text: special tokens, the beginning, the way back.
+// Tests what a tokenizer does beside the ids of plain text: special tokens, the token that begins a text, and the way
+// back from ids to text.
 #include "engine/tokenizer/reasoning_marks.h"
 #include "tests/engine/tokenizer/tokenizer_case.h"
 #include "tests/support/test_program.h"

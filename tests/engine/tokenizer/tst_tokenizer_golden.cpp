@@ -1,4 +1,4 @@
-// Real vocabularies: the same ids as the models' own tokenizers, text for text.
+// Tests that real vocabularies give the same ids as the models' own tokenizers, text for text.
 #include "engine/gguf/gguf_file.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "tests/support/test_program.h"

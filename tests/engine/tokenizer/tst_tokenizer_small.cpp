@@ -1,4 +1,5 @@
-// Small vocabularies of our own: ids and places as a slow tokenizer in Python finds them (make_tokenizer_data.py).
+// Tests that small vocabularies of our own give the ids and places that a slow tokenizer in Python finds
+// (make_tokenizer_data.py).
 #include "engine/tokenizer/pre_tokenizer.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-// Streamed text: whole characters only, however the bytes arrive.
+// Tests that streamed text consists of whole characters only, however the bytes arrive.
 #include "engine/tokenizer/utf8_stream.h"
 #include "tests/support/test_program.h"
 

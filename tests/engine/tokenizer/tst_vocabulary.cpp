@@ -1,4 +1,5 @@
-// The vocabulary in a model file: what is read, what is repaired with a warning, what is refused with a sentence.
+// Tests that the vocabulary in a model file is read, repaired with a warning where that is possible, and else refused
+// with a sentence.
 #include "engine/gguf/gguf_file.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "tests/support/gguf_writer.h"

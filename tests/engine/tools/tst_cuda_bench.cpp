@@ -1,5 +1,5 @@
-// The benchmarks of a model on a GPU, from their front door, on the emulated one: not how fast it is, but that every
-// row is there, says what is so, and keeps to the budget.
+// Tests the benchmarks of a model on a GPU, from their front door, on the emulated one: not how fast it is, but that
+// every row is there, has true numbers, and keeps to the budget.
 #include "engine/bench.h"
 #include "engine/placement_text.h"
 #include "engine/plan/measure_device.h"

@@ -1,4 +1,4 @@
-// Placements as they are written on the command line.
+// Tests that placements are read as they are written on the command line.
 #include "engine/placement_text.h"
 
 #include <QtTest>

@@ -1,4 +1,4 @@
-// The self-test as a user starts it, on the emulated GPU: it passes there, and notices what goes wrong.
+// Tests the self-test as a user starts it, on the emulated GPU: it passes there, and notices what goes wrong.
 #include "engine/selftest.h"
 #include "kernels/cpu.h"
 #include "tests/support/cuda/idle_kernels.h"

@@ -1,4 +1,4 @@
-// Attention on the device beyond what kernel_checks() compares: parts that are attended by the host or one after
+// Tests attention on the device beyond what kernel_checks() compares: parts that are attended by the host or one after
 // another, grids, graphs.
 #include "kernels/cuda/checks/attention.h"
 #include "tests/kernels/cuda/on_device.h"

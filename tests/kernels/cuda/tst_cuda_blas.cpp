@@ -1,4 +1,4 @@
-// Products by cuBLAS: on the emulated GPU and cuBLAS's twin there, or on a real one where both are.
+// Tests products by cuBLAS, on the emulated GPU with a twin of cuBLAS, or on a real one where both are.
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/checks/products.h"
 #include "tests/kernels/cuda/on_device.h"

@@ -1,5 +1,5 @@
-// kernel_checks(): every kernel against its scalar reference; and that none of them could be wrong without being
-// noticed.
+// Tests every kernel against its scalar reference by kernel_checks(), and that none of them could be wrong without
+// being noticed.
 #include "kernels/cuda/check.h"
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/cuda/idle_kernels.h"

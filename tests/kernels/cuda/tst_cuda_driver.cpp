@@ -1,5 +1,5 @@
-// The driver's front door on the emulated GPU: what is refused and how it is said, the order of queues, events, graphs,
-// memory, and that every call may fail.
+// Tests the driver's front door on the emulated GPU: what is refused and how it is said, the order of queues, events,
+// graphs, memory, and that every call may fail.
 #include "kernels/cuda/ops.h"
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"

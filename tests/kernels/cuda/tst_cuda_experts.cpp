@@ -1,4 +1,5 @@
-// Experts on the device where something is amiss; that they compute right is in kernels/cuda/checks/experts.cpp.
+// Tests experts on the device where something is amiss; that they compute right is checked in
+// kernels/cuda/checks/experts.cpp.
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"
 

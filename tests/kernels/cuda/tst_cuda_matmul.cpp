@@ -1,5 +1,5 @@
-// Products on the device, for every weight type, beyond what kernel_checks() compares: extreme weights, and what a
-// token may depend on.
+// Tests products on the device, for every weight type, beyond what kernel_checks() compares: extreme weights, and what
+// a token may depend on.
 #include "kernels/cuda/checks/products.h"
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"

@@ -1,5 +1,5 @@
-// The emulator that runs CUDA kernels without a GPU: threads meet at barriers, warps exchange values, and what a GPU
-// would punish only sometimes is found always.
+// Tests the emulator that runs CUDA kernels without a GPU: threads meet at barriers, warps exchange values, and a fault
+// that a GPU would punish only sometimes is always found.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/reduce.cuh"
 #include "tests/support/cuda/grid.h"

@@ -1,4 +1,5 @@
-// cuBLAS's twin on the emulated GPU: what of it this program uses, and nothing else. Sums are in double precision.
+// Stands in for cuBLAS on the emulated GPU, with those of its functions that this program uses. Sums are in double
+// precision.
 #include "kernels/cuda/blas.h"
 #include "kernels/half.h"
 #include "tests/support/cuda/emulated_state.h"

@@ -1,4 +1,4 @@
-// The emulated driver: what it says of the device, contexts, modules of kernels.
+// Holds the emulated driver's functions for the device, contexts, and modules of kernels.
 #include "tests/support/cuda/emulated_state.h"
 #include "tests/support/cuda/grid.h"
 

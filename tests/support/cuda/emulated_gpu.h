@@ -55,7 +55,7 @@ public:
     /// a lost device, all further calls fail with it too.
     void fail_call(int n, kernels::cuda::Status status);
     int calls() const;  // of driver functions so far
-    /// The same for cuBLAS's functions, which answer that they failed; it goes on after that.
+    /// Does the same for cuBLAS's functions, which answer that they failed; it goes on after that.
     void fail_blas_call(int n);
 
     /// Memory that other programs hold: it counts against the free memory.

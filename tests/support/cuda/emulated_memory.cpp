@@ -1,4 +1,4 @@
-// The emulated driver: memory on both sides, and copies. It begins as numbers that are none.
+// Holds the emulated driver's functions for memory on both sides, and copies. Memory begins as NaNs.
 #include "tests/support/cuda/emulated_state.h"
 
 #include <algorithm>

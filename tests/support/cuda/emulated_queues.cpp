@@ -1,4 +1,5 @@
-// The emulated driver: queues, each with a thread of its own, events, graphs, and the launch of kernels.
+// Holds the emulated driver's functions for queues, each with a thread of its own, events, graphs, and the launch of
+// kernels.
 #include "tests/support/cuda/emulated_state.h"
 #include "tests/support/cuda/grid.h"
 

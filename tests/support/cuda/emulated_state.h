@@ -34,7 +34,7 @@ struct GivenTask {
     std::chrono::steady_clock::time_point not_before{};
 };
 
-/// What a queue, and those that joined it, record instead of doing.
+/// Holds what a queue, and those that joined it, record instead of doing.
 struct Capture {
     Queue origin = nullptr;
     std::thread::id thread;  // that began it
@@ -160,12 +160,12 @@ struct Call {
     void wait_for_all();
 };
 
-/// Whether so many bytes from there on belong to one allocation of the device's.
+/// Says whether so many bytes from there on belong to one allocation of the device's.
 bool on_device(DevicePtr at, std::size_t bytes);
 
 // ---- queues ----
 
-/// Whether the device is lost; for tasks, which run without the mutex.
+/// Says whether the device is lost; for tasks, which run without the mutex.
 bool lost();
 /// Lets the queue do the task after what it has, or record it where it captures.
 Status enqueue(Queue queue, Task task);

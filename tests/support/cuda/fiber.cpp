@@ -1,5 +1,5 @@
-// Switching stacks: a few instructions on x86-64, where a kernel's test does it a million times; ucontext elsewhere.
-// The sanitizers are told of every switch, or they would take one stack for the other.
+// Switches stacks: by a few instructions on x86-64, where a kernel's test does it a million times; by ucontext
+// elsewhere. The sanitizers are told of every switch, or they would take one stack for the other.
 #include "tests/support/cuda/fiber.h"
 
 #include <atomic>

@@ -26,7 +26,7 @@ std::map<std::string, host::HostKernel>& registry()
     return kernels;
 }
 
-/// What decides the order of blocks and threads in this process.
+/// Returns the seed of the order of blocks and threads in this process.
 unsigned seed()
 {
     static const unsigned one = [] {

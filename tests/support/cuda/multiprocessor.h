@@ -24,7 +24,7 @@ struct Copy {
     std::size_t bytes;
 };
 
-/// How far a thread of the block has come.
+/// Says how far a thread of the block has come.
 struct Standing {
     enum class State { Ready, AtBlockBarrier, AtWarpExchange, Ended };
 
@@ -46,7 +46,7 @@ struct Warp {
     alignas(64) std::byte brought[2][kWarpLanes][kernels::cuda::host::kExchangeBytes];
 };
 
-/// What is launched. The arguments may be read by several threads.
+/// Holds what is launched. The arguments may be read by several threads.
 struct Launch {
     const kernels::cuda::host::HostKernel& kernel;
     void** arguments;

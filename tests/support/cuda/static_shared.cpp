@@ -1,5 +1,5 @@
-// A `__shared__` variable is a thread_local one within a function, and the program's own table of symbols says where
-// such lie from the beginning of a thread's variables on.
+// Finds the `__shared__` variables of kernels: each is a thread_local one within a function, and the program's own
+// table of symbols says where such lie from the beginning of a thread's variables on.
 #include "tests/support/cuda/static_shared.h"
 
 #include <algorithm>

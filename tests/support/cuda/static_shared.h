@@ -20,7 +20,7 @@ public:
     /// After a block: fills with kNeverWritten again what it has written. Each variable is looked at in some places.
     void clean();
 
-    /// How many variables the program has.
+    /// Returns how many variables the program has.
     static std::size_t count();
 
 private:

@@ -43,7 +43,7 @@ struct WebAnswer {
     bool has_length = true;  // false: no Content-Length; the body is all that comes until the connection is closed
 };
 
-/// What a server with ranges answers of a file: 200, 206 by Range and If-Range, 416.
+/// Returns what a server with ranges answers of a file: 200, 206 by Range and If-Range, 416.
 WebAnswer file_answer(const WebRequest& request, const std::string& file, const std::string& etag);
 
 /// One thread for each connection; the handler is called by all of them, one at a time.

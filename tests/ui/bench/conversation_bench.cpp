@@ -1,5 +1,6 @@
-// How much a long conversation costs: to open, to scroll through, and to stream an answer into. Processor time of the
-// whole program, so that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software.
+// Measures how much a long conversation costs: to open, to scroll through, and to stream an answer into. It takes the
+// processor time of the whole program, so that other work on the machine counts little; QT_QPA_PLATFORM=offscreen
+// QT_QUICK_BACKEND=software.
 #include "app/program.h"
 #include "tests/ui/bench.h"
 

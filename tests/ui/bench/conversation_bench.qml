@@ -1,4 +1,4 @@
-// The list of messages alone.
+// Shows the list of messages alone, to be measured.
 import QtQuick
 import Spillway.Tests
 import Spillway.Ui.Chat

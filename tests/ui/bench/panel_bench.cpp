@@ -1,7 +1,7 @@
-// What the pressure panel costs while an answer of 200 tokens a second streams into the window beside it, with a
-// history of 32K tokens behind it. Processor time of the whole program for each frame, all that led to it included, so
-// that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software. With a shape, such
-// as llama-3.2-1b:q4_k_m: what the panel costs that model's answers.
+// Measures what the pressure panel costs while an answer of 200 tokens a second streams into the window beside it, with
+// a history of 32K tokens behind it. It takes the processor time of the whole program for each frame, all that led to
+// it included, so that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software.
+// With a shape, such as llama-3.2-1b:q4_k_m, it measures what the panel costs that model's answers.
 #include "app/charts/picture_item.h"
 #include "app/program.h"
 #include "engine/shape_model.h"
@@ -39,7 +39,7 @@ void wait(int ms)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, ms);
 }
 
-/// What a conversation of so many tokens has left behind: a sample for every token, and what left the device.
+/// Writes what a conversation of so many tokens has left behind: a sample for every token, and what left the device.
 void fillHistory(PressureMonitor& monitor, const QString& conversation)
 {
     engine::Telemetry frame = monitor.frame();
@@ -120,7 +120,7 @@ void print(const char* what, const Cost& cost)
     }
 }
 
-/// What a renderer on a GPU has to do for a window like this.
+/// Holds what a renderer on a GPU has to do for a window like this.
 struct Drawn {
     int items = 0;        // visible, each a node or a few
     int texts = 0;        // of them

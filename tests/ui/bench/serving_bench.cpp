@@ -1,6 +1,6 @@
-// Whether the window stays usable while other programs ask the model in it: the time from frame to frame where 60
-// frames a second are asked for, while a conversation of the window's own is answered again and again. It prints where
-// the local server is, for tests/clients/load.py, and is told for how many seconds; QT_QPA_PLATFORM=offscreen
+// Measures whether the window stays usable while other programs ask the model in it: the time from frame to frame where
+// 60 frames a second are asked for, while a conversation of the window's own is answered again and again. It prints
+// where the local server is, for tests/clients/load.py, and is told for how many seconds; QT_QPA_PLATFORM=offscreen
 // QT_QUICK_BACKEND=software.
 #include "app/program.h"
 #include "app/system/drawing_priority.h"

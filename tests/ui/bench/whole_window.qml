@@ -1,4 +1,4 @@
-// The whole window.
+// Shows the whole window, to be measured.
 import QtQuick
 import Spillway.Tests
 import Spillway.Ui
