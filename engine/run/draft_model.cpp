@@ -50,16 +50,17 @@ std::unique_ptr<DraftSequence> DraftSequence::branch(int tokens) const
     return copy;
 }
 
-/// Divides what is left for further conversations between both, by what a page of each takes.
-static void share_memory(KvCache& own, KvCache& draft)
+/// Both models' conversations share what memory is left.
+DraftModel::DraftModel(std::unique_ptr<LoadedModel> model, LoadedModel& guessed_for)
+    : model_(std::move(model))
+    , guessed_for_(guessed_for)
 {
-    const double pages = double(own.page_bytes()) + double(draft.page_bytes());
-    for (KvCache* const cache : {&own, &draft}) {
-        KvMemoryLimit limit = cache->memory_limit();
-        if (limit.bytes != KvMemoryLimit{}.bytes)
-            limit.bytes = std::int64_t(double(limit.bytes) * double(cache->page_bytes()) / pages);
-        cache->limit_memory(limit);
-    }
+    guessed_for_.kv_room().join(model_->cache());
+}
+
+DraftModel::~DraftModel()
+{
+    guessed_for_.kv_room().leave(model_->cache());
 }
 
 Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request, LoadedModel& model,
@@ -72,8 +73,7 @@ Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request,
         return tl::unexpected(loaded.error());
     if (Status ok = same_vocabulary(model.tokenizer().vocabulary(), (*loaded)->tokenizer().vocabulary()); !ok)
         return tl::unexpected(ok.error());
-    share_memory(model.cache(), (*loaded)->cache());
-    return std::unique_ptr<DraftModel>(new DraftModel(std::move(*loaded)));
+    return std::unique_ptr<DraftModel>(new DraftModel(std::move(*loaded), model));
 }
 
 DraftModelTelemetry DraftModel::telemetry() const
