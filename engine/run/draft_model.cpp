@@ -55,6 +55,7 @@ DraftModel::DraftModel(std::unique_ptr<LoadedModel> model, LoadedModel& guessed_
     : model_(std::move(model))
     , guessed_for_(guessed_for)
 {
+    model_->cache().states().ask_for_more([this] { return make_room(); });
     guessed_for_.kv_room().join(model_->cache());
 }
 
@@ -87,11 +88,12 @@ DraftModelTelemetry DraftModel::telemetry() const
     return t;
 }
 
-bool DraftModel::make_room_for(const DraftSequence& sequence)
+bool DraftModel::make_room()
 {
     DraftSequence* oldest = nullptr;
     for (DraftSequence* other : sequences_)
-        if (other != &sequence && !other->kv.pages.empty() && (!oldest || other->kv.last_used < oldest->kv.last_used))
+        if (other->kv.last_used != uses_ && !other->kv.pages.empty() &&
+            (!oldest || other->kv.last_used < oldest->kv.last_used))
             oldest = other;
     if (!oldest)
         return false;

@@ -49,9 +49,9 @@ public:
     /// Returns its memory, and nothing of what it has guessed.
     DraftModelTelemetry telemetry() const;
 
-    /// There is no room for a sequence: that of another conversation which was used longest ago gives up its KV. False:
-    /// there is none.
-    bool make_room_for(const DraftSequence& sequence);
+    /// There is no room for the sequence in use: that of another conversation which was used longest ago gives up its
+    /// KV. False: there is none.
+    bool make_room();
     void use(DraftSequence& sequence) { sequence.kv.last_used = ++uses_; }
 
     /// Something went wrong that will again: it guesses nothing more.
