@@ -6,6 +6,7 @@
 #include "engine/plan/model_costs.h"
 #include "engine/run/events.h"
 #include "engine/run/placement_checks.h"
+#include "engine/run/placement_commands.h"
 
 #include <algorithm>
 #include <iterator>
@@ -47,6 +48,13 @@ bool same_device(const PlacementOptions& a, const PlacementOptions& b)
 std::string device_name(const OnDevice* device)
 {
     return device ? device->id() : "cpu";
+}
+
+Status check_device(const OnDevice* device)
+{
+    if (!device)
+        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
+    return {};
 }
 
 }  // namespace
@@ -526,122 +534,9 @@ void ModelPlacement::want_planned_layers()
 
 // ---- what is asked for ----
 
-Status ModelPlacement::need_device() const
-{
-    if (!on_device_)
-        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
-    return {};
-}
-
-/// What each command does.
-struct ModelPlacement::CarryOut {
-    ModelPlacement& to;
-
-    /// The options are changed so, where that makes sense.
-    template <class Change>
-    Status choose(const Change& change) const
-    {
-        PlacementOptions wish = to.options_;
-        change(wish);
-        if (Status ok = check(wish); !ok)
-            return ok;
-        to.options_ = std::move(wish);
-        return {};
-    }
-
-    Status operator()(const SetDeviceLayers& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.device_layers = command.layers; }); !ok)
-            return ok;
-        to.next_.reset();
-        to.want_planned_layers();
-        to.returning_ = Event::Cause::Split;
-        return {};
-    }
-
-    Status operator()(const SetHostExperts& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.host_expert_layers = command.layers; }); !ok)
-            return ok;
-        if (to.next_)
-            to.next_->options.host_expert_layers = command.layers;
-        else
-            to.want_planned_layers();
-        to.returning_ = Event::Cause::Split;
-        return {};
-    }
-
-    Status operator()(const SetExpertCache& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.expert_cache_bytes = command.bytes; }); !ok)
-            return ok;
-        to.experts_.try_copies_again();
-        if (to.next_)
-            to.next_->options.expert_cache_bytes = command.bytes;
-        else
-            to.want_planned_layers();
-        to.returning_ = Event::Cause::Split;
-        return {};
-    }
-
-    Status operator()(const SetVramBudget& command) const
-    {
-        if (command.bytes < 0)
-            return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
-        to.options_.vram_budget_bytes = command.bytes;
-        if (to.next_) {
-            to.next_->options.vram_budget_bytes = command.bytes;
-            if (to.next_->device)
-                to.next_->device->vram().set_limit(command.bytes);
-        }
-        to.experts_.try_copies_again();
-        to.on_device_->vram().set_limit(command.bytes);
-        to.relieve(Event::Cause::User);
-        return {};
-    }
-
-    Status operator()(const SetOtherPrograms& command) const
-    {
-        if (command.bytes < 0)
-            return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
-        if (!to.on_device_->emulated())
-            return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
-        to.on_device_->emulated()->set_other_programs_bytes(command.bytes);
-        to.experts_.try_copies_again();
-        to.relieve(Event::Cause::OtherProgram);
-        return {};
-    }
-
-    Status operator()(const SetWatermark& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.watermark = command.share; }); !ok)
-            return ok;
-        to.on_device_->vram().set_watermark(command.share);
-        to.relieve(Event::Cause::User);
-        return {};
-    }
-
-    Status operator()(const SetKvPolicy& command) const
-    {
-        to.options_.kv_policy = command.policy;
-        to.on_device_->pager().set_policy(command.policy);
-        to.drop_host_copies();
-        return {};
-    }
-
-    Status operator()(const SetKvOffloadShare& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.kv_offload_share = command.share; }); !ok)
-            return ok;
-        to.on_device_->pager().set_offload_share(command.share);
-        to.returning_ = Event::Cause::User;
-        return {};
-    }
-};
-
 Status ModelPlacement::apply(const PlacementCommand& command)
 {
-    if (Status ok = need_device(); !ok)
+    if (Status ok = check_device(on_device_.get()); !ok)
         return ok;
     adaptation_.forget_change();
     return std::visit(CarryOut{*this}, command);
@@ -649,7 +544,7 @@ Status ModelPlacement::apply(const PlacementCommand& command)
 
 Status ModelPlacement::set_pins(const KvSequence& sequence, std::span<const TokenRange> pins)
 {
-    if (Status ok = need_device(); !ok)
+    if (Status ok = check_device(on_device_.get()); !ok)
         return ok;
     on_device_->pager().set_pins(sequence.pages, pins);
     ++kv_changes_;

@@ -112,7 +112,6 @@ public:
     std::vector<Event> take_events();
 
 private:
-    Status need_device() const;
     struct CarryOut;  // a command
     Result<NextDevice> open_next(const PlacementOptions& options, const StepLimits& limits) const;
     void adopt(std::unique_ptr<OnDevice> opened);
