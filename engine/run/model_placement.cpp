@@ -331,6 +331,8 @@ bool ModelPlacement::advance()
     on_device_->pager().trim_windows();
     if (follow_other_programs())
         return true;
+    if (wanted_ < given_up_from_ && !next_ && !on_device_->pager().others_in_use())
+        want_again(std::exchange(given_up_from_, 0), Event::Cause::Watermark);
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;
@@ -444,6 +446,8 @@ bool ModelPlacement::give_up_layer()
         drop_host_copies();
         return true;
     }
+    if (on_device_->pager().others_in_use())
+        given_up_from_ = std::max(given_up_from_, wanted_);
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();
     return true;
@@ -476,7 +480,7 @@ void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
     if (cause == Event::Cause::User)
-        relieved_from_ = 0;
+        relieved_from_ = given_up_from_ = 0;
     on_device_->pager().trim_windows();
     wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     while (layers() > wanted_)
@@ -512,18 +516,24 @@ bool ModelPlacement::follow_other_programs()
     }
     if (wanted_ < relieved_from_ && mark - relieved_at_ > on_device_->layout().layer(wanted_).weights) {
         relieved_at_ = mark;
-        const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, relieved_from_);
-        wanted_ = experts_.make(*on_device_, options_, planned);
-        returning_ = Event::Cause::OtherProgram;
+        want_again(relieved_from_, Event::Cause::OtherProgram);
         if (wanted_ >= relieved_from_)
             relieved_from_ = 0;
     }
     return false;
 }
 
+/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before.
+void ModelPlacement::want_again(int before, Event::Cause cause)
+{
+    const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, before);
+    wanted_ = experts_.make(*on_device_, options_, planned);
+    returning_ = cause;
+}
+
 void ModelPlacement::want_planned_layers()
 {
-    relieved_from_ = 0;
+    relieved_from_ = given_up_from_ = 0;
     wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
     if (wanted_ < asked)
