@@ -48,6 +48,11 @@ void KvCache::lay_out_page()
     }
 }
 
+void KvCache::limit_memory(const KvMemoryLimit& limit)
+{
+    ask_for_limit([limit] { return limit; });
+}
+
 /// The limit, but not less than what is promised.
 std::int64_t KvCache::most_bytes() const
 {

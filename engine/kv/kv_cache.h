@@ -104,7 +104,7 @@ public:
     /// Bytes that pages have, those of free ones included.
     std::int64_t allocated_bytes() const { return allocated_bytes_; }
     /// Beyond it there is NoMemory. What is free gives its memory up first, for what is taken.
-    void limit_memory(const KvMemoryLimit& limit) { ask_for_limit([limit] { return limit; }); }
+    void limit_memory(const KvMemoryLimit& limit);
     /// The same of a limit that changes: it is asked for before memory is taken.
     void ask_for_limit(std::function<KvMemoryLimit()> limit) { limit_ = std::move(limit); }
     KvMemoryLimit memory_limit() const { return limit_(); }

@@ -36,7 +36,8 @@ private:
 class DraftModel
 {
 public:
-    /// `model` outlives it. BadRequest: its vocabulary is another one than the tokenizer's; the errors of LoadedModel::load().
+    /// `model` outlives it. BadRequest: its vocabulary is another one than the tokenizer's; the errors of
+    /// LoadedModel::load().
     static Result<std::unique_ptr<DraftModel>> load(const LoadRequest& request, LoadedModel& model,
                                                     const LoadedModel::Progress& progress);
     ~DraftModel();

@@ -48,9 +48,9 @@ std::optional<std::int64_t> room_for_kv(const ModelInfo& info, LoadRequest reque
 {
     request.context_tokens = info.context_in_use;
     const MemoryNeed need = memory_need(info, request, draft);
-    if (free)
-        *free -= need.total() - need.kv_bytes - need.state_bytes + kMemoryMarginBytes;
-    return free;
+    if (!free)
+        return {};
+    return *free - (need.total() - need.kv_bytes - need.state_bytes) - kMemoryMarginBytes;
 }
 
 }  // namespace
