@@ -48,29 +48,41 @@ void KvCache::lay_out_page()
     }
 }
 
-bool KvCache::within_limit(std::size_t more_bytes) const
+void KvCache::limit_memory(const KvMemoryLimit& limit)
 {
-    const std::int64_t promised =
-        limit_.pages * std::int64_t(page_bytes_) + limit_.states * std::int64_t(states_.bytes());
-    const std::int64_t taken = allocated_bytes_ + states_.allocated_bytes() + std::int64_t(more_bytes);
-    return taken <= std::max(limit_.bytes, promised);
+    ask_for_limit([limit] { return limit; });
+}
+
+/// The limit, but not less than what is promised.
+std::int64_t KvCache::most_bytes() const
+{
+    const KvMemoryLimit limit = memory_limit();
+    return std::max(limit.bytes,
+                    limit.pages * std::int64_t(page_bytes_) + limit.states * std::int64_t(states_.bytes()));
+}
+
+/// What pages and states have, and so many bytes more.
+std::int64_t KvCache::bytes_with(std::size_t more) const
+{
+    return allocated_bytes_ + states_.allocated_bytes() + std::int64_t(more);
 }
 
 /// Within the limit, if need be by what is free and has memory. No copy may be on its way from or to that.
 bool KvCache::find_room(std::size_t bytes)
 {
-    if (within_limit(bytes))
+    const std::int64_t most = most_bytes();
+    if (bytes_with(bytes) <= most)
         return true;
     if (stream_)
         stream_->clear();
     if (device_)
         (void)device_->vram().device().finish_work();  // a device that is lost copies nothing more
-    for (PageId page = 0; page < page_limit() && !within_limit(bytes); ++page)
+    for (PageId page = 0; page < page_limit() && bytes_with(bytes) > most; ++page)
         if (owners(page) == 0)
             release(std::move(memory_[std::size_t(page)]), page_bytes_);
-    while (!within_limit(bytes) && states_.give_up_free()) {
+    while (bytes_with(bytes) > most && states_.give_up_free()) {
     }
-    return within_limit(bytes);
+    return bytes_with(bytes) <= most;
 }
 
 /// All zero: attention reads whole groups of 16 keys, and those not yet written must at least be numbers. Null where
@@ -222,8 +234,10 @@ void KvCache::make_ahead(int pages)
 {
     if (!device_ || !device_->vram().device().locks_pages())
         return;
+    const std::int64_t most = most_bytes();
     for (int i = 0; i < pages; ++i)
-        if (const auto page = pool_.free_page(i); page && !memory_[std::size_t(*page)] && within_limit(page_bytes_))
+        if (const auto page = pool_.free_page(i);
+            page && !memory_[std::size_t(*page)] && bytes_with(page_bytes_) <= most)
             memory_[std::size_t(*page)] = new_memory();
 }
 

@@ -105,8 +105,10 @@ public:
     /// Bytes that pages have, those of free ones included.
     std::int64_t allocated_bytes() const { return allocated_bytes_; }
     /// Beyond it there is NoMemory. What is free gives its memory up first, for what is taken.
-    void limit_memory(const KvMemoryLimit& limit) { limit_ = limit; }
-    const KvMemoryLimit& memory_limit() const { return limit_; }
+    void limit_memory(const KvMemoryLimit& limit);
+    /// The same of a limit that changes: it is asked for before memory is taken.
+    void ask_for_limit(std::function<KvMemoryLimit()> limit) { limit_ = std::move(limit); }
+    KvMemoryLimit memory_limit() const { return limit_(); }
 
     /// Forgets the tokens from `tokens` on, and those that were lost; pages that hold none of the rest are given back.
     /// A model with recurrent layers goes back to the checkpoint before. Answers how many tokens are left.
@@ -165,7 +167,8 @@ public:
 
 private:
     void lay_out_page();
-    bool within_limit(std::size_t more_bytes) const;
+    std::int64_t most_bytes() const;
+    std::int64_t bytes_with(std::size_t more) const;
     bool find_room(std::size_t bytes);
     HugeArray new_memory();
     void release(HugeArray memory, std::size_t bytes);
@@ -181,7 +184,7 @@ private:
     PagePool pool_;
     std::vector<HugeArray> memory_;  // (pages,) none until first used, or used again after it was given up
     std::int64_t allocated_bytes_ = 0;
-    KvMemoryLimit limit_;
+    std::function<KvMemoryLimit()> limit_ = [] { return KvMemoryLimit(); };
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> damaged_;                     // (pages,)

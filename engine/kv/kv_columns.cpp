@@ -56,6 +56,14 @@ bool KvColumns::in_use(const PageFacts& facts) const
     return !in_use_.empty() && facts.used_at == of(in_use_.front()).used_at;
 }
 
+bool KvColumns::others_in_use() const
+{
+    return std::ranges::any_of(facts_, [&](const PageFacts& facts) {
+        return in_use(facts) && cache_.owners(facts.page) > 0 &&
+               std::ranges::find(in_use_, facts.page) == in_use_.end();
+    });
+}
+
 std::int64_t KvColumns::bytes() const
 {
     std::int64_t bytes = 0;

@@ -31,6 +31,8 @@ public:
     const PageFacts& of(PageId page) const { return facts_[std::size_t(page)]; }
     std::span<const PageId> pages_in_use() const { return in_use_; }  // in their order
     bool in_use(const PageFacts& facts) const;
+    /// Whether another conversation is in use beside the one that was used last: its windows stay, too.
+    bool others_in_use() const;
 
     /// Layers [0, count) are on the device from now on.
     void set_layers(int count) { layers_ = count; }

@@ -44,6 +44,7 @@ public:
     void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
     /// The conversation in use is this one, which another device held, or none: its columns come to this one.
     void use(std::span<const PageId> pages, int tokens);
+    bool others_in_use() const { return columns_.others_in_use(); }
     bool pinned(PageId page) const { return columns_.of(page).pinned; }
 
     /// Call it before a step that computes tokens [first, first + count) of the sequence: the blocks they write and

@@ -30,6 +30,14 @@ RecurrentStates::RecurrentStates(const std::vector<int>& floats, int limit)
 
 StateId RecurrentStates::take()
 {
+    StateId state = take_free();
+    while (state == kNoState && give_up_ && give_up_())
+        state = take_free();
+    return state;
+}
+
+StateId RecurrentStates::take_free()
+{
     if (free_.empty())
         return kNoState;
     const StateId state = free_.back();

@@ -44,6 +44,8 @@ public:
     std::int64_t allocated_bytes() const { return allocated_bytes_; }
     /// Asked from now on before a state gets memory: whether there may be so many bytes more.
     void ask_before_memory(std::function<bool(std::size_t)> may_take) { may_take_ = std::move(may_take); }
+    /// Asked from now on where no state can be had: whether a sequence that nobody needs now has given something up.
+    void ask_for_more(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
     /// The memory of one free state goes back to the system. False: none has any.
     bool give_up_free();
 
@@ -57,7 +59,8 @@ public:
     /// Makes a checkpoint of the sequence as it is. Where the state lies on a device that does not answer, or is lost,
     /// there is none: then the next step knows.
     void keep(KvSequence& sequence);
-    /// Gives up the newest checkpoint. Precondition: there is one.
+    /// Gives up the oldest checkpoint, that of the shared tokens last; below the newest. Precondition: there is one.
+    void drop_oldest(KvSequence& sequence);
     void drop_newest(KvSequence& sequence);
     /// Gives `to`, which has none, the state after reachable(tokens) tokens of `from` and the checkpoints before it;
     /// answers how many tokens that are.
@@ -102,7 +105,7 @@ private:
     Slot& at(StateId state) { return slots_[std::size_t(state)]; }
     const Slot& at(StateId state) const { return slots_[std::size_t(state)]; }
     StateId share(StateId state);
-    void drop_oldest(KvSequence& sequence);
+    StateId take_free();
 
     std::vector<int> floats_;           // (layers,)
     std::vector<std::size_t> offsets_;  // (layers,) bytes from a state's start
@@ -111,6 +114,7 @@ private:
     std::vector<StateId> free_;
     std::int64_t allocated_bytes_ = 0;
     std::function<bool(std::size_t)> may_take_;
+    std::function<bool()> give_up_;
     DeviceStates* device_ = nullptr;
 };
 

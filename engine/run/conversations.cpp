@@ -67,7 +67,7 @@ void Conversations::use(SequenceId sequence)
         used->kv.last_used = ++uses_;
 }
 
-bool Conversations::forget_oldest(KvCache& cache)
+bool Conversations::take_from_oldest(KvCache& cache)
 {
     Conversation* oldest = nullptr;
     for (auto& [id, conversation] : kept_)
@@ -76,6 +76,10 @@ bool Conversations::forget_oldest(KvCache& cache)
             oldest = &conversation;
     if (!oldest)
         return false;
+    if (!oldest->kv.checkpoints.empty()) {
+        cache.states().drop_oldest(oldest->kv);
+        return true;
+    }
     cache.truncate(oldest->kv, 0);
     oldest->draft.reset();
     oldest->mtp.reset();

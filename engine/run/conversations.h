@@ -34,9 +34,9 @@ public:
 
     SequenceId last_used() const { return last_used_; }
 
-    /// Takes the KV from the conversation that was used longest ago of those that are not answered now; it is prefilled
-    /// again when it goes on. False: none of them has any.
-    bool forget_oldest(KvCache& cache);
+    /// The conversation that was used longest ago, of those that are not answered now, gives up its oldest checkpoint,
+    /// and where it has none its KV: it is prefilled again when it goes on. False: none of them has any.
+    bool take_from_oldest(KvCache& cache);
 
 private:
     std::map<SequenceId, Conversation> kept_;

@@ -50,16 +50,18 @@ std::unique_ptr<DraftSequence> DraftSequence::branch(int tokens) const
     return copy;
 }
 
-/// Divides what is left for further conversations between both, by what a page of each takes.
-static void share_memory(KvCache& own, KvCache& draft)
+/// Both models' conversations share what memory is left.
+DraftModel::DraftModel(std::unique_ptr<LoadedModel> model, LoadedModel& guessed_for)
+    : model_(std::move(model))
+    , guessed_for_(guessed_for)
 {
-    const double pages = double(own.page_bytes()) + double(draft.page_bytes());
-    for (KvCache* const cache : {&own, &draft}) {
-        KvMemoryLimit limit = cache->memory_limit();
-        if (limit.bytes != KvMemoryLimit{}.bytes)
-            limit.bytes = std::int64_t(double(limit.bytes) * double(cache->page_bytes()) / pages);
-        cache->limit_memory(limit);
-    }
+    model_->cache().states().ask_for_more([this] { return make_room(); });
+    guessed_for_.kv_room().join(model_->cache());
+}
+
+DraftModel::~DraftModel()
+{
+    guessed_for_.kv_room().leave(model_->cache());
 }
 
 Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request, LoadedModel& model,
@@ -72,8 +74,7 @@ Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request,
         return tl::unexpected(loaded.error());
     if (Status ok = same_vocabulary(model.tokenizer().vocabulary(), (*loaded)->tokenizer().vocabulary()); !ok)
         return tl::unexpected(ok.error());
-    share_memory(model.cache(), (*loaded)->cache());
-    return std::unique_ptr<DraftModel>(new DraftModel(std::move(*loaded)));
+    return std::unique_ptr<DraftModel>(new DraftModel(std::move(*loaded), model));
 }
 
 DraftModelTelemetry DraftModel::telemetry() const
@@ -87,11 +88,12 @@ DraftModelTelemetry DraftModel::telemetry() const
     return t;
 }
 
-bool DraftModel::make_room_for(const DraftSequence& sequence)
+bool DraftModel::make_room()
 {
     DraftSequence* oldest = nullptr;
     for (DraftSequence* other : sequences_)
-        if (other != &sequence && !other->kv.pages.empty() && (!oldest || other->kv.last_used < oldest->kv.last_used))
+        if (other->kv.last_used != uses_ && !other->kv.pages.empty() &&
+            (!oldest || other->kv.last_used < oldest->kv.last_used))
             oldest = other;
     if (!oldest)
         return false;

@@ -36,9 +36,13 @@ private:
 class DraftModel
 {
 public:
-    /// BadRequest: its vocabulary is another one than the tokenizer's; the errors of LoadedModel::load().
+    /// `model` outlives it. BadRequest: its vocabulary is another one than the tokenizer's; the errors of
+    /// LoadedModel::load().
     static Result<std::unique_ptr<DraftModel>> load(const LoadRequest& request, LoadedModel& model,
                                                     const LoadedModel::Progress& progress);
+    ~DraftModel();
+    DraftModel(const DraftModel&) = delete;
+    DraftModel& operator=(const DraftModel&) = delete;
 
     const ModelInfo& info() const { return model_->info(); }
     LoadedModel& model() { return *model_; }
@@ -46,9 +50,9 @@ public:
     /// Returns its memory, and nothing of what it has guessed.
     DraftModelTelemetry telemetry() const;
 
-    /// There is no room for a sequence: that of another conversation which was used longest ago gives up its KV. False:
-    /// there is none.
-    bool make_room_for(const DraftSequence& sequence);
+    /// There is no room for the sequence in use: that of another conversation which was used longest ago gives up its
+    /// KV. False: there is none.
+    bool make_room();
     void use(DraftSequence& sequence) { sequence.kv.last_used = ++uses_; }
 
     /// Something went wrong that will again: it guesses nothing more.
@@ -59,12 +63,10 @@ public:
 
 private:
     friend class DraftSequence;
-    explicit DraftModel(std::unique_ptr<LoadedModel> model)
-        : model_(std::move(model))
-    {
-    }
+    DraftModel(std::unique_ptr<LoadedModel> model, LoadedModel& guessed_for);
 
     std::unique_ptr<LoadedModel> model_;
+    LoadedModel& guessed_for_;
     std::vector<DraftSequence*> sequences_;  // that there are
     std::uint64_t uses_ = 0;
     bool given_up_ = false;

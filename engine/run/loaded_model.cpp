@@ -41,6 +41,18 @@ Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t 
                                            std::to_string(free_bytes >> 20) + " MiB are free");
 }
 
+/// What all conversations may have of the memory that was free before the weights were read: all but what else is
+/// needed.
+std::optional<std::int64_t> room_for_kv(const ModelInfo& info, LoadRequest request, const ModelInfo* draft,
+                                        std::optional<std::int64_t> free)
+{
+    request.context_tokens = info.context_in_use;
+    const MemoryNeed need = memory_need(info, request, draft);
+    if (!free)
+        return {};
+    return *free - (need.total() - need.kv_bytes - need.state_bytes) - kMemoryMarginBytes;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& request, const Progress& progress)
@@ -89,7 +101,8 @@ try {
     model->describe_saved_kv();
     if (const auto ok = model->place_layers(chosen, progress); !ok)
         return tl::unexpected(ok.error());
-    model->limit_kv_memory(chosen, beside, free);
+    model->kv_room_ = std::make_unique<KvRoom>(*model->placement_, room_for_kv(model->info_, chosen, beside, free));
+    model->kv_room_->join(*model->cache_);
     return model;
 } catch (...) {
     return caught("for this model and context");
@@ -221,25 +234,6 @@ void LoadedModel::allocate(const LoadRequest& request, const ModelInfo* draft)
         keep_free = kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes + need.draft_bytes;
     host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_, keep_free);
     placement_ = std::make_unique<ModelPlacement>(ModelOnHost{h_, weights_, *host_weights_, *cpu_, *cache_});
-}
-
-/// A conversation that fills the context is promised; further ones share what the host has left beside the weights that
-/// it computes with. Those are mapped: the system calls their memory available, though KV there would drive them out.
-void LoadedModel::limit_kv_memory(const LoadRequest& request, const ModelInfo* draft, std::optional<std::int64_t> free)
-{
-    KvMemoryLimit limit;
-    limit.pages = cache_->page_limit() / kConversationsInCache;
-    limit.states = RecurrentStates::kMostOfSequence + 1;
-    if (free) {
-        LoadRequest in_use = request;
-        in_use.context_tokens = info_.context_in_use;
-        const MemoryNeed need = memory_need(info_, in_use, draft);
-        const auto device = placement_->telemetry();
-        const bool on_gpu = device && !placement_->host_waits_for_link();
-        const std::int64_t elsewhere = on_gpu ? device->weight_bytes - device->expert_cache_bytes : 0;
-        limit.bytes = *free - (need.total() - need.kv_bytes - need.state_bytes) + elsewhere - kMemoryMarginBytes;
-    }
-    cache_->limit_memory(limit);
 }
 
 /// A context beyond the original one chooses other frequencies in some models, and with them other keys.

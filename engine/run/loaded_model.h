@@ -8,6 +8,7 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/grammar/token_trie.h"
 #include "engine/kv/saved_kv_format.h"
+#include "engine/run/kv_room.h"
 #include "engine/run/model_placement.h"
 #include "engine/template/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
@@ -56,6 +57,7 @@ public:
     const std::shared_ptr<const TokenTrie>& token_trie(Marks marks);
     KvCache& cache() { return *cache_; }
     const KvCache& cache() const { return *cache_; }
+    KvRoom& kv_room() { return *kv_room_; }
     CpuBackend& cpu() { return *cpu_; }
     const CpuBackend& cpu() const { return *cpu_; }
     /// Measures where the time of its steps goes.
@@ -116,7 +118,6 @@ private:
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request, const ModelInfo* draft);
     Status bring_weights_in(const Progress& progress);
-    void limit_kv_memory(const LoadRequest& request, const ModelInfo* draft, std::optional<std::int64_t> free);
     void describe_saved_kv();
     StepLimits step_limits() const;
     Status place_layers(const LoadRequest& request, const Progress& progress);
@@ -144,6 +145,7 @@ private:
     std::unique_ptr<KvCache> cache_;
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;
     std::unique_ptr<ModelPlacement> placement_;
+    std::unique_ptr<KvRoom> kv_room_;
     std::unique_ptr<Decoder> decoder_;
     StepClock clock_;
     std::vector<RowGroup> last_;   // groups of the last step; their tokens are gone

@@ -84,6 +84,8 @@ try {
     if (!model)
         return tl::unexpected(model.error());
     state_.model = std::move(*model);
+    state_.model->cache().states().ask_for_more(
+        [this] { return state_.conversations.take_from_oldest(state_.model->cache()); });
     if (Status ok = load_draft(request, progress); !ok) {
         unload();
         return tl::unexpected(ok.error());
@@ -354,11 +356,11 @@ void LocalEngine::end_all_turns()
         }
 }
 
-/// Frees memory for a conversation that goes on: one that is not answered now is forgotten, or memory of saving is
+/// Frees memory for a conversation that goes on: one that is not answered now gives some up, or memory of saving is
 /// given back.
 bool LocalEngine::make_room()
 {
-    return state_.conversations.forget_oldest(state_.model->cache()) || state_.saved.release_all(*state_.model, {});
+    return state_.conversations.take_from_oldest(state_.model->cache()) || state_.saved.release_all(*state_.model, {});
 }
 
 Result<int> LocalEngine::count_tokens(std::string_view text, std::stop_token stop) const

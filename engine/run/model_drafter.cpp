@@ -109,7 +109,7 @@ void ModelDrafter::take_failure(const Error& error)
     const bool lacks_room = error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
     if (!lacks_room)
         of_.draft.give_up(error);
-    else if (!of_.draft.make_room_for(of_.sequence))
+    else if (!of_.draft.make_room())
         rest();
 }
 

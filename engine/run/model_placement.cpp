@@ -6,6 +6,7 @@
 #include "engine/plan/model_costs.h"
 #include "engine/run/events.h"
 #include "engine/run/placement_checks.h"
+#include "engine/run/placement_commands.h"
 
 #include <algorithm>
 #include <iterator>
@@ -47,6 +48,13 @@ bool same_device(const PlacementOptions& a, const PlacementOptions& b)
 std::string device_name(const OnDevice* device)
 {
     return device ? device->id() : "cpu";
+}
+
+Status check_device(const OnDevice* device)
+{
+    if (!device)
+        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
+    return {};
 }
 
 }  // namespace
@@ -323,6 +331,8 @@ bool ModelPlacement::advance()
     on_device_->pager().trim_windows();
     if (follow_other_programs())
         return true;
+    if (wanted_ < given_up_from_ && !next_ && !on_device_->pager().others_in_use())
+        want_again(std::exchange(given_up_from_, 0), Event::Cause::Watermark);
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;
@@ -436,6 +446,8 @@ bool ModelPlacement::give_up_layer()
         drop_host_copies();
         return true;
     }
+    if (on_device_->pager().others_in_use())
+        given_up_from_ = std::max(given_up_from_, wanted_);
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();
     return true;
@@ -468,7 +480,7 @@ void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
     if (cause == Event::Cause::User)
-        relieved_from_ = 0;
+        relieved_from_ = given_up_from_ = 0;
     on_device_->pager().trim_windows();
     wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     while (layers() > wanted_)
@@ -504,18 +516,24 @@ bool ModelPlacement::follow_other_programs()
     }
     if (wanted_ < relieved_from_ && mark - relieved_at_ > on_device_->layout().layer(wanted_).weights) {
         relieved_at_ = mark;
-        const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, relieved_from_);
-        wanted_ = experts_.make(*on_device_, options_, planned);
-        returning_ = Event::Cause::OtherProgram;
+        want_again(relieved_from_, Event::Cause::OtherProgram);
         if (wanted_ >= relieved_from_)
             relieved_from_ = 0;
     }
     return false;
 }
 
+/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before.
+void ModelPlacement::want_again(int before, Event::Cause cause)
+{
+    const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, before);
+    wanted_ = experts_.make(*on_device_, options_, planned);
+    returning_ = cause;
+}
+
 void ModelPlacement::want_planned_layers()
 {
-    relieved_from_ = 0;
+    relieved_from_ = given_up_from_ = 0;
     wanted_ = experts_.make(*on_device_, options_, on_device_->planned_layers(options_));
     const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
     if (wanted_ < asked)
@@ -526,122 +544,9 @@ void ModelPlacement::want_planned_layers()
 
 // ---- what is asked for ----
 
-Status ModelPlacement::need_device() const
-{
-    if (!on_device_)
-        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
-    return {};
-}
-
-/// Holds what each command does.
-struct ModelPlacement::CarryOut {
-    ModelPlacement& to;
-
-    /// The options are changed so, where that makes sense.
-    template <class Change>
-    Status choose(const Change& change) const
-    {
-        PlacementOptions wish = to.options_;
-        change(wish);
-        if (Status ok = check(wish); !ok)
-            return ok;
-        to.options_ = std::move(wish);
-        return {};
-    }
-
-    Status operator()(const SetDeviceLayers& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.device_layers = command.layers; }); !ok)
-            return ok;
-        to.next_.reset();
-        to.want_planned_layers();
-        to.returning_ = Event::Cause::Split;
-        return {};
-    }
-
-    Status operator()(const SetHostExperts& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.host_expert_layers = command.layers; }); !ok)
-            return ok;
-        if (to.next_)
-            to.next_->options.host_expert_layers = command.layers;
-        else
-            to.want_planned_layers();
-        to.returning_ = Event::Cause::Split;
-        return {};
-    }
-
-    Status operator()(const SetExpertCache& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.expert_cache_bytes = command.bytes; }); !ok)
-            return ok;
-        to.experts_.try_copies_again();
-        if (to.next_)
-            to.next_->options.expert_cache_bytes = command.bytes;
-        else
-            to.want_planned_layers();
-        to.returning_ = Event::Cause::Split;
-        return {};
-    }
-
-    Status operator()(const SetVramBudget& command) const
-    {
-        if (command.bytes < 0)
-            return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
-        to.options_.vram_budget_bytes = command.bytes;
-        if (to.next_) {
-            to.next_->options.vram_budget_bytes = command.bytes;
-            if (to.next_->device)
-                to.next_->device->vram().set_limit(command.bytes);
-        }
-        to.experts_.try_copies_again();
-        to.on_device_->vram().set_limit(command.bytes);
-        to.relieve(Event::Cause::User);
-        return {};
-    }
-
-    Status operator()(const SetOtherPrograms& command) const
-    {
-        if (command.bytes < 0)
-            return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
-        if (!to.on_device_->emulated())
-            return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
-        to.on_device_->emulated()->set_other_programs_bytes(command.bytes);
-        to.experts_.try_copies_again();
-        to.relieve(Event::Cause::OtherProgram);
-        return {};
-    }
-
-    Status operator()(const SetWatermark& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.watermark = command.share; }); !ok)
-            return ok;
-        to.on_device_->vram().set_watermark(command.share);
-        to.relieve(Event::Cause::User);
-        return {};
-    }
-
-    Status operator()(const SetKvPolicy& command) const
-    {
-        to.options_.kv_policy = command.policy;
-        to.on_device_->pager().set_policy(command.policy);
-        to.drop_host_copies();
-        return {};
-    }
-
-    Status operator()(const SetKvOffloadShare& command) const
-    {
-        if (Status ok = choose([&](PlacementOptions& options) { options.kv_offload_share = command.share; }); !ok)
-            return ok;
-        to.on_device_->pager().set_offload_share(command.share);
-        to.returning_ = Event::Cause::User;
-        return {};
-    }
-};
-
 Status ModelPlacement::apply(const PlacementCommand& command)
 {
-    if (Status ok = need_device(); !ok)
+    if (Status ok = check_device(on_device_.get()); !ok)
         return ok;
     adaptation_.forget_change();
     return std::visit(CarryOut{*this}, command);
@@ -649,7 +554,7 @@ Status ModelPlacement::apply(const PlacementCommand& command)
 
 Status ModelPlacement::set_pins(const KvSequence& sequence, std::span<const TokenRange> pins)
 {
-    if (Status ok = need_device(); !ok)
+    if (Status ok = check_device(on_device_.get()); !ok)
         return ok;
     on_device_->pager().set_pins(sequence.pages, pins);
     ++kv_changes_;

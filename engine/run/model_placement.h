@@ -112,7 +112,6 @@ public:
     std::vector<Event> take_events();
 
 private:
-    Status need_device() const;
     struct CarryOut;  // a command
     Result<NextDevice> open_next(const PlacementOptions& options, const StepLimits& limits) const;
     void adopt(std::unique_ptr<OnDevice> opened);
@@ -132,14 +131,15 @@ private:
     void begin_to_adapt();
     void relieve(Event::Cause cause);
     bool follow_other_programs();
+    void want_again(int before, Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 
     ModelOnHost model_;
     PlacementOptions options_;
-    std::unique_ptr<OnDevice> on_device_;  // null: all is on the host
-    int wanted_ = 0;                       // layers
-    std::int64_t relieved_at_ = 0;         // high mark at which steps were short last, or layers came back
-    int relieved_from_ = 0;                // layers that were wanted before others took their room; 0: they did not
+    std::unique_ptr<OnDevice> on_device_;        // null: all is on the host
+    int wanted_ = 0;                             // layers
+    std::int64_t relieved_at_ = 0;               // high mark at which steps were short last, or layers came back
+    int relieved_from_ = 0, given_up_from_ = 0;  // layers before programs, or conversations, took their room; or 0
     ExpertsPlan experts_;
     PlacementAdaptation adaptation_;
     std::optional<NextDevice> next_;  // comes when no layer lies on a device any more

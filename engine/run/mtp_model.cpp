@@ -26,9 +26,16 @@ int page_limit(const LoadedModel& model)
 
 }  // namespace
 
+MtpSequence::MtpSequence(MtpModel& of)
+    : of_(of)
+{
+    of_.sequences_.push_back(this);
+}
+
 MtpSequence::~MtpSequence()
 {
     of_.forget(*this);
+    std::erase(of_.sequences_, this);
 }
 
 std::unique_ptr<MtpSequence> MtpSequence::branch(int tokens) const
@@ -64,9 +71,13 @@ MtpModel::MtpModel(LoadedModel& model, Hyperparameters h, Weights weights)
     , guess_(std::size_t(h_.embedding_length))
 {
     placement_.place_head(model.cpu(), head_);
+    model_.kv_room().join(cache_);
 }
 
-MtpModel::~MtpModel() = default;
+MtpModel::~MtpModel()
+{
+    model_.kv_room().leave(cache_);
+}
 
 bool MtpModel::may_pay() const
 {
@@ -175,7 +186,7 @@ Status MtpModel::append(MtpSequence& sequence, std::span<const int> tokens, std:
     group.first = sequence.kv_.length();
     group.wanted = 1;
     group.stop = stop;
-    if (Status ok = cache_.reserve(sequence.kv_, group.first + group.count()); !ok)
+    if (Status ok = reserve(sequence, group.first + group.count()); !ok)
         return ok;
     host_weights_.use_layer(0, LayerPart::Whole, model_.cpu().pool());
     head_ = weights_.head;
@@ -193,6 +204,30 @@ Status MtpModel::append(MtpSequence& sequence, std::span<const int> tokens, std:
         return model_.cpu().take_status();
     cache_.truncate(sequence.kv_, group.first);
     return fail(Error::Code::Cancelled, "the step was stopped");
+}
+
+/// Makes room for so many tokens, if need be with the memory of conversations that used it longest ago.
+Status MtpModel::reserve(MtpSequence& sequence, int tokens)
+{
+    sequence.kv_.last_used = ++uses_;
+    Status done = cache_.reserve(sequence.kv_, tokens);
+    while (!done && make_room_for(sequence))
+        done = cache_.reserve(sequence.kv_, tokens);
+    return done;
+}
+
+/// Another conversation gives up what it has. False: none has any.
+bool MtpModel::make_room_for(const MtpSequence& sequence)
+{
+    MtpSequence* oldest = nullptr;
+    for (MtpSequence* const other : sequences_)
+        if (other != &sequence && !other->kv_.pages.empty() &&
+            (!oldest || other->kv_.last_used < oldest->kv_.last_used))
+            oldest = other;
+    if (!oldest)
+        return false;
+    forget(*oldest);
+    return true;
 }
 
 std::span<const float> MtpModel::logits()

@@ -5,6 +5,7 @@
 #include "engine/run/draft_model.h"
 #include "engine/run/loaded_model.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,10 +23,8 @@ class MtpModel;
 class MtpSequence
 {
 public:
-    explicit MtpSequence(MtpModel& of)
-        : of_(of)
-    {
-    }
+    /// Throws std::bad_alloc.
+    explicit MtpSequence(MtpModel& of);
     ~MtpSequence();
     MtpSequence(const MtpSequence&) = delete;
     MtpSequence& operator=(const MtpSequence&) = delete;
@@ -77,6 +76,8 @@ public:
     int context_tokens() const { return model_.context_tokens(); }
 
     void forget(MtpSequence& sequence);
+    /// Its keys and values share the host's memory with the model's.
+    KvCache& cache() { return cache_; }
     /// Something went wrong that will again: it guesses nothing more.
     void give_up(const Error& error);
     bool given_up() const { return given_up_; }
@@ -95,6 +96,8 @@ private:
     Status read_waiting(MtpSequence& sequence, int left, std::span<const int> tokens, const std::stop_token& stop);
     Status append(MtpSequence& sequence, std::span<const int> tokens, std::span<const float> given,
                   const std::stop_token& stop);
+    Status reserve(MtpSequence& sequence, int tokens);
+    bool make_room_for(const MtpSequence& sequence);
 
     LoadedModel& model_;
     const Hyperparameters h_;
@@ -106,6 +109,8 @@ private:
     Placement placement_;
     Decoder decoder_;
     StepClock clock_;
+    std::vector<MtpSequence*> sequences_;  // that there are
+    std::uint64_t uses_ = 0;
     int last_row_ = 0;          // of its last step
     std::vector<float> guess_;  // (dim,) what it has made of that
     bool given_up_ = false;

@@ -73,17 +73,18 @@ Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvR
     return SavedKvMiss::None;
 }
 
-/// A recurrent layer goes on from the newest saved state that the restored tokens reach.
+/// A recurrent layer goes on from the newest saved state that the restored tokens reach. That one comes first, since
+/// there may be no memory for another.
 void restore_states(KvCache& cache, KvSequence& sequence, SavedKvReader& reader)
 {
     RecurrentStates& states = cache.states();
     states.give_back(sequence.state);
-    for (int number = 0; number < reader.states() && states.any(); ++number) {
+    for (int number = reader.states() - 1; number >= 0 && states.any(); --number) {
         StateId state = states.take();
         if (state == kNoState)
             break;
         if (const int tokens = reader.read_state(number, sequence.ids, states.host_bytes(state)); tokens > 0)
-            sequence.checkpoints.push_back({tokens, state});
+            sequence.checkpoints.insert(sequence.checkpoints.begin(), StateCheckpoint{tokens, state});
         else
             states.give_back(state);
     }

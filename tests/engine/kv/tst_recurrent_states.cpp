@@ -214,6 +214,24 @@ private Q_SLOTS:
         QVERIFY(other.pages.empty() && other.state == kNoState);
     }
 
+    void anotherGivesUpItsMemoryBeforeOwnCheckpointsAndDraftsGo()
+    {
+        KvCache cache = hybrid_cache(3);
+        KvSequence sequence, other;
+        cache.states().ask_for_more([&] { return !other.pages.empty() && cache.truncate(other, 0) == 0; });
+        QVERIFY(step(cache, other, 4) && step(cache, sequence, 4));
+        cache.states().keep(sequence);
+        QVERIFY(step(cache, sequence, 4));
+        QCOMPARE(other.length(), 4);
+        QVERIFY(cache.states().keep_before(sequence));
+        QCOMPARE(other.length(), 0);
+        cache.states().keep(sequence);
+        QCOMPARE(sequence.checkpoints.size(), std::size_t(2));
+        QVERIFY(step(cache, sequence, 4) && has_seen(cache, sequence, 12));  // nobody else has any
+        QCOMPARE(sequence.checkpoints.size(), std::size_t(1));
+        QCOMPARE(sequence.checkpoints.front().tokens, 8);
+    }
+
     void aStepThatFailedIsTakenBack()
     {
         KvCache cache = hybrid_cache();

@@ -98,6 +98,29 @@ private Q_SLOTS:
         }
     }
 
+    /// What conversations may have of the host's memory is what the weights leave that lie there now.
+    void layersThatComeHomeTakeTheMemoryOfConversations()
+    {
+        Gpu gpu;
+        const auto model = load(on_cuda(request_for("llama")));
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const auto limit = [&] { return model->cache().memory_limit().bytes; };
+        const auto on_gpu = [&] { return placement.telemetry()->weight_bytes; };
+        const std::int64_t most = limit(), weights = on_gpu();
+        if (most == KvMemoryLimit().bytes)
+            QSKIP("this machine does not tell how much memory is free");
+        for (const int layers : {1, 0, model->info().layers}) {
+            QVERIFY(placement.apply(SetDeviceLayers{layers}));
+            while (placement.advance()) {
+            }
+            QCOMPARE(placement.layers(), layers);
+            QCOMPARE(most - limit(), weights - on_gpu());
+        }
+        QVERIFY(weights > 0);
+        QCOMPARE(limit(), most);
+    }
+
     void everyArchitectureAgreesWithTheReference_data()
     {
         QTest::addColumn<QString>("base");

@@ -175,6 +175,18 @@ class TestDraftModel : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void bothModelsShareTheMemoryThatIsLeft()
+    {
+        Pair pair("llama", "cpu", "llama");
+        const auto limit = [](LoadedModel& model) { return model.cache().memory_limit().bytes; };
+        const std::int64_t half = limit(*pair.model);
+        if (half == KvMemoryLimit().bytes)
+            QSKIP("this machine does not tell how much memory is free");
+        QCOMPARE(limit(pair.draft->model()), half);
+        pair.draft.reset();
+        QVERIFY(std::abs(limit(*pair.model) - 2 * half) <= 1);
+    }
+
     void theAnswerIsThatWithout_data()
     {
         QTest::addColumn<QString>("name");

@@ -5,6 +5,8 @@
 
 #include <QtTest>
 
+#include <array>
+
 using namespace test_support;
 
 namespace {
@@ -120,6 +122,41 @@ private Q_SLOTS:
         }
         QVERIFY(model->placement().take_events().empty());
         model->cache().truncate(kv, 0);
+    }
+
+    /// The windows of many answers side by side have no room beside all layers. When one answer is left, they come
+    /// back.
+    void layersComeBackWhenAnswersBesideEnd()
+    {
+        LoadRequest request = emulated("gemma3", 64, KvPolicy::Merge);
+        request.placement.watermark = kHighestWatermark;
+        const auto model = load(request);
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const int layers = placement.layers();
+        const std::vector<int> ids = some_tokens(*model);
+        std::array<KvSequence, kMostRowsTogether> answers;
+        for (std::size_t i = 0; i < answers.size(); ++i)
+            placement.begin_turn();
+        const auto go_on = [&](KvSequence& kv, int to) {
+            while (kv.length() < to) {
+                const int count = std::min(model->max_rows(), to - kv.length());
+                placement.go_on({});
+                QVERIFY(model->append(kv, std::span(ids).subspan(std::size_t(kv.length()), std::size_t(count))));
+                placement.advance();
+            }
+        };
+        for (const int to : {40, 41, 42})
+            for (KvSequence& kv : answers)
+                go_on(kv, to);
+        const int side_by_side = placement.layers();
+        QVERIFY(side_by_side < layers);
+        for (KvSequence& kv : std::span(answers).subspan(1))
+            model->cache().truncate(kv, 0);
+        go_on(answers[0], 43);
+        settle(*model);
+        QCOMPARE(placement.layers(), layers);
+        model->cache().truncate(answers[0], 0);
     }
 
     // Windows take a row of blocks at the beginning of a block and let another go in its middle.

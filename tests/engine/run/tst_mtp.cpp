@@ -182,6 +182,31 @@ private Q_SLOTS:
         QVERIFY(guess_after(again, 61) == fresh(61));
     }
 
+    /// It has a share of the model's memory; where that is full, the conversation that used it longest ago gives it up.
+    void itsMemoryIsBounded()
+    {
+        WithBlock with(lying("qwen35-mtp", "cpu"));
+        KvCache& cache = with.mtp->cache();
+        const KvMemoryLimit share = cache.memory_limit(), of_model = with.model->cache().memory_limit();
+        QVERIFY(share.pages >= 512 / kBlockTokens);  // a whole context is promised
+        if (of_model.bytes != KvMemoryLimit().bytes)
+            QVERIFY(share.bytes < of_model.bytes);
+        const auto most = std::int64_t(12 * cache.page_bytes());
+        cache.limit_memory({.bytes = most});
+        const std::vector<int> tokens = some_tokens(*with.model);
+        const auto guesses = [&](MtpSequence& sequence) {
+            return with.mtp->read(sequence, std::span(tokens).first(151), {}).value_or(0) > 0;
+        };
+        KvSequence of_first, of_second;
+        MtpSequence first(*with.mtp), second(*with.mtp);
+        QVERIFY(compute(with, of_first, first, tokens, 150, 100) && guesses(first));
+        QVERIFY(compute(with, of_second, second, tokens, 150, 100) && guesses(second));
+        QVERIFY(cache.allocated_bytes() <= most);
+        QVERIFY(!guesses(first));
+        QVERIFY(compute(with, of_first, first, tokens, 160, 5));  // it begins anew
+        QVERIFY(with.mtp->read(first, std::span(tokens).first(161), {}).value_or(0) > 0);
+    }
+
     void theAnswerIsThatWithout_data()
     {
         QTest::addColumn<QString>("name");

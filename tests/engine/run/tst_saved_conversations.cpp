@@ -319,6 +319,35 @@ private Q_SLOTS:
         QVERIFY(same_bits(restored, go_on(*model, conversation.kv, ids, kAllTokens)));
     }
 
+    void theNewestStateIsKeptWhereThereIsMemoryForOne()
+    {
+        SavedConversations saved;
+        QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
+        const auto model = load_saving(request_for("qwen35", KvType::F16, 0));
+        KvCache& cache = model->cache();
+        cache.limit_memory({});
+        const std::vector<int> ids = tokens_to_save(*model);
+        Conversation conversation;
+        go_on(*model, conversation.kv, ids, kStateTokens);
+        cache.states().keep(conversation.kv);
+        go_on(*model, conversation.kv, ids, kSavedTokens);
+        saved.save(*model, conversation, "x");
+        saved.release_all(*model, 1h);
+        cache.truncate(conversation.kv, 0);
+
+        std::vector<StateId> hogs;  // take all but one
+        for (StateId state = cache.states().take(); state != kNoState; state = cache.states().take())
+            hogs.push_back(state);
+        cache.states().give_back(hogs.back());
+        Conversation opened;
+        const SavedStart start = saved.open(*model, opened, "x", [] { return true; });
+        QVERIFY(start.reader);
+        QCOMPARE(start.reader->states(), 2);
+        QCOMPARE(restore_all(*model, opened, *start.reader, ids), SavedKvMiss::None);
+        QCOMPARE(opened.kv.length(), kSavedTokens);
+        cache.truncate(opened.kv, 0);
+    }
+
     void goesOnAfterARestart()
     {
         const std::string answer = Started(*m_folder).ask(talk()).text;

@@ -265,7 +265,7 @@ private Q_SLOTS:
             conversation.answered_now = true;
             TurnHost host{*model, conversation.frames,
                           {},     {},
-                          [] {},  [&](Conversation&) { return conversations.forget_oldest(cache); }};
+                          [] {},  [&](Conversation&) { return conversations.take_from_oldest(cache); }};
             const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
             conversation.answered_now = false;
             QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
@@ -275,6 +275,45 @@ private Q_SLOTS:
         for (const SequenceId id : {first, second})
             conversations.end(id, cache);
         QCOMPARE(cache.used_pages(), 0);
+    }
+
+    /// Of a conversation that nobody answers checkpoints go first, then the rest; of the one that is answered its own
+    /// go when there is nothing else.
+    void checkpointsOfAnIdleConversationGoFirst()
+    {
+        const auto model = load(request_for("qwen35"));
+        QVERIFY(model);
+        KvCache& cache = model->cache();
+        RecurrentStates& states = cache.states();
+        cache.limit_memory({});
+        const std::vector<int> ids = some_tokens(*model);
+        Conversations conversations;
+        Conversation& idle = *conversations.find(conversations.create());
+        Conversation& answered = *conversations.find(conversations.create());
+        answered.answered_now = true;
+        const auto read = [&](KvSequence& kv, int last) {
+            while (kv.length() < last) {
+                QVERIFY(model->append(kv, std::span(ids).subspan(std::size_t(kv.length()), 20)));
+                states.keep(kv);
+            }
+        };
+        read(idle.kv, 60);
+        std::vector<StateId> hogs;  // take all but one
+        for (StateId state = states.take(); state != kNoState; state = states.take())
+            hogs.push_back(state);
+        states.give_back(hogs.back());
+        states.ask_for_more([&] { return conversations.take_from_oldest(cache); });
+
+        read(answered.kv, 60);
+        QCOMPARE(answered.kv.checkpoints.size(), std::size_t(3));
+        QCOMPARE(idle.kv.checkpoints.size(), std::size_t(1));
+        QCOMPARE(idle.kv.length(), 60);
+        read(answered.kv, 80);
+        QCOMPARE(answered.kv.checkpoints.size(), std::size_t(4));
+        QCOMPARE(idle.kv.length(), 0);
+        read(answered.kv, 100);
+        QCOMPARE(answered.kv.checkpoints.size(), std::size_t(4));
+        QCOMPARE(answered.kv.checkpoints.front().tokens, 40);
     }
 
     /// One that finds no room on the device waits until the other one is over, and says the same.
