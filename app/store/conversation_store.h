@@ -50,8 +50,10 @@ public:
     std::optional<Kept> kept(const QString& id) const;  // in the trash, too
     /// What was measured of it, as JSON; empty: nothing that is kept.
     QByteArray recording(const QString& conversation) const;
-    /// Titles and texts that hold all the words (the last one may be a beginning), best first.
-    QList<SearchHit> search(const QString& words, int limit) const;
+    /// Hands over the titles and texts that hold all the words (the last one may be a beginning), best first: at once,
+    /// or, where all texts have to be read for it, later and on this thread. Nothing comes after `stop`.
+    void search(const QString& words, int limit, std::stop_token stop,
+                std::function<void(const QList<SearchHit>&)> found);
 
     void save(const ConversationHeader& header);  // inserts or replaces
     void save(const QString& conversation, const StoredMessage& message);
@@ -93,7 +95,8 @@ private:
     void reading(const std::function<void()>& read) const;
     enum class Parts { Header, All };
     Unwritten::State state(const QString& conversation, Parts parts) const;
-    void noteDamage() const;
+    QList<SearchHit> stillThere(QList<SearchHit> hits) const;
+    void noteDamage(bool seen) const;
     void onWriteFailed(const QSqlError& error);
 
     QString m_folder;

@@ -364,7 +364,7 @@ private Q_SLOTS:
         other.saveAll(fullConversation("one"));
         QCOMPARE(describe(*other.conversation("one")), describe(fullConversation("one")));
         other.flush();
-        QCOMPARE(other.search("question", 5).size(), 2);
+        QCOMPARE(searched(other, "question", 5).size(), 2);
         ConversationStore third(folder->filePath("file/inside"));
         QCOMPARE(third.conversations().size(), 0);
     }
