@@ -105,6 +105,11 @@ QString ConversationStore::attachmentsFolder() const
     return m_attachments.path();
 }
 
+QString ConversationStore::olderAttachmentsFolder() const
+{
+    return m_opened.readOnly ? attachmentsIn(m_folder) : QString();
+}
+
 QString ConversationStore::savedKvFolder() const
 {
     return m_opened.inMemory || m_opened.readOnly ? QString() : m_folder + QLatin1String("/kv");

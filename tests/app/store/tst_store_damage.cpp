@@ -394,6 +394,7 @@ private Q_SLOTS:
         QCOMPARE(store->conversations().size(), 1);
         store->restore("c0");
         QVERIFY(QFileInfo(store->attachmentsFolder()).isWritable());
+        QCOMPARE(store->olderAttachmentsFolder(), folder->filePath("attachments"));
         const QSignalSpy failed(store.get(), &ConversationStore::failed);
         bool added = true;
         store->add(twoTurns("import", "Import"), [&](bool there) { added = there; });
@@ -403,6 +404,7 @@ private Q_SLOTS:
         QVERIFY(QFile::setPermissions(file(), QFile::ReadOwner | QFile::WriteOwner));
         reopen();
         QCOMPARE(store->conversations().size(), 1);
+        QCOMPARE(store->olderAttachmentsFolder(), QString());
     }
 
     void circlesInTheDatabaseAreCut()
