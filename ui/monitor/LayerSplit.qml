@@ -13,37 +13,21 @@ RowLayout {
 
     required property PlacementController placement
 
-    readonly property bool choosing: slider.pressed || applyTimer.running
-    readonly property bool kept: !choosing && (asking || settling.running) // where it was chosen
-    readonly property bool asking: placement.asking // what was chosen is not begun yet, and may take seconds
-
-    function apply() {
-        if (slider.value !== placement.wantedLayers || placement.automatic || asking) // then another wish is on its way
-            placement.setLayers(slider.value);
-        settling.restart();
-        applyTimer.stop();
-    }
-
-    onAskingChanged: {
-        if (!asking)
-            settling.restart();
-    }
-
     spacing: Theme.gapSmall
 
     Text {
         id: label
 
         objectName: "splitLabel"
-        text: root.placement.moving && !root.choosing
+        text: root.placement.moving && !slider.choosing
             ? qsTr("Moving layers: %1, going to %2").arg(root.placement.deviceLayers).arg(root.placement.wantedLayers)
-            : qsTr("%1 of %2 layers").arg(root.choosing || root.kept ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
+            : qsTr("%1 of %2 layers").arg(slider.choosing || slider.kept ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
         Accessible.ignored: true
     }
-    ThinSlider {
+    AppliedSlider {
         id: slider
 
         objectName: "splitSlider"
@@ -54,49 +38,17 @@ RowLayout {
         to: Math.max(1, root.placement.layers)
         stepSize: 1
         snapMode: Slider.SnapAlways
-        property bool keyed: false // it is a key that presses it
-
-        onPressedChanged: {
-            if (pressed)
-                return;
-            if (keyed)
-                applyTimer.restart(); // when it has come to rest
-            else
-                root.apply();
-            keyed = false;
-        }
-        Keys.onPressed: event => {
-            keyed = true;
-            event.accepted = false;
-        }
-        Keys.onReturnPressed: root.apply()
-        Keys.onEscapePressed: event => {
-            event.accepted = applyTimer.running;
-            applyTimer.stop();
+        actual: root.placement.moving ? root.placement.wantedLayers : root.placement.deviceLayers
+        asking: root.placement.asking
+        restMs: 700
+        onApplied: {
+            if (value !== root.placement.wantedLayers || root.placement.automatic || asking) // then another wish is on its way
+                root.placement.setLayers(value);
         }
 
-        // Where the layers are, unless somebody is choosing.
-        Binding {
-            target: slider
-            property: "value"
-            value: Math.min(slider.to, root.placement.moving ? root.placement.wantedLayers : root.placement.deviceLayers)
-            when: !root.choosing && !root.asking && !settling.running // not by `kept`, which is a moment behind
-            restoreMode: Binding.RestoreNone
-        }
-        // Until the first frame has come that knows it.
-        Timer {
-            id: settling
-            interval: 400
-        }
-        Timer {
-            id: applyTimer
-
-            interval: 700
-            onTriggered: root.apply()
-        }
         SplitPreview {
             objectName: "splitPreview"
-            visible: root.choosing
+            visible: slider.choosing
             placement: root.placement
             layers: slider.value
             y: slider.height + Theme.gapSmall

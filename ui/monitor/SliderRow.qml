@@ -14,9 +14,6 @@ ColumnLayout {
     property real step: 0
     property bool asking: false // what was chosen is not the value yet, and may take seconds
 
-    readonly property bool choosing: slider.pressed || rest.running
-    readonly property bool kept: !choosing && (asking || settling.running) // where it was chosen
-
     signal chosen(real value)
 
     // The number as a text, and what it would bring; empty: that is not said.
@@ -27,35 +24,23 @@ ColumnLayout {
         return "";
     }
 
-    function apply() {
-        if (slider.value !== root.value || asking) // then another wish is on its way
-            root.chosen(slider.value);
-        settling.restart();
-        rest.stop();
-    }
-
-    onAskingChanged: {
-        if (!asking)
-            settling.restart();
-    }
-
     Layout.fillWidth: true
     spacing: 0
 
     PreviewLine {
         name: root.label
-        value: root.shown(root.choosing || root.kept ? slider.value : root.value)
+        value: root.shown(slider.choosing || slider.kept ? slider.value : root.value)
     }
     Text {
         Layout.fillWidth: true
-        visible: root.choosing && text !== ""
-        text: root.choosing ? root.foretold(slider.value) : ""
+        visible: slider.choosing && text !== ""
+        text: slider.choosing ? root.foretold(slider.value) : ""
         textFormat: Text.PlainText
         elide: Text.ElideRight
         font.pixelSize: Theme.px(12)
         color: Theme.textMuted
     }
-    ThinSlider {
+    AppliedSlider {
         id: slider
 
         objectName: root.objectName + "Slider"
@@ -64,40 +49,12 @@ ColumnLayout {
         from: root.from
         to: root.to
         stepSize: root.step > 0 ? root.step : (root.to - root.from) / 100
-        property bool keyed: false // it is a key that presses it
-
-        onPressedChanged: {
-            if (pressed)
-                return;
-            if (keyed)
-                rest.restart();
-            else
-                root.apply();
-            keyed = false;
-        }
-        Keys.onPressed: event => {
-            keyed = true;
-            event.accepted = false;
-        }
-        Keys.onReturnPressed: root.apply()
-
-        Binding {
-            target: slider
-            property: "value"
-            value: Math.max(slider.from, Math.min(slider.to, root.value)) // once they are known
-            when: !root.choosing && !root.asking && !settling.running // not by `kept`, which is a moment behind
-            restoreMode: Binding.RestoreNone
-        }
-        // Until the first frame has come that knows it.
-        Timer {
-            id: settling
-            interval: 400
-        }
-        Timer {
-            id: rest
-
-            interval: 500
-            onTriggered: root.apply()
+        actual: root.value
+        asking: root.asking
+        restMs: 500
+        onApplied: {
+            if (value !== root.value || asking) // then another wish is on its way
+                root.chosen(value);
         }
     }
 }
