@@ -145,6 +145,20 @@ Item {
             parent.width = 1240;
         }
 
+        function test_the_offer_has_room_at_large_text() {
+            Theme.scale = 2;
+            parent.width = 640;
+            open();
+            const button = part("tryDevice"), card = part("tryDeviceCard");
+            waitForRendering(card);
+            tryCompare(button, "visible", true);
+            const left = button.mapToItem(card, 0, 0).x;
+            verify(left >= 0 && left + part("dismissOffer").width + button.width <= card.width, left + " and " + button.width + " of " + card.width);
+            verify(button.contentItem.contentWidth <= button.availableWidth && button.contentItem.contentHeight <= button.availableHeight);
+            Theme.scale = 1;
+            parent.width = 1240;
+        }
+
         function test_nothing_is_offered_where_there_is_a_gpu() {
             open(gpu);
             tryCompare(part("deviceBox"), "count", 3);
