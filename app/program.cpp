@@ -122,6 +122,7 @@ void Program::connectConversations()
         if (!sentence.isEmpty())
             logWarning(QStringLiteral("conversations: ") + sentence);
     };
+    m_composer.attachments()->alsoLookIn(m_store.olderAttachmentsFolder());
     QObject::connect(&m_store, &ConversationStore::failed, &m_program, tell);
     tell(m_store.notice());
 

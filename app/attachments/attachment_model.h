@@ -69,6 +69,8 @@ public:
     int rowOf(const QString& added) const;  // the row of what addText() returned this for; -1: it is gone
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
+    /// Takes the folder of a profile that cannot be written, in which files were kept before. Empty: there is none.
+    void alsoLookIn(const QString& folder) { m_reader.alsoLookIn(folder); }
     /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the
     /// first time starts with what was kept of its draft.
     void showConversation(const QString& id, const QList<DraftFile>& kept = {});

@@ -34,8 +34,8 @@ void AttachmentReader::read(const QString& job, const QString& name, const QStri
 
 void AttachmentReader::read(const QString& job, const DraftFile& kept)
 {
-    start(job, [kept, folder = m_folder, limits = m_limits](const std::stop_token& stop) {
-        return readKept(kept, folder, stop, limits);
+    start(job, [kept, folder = m_folder, older = m_older, limits = m_limits](const std::stop_token& stop) {
+        return readKept(kept, folder, older, stop, limits);
     });
 }
 

@@ -20,7 +20,8 @@ public:
     void read(const QString& job, const QString& path);
     void read(const QString& job, const QString& name, const QString& text);
     void read(const QString& job, const DraftFile& kept);
-    void cancel(const QString& job);  // nothing more is heard of it
+    void alsoLookIn(const QString& folder) { m_older = folder; }  // for what was kept; nothing is written there
+    void cancel(const QString& job);                              // nothing more is heard of it
 
 Q_SIGNALS:
     void done(const QString& job, const ReadFile& result);
@@ -31,6 +32,7 @@ private:
     void finish(const QString& job, const ReadFile& result);
 
     QString m_folder;
+    QString m_older;
     ReadLimits m_limits;
     QHash<QString, std::stop_source> m_running;
     QThreadPool m_threads;  // goes first: its threads use the rest

@@ -175,9 +175,13 @@ ReadFile readFile(const QString& path, const QString& folder, const std::stop_to
     return Reading(QFileInfo(path).fileName(), folder, limits).ofPath(path, stop);
 }
 
-ReadFile readKept(const DraftFile& kept, const QString& folder, const std::stop_token& stop, const ReadLimits& limits)
+ReadFile readKept(const DraftFile& kept, const QString& folder, const QString& older, const std::stop_token& stop,
+                  const ReadLimits& limits)
 {
-    return Reading(kept.name, folder, limits).ofPath(AttachmentFolder(folder).file(kept.sha256), stop);
+    QString path = AttachmentFolder(folder).file(kept.sha256);
+    if (!older.isEmpty() && !path.isEmpty() && !QFile::exists(path))
+        path = AttachmentFolder(older).file(kept.sha256);
+    return Reading(kept.name, folder, limits).ofPath(path, stop);
 }
 
 ReadFile readText(const QString& name, const QString& text, const QString& folder, const ReadLimits& limits)

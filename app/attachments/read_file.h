@@ -24,8 +24,9 @@ struct ReadFile {
 ReadFile readFile(const QString& path, const QString& folder, const std::stop_token& stop,
                   const ReadLimits& limits = {});
 
-/// Reads a copy that was kept in `folder` before, of a file that was called `name`.
-ReadFile readKept(const DraftFile& kept, const QString& folder, const std::stop_token& stop,
+/// Reads a copy that was kept before, of a file that was called `name`: in `folder` or, where nothing can be written
+/// there, in `older`.
+ReadFile readKept(const DraftFile& kept, const QString& folder, const QString& older, const std::stop_token& stop,
                   const ReadLimits& limits = {});
 
 /// Does the same for text that has no file, such as a long paste.

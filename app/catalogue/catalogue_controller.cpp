@@ -24,6 +24,15 @@ namespace {
 
 constexpr qsizetype kMostOpened = 32;  // of the files that are rows although they lie in no place
 
+/// Returns the row that was found by this path; -1: none was. It does not ask the disk.
+int rowOfPath(const ModelListModel& models, const QString& path)
+{
+    for (int row = 0; row < models.rowCount(); ++row)
+        if (models.entry(row).path == path)
+            return row;
+    return -1;
+}
+
 }  // namespace
 
 CatalogueController::CatalogueController(ModelController& opener, World world, QObject* parent)
@@ -41,7 +50,7 @@ CatalogueController::CatalogueController(ModelController& opener, World world, Q
     connect(&m_models, &QAbstractItemModel::rowsRemoved, this, &CatalogueController::totalChanged);
     connect(&m_opener, &ModelController::modelReady, this, &CatalogueController::onModelReady);
     connect(&m_opener, &ModelController::currentChanged, this, [this] {
-        m_models.setOpen(idOf(m_opener.current().path));
+        m_models.setOpen(knownId(m_opener.current().path));
         showRecent();
     });
     connect(&m_opener, &ModelController::errorChanged, this, &CatalogueController::onRefused);
@@ -192,7 +201,7 @@ bool CatalogueController::open(const QString& id)
 
 void CatalogueController::openFile(const QString& path, const QString& name)
 {
-    const int row = m_models.rowOf(idOf(path));
+    const int row = rowOfPath(m_models, path);
     m_opener.openAndLoad(path, row < 0 ? name : m_models.entry(row).title);
 }
 
@@ -319,7 +328,8 @@ void CatalogueController::onScanned(quint64 job, const ScanReport& report)
 void CatalogueController::onModelReady(const engine::ModelInfo& model)
 {
     const QString path = QString::fromStdU16String(model.path.u16string());
-    const QString id = idOf(path);
+    const bool listed = rowOfPath(m_models, path) >= 0 || isElsewhere(path);
+    const QString id = listed ? knownId(path) : whereItLies(path);  // it has just been read
     if (id.isEmpty())
         return;
     m_lastUsed.note({id, path, m_opener.current().name, QDateTime::currentMSecsSinceEpoch()});
@@ -329,20 +339,11 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
         file.store = Store::Opened;
         file.path = path;
         m_models.add({describeModel(file, model)});
-        m_models.setOpen(id);
     }
+    m_models.setOpen(id);
     m_missing.remove(path);
     showRecent();
     measure();
-}
-
-/// Returns the row that was found by this path; -1: none was. It does not ask the disk.
-static int rowOfPath(const ModelListModel& models, const QString& path)
-{
-    for (int row = 0; row < models.rowCount(); ++row)
-        if (models.entry(row).path == path)
-            return row;
-    return -1;
 }
 
 /// Scans again if the file that could not be opened is a row's and is gone. On another thread: it may be a share that
@@ -360,9 +361,9 @@ void CatalogueController::onRefused()
         });
 }
 
-void CatalogueController::onRemoved(const ModelRemoval& removal)
+void CatalogueController::onRemoved(const ModelRemoval& removal, bool gone)
 {
-    if (!QFileInfo(removal.path).isFile()) {
+    if (gone) {
         m_models.remove(removal.id);
         m_lastUsed.forget(removal.id);
         showRecent();
@@ -370,12 +371,13 @@ void CatalogueController::onRemoved(const ModelRemoval& removal)
     rescan();  // other rows may have led to it
 }
 
-// Returns the id that the scan has found out, which need not be asked again: a share may take its time to answer.
-QString CatalogueController::idOf(const QString& path) const
+/// Returns the id that the scan or an opening has found out; empty: none has yet. The disk is not asked: a share may
+/// have stopped answering.
+QString CatalogueController::knownId(const QString& path) const
 {
     if (const int row = rowOfPath(m_models, path); row >= 0)
         return m_models.entry(row).id;
-    return isElsewhere(path) ? path : whereItLies(path);
+    return isElsewhere(path) ? path : m_lastUsed.idOf(path);
 }
 
 // Whether a place is there the scan knows. Until then the user's own are believed to be.

@@ -131,8 +131,8 @@ private:
     void onScanned(quint64 job, const ScanReport& report);
     void onModelReady(const engine::ModelInfo& model);
     void onRefused();
-    void onRemoved(const ModelRemoval& removal);
-    QString idOf(const QString& path) const;
+    void onRemoved(const ModelRemoval& removal, bool gone);
+    QString knownId(const QString& path) const;
     QStringList openedFiles() const;
     void showRecent();
     void sayWhatIsEmpty(const QList<PlaceReport>& places);

@@ -61,6 +61,15 @@ QList<UsedModel> LastUsed::newest(qsizetype most) const
     return models.first(std::min(most, models.size()));
 }
 
+QString LastUsed::idOf(const QString& path) const
+{
+    UsedModel newest;
+    for (const UsedModel& model : m_models)
+        if (model.path == path && model.ms > newest.ms)
+            newest = model;
+    return newest.id;
+}
+
 void LastUsed::note(const UsedModel& model)
 {
     m_models.insert(model.id, model);

@@ -23,6 +23,7 @@ public:
     QHash<QString, qint64> msById() const;
     /// The newest, the newest first.
     QList<UsedModel> newest(qsizetype most) const;
+    QString idOf(const QString& path) const;  // as it was when that was opened last; empty: it was not
     void note(const UsedModel& model);
     void forget(const QString& id);
 

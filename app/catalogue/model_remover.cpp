@@ -3,12 +3,26 @@
 #include "app/system/background.h"
 #include "app/system/log_lines.h"
 
+#include <QFileInfo>
+
+#include <algorithm>
 #include <utility>
 
 namespace {
 
 /// A search for links that takes longer is not worth it: the user waits for the question.
 constexpr WalkLimits kLookForLinks{.depth = 6, .entries = 50'000, .files = 5'000, .time = std::chrono::seconds(2)};
+
+/// Whether one of these paths leads to a file that would go. It asks the disk.
+bool leadsToOneOf(const ModelRemoval& removal, const QStringList& paths)
+{
+    return std::ranges::any_of(paths, [&](const QString& path) { return removal.files.contains(whereItLies(path)); });
+}
+
+QString openSentence(const ModelRemoval& removal)
+{
+    return ModelRemover::tr("“%1” is open. Open another model first.").arg(removal.title);
+}
 
 }  // namespace
 
@@ -29,15 +43,24 @@ void ModelRemover::ask(const QString& id)
     m_entry = m_models.entry(row);
     m_asked = {};
     setBusy(true);
+    struct Planned {
+        ModelRemoval removal;
+        bool open = false;
+    };
+    const auto work = [entry = m_entry, folders = m_folders(), paths = m_opener.pathsInUse()] {
+        const ModelRemoval removal = planRemoval(entry, folders, kLookForLinks);
+        return Planned{removal, leadsToOneOf(removal, paths)};
+    };
     inBackground(
-        this, [entry = m_entry, folders = m_folders()] { return planRemoval(entry, folders, kLookForLinks); },
-        [this](const ModelRemoval& removal) { onPlanned(removal); }, [this] { setBusy(false); });
+        this, work, [this](const Planned& planned) { onPlanned(planned.removal, planned.open); },
+        [this] { setBusy(false); });
 }
 
-void ModelRemover::onPlanned(const ModelRemoval& removal)
+void ModelRemover::onPlanned(const ModelRemoval& removal, bool open)
 {
     setBusy(false);
-    if (const QString why = whyNot(removal); !why.isEmpty()) {
+    const QString obstacle = whyNot(removal);
+    if (const QString why = obstacle.isEmpty() && open ? openSentence(removal) : obstacle; !why.isEmpty()) {
         Q_EMIT refused(why);
         return;
     }
@@ -56,34 +79,45 @@ void ModelRemover::confirm()
     }
     setBusy(true);
     // The user confirmed what was there then, and nothing else.
-    const auto work = [entry = m_entry, removal]() -> QString {
+    struct Done {
+        QString trouble;
+        bool gone = false;
+    };
+    const auto remove = [entry = m_entry, removal, paths = m_opener.pathsInUse()]() -> QString {
+        if (leadsToOneOf(removal, paths))
+            return openSentence(removal);
         const ModelRemoval now = planRemoval(entry, {}, {});
         if (now.files != removal.files || now.names != removal.names || now.bytes != removal.bytes)
             return tr("The files of “%1” have changed meanwhile; nothing was deleted.").arg(removal.title);
         return removeModel(removal);
     };
+    const auto work = [remove, path = removal.path] {
+        const QString trouble = remove();
+        return Done{trouble, !QFileInfo(path).isFile()};
+    };
     inBackground(
-        this, work, [this, removal](const QString& trouble) { onRemoved(removal, trouble); },
+        this, work, [this, removal](const Done& done) { onRemoved(removal, done.trouble, done.gone); },
         [this] { setBusy(false); });
 }
 
-void ModelRemover::onRemoved(const ModelRemoval& removal, const QString& trouble)
+void ModelRemover::onRemoved(const ModelRemoval& removal, const QString& trouble, bool gone)
 {
     setBusy(false);
     if (trouble.isEmpty())
         logInfo(QStringLiteral("deleted ") + removal.path);
     else
         Q_EMIT refused(trouble);
-    Q_EMIT removed(removal);
+    Q_EMIT removed(removal, gone);
 }
 
+/// Why it stays, as far as is known without asking the disk: what is open may lie on a share that does not answer.
 QString ModelRemover::whyNot(const ModelRemoval& removal) const
 {
     if (!removal.obstacle.isEmpty())
         return removal.obstacle;
     for (const QString& path : m_opener.pathsInUse())
-        if (removal.names.contains(path) || removal.files.contains(whereItLies(path)))
-            return tr("“%1” is open. Open another model first.").arg(removal.title);
+        if (removal.names.contains(path) || removal.files.contains(path))
+            return openSentence(removal);
     return m_inUse ? m_inUse(removal.files + removal.names) : QString();
 }
 

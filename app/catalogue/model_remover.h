@@ -40,13 +40,13 @@ Q_SIGNALS:
     void busyChanged();
     void question(const ModelRemoval& removal);
     void refused(const QString& sentence);
-    /// All of it is gone, or, where refused() came before, some.
-    void removed(const ModelRemoval& removal);
+    /// All of it is gone, or, where refused() came before, some. `gone`: there is no model there any more.
+    void removed(const ModelRemoval& removal, bool gone);
 
 private:
     QString whyNot(const ModelRemoval& removal) const;
-    void onPlanned(const ModelRemoval& removal);
-    void onRemoved(const ModelRemoval& removal, const QString& trouble);
+    void onPlanned(const ModelRemoval& removal, bool open);
+    void onRemoved(const ModelRemoval& removal, const QString& trouble, bool gone);
     void setBusy(bool busy);
 
     const ModelListModel& m_models;

@@ -49,6 +49,11 @@ bool ChatClipboard::fitsTheField() const
     return ::fitsTheField(QGuiApplication::clipboard()->text());
 }
 
+bool ChatClipboard::selectionFitsTheField() const
+{
+    return ::fitsTheField(QGuiApplication::clipboard()->text(QClipboard::Selection));
+}
+
 void ChatClipboard::copyLastCode()
 {
     const QList<const StoredMessage*> path = m_shown->tree.path();

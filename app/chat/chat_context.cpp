@@ -103,12 +103,13 @@ void ChatContext::raise()
     if (!found)
         return;
     const auto stopping = [](const OpenConversation& one) { return one.phase == OpenConversation::Phase::Stopping; };
-    QStringList goOn;
+    QList<ChatTurn::Cut> goOn;
+    const auto cut = [&goOn](const OpenConversation& one) { goOn.append({one.header.id, one.cutAnswers()}); };
     if (m_shown->contextFull || (m_shown->busy() && !m_turn.queued() && !stopping(*m_shown)))
-        goOn.append(m_shown.id());
+        cut(*m_shown);
     for (const QStringList answered = m_turns.answered(); const QString& id : answered)
         if (id != m_shown.id() && !stopping(*m_open.find(id)))
-            goOn.append(id);  // the load cuts it as well
+            cut(*m_open.find(id));  // the load cuts it as well
     dismissNotice();
     m_turn.goOnAfterLoad(goOn);
     Q_EMIT reloadRequested(found->tokens);

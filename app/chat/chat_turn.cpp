@@ -135,7 +135,7 @@ bool ChatTurn::ask(StoredMessage question)
 
 void ChatTurn::stop()
 {
-    m_goOnAfterLoad.removeOne(m_shown.id());
+    dontGoOn(m_shown.id());
     m_turns.stop(*m_shown);
 }
 
@@ -162,7 +162,7 @@ void ChatTurn::answerInsteadOf(OpenConversation& conversation, const StoredMessa
     if (!question)
         return;
     if (answer.text.isEmpty() && conversation.tree.leaf() == answer.id)
-        m_turns.answerAgain(conversation, answer.id);
+        m_turns.goOn(conversation, {answer.id});
     else
         m_turns.answer(conversation, question->id);
 }
@@ -194,24 +194,38 @@ void ChatTurn::continueAnswer(const QString& id)
     const StoredMessage* const answer = m_shown->tree.find(id);
     if (answer && answer->role == StoredMessage::Role::Assistant && !answer->text.isEmpty() &&
         m_shown->tree.leaf() == id && canSend())
-        m_turns.goOn(*m_shown, id);
+        m_turns.goOn(*m_shown, {id});
 }
 
-void ChatTurn::goOnWithWhatWasCut(OpenConversation& conversation)
+/// Goes on with the last answer that is shown, and with those of `cut` that are versions of it.
+void ChatTurn::goOnWithWhatWasCut(OpenConversation& conversation, const QStringList& cut)
 {
     const StoredMessage* const last = conversation.last();
     if (!last || conversation.busy())
         return;
-    const bool cut = last->role == StoredMessage::Role::Assistant && !last->text.isEmpty();
-    if (cut && last->status != StoredMessage::Status::Complete)
-        m_turns.goOn(conversation, last->id);
-    else if (!cut)
+    if (last->role == StoredMessage::Role::User) {
         answerLast(conversation);
+        return;
+    }
+    QStringList goOn;
+    const auto take = [&](const StoredMessage& answer) {
+        using Status = StoredMessage::Status;
+        const bool goesOn = answer.text.isEmpty() ? conversation.tree.find(answer.parent) != nullptr
+                                                  : answer.status != Status::Complete;
+        const bool stoppedByUser = answer.status == Status::Stopped && !cut.contains(answer.id);
+        if (goesOn && !stoppedByUser)
+            goOn.append(answer.id);
+    };
+    take(*last);  // the shown one leads
+    for (const StoredMessage* version : conversation.tree.after(last->parent))
+        if (version != last && cut.contains(version->id))
+            take(*version);
+    m_turns.goOn(conversation, goOn);
 }
 
 void ChatTurn::goOnWithWhatWasCut()
 {
-    goOnWithWhatWasCut(*m_shown);
+    goOnWithWhatWasCut(*m_shown, m_shown->cutAnswers());
 }
 
 void ChatTurn::askAgain(const QString& question)
@@ -223,15 +237,20 @@ void ChatTurn::onModelChanged()
 {
     if (m_turns.loading())
         return;
-    const QStringList cut = std::exchange(m_goOnAfterLoad, {});
+    const QList<Cut> all = std::exchange(m_goOnAfterLoad, {});
     if (!m_turns.model())
         return;
-    for (const QString& id : cut)
-        if (OpenConversation* const conversation = m_open.open(id))
-            goOnWithWhatWasCut(*conversation);
+    for (const Cut& cut : all)
+        if (OpenConversation* const conversation = m_open.open(cut.conversation))
+            goOnWithWhatWasCut(*conversation, cut.answers);
 }
 
 void ChatTurn::onTrashed(const QString& conversation)
 {
-    m_goOnAfterLoad.removeOne(conversation);
+    dontGoOn(conversation);
+}
+
+void ChatTurn::dontGoOn(const QString& conversation)
+{
+    m_goOnAfterLoad.removeIf([&](const Cut& cut) { return cut.conversation == conversation; });
 }

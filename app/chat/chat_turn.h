@@ -76,8 +76,13 @@ public:
     bool ask(StoredMessage question);
     void askAgain(const QString& question);
     void goOnWithWhatWasCut();
-    /// Continues the answers of these conversations that the load cuts, when the next model is ready.
-    void goOnAfterLoad(const QStringList& conversations) { m_goOnAfterLoad = conversations; }
+    /// The answers of a conversation that a load cuts.
+    struct Cut {
+        QString conversation;
+        QStringList answers = {};
+    };
+    /// Goes on with the shown one of each conversation, and with those beside it, when the next model is ready.
+    void goOnAfterLoad(const QList<Cut>& cut) { m_goOnAfterLoad = cut; }
     void onModelChanged();
     void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }
     void onTrashed(const QString& conversation);
@@ -91,7 +96,8 @@ Q_SIGNALS:
 private:
     void answerLast(OpenConversation& conversation);
     void answerInsteadOf(OpenConversation& conversation, const StoredMessage& answer);
-    void goOnWithWhatWasCut(OpenConversation& conversation);
+    void goOnWithWhatWasCut(OpenConversation& conversation, const QStringList& cut);
+    void dontGoOn(const QString& conversation);
 
     QStringList elsewhere() const;
 
@@ -99,5 +105,5 @@ private:
     OpenConversations& m_open;
     TurnRunner& m_turns;
     QTimer m_tellElsewhere;
-    QStringList m_goOnAfterLoad;  // the conversations whose answers are cut for a larger context
+    QList<Cut> m_goOnAfterLoad;
 };

@@ -13,11 +13,13 @@ class ChatVersions : public QObject
     Q_OBJECT
     QML_ELEMENT
     QML_UNCREATABLE("ChatController has one")
+    Q_PROPERTY(int longest READ longest CONSTANT)
 
 public:
     ChatVersions(EngineThread& engine, ConversationStore& store, ShownConversation& shown, OpenConversations& open,
                  ChatTurn& turn);
 
+    static int longest() { return int(kLongestMessage_chars); }  // characters of a message that can be kept
     /// Makes a new version: of a question, which is then asked; or of an answer, which says this from now on.
     Q_INVOKABLE bool edit(const QString& message, const QString& text);
     /// Does the same for a question, of whose files only these go with it, by their ids.

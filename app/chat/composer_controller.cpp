@@ -90,7 +90,16 @@ bool ComposerController::send(const QString& text)
 
 bool ComposerController::paste()
 {
-    const QMimeData* held = QGuiApplication::clipboard()->mimeData();
+    return takeAsFile(QGuiApplication::clipboard()->mimeData());
+}
+
+bool ComposerController::pasteSelection()
+{
+    return takeAsFile(QGuiApplication::clipboard()->mimeData(QClipboard::Selection));
+}
+
+bool ComposerController::takeAsFile(const QMimeData* held)
+{
     if (!held)
         return false;
     const QList<QUrl> urls = held->urls();

@@ -10,6 +10,8 @@
 
 #include <stop_token>
 
+class QMimeData;
+
 /// The next message: its text (the conversation's draft), its files, and the tokens they will take. The text is counted
 /// while it is written, at rest and one text at a time, and only while nothing is answered: an answer never waits for
 /// it. Lives on the UI thread; owned by Program.
@@ -57,6 +59,9 @@ public:
     /// Takes what the clipboard holds as a file: files, or a text that is too long to edit. False: it is a text like
     /// others, for the field to paste.
     Q_INVOKABLE bool paste();
+    /// The same of what is selected somewhere, which the middle button pastes under X11.
+    Q_INVOKABLE bool pasteSelection();
+    bool takeAsFile(const QMimeData* held);  // not for pages
     /// The long text that was pasted last, which then is no file any more. Empty: it is too long for the field.
     Q_INVOKABLE QString takePasteBack();
     Q_INVOKABLE void keepPasteAsFile();

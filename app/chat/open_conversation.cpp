@@ -28,6 +28,15 @@ bool OpenConversation::worthKeeping() const
            header.pinned || !header.folder.isEmpty() || !(header.settings == ConversationSettings());
 }
 
+QStringList OpenConversation::cutAnswers() const
+{
+    QStringList cut = answers;
+    for (const StoredMessage* version : tree.after(compared))
+        if (version->status == StoredMessage::Status::ContextFull && !cut.contains(version->id))
+            cut.append(version->id);
+    return cut;
+}
+
 void OpenConversation::take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request,
                             int limit)
 {
@@ -65,7 +74,7 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
 
 void OpenConversation::takeNumbers(StoredMessage& made, const engine::Telemetry& numbers)
 {
-    const bool wentOn = before && !before->text.isEmpty() && made.tokens;
+    const bool wentOn = !before.value(made.id).text.isEmpty() && made.tokens;
     made.tokens = (wentOn ? *made.tokens : 0) + numbers.generated_tokens;
     made.ttftMs = wentOn ? made.ttftMs : numbers.ttft_ms;
     if (numbers.decode_tokens_per_s)
@@ -83,8 +92,8 @@ QStringList OpenConversation::takeAnswersBack(const QString& sentence)
         StoredMessage* const made = tree.find(answer);
         if (!made)
             continue;
-        if (before) {
-            *made = *before;
+        if (before.contains(answer)) {
+            *made = before[answer];
         } else if (sentence.isEmpty()) {
             tree.removeLast(answer);
         } else {

@@ -72,9 +72,9 @@ struct OpenConversation {
 
     // Its turn, if it has one.
     Phase phase = Phase::Idle;
-    QStringList answers;                  // the messages that are being made
-    std::optional<StoredMessage> before;  // what the one was when it was asked for again; empty: they are new ones
-    bool goOnWhenFull = false;            // room has been made, so an answer that fills the context goes on
+    QStringList answers;                   // the messages that are being made
+    QHash<QString, StoredMessage> before;  // what they were when they were asked for again, by id; empty: they are new
+    bool goOnWhenFull = false;             // room has been made, so an answer that fills the context goes on
 
     QString compared;  // the question whose answers are shown side by side; empty: none
 
@@ -98,6 +98,8 @@ struct OpenConversation {
     /// A new one with nothing but files: it is saved when the first of them has been read, and dropped if none can be.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
+    /// The answers that end with this context: those that are being made, and those shown side by side that filled it.
+    QStringList cutAnswers() const;
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).
     void take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request, int limit);

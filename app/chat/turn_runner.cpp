@@ -90,7 +90,7 @@ void TurnRunner::breakOff(const TurnQueue::Turn& turn)
 void TurnRunner::answer(OpenConversation& conversation, const QString& question, int versions)
 {
     QStringList answers;
-    conversation.before.reset();
+    conversation.before.clear();
     for (int i = 0; i < versions; ++i)
         if (const StoredMessage answer = newAnswer(newId(), question); conversation.tree.add(answer))
             answers.append(answer.id);
@@ -100,25 +100,23 @@ void TurnRunner::answer(OpenConversation& conversation, const QString& question,
     enqueue(conversation, answers);
 }
 
-void TurnRunner::answerAgain(OpenConversation& conversation, const QString& id)
+void TurnRunner::goOn(OpenConversation& conversation, const QStringList& answers)
 {
-    StoredMessage* const answer = conversation.tree.find(id);
-    if (!answer)
-        return;
-    conversation.before = *answer;
-    *answer = newAnswer(id, answer->parent);
-    enqueue(conversation, {id});
-}
-
-void TurnRunner::goOn(OpenConversation& conversation, const QString& id)
-{
-    StoredMessage* const answer = conversation.tree.find(id);
-    if (!answer)
-        return;
-    conversation.before = *answer;
-    answer->status = StoredMessage::Status::Streaming;
-    answer->sentence.clear();
-    enqueue(conversation, {id});
+    QStringList known;
+    conversation.before.clear();
+    for (const QString& id : answers) {
+        StoredMessage* const answer = conversation.tree.find(id);
+        if (!answer)
+            continue;
+        known.append(id);
+        conversation.before.insert(id, *answer);
+        if (answer->text.isEmpty())
+            *answer = newAnswer(id, answer->parent);
+        answer->status = StoredMessage::Status::Streaming;
+        answer->sentence.clear();
+    }
+    if (!known.isEmpty())
+        enqueue(conversation, known);
 }
 
 void TurnRunner::stop(OpenConversation& conversation)
@@ -127,6 +125,7 @@ void TurnRunner::stop(OpenConversation& conversation)
     if (conversation.phase == Phase::Queued && m_queue.removeWaiting(conversation.header.id)) {
         unqueue(conversation, {});
     } else if (conversation.phase == Phase::Reading || conversation.phase == Phase::Answering) {
+        conversation.goOnWhenFull = false;
         runningOf(conversation)->making.stop();
         setPhase(conversation, Phase::Stopping);
     }
@@ -241,10 +240,7 @@ void TurnRunner::tellThoseThatWait()
 void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversation)
 {
     Running& running = m_running[turn.number];
-    const StoredMessage& first = *conversation.tree.find(turn.answers.first());
-    const auto reads = m_model->has_chat_template ? ModelReads::Messages : ModelReads::Text;
-    const auto path = conversation.tree.pathTo(first.text.isEmpty() ? first.parent : first.id);
-    running.asked = chatRequest(m_options, conversation.header.settings, path, reads);
+    running.asked = requestFor(conversation, *conversation.tree.find(turn.answers.first()));
     m_open.save(conversation);
     std::vector<AskedAnswer> asked;
     for (const QString& id : turn.answers) {
@@ -253,7 +249,12 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
         const quint64 number = turn.number + asked.size();
         m_guessed.begin(turn.conversation, id, answer.text.size());
         m_open.save(conversation, id);
-        asked.push_back({number, id, requestOf(turn, asked.size()), running.making.begin(number, answer)});
+        engine::Request request = requestFor(conversation, answer).request;
+        if (asked.empty())
+            request.saved_as = turn.conversation.toStdString();  // the conversation's KV is that of the first alone
+        else if (request.sampling.seed)
+            *request.sampling.seed += asked.size();  // versions beside it choose other tokens
+        asked.push_back({number, id, request, running.making.begin(number, answer)});
     }
     m_saveTimer.start();
     const QStringList ids = running.asked.ids;
@@ -263,16 +264,12 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
     m_engine.answer(turn.conversation, ids, asked);
 }
 
-/// Versions beside the first choose other tokens, also where the user gave a seed. The conversation's KV is saved for
-/// the first alone.
-engine::Request TurnRunner::requestOf(const TurnQueue::Turn& turn, std::size_t version) const
+/// Asks for what this answer says, or for what comes behind the text that it has.
+ChatRequest TurnRunner::requestFor(const OpenConversation& conversation, const StoredMessage& answer) const
 {
-    engine::Request request = m_running.at(turn.number).asked.request;
-    if (version == 0)
-        request.saved_as = turn.conversation.toStdString();
-    else if (request.sampling.seed)
-        *request.sampling.seed += std::uint64_t(version);
-    return request;
+    const auto reads = m_model->has_chat_template ? ModelReads::Messages : ModelReads::Text;
+    const auto path = conversation.tree.pathTo(answer.text.isEmpty() ? answer.parent : answer.id);
+    return chatRequest(m_options, conversation.header.settings, path, reads);
 }
 
 /// Takes a waiting turn out of the queue: it does not come. What was there before is there again; a new answer goes, or
@@ -431,17 +428,15 @@ void TurnRunner::onFinished(quint64 number, const engine::Turn& result)
         const Owner owner = ownerOf(*turn, number);
         OpenConversation& conversation = owner.conversation;
         const bool full = result.reason == engine::StopReason::ContextFull;
-        const bool goesOn = full && conversation.goOnWhenFull && turn->answers.size() == 1;
         if (owner.shown) {
-            conversation.contextFull = full;
+            conversation.contextFull = full && !conversation.goOnWhenFull;
             conversation.tooLongTokens = 0;
             conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
         }
         m_guessed.end(turn->conversation, owner.answer.id, result);
         settle(owner, number, statusAfter(result.reason), {}, &result.telemetry);
-        if (goesOn)
-            goOn(conversation, turn->answers.first());
-        else if (!conversation.busy())
+        goOnWhereRoomWasMade(conversation, turn->answers);
+        if (!conversation.busy())
             Q_EMIT turnEnded(turn->conversation);
     }
     startNextAfterAnswer();
@@ -462,6 +457,7 @@ void TurnRunner::onFailed(quint64 number, const engine::Error& error)
             settle(owner, number, StoredMessage::Status::Stopped, {}, nullptr);
         else
             settle(owner, number, StoredMessage::Status::Failed, errorSentence(error), nullptr);
+        goOnWhereRoomWasMade(conversation, turn->answers);
         if (!conversation.busy())
             Q_EMIT turnEnded(turn->conversation);
     }
@@ -470,6 +466,19 @@ void TurnRunner::onFailed(quint64 number, const engine::Error& error)
         Q_EMIT modelLost();
     }
     startNextAfterAnswer();
+}
+
+/// Goes on with those answers of a turn that is over which had filled the context before there was more room in it.
+void TurnRunner::goOnWhereRoomWasMade(OpenConversation& conversation, const QStringList& answers)
+{
+    if (conversation.busy() || !conversation.goOnWhenFull)
+        return;
+    QStringList cut;
+    for (const QString& id : answers)
+        if (const StoredMessage* const answer = conversation.tree.find(id);
+            answer && answer->status == StoredMessage::Status::ContextFull)
+            cut.append(id);
+    goOn(conversation, cut);
 }
 
 void TurnRunner::startNextAfterAnswer()

@@ -30,8 +30,8 @@ public:
 
     // A turn each; the conversation must not have one already.
     void answer(OpenConversation& conversation, const QString& question, int versions = 1);  // so many new ones at once
-    void answerAgain(OpenConversation& conversation, const QString& answer);                 // in its place
-    void goOn(OpenConversation& conversation, const QString& answer);                        // where its text ends
+    /// Goes on with these answers at once, each where its text ends; one without a word is asked for again.
+    void goOn(OpenConversation& conversation, const QStringList& answers);
     void stop(OpenConversation& conversation);
     /// Stops only this one of the answers that are being made there.
     void stop(OpenConversation& conversation, const QString& answer);
@@ -105,7 +105,8 @@ private:
     void startNext();
     void breakOff(const TurnQueue::Turn& turn);
     void begin(const TurnQueue::Turn& turn, OpenConversation& conversation);
-    engine::Request requestOf(const TurnQueue::Turn& turn, std::size_t version) const;
+    ChatRequest requestFor(const OpenConversation& conversation, const StoredMessage& answer) const;
+    void goOnWhereRoomWasMade(OpenConversation& conversation, const QStringList& answers);
     void tellThoseThatWait();
     void unqueue(OpenConversation& conversation, const QString& sentence);
     void settle(const Owner& owner, quint64 number, StoredMessage::Status status, const QString& sentence,

@@ -36,7 +36,9 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
             Q_EMIT undoChanged();
     });
     connect(&store, &ConversationStore::caughtUp, this, [this] {
-        if (m_searching)
+        if (m_search)
+            m_searchAgain = true;  // begun anew each time it would never come to its end
+        else if (m_searching)
             search();
     });
     store.emptyTrash();  // of a run that ended before it could
@@ -44,6 +46,7 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
 
 ConversationsController::~ConversationsController()
 {
+    stopSearch();
     dismissUndo();
     m_store.emptyTrash();
 }
@@ -55,6 +58,7 @@ void ConversationsController::setSearchText(const QString& text)
     if (m_searchText == text)
         return;
     m_searchText = text;
+    stopSearch();  // nobody wants what it finds
     Q_EMIT searchTextChanged();
     if (text.trimmed().isEmpty())
         search();  // the list comes back at once
@@ -65,14 +69,43 @@ void ConversationsController::setSearchText(const QString& text)
 void ConversationsController::search()
 {
     m_searchTimer.stop();
-    const bool searching = !m_searchText.trimmed().isEmpty();
-    QList<SearchHit> hits = searching ? m_store.search(m_searchText, kMostHits) : QList<SearchHit>();
-    if (m_hits != hits || !searching) {  // the same list again would lose its place
-        m_hits = std::move(hits);
+    stopSearch();
+    if (m_searchText.trimmed().isEmpty()) {
+        m_hits.clear();
+        m_results.show({});
+        if (std::exchange(m_searching, false))
+            Q_EMIT searchingChanged();
+        return;
+    }
+    m_search.emplace();
+    m_store.search(m_searchText, kMostHits, m_search->get_token(),
+                   [this](const QList<SearchHit>& hits) { onFound(hits); });
+    if (m_search)
+        Q_EMIT lookingChanged();
+}
+
+void ConversationsController::stopSearch()
+{
+    m_searchAgain = false;
+    if (!m_search)
+        return;
+    m_search->request_stop();
+    m_search.reset();
+    Q_EMIT lookingChanged();
+}
+
+void ConversationsController::onFound(const QList<SearchHit>& hits)
+{
+    m_search.reset();
+    if (m_hits != hits) {  // the same list again would lose its place
+        m_hits = hits;
         m_results.show(m_hits);
     }
-    if (std::exchange(m_searching, searching) != searching)
+    if (!std::exchange(m_searching, true))
         Q_EMIT searchingChanged();
+    Q_EMIT lookingChanged();
+    if (std::exchange(m_searchAgain, false))
+        m_searchTimer.start();
 }
 
 // ---- one conversation ----

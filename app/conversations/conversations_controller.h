@@ -13,6 +13,9 @@
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
+#include <optional>
+#include <stop_token>
+
 /// The list of conversations: search, rename, pin, delete with a way back, export and import. Which one is shown is
 /// ChatController's business; this one asks for it by signals. What the store has to say is the program's to show.
 /// Lives on the UI thread; owned by Program.
@@ -25,6 +28,7 @@ class ConversationsController : public QObject
     Q_PROPERTY(SearchModel* results READ results CONSTANT)
     Q_PROPERTY(QString searchText READ searchText WRITE setSearchText NOTIFY searchTextChanged)
     Q_PROPERTY(bool searching READ searching NOTIFY searchingChanged)
+    Q_PROPERTY(bool looking READ looking NOTIFY lookingChanged)
     Q_PROPERTY(QString undoTitle READ undoTitle NOTIFY undoChanged)
     Q_PROPERTY(bool canUndo READ canUndo NOTIFY undoChanged)
     Q_PROPERTY(bool undoIsFolder READ undoIsFolder NOTIFY undoChanged)
@@ -46,7 +50,8 @@ public:
     SearchModel* results() { return &m_results; }
     QString searchText() const { return m_searchText; }
     void setSearchText(const QString& text);
-    bool searching() const { return m_searching; }  // `results` is what to show
+    bool searching() const { return m_searching; }         // `results` is what to show
+    bool looking() const { return m_search.has_value(); }  // texts are being read for what comes next
     QString undoTitle() const { return m_trash.isEmpty() ? QString() : m_trash.last().title; }
     bool canUndo() const { return !m_trash.isEmpty(); }
     bool undoIsFolder() const { return canUndo() && m_trash.last().id.isEmpty(); }
@@ -90,6 +95,7 @@ public:
 Q_SIGNALS:
     void searchTextChanged();
     void searchingChanged();
+    void lookingChanged();
     void undoChanged();
     void goneForGood(const QString& conversation);  // nobody can undo it any more
     void sentenceChanged();
@@ -109,6 +115,8 @@ private:
     };
 
     void search();
+    void stopSearch();
+    void onFound(const QList<SearchHit>& hits);
     void offerUndo(const Removed& removed);
     void startExport(const QStringList& conversations, Format format, const QString& path);
     void onImported(const ImportJob::Outcome& outcome);
@@ -122,6 +130,8 @@ private:
     QString m_searchText;
     bool m_searching = false;
     QTimer m_searchTimer;
+    std::optional<std::stop_source> m_search;  // of the one that has not come back
+    bool m_searchAgain = false;                // there may be more by then
     QList<Removed> m_trash;  // newest last
     QTimer m_undoTimer;
     QString m_sentence;

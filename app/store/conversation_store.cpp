@@ -3,8 +3,10 @@
 #include "app/store/import_jobs.h"
 #include "app/store/rows.h"
 #include "app/store/schema.h"
+#include "app/store/search_words.h"
 #include "app/store/store_reader.h"
 #include "app/store/store_writer.h"
+#include "app/system/background.h"
 #include "app/system/profile_folders.h"
 
 #include <QDateTime>
@@ -103,6 +105,11 @@ QString ConversationStore::attachmentsFolder() const
     return m_attachments.path();
 }
 
+QString ConversationStore::olderAttachmentsFolder() const
+{
+    return m_opened.readOnly ? attachmentsIn(m_folder) : QString();
+}
+
 QString ConversationStore::savedKvFolder() const
 {
     return m_opened.inMemory || m_opened.readOnly ? QString() : m_folder + QLatin1String("/kv");
@@ -116,7 +123,7 @@ void ConversationStore::reading(const std::function<void()>& read) const
         m_writer->between(read);  // its connections share one cache: nothing can be read while another writes
     else
         read();
-    noteDamage();
+    noteDamage(m_reader->sawDamage());
 }
 
 /// Reads a conversation as it is on disk, with what is on its way there.
@@ -178,11 +185,42 @@ QByteArray ConversationStore::recording(const QString& conversation) const
     return found.conversation ? found.conversation->recording : QByteArray();
 }
 
-QList<SearchHit> ConversationStore::search(const QString& words, int limit) const
+void ConversationStore::search(const QString& typed, int limit, std::stop_token stop,
+                               std::function<void(const QList<SearchHit>&)> found)
 {
     forgetWritten();
-    QList<SearchHit> hits;
-    reading([&] { hits = m_reader->search(words, limit); });
+    const SearchWords words = searchWords(typed);
+    if (words.parts.isEmpty() || m_opened.inMemory) {  // the latter holds this program's texts alone
+        QList<SearchHit> hits;
+        reading([&] { hits = m_reader->search(words, limit); });
+        found(stillThere(std::move(hits)));
+        return;
+    }
+    struct Read {
+        QList<SearchHit> hits;
+        bool sawDamage = false;
+    };
+    inBackground(
+        this,
+        [name = m_opened.database, words, limit, stop] {
+            const StoreReader reader(name, Database::Access::Read, AttachmentFolder());
+            const QList<SearchHit> hits = reader.search(words, limit, stop);
+            return Read{hits, reader.sawDamage()};
+        },
+        [this, stop, found](const Read& read) {
+            noteDamage(read.sawDamage);
+            if (!stop.stop_requested())
+                found(stillThere(read.hits));
+        },
+        [stop, found] {
+            if (!stop.stop_requested())
+                found({});
+        });
+}
+
+/// Without those whose conversation is on its way out.
+QList<SearchHit> ConversationStore::stillThere(QList<SearchHit> hits) const
+{
     hits.removeIf([this](const SearchHit& hit) {
         if (!m_unwritten.concerns(hit.conversation))
             return false;
@@ -205,9 +243,9 @@ void ConversationStore::flush() const
         m_writer->flush();
 }
 
-void ConversationStore::noteDamage() const
+void ConversationStore::noteDamage(bool seen) const
 {
-    if (m_damageNoted || !m_reader->sawDamage())
+    if (m_damageNoted || !seen)
         return;
     m_damageNoted = true;
     if (!m_opened.inMemory && !m_opened.readOnly)

@@ -39,6 +39,8 @@ public:
 
     QString notice() const;             // one sentence; empty: all is well
     QString attachmentsFolder() const;  // made when needed
+    /// Where files lie that were attached when this folder could be written; empty: it can.
+    QString olderAttachmentsFolder() const;
     QString savedKvFolder() const;      // for the engine, which makes it; empty: nothing outlives the program
 
     QList<ConversationHeader> conversations() const;  // without those in the trash; pinned first, then newest first
@@ -50,8 +52,10 @@ public:
     std::optional<Kept> kept(const QString& id) const;  // in the trash, too
     /// Returns what was measured of it, as JSON; empty: nothing that is kept.
     QByteArray recording(const QString& conversation) const;
-    /// Titles and texts that hold all the words (the last one may be a beginning), best first.
-    QList<SearchHit> search(const QString& words, int limit) const;
+    /// Hands over the titles and texts that hold all the words (the last one may be a beginning), best first: at once,
+    /// or, where all texts have to be read for it, later and on this thread. Nothing comes after `stop`.
+    void search(const QString& words, int limit, std::stop_token stop,
+                std::function<void(const QList<SearchHit>&)> found);
 
     void save(const ConversationHeader& header);  // inserts or replaces
     void save(const QString& conversation, const StoredMessage& message);
@@ -93,7 +97,8 @@ private:
     void reading(const std::function<void()>& read) const;
     enum class Parts { Header, All };
     Unwritten::State state(const QString& conversation, Parts parts) const;
-    void noteDamage() const;
+    QList<SearchHit> stillThere(QList<SearchHit> hits) const;
+    void noteDamage(bool seen) const;
     void onWriteFailed(const QSqlError& error);
 
     QString m_folder;

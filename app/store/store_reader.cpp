@@ -7,6 +7,7 @@
 #include <QUuid>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace {
@@ -16,6 +17,7 @@ constexpr qsizetype kLongestRecording_bytes = 1024 * 1024;
 
 constexpr qsizetype kBeforeFound_chars = 30;
 constexpr qsizetype kExcerpt_chars = 120;
+constexpr int kReadAtOnce = 500;  // messages, after which a search asks whether it is still wanted
 
 SearchHit hitOf(const QSqlQuery& row)
 {
@@ -133,12 +135,11 @@ Attachment StoreReader::withText(Attachment attachment) const
     return attachment;
 }
 
-QList<SearchHit> StoreReader::search(const QString& typed, int limit) const
+QList<SearchHit> StoreReader::search(const SearchWords& words, int limit, std::stop_token stop) const
 {
-    const SearchWords words = searchWords(typed);
     if (words.isEmpty() || limit <= 0)
         return {};
-    return words.parts.isEmpty() ? searchIndex(words.query, limit) : searchTexts(words, limit);
+    return words.parts.isEmpty() ? searchIndex(words.query, limit) : searchTexts(words, limit, stop);
 }
 
 QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
@@ -177,13 +178,26 @@ QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
     return hits;
 }
 
+/// The number of the message that has so many others between it and this one; empty: there are not so many.
+std::optional<qint64> StoreReader::messageBefore(qint64 number, int messages) const
+{
+    std::optional<qint64> found;
+    m_database.rows(
+        QStringLiteral("SELECT number FROM messages WHERE number <= ? ORDER BY number DESC LIMIT 1 OFFSET ?"),
+        {number, messages}, [&](const QSqlQuery& row) {
+            found = row.value(0).toLongLong();
+            return false;
+        });
+    return found;
+}
+
 /// Reads titles and texts for what no index knows, the newest first, as far as it takes to find so many.
-QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit) const
+QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit, const std::stop_token& stop) const
 {
     QList<SearchHit> hits;
-    const auto collect = [&](const QString& from, const QString& text, const QString& index, const QString& order) {
+    const auto collect = [&](const QString& from, QVariantList values, const QString& text, const QString& index,
+                             const QString& order) {
         QString statement = from;
-        QVariantList values;
         for (const QString& part : words.parts) {
             statement += QStringLiteral(" AND %1 LIKE ?").arg(text);
             values << QLatin1Char('%') + part + QLatin1Char('%');  // letters and digits only
@@ -201,16 +215,21 @@ QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit) c
     };
     collect(QStringLiteral("SELECT c.id, NULL, c.title, c.title, c.changed_ms FROM conversations c "
                            "WHERE c.trashed_ms IS NULL"),
-            QStringLiteral("c.title"),
+            {}, QStringLiteral("c.title"),
             QStringLiteral(" AND c.number IN (SELECT rowid FROM title_search WHERE title_search MATCH ?)"),
             QStringLiteral(" ORDER BY c.changed_ms DESC LIMIT ?"));
-    if (hits.size() < limit)
+    // Piece by piece, since nothing else stops a statement that finds nothing.
+    std::optional<qint64> last = messageBefore(std::numeric_limits<qint64>::max(), 0);
+    while (last && hits.size() < limit && !stop.stop_requested()) {
+        const std::optional<qint64> next = messageBefore(*last, kReadAtOnce);
         collect(QStringLiteral("SELECT c.id, m.id, c.title, m.text, c.changed_ms FROM messages m "
                                "CROSS JOIN conversations c ON c.id = m.conversation "
-                               "WHERE c.trashed_ms IS NULL AND m.searchable"),
-                QStringLiteral("m.text"),
+                               "WHERE c.trashed_ms IS NULL AND m.searchable AND m.number <= ? AND m.number > ?"),
+                {*last, next.value_or(std::numeric_limits<qint64>::min())}, QStringLiteral("m.text"),
                 QStringLiteral(" AND m.number IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
                 QStringLiteral(" ORDER BY m.number DESC LIMIT ?"));
+        last = next;
+    }
     return hits;
 }
 

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 
 /// Answers from one connection. What cannot be read is left out, and damage() tells. On the thread that made it; owned
 /// by its ConversationStore.
@@ -23,7 +24,7 @@ public:
     bool isTrashed(const QString& id) const;
     std::optional<StoredConversation> conversation(const QString& id) const;
     QByteArray recording(const QString& id) const;  // empty: none that can be one
-    QList<SearchHit> search(const QString& typed, int limit) const;
+    QList<SearchHit> search(const SearchWords& words, int limit, std::stop_token stop = {}) const;
     QList<Preset> presets() const;
 
     /// Everything that a damaged database still gives, read row by row from both ends.
@@ -35,7 +36,8 @@ public:
 
 private:
     QList<SearchHit> searchIndex(const QString& query, int limit) const;
-    QList<SearchHit> searchTexts(const SearchWords& words, int limit) const;
+    QList<SearchHit> searchTexts(const SearchWords& words, int limit, const std::stop_token& stop) const;
+    std::optional<qint64> messageBefore(qint64 number, int messages) const;
 
     using TakeRow = std::function<void(const QSqlQuery&)>;
     void readFromBothEnds(const QString& columns, const QString& table, const TakeRow& take) const;

@@ -190,6 +190,27 @@ Item {
             tryVerify(() => messagePart("editField", 1) === null && rawText(1) === "yes!");
         }
 
+        function test_what_is_too_long_to_be_kept_is_said() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            pointAt(1);
+            click(messagePart("editButton", 1));
+            tryVerify(() => messagePart("editField", 1) && messagePart("editField", 1).activeFocus);
+            const editor = messagePart("messageEditor", 1);
+            compare(editor.longest, Bench.chat.versions.longest);
+            editor.longest = 4;
+            type("!");
+            verify(messagePart("editAccept", 1).enabled);
+            type("!");
+            compare(messagePart("editNote", 1).text, "A text of this length cannot be kept. Make it shorter.");
+            verify(!messagePart("editAccept", 1).enabled);
+            keyClick(Qt.Key_Return, Qt.ControlModifier);
+            verify(messagePart("editField", 1) !== null);
+            keyClick(Qt.Key_Backspace);
+            verify(messagePart("editAccept", 1).enabled);
+        }
+
         function test_what_is_too_long_to_edit_is_not_pasted() {
             makeWindow({ text: "yes" });
             openModel();

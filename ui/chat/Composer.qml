@@ -171,6 +171,17 @@ FocusScope {
                     if (!root.composer.paste())
                         paste();
                 }
+
+                // What is too long to be pasted does not come to the field.
+                MouseArea {
+                    anchors.fill: parent
+                    acceptedButtons: Qt.MiddleButton
+                    onPressed: mouse => {
+                        mouse.accepted = root.composer.pasteSelection();
+                        if (mouse.accepted)
+                            root.takeFocus();
+                    }
+                }
             }
         }
 

@@ -71,9 +71,11 @@ ColumnLayout {
         onClicked: root.openRequested()
         Keys.onReturnPressed: clicked()
     }
-    ActionButton {
+    WrappingButton {
         objectName: "openGuide"
         Layout.alignment: Qt.AlignHCenter
+        Layout.fillWidth: true
+        Layout.maximumWidth: implicitWidth
         visible: root.hasGuide
         text: qsTr("Open the guide, which is small and built in")
         onClicked: root.guideRequested()

@@ -160,6 +160,7 @@ Item {
                 mine: root.mine
                 editing: root.editing
                 clipboard: root.chat.clipboard
+                longest: root.chat.versions.longest
                 obstacle: root.mine || root.chat.turn.busy ? root.chat.turn.obstacle : ""
                 onAttachmentShown: (name, text, characters) => root.attachmentShown(name, text, characters)
                 onAccepted: text => {

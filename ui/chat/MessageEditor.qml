@@ -14,11 +14,18 @@ FocusScope {
     required property bool mine
     required property MessageEditing editing
     required property ChatClipboard clipboard
+    required property int longest // characters that can be kept
     required property string obstacle // why it cannot be sent or kept now
 
     property bool pasteRefused: false // what was to be pasted was too long
 
-    readonly property bool acceptable: obstacle === "" && (field.text.trim() !== "" || editing.attachments.length > 0)
+    readonly property bool tooLong: field.length > longest
+    readonly property bool acceptable: obstacle === "" && !tooLong && (field.text.trim() !== "" || editing.attachments.length > 0)
+
+    // Why it is not as one would have it; empty: it is.
+    readonly property string refusal: obstacle !== "" ? obstacle
+        : tooLong ? qsTr("A text of this length cannot be kept. Make it shorter.")
+        : pasteRefused ? qsTr("What was copied is too long to be edited here. Attach it to a message as a file.") : ""
 
     signal accepted(string text)
     signal attachmentShown(string name, string text, int characters)
@@ -41,6 +48,7 @@ FocusScope {
         editing.drop(file.id);
     }
 
+    objectName: "messageEditor"
     implicitHeight: column.implicitHeight
     Component.onCompleted: field.forceActiveFocus(Qt.OtherFocusReason)
 
@@ -125,6 +133,15 @@ FocusScope {
                         event.accepted = true;
                         root.accept();
                     }
+
+                    // What is too long to be pasted does not come to the field.
+                    MouseArea {
+                        anchors.fill: parent
+                        acceptedButtons: Qt.MiddleButton
+                        onPressed: mouse => {
+                            mouse.accepted = root.pasteRefused = !root.clipboard.selectionFitsTheField();
+                        }
+                    }
                 }
             }
         }
@@ -134,13 +151,12 @@ FocusScope {
             Text {
                 Layout.fillWidth: true
                 objectName: "editNote"
-                text: root.obstacle !== "" ? root.obstacle
-                    : root.pasteRefused ? qsTr("What was copied is too long to be edited here. Attach it to a message as a file.")
+                text: root.refusal !== "" ? root.refusal
                     : root.mine ? qsTr("What followed stays, as another version.") : qsTr("What the model said stays, as another version.")
                 textFormat: Text.PlainText
                 wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall
-                color: root.obstacle !== "" || root.pasteRefused ? Theme.warning : Theme.textMuted
+                color: root.refusal !== "" ? Theme.warning : Theme.textMuted
             }
             ActionButton {
                 objectName: "editCancel"

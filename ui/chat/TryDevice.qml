@@ -34,8 +34,10 @@ ColumnLayout {
         visible: root.devices.offered
         spacing: Theme.gapTiny
 
-        ActionButton {
+        WrappingButton {
             objectName: "tryDevice"
+            Layout.fillWidth: true
+            Layout.maximumWidth: implicitWidth
             text: qsTr("Try it with a small graphics memory")
             onClicked: root.devices.tryEmulated()
             Keys.onReturnPressed: clicked()

@@ -123,7 +123,7 @@ FocusScope {
                 anchors.centerIn: parent
                 anchors.horizontalCenterOffset: -Theme.gapTiny
                 width: parent.width - 2 * Theme.gap - Theme.gapSmall
-                visible: found.visible && root.conversations.results.count === 0
+                visible: found.visible && root.conversations.results.count === 0 && !root.conversations.looking
                 source: "qrc:/icons/search.svg"
                 headline: qsTr("Nothing found")
                 detail: qsTr("All the words have to be in one title or message; the last one may be a beginning.")

@@ -19,7 +19,7 @@ ColumnLayout {
         [qsTr("Parameters"), facts.parameters > 0 ? Format.compact(facts.parameters) : ""],
         [qsTr("Context"), facts.contextTokens > 0 ? qsTr("%1 tokens").arg(Format.count(facts.contextTokens)) : ""],
         [qsTr("Experts"), facts.experts > 0 ? qsTr("%1, %2 used").arg(facts.experts).arg(facts.expertsUsed) : ""],
-        [qsTr("KV cache per token"), facts.kvBytesPerToken > 0 ? Format.bytes(facts.kvBytesPerToken) : ""],
+        [qsTr("KV cache per token (f16)"), facts.kvBytesPerToken > 0 ? Format.bytes(facts.kvBytesPerToken) : ""],
         [qsTr("Chat template"), facts.known ? (facts.hasChatTemplate ? qsTr("yes") : qsTr("none")) : ""]
     ]
 
@@ -51,6 +51,22 @@ ColumnLayout {
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall
         color: root.facts.runnable ? Theme.text : Theme.danger
+    }
+    // Such as what of it is not fetched.
+    LayoutRepeater {
+        model: root.facts.warnings
+
+        Text {
+            required property string modelData
+
+            objectName: "lookWarning"
+            Layout.fillWidth: true
+            text: modelData
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.warning
+        }
     }
     GridLayout {
         Layout.fillWidth: true

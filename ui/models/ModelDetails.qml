@@ -22,7 +22,7 @@ ColumnLayout {
         [qsTr("Architecture"), facts.architecture],
         [qsTr("Layers"), facts.layers > 0 ? Format.count(facts.layers) : ""],
         [qsTr("Experts"), facts.experts > 0 ? qsTr("%1, %2 used").arg(facts.experts).arg(facts.expertsUsed) : ""],
-        [qsTr("KV cache per token"), facts.kvBytesPerToken > 0 ? Format.bytes(facts.kvBytesPerToken) : ""],
+        [qsTr("KV cache per token (f16)"), facts.kvBytesPerToken > 0 ? Format.bytes(facts.kvBytesPerToken) : ""],
         [qsTr("Files"), facts.splitFiles > 1 ? Format.count(facts.splitFiles) : ""],
         [qsTr("Projector"), entry.projector],
         [qsTr("Licence"), facts.license],

@@ -315,6 +315,21 @@ private Q_SLOTS:
         QCOMPARE(later.count(), 1);
     }
 
+    void aDraftsFilesAreReadWhereNothingCanBeWritten()
+    {
+        Room room;
+        room.model.showConversation("one");
+        room.model.add({room.write("a.md", "# text")});
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.ready().size(), 1, kSoon);
+        const QTemporaryDir copies;  // of this run alone
+        AttachmentModel later(room.counter, copies.path());
+        later.alsoLookIn(room.kept.path());
+        later.showConversation("one", room.model.kept());
+        QTRY_VERIFY_WITH_TIMEOUT(!later.reading(), kSoon);
+        QCOMPARE(later.failed(), 0);
+        QCOMPARE(later.ready().value(0).text, "# text");
+    }
+
     void aPasteBecomesAFile()
     {
         Room room;

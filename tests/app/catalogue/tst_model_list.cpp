@@ -444,6 +444,20 @@ private Q_SLOTS:
         QCOMPARE(m_opener->current().name, "other-Q8_0");
     }
 
+    // It may be on a share that no longer answers.
+    void whatIsOpenIsKnownWithoutTheDisk()
+    {
+        const QString path = m_folder->put("elsewhere/A.gguf", chatModel("A"));
+        m_catalogue->openFile(path, "A");
+        QTRY_COMPARE(m_opener->current().path, path);
+        const QString id = m_catalogue->openId();
+        QCOMPARE(id, whereItLies(path));
+        QVERIFY(QFile::remove(path));
+        scan();
+        m_opener->onDevice("another");
+        QCOMPARE(m_catalogue->openId(), id);
+    }
+
     void whatCannotBeOpenedSaysWhy()
     {
         m_folder->put("lm/x/Broken.gguf", "broken");

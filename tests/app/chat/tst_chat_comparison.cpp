@@ -111,6 +111,52 @@ private Q_SLOTS:
             QCOMPARE(requests[1 + i].sampling.seed.value_or(0), std::uint64_t(41 + i));
     }
 
+    void aLargerContextLetsAllGoOn()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 10'000; });
+        bench->openModel(2'000);
+        askForLong(3);
+        chat->turn()->stopVersion(columnId(3));
+        QTRY_COMPARE(columnStatus(3), MessageModel::Stopped);
+        chat->context()->raise();
+        bench->turns->onLoadStarted();  // as the model's controller does
+        settle();
+        QCOMPARE(statuses().mid(1), QList<Status>(3, MessageModel::Stopped));
+        const QStringList cut = columnTexts();
+        bench->script->change([](auto& settings) {
+            settings.words = {"end"};
+            settings.says_turn = false;
+        });
+        bench->openModel(4'000);
+        QVERIFY(chat->turn()->busy());
+        settle();
+        QCOMPARE(columnTexts(), (QStringList{cut[0], cut[1] + "end", cut[2] + "end", cut[3]}));
+        QCOMPARE(statuses(), (QList<Status>{MessageModel::Complete, MessageModel::Complete, MessageModel::Complete,
+                                            MessageModel::Stopped}));
+        const auto requests = bench->script->requests();
+        QCOMPARE(requests.size(), size_t(6));
+        for (size_t i = 0; i < 2; ++i)  // each behind its own text
+            QCOMPARE(QString::fromStdString(requests[4 + i].messages.back().text), cut[qsizetype(1 + i)]);
+    }
+
+    void allThatFilledTheContextGoOnInALargerOne()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 150; });
+        bench->openModel(40);
+        bench->script->change([](auto& settings) { settings.words.assign(60, "w "); });
+        bench->answer("question");
+        chat->turn()->regenerateTogether(bench->lastId(), 2);
+        settle();
+        QCOMPARE(statuses(), QList<Status>(3, MessageModel::ContextFull));
+        bench->says("end");
+        chat->context()->raise();
+        bench->turns->onLoadStarted();
+        bench->openModel(80);
+        QVERIFY(chat->turn()->busy());
+        settle();
+        QCOMPARE(statuses(), QList<Status>(3, MessageModel::Complete));
+    }
+
     void howManyThereMayBe()
     {
         askAgain(100);

@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QMimeData>
 #include <QSignalSpy>
 
 using namespace std::chrono_literals;
@@ -95,6 +96,20 @@ private Q_SLOTS:
         QCOMPARE(sent()[1].text.c_str(), "the moon is rock");
         restart();
         QCOMPARE(bench->texts()[1], "the moon is rock");
+    }
+
+    /// The middle button pastes no more than Ctrl+V does.
+    void aLongSelectionBecomesAFile()
+    {
+        ComposerController composer(*chat, *bench->turns, *bench->thread, bench->store->attachmentsFolder());
+        QMimeData selected;
+        selected.setText("short");
+        QVERIFY(!composer.takeAsFile(&selected));
+        QVERIFY(!composer.takeAsFile(nullptr));  // nothing is selected, or no such thing is known here
+        selected.setText(QString(ComposerController::kLongPaste, 'x'));
+        QVERIFY(composer.takeAsFile(&selected));
+        QVERIFY(composer.pasteBecameFile());
+        QCOMPARE(composer.attachments()->count(), 1);
     }
 
     /// The answer to what cannot be kept could not be kept, either.

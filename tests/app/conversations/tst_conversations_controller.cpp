@@ -117,6 +117,28 @@ private Q_SLOTS:
         QCOMPARE(resets.size(), 1);
     }
 
+    void whatIsFoundForOlderWordsIsDropped()
+    {
+        store->saveAll(twoTurns("a", "A", QString::fromUtf8("机器学习")));
+        store->saveAll(twoTurns("b", "B", QString::fromUtf8("内存")));
+        makeController();
+        SearchModel* results = controller->results();
+        const QSignalSpy resets(results, &QAbstractItemModel::modelReset);
+        search(QString::fromUtf8("内存"));
+        QTRY_COMPARE(results->conversationAt(0), "b");
+        int begun = 0;
+        connect(controller.get(), &ConversationsController::lookingChanged, results, [&] {
+            if (controller->looking() && ++begun == 1)  // one types on before it has come back
+                controller->setSearchText(QString::fromUtf8("机器学"));
+        });
+        controller->setSearchText(QString::fromUtf8("机器"));
+        QTRY_COMPARE(results->conversationAt(0), "a");
+        QCOMPARE(results->excerptAt(0), QString::fromUtf8("\2机器学\3习"));
+        QCOMPARE(resets.size(), 2);
+        QCOMPARE(begun, 2);
+        QVERIFY(!controller->looking());
+    }
+
     void filesThereAndBack()
     {
         store->saveAll(fullConversation("one"));

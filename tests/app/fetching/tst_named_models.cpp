@@ -41,6 +41,8 @@ class TestNamedModels : public QObject
         };
         if (request.target == "/v2/library/tiny/manifests/1b")
             return {200, {}, "{\"layers\":[" + layer("model") + ',' + layer("projector") + "]}"};
+        if (request.target == "/v2/library/tiny/manifests/tuned")
+            return {200, {}, "{\"layers\":[" + layer("model") + ',' + layer("adapter") + "]}"};
         if (request.target == "/v2/library/tiny/blobs/sha256:" + m_hash || request.target == "/files/anybodys.gguf?x=1")
             return support::file_answer(request, m_case->m_model, "\"o\"");
         if (request.target == "/files/whole.gguf")  // whatever part is asked for
@@ -117,6 +119,10 @@ private Q_SLOTS:
         const QDir models(m_case->folder.filePath("models"));
         QVERIFY(test_support::bytesOf(models.filePath("tiny-1b.gguf")).toStdString() == m_case->m_model);
         QVERIFY(models.exists("tiny-1b-mmproj.gguf"));
+        const auto saysSo = [this] { return page().looked().warnings.join(' ').contains("Ollama applies an adapter"); };
+        QVERIFY(!saysSo());
+        QVERIFY(open("tiny:tuned"));
+        QVERIFY2(saysSo(), qPrintable(page().lookError()));  // the page shows them
         QVERIFY(open("nobody:7b"));
         QVERIFY(!page().ready() && page().error().endsWith('.'));
     }

@@ -3,6 +3,7 @@
 
 #include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
+#include "tests/support/searched.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -52,7 +53,7 @@ protected:
     QList<SearchHit> hits(const QString& words, int limit) const
     {
         store->flush();
-        return store->search(words, limit);
+        return searched(*store, words, limit);
     }
     QString file() const { return folder->filePath("spillway.sqlite"); }
     void begin()

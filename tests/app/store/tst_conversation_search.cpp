@@ -4,6 +4,7 @@
 
 #include <QElapsedTimer>
 #include <QRandomGenerator>
+#include <QThreadPool>
 
 using namespace test_support;
 using Status = StoredMessage::Status;
@@ -103,6 +104,25 @@ private Q_SLOTS:
         store->saveAll(conversation);
         store->saveAll({.header = {.id = "d", .title = QString::fromUtf8("旅行计划")}, .messages = {}});
         QCOMPARE(::words(hits(words, 20)).join(' '), found);
+    }
+
+    // A script without spaces has no index: all texts are read, but not where the window waits for it.
+    void whatHasNoIndexIsReadElsewhere()
+    {
+        StoredConversation conversation = ofMessages(1200, "long");  // more than are read at once
+        conversation.messages[0].text = QString::fromUtf8("最早的问题");
+        store->saveAll(conversation);
+        QCOMPARE(hits(QString::fromUtf8("问题"), 5).value(0).message, "long-0");
+        int found = 0;
+        std::stop_source stop;
+        store->search(QString::fromUtf8("问题"), 5, stop.get_token(), [&](const auto&) { ++found; });
+        QCOMPARE(found, 0);
+        QTRY_COMPARE(found, 1);
+        store->search(QString::fromUtf8("问题"), 5, stop.get_token(), [&](const auto&) { ++found; });
+        stop.request_stop();
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+        QCOMPARE(found, 1);
     }
 
     // The first letter typed is in nearly every text, and has no index of its own.

@@ -365,7 +365,7 @@ private Q_SLOTS:
         other.saveAll(fullConversation("one"));
         QCOMPARE(describe(*other.conversation("one")), describe(fullConversation("one")));
         other.flush();
-        QCOMPARE(other.search("question", 5).size(), 2);
+        QCOMPARE(searched(other, "question", 5).size(), 2);
         ConversationStore third(folder->filePath("file/inside"));
         QCOMPARE(third.conversations().size(), 0);
     }
@@ -395,6 +395,7 @@ private Q_SLOTS:
         QCOMPARE(store->conversations().size(), 1);
         store->restore("c0");
         QVERIFY(QFileInfo(store->attachmentsFolder()).isWritable());
+        QCOMPARE(store->olderAttachmentsFolder(), folder->filePath("attachments"));
         const QSignalSpy failed(store.get(), &ConversationStore::failed);
         bool added = true;
         store->add(twoTurns("import", "Import"), [&](bool there) { added = there; });
@@ -404,6 +405,7 @@ private Q_SLOTS:
         QVERIFY(QFile::setPermissions(file(), QFile::ReadOwner | QFile::WriteOwner));
         reopen();
         QCOMPARE(store->conversations().size(), 1);
+        QCOMPARE(store->olderAttachmentsFolder(), QString());
     }
 
     void circlesInTheDatabaseAreCut()

@@ -74,7 +74,7 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(imported, 1, 60000);
         QCOMPARE(saved.size(), 1);
         QCOMPARE(describe(*store->conversation("import")), describe(longOne("import")));
-        QCOMPARE(store->search("word33", 5).size(), 1);
+        QCOMPARE(searched(*store, "word33", 5).size(), 1);
     }
 
     void noReadWaits()
@@ -110,7 +110,7 @@ private Q_SLOTS:
         QCOMPARE(store->conversations().size(), 3);
         QCOMPARE(store->conversations().first().title, "Renamed");
         QCOMPARE(store->presets().size(), 1);
-        QCOMPARE(store->search("Title", 5).size(), 2);
+        QCOMPARE(searched(*store, "Title", 5).size(), 2);
 
         const QSignalSpy restored(store.get(), &ConversationStore::restored);
         store->restore("c2");
@@ -122,7 +122,7 @@ private Q_SLOTS:
         store->restore("c0");
         QCOMPARE(restored.size(), 1);  // it is gone
         QVERIFY(!store->conversation("c0"));
-        QCOMPARE(store->search("Title", 5).size(), 1);
+        QCOMPARE(searched(*store, "Title", 5).size(), 1);
 
         QVERIFY(other.exec("COMMIT").isActive());
         other.close();
@@ -140,7 +140,7 @@ private Q_SLOTS:
     {
         const QSignalSpy caughtUp(store.get(), &ConversationStore::caughtUp);
         store->saveAll(twoTurns("new", "Zebras"));
-        QTRY_VERIFY_WITH_TIMEOUT(!caughtUp.isEmpty() && store->search("zebras", 5).size() == 1, 60000);
+        QTRY_VERIFY_WITH_TIMEOUT(!caughtUp.isEmpty() && searched(*store, "zebras", 5).size() == 1, 60000);
     }
 
     void anImportThatDidNotEndLeavesNothing()
@@ -152,7 +152,7 @@ private Q_SLOTS:
         store->flush();
         QCOMPARE(onDisk("messages"), 0);
         QCOMPARE(onDisk("conversations"), 0);
-        QCOMPARE(store->search("word4", 5).size(), 0);
+        QCOMPARE(searched(*store, "word4", 5).size(), 0);
     }
 
     void anImportThatCannotBeWrittenIsNotKeptInPart()

@@ -2,6 +2,7 @@
 // be on disk. The program is this one again, with other arguments.
 #include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
+#include "tests/support/searched.h"
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -152,13 +153,13 @@ private Q_SLOTS:
         QVERIFY(inTheMiddle > kKills / 4);
 
         // All the earlier ones are still there, and what they said can be found.
-        const ConversationStore store(folder.path());
+        ConversationStore store(folder.path());
         for (int run = 0; run < kKills; ++run)
             check(store, run);
         store.flush();
         for (int run = 0; run < kKills; ++run)
             if (told[run].pieces > 0)
-                QVERIFY(!store.search(QStringLiteral("run%1 piece0").arg(run), 1).isEmpty());
+                QVERIFY(!searched(store, QStringLiteral("run%1 piece0").arg(run), 1).isEmpty());
     }
 
     void theDatabaseIsSoundInSqlitesOwnEyes()
