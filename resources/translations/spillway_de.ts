@@ -3282,10 +3282,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1, davon %2 benutzt</translation>
     </message>
     <message>
-        <source>KV cache per token</source>
-        <translation>KV-Cache je Token</translation>
-    </message>
-    <message>
         <source>Chat template</source>
         <translation>Gesprächsvorlage</translation>
     </message>
@@ -3304,6 +3300,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Spillway can run it.</source>
         <translation>Spillway kann es ausführen.</translation>
+    </message>
+    <message>
+        <source>KV cache per token (f16)</source>
+        <translation>KV-Cache je Token (f16)</translation>
     </message>
 </context>
 <context>
@@ -4804,6 +4804,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>What was copied is too long to be edited here. Attach it to a message as a file.</source>
         <translation>Was kopiert wurde, ist zu lang, um hier bearbeitet zu werden. Hängen Sie es als Datei an eine Nachricht an.</translation>
     </message>
+    <message>
+        <source>A text of this length cannot be kept. Make it shorter.</source>
+        <translation>Ein so langer Text lässt sich nicht aufbewahren. Kürzen Sie ihn.</translation>
+    </message>
 </context>
 <context>
     <name>MessageFooter</name>
@@ -5122,10 +5126,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1, davon %2 benutzt</translation>
     </message>
     <message>
-        <source>KV cache per token</source>
-        <translation>KV-Cache je Token</translation>
-    </message>
-    <message>
         <source>Files</source>
         <translation>Dateien</translation>
     </message>
@@ -5186,6 +5186,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Delete from disk…</source>
         <translation>Von der Platte löschen…</translation>
+    </message>
+    <message>
+        <source>KV cache per token (f16)</source>
+        <translation>KV-Cache je Token (f16)</translation>
     </message>
 </context>
 <context>
