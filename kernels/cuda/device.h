@@ -135,6 +135,12 @@ __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
 
 // ---- bytes ----
 
+/// Adds to an address; `from` may also be an offset, which is no address by itself.
+__device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
+{
+    return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
+}
+
 /// 16 bytes from any address on, in whole words. By how much it is beyond a multiple of four is said when they are
 /// used, since parts of a block share it.
 struct AnyWords {
