@@ -42,7 +42,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
 CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
     : driver_(std::move(driver))
     , id_("cuda:" + std::to_string(driver_->info().ordinal))
-    , probe_(driver_->info().name)
+    , probe_({driver_->info().name, driver_->info().luid})
     , gate_(DriverGate::of(driver_->info().ordinal))
     , page_locks_(std::make_unique<PageLocks>(*driver_, gate_, most_page_locked(host_memory().total_bytes.value_or(0))))
 {
