@@ -23,7 +23,7 @@ struct Halves {
     std::uint32_t kept[4], lost[4];  // eight of each
 };
 
-struct Shared {
+struct alignas(16) Shared {  // eight halves are written at once
     std::uint16_t weights[kMatmulRows * kPitch], weights_lost[kMatmulRows * kPitch];
     std::uint16_t x[kMatmulTokens * kPitch], x_lost[kMatmulTokens * kPitch];
     float weights_scale[kMatmulRows], x_scale[kMatmulTokens];  // of the 32 values
