@@ -342,7 +342,8 @@ __device__ inline void read_unknown(int (&to)[4], const int* from)
 }
 
 /// scale times the integer, rounded once, in one instruction. no_integer: scale times -kIntegerOne, which has to be
-/// exact: a scale of 22 significant bits at most.
+/// exact: a scale of 22 significant bits at most, and below 2^104. Only an exponent of MXFP4 can name a larger one, for
+/// weights that no model has; an infinity comes of it.
 __device__ inline float scaled_float_of_bits(int bits, float scale, float no_integer)
 {
     return __fmaf_rn(scale, __uint_as_float(std::uint32_t(bits)), no_integer);
