@@ -22,9 +22,6 @@ DevicePtr engine_address(cuda::DevicePtr at)
     return reinterpret_cast<DevicePtr>(static_cast<std::uintptr_t>(at));
 }
 
-// Page-locked memory is taken from everybody: of all there is, this part at most.
-constexpr int kPinnedPart = 4;
-
 }  // namespace
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
@@ -45,9 +42,9 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
 CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
     : driver_(std::move(driver))
     , id_("cuda:" + std::to_string(driver_->info().ordinal))
-    , probe_(driver_->info().name)
+    , probe_({driver_->info().name, driver_->info().luid})
     , gate_(DriverGate::of(driver_->info().ordinal))
-    , page_locks_(std::make_unique<PageLocks>(*driver_, gate_, host_memory().total_bytes.value_or(0) / kPinnedPart))
+    , page_locks_(std::make_unique<PageLocks>(*driver_, gate_, most_page_locked(host_memory().total_bytes.value_or(0))))
 {
 }
 

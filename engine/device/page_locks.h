@@ -5,6 +5,7 @@
 #include "engine/device/driver_gate.h"
 #include "kernels/cuda/driver.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +16,20 @@
 
 namespace engine {
 
+/// How much of the host's memory may be page-locked, of so much in all. Nothing else can have that memory, also while
+/// no conversation uses it: what desktops and browsers want is left to them, and where there is little, a quarter is
+/// locked. More than half Windows does not give, and elsewhere the files of models need the other half.
+constexpr std::int64_t most_page_locked(std::int64_t total_bytes)
+{
+    constexpr std::int64_t kForOthers = std::int64_t(8) << 30;
+    return std::clamp(total_bytes - kForOthers, total_bytes / 4, total_bytes / 2);
+}
+
 /// Owned by a CudaDevice, on its thread.
 class PageLocks
 {
 public:
-    /// Locks so many bytes at most: such memory is taken from everybody.
+    /// Locks so many bytes at most.
     PageLocks(const kernels::cuda::Driver& driver, DriverGate& gate, std::int64_t most_bytes)
         : driver_(driver)
         , gate_(gate)

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <span>
+#include <string>
 
 namespace engine {
 
@@ -30,13 +32,31 @@ inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_b
                                     0, used_bytes);
 }
 
+/// A GPU by its name, and by the number that the system knows it by until it starts again (LUID); 0: none is known.
+struct AdapterName {
+    std::string name;
+    std::uint64_t luid = 0;
+};
+
+/// Returns which of the system's adapters the GPU is: the one with its number, or else the only one with its name. Of
+/// several with one name none: what the system says of one might be taken for another's, all of whose memory would then
+/// seem to be moved out.
+inline std::optional<std::size_t> find_adapter(std::span<const AdapterName> adapters, const AdapterName& gpu)
+{
+    const auto numbered = std::ranges::find(adapters, gpu.luid, &AdapterName::luid);
+    if (gpu.luid != 0 && numbered != adapters.end())
+        return std::size_t(numbered - adapters.begin());
+    const auto named = std::ranges::find(adapters, gpu.name, &AdapterName::name);
+    if (std::ranges::count(adapters, gpu.name, &AdapterName::name) != 1)
+        return std::nullopt;
+    return std::size_t(named - adapters.begin());
+}
+
 /// One GPU, as the system knows it.
 class VideoMemoryProbe
 {
 public:
-    /// Finds the GPU by the driver's name. Of several with one name none is asked: what the system says of one might be
-    /// taken for another's, all of whose memory would then seem to be moved out.
-    explicit VideoMemoryProbe(std::string_view gpu_name);
+    explicit VideoMemoryProbe(const AdapterName& gpu);
     ~VideoMemoryProbe();
     VideoMemoryProbe(const VideoMemoryProbe&) = delete;
     VideoMemoryProbe& operator=(const VideoMemoryProbe&) = delete;

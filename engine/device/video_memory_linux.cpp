@@ -6,7 +6,7 @@ namespace engine {
 struct VideoMemoryProbe::Adapter {
 };
 
-VideoMemoryProbe::VideoMemoryProbe(std::string_view /*gpu_name*/) {}
+VideoMemoryProbe::VideoMemoryProbe(const AdapterName& /*gpu*/) {}
 
 VideoMemoryProbe::~VideoMemoryProbe() = default;
 

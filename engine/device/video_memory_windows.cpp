@@ -4,7 +4,9 @@
 #include <dxgi1_4.h>
 #include <windows.h>
 
+#include <cstring>
 #include <string>
+#include <vector>
 
 namespace engine {
 
@@ -34,34 +36,42 @@ std::string utf8(const wchar_t* text)
     return out;
 }
 
+/// In the order of their numbers; what does not say what it is has no name.
+std::vector<AdapterName> adapters_of(IDXGIFactory1& factory)
+{
+    std::vector<AdapterName> adapters;
+    for (UINT i = 0;; ++i) {
+        Held<IDXGIAdapter1> adapter;
+        if (FAILED(factory.EnumAdapters1(i, &adapter.at)))
+            return adapters;
+        AdapterName& named = adapters.emplace_back();
+        DXGI_ADAPTER_DESC1 described = {};
+        if (FAILED(adapter.at->GetDesc1(&described)))
+            continue;
+        named.name = utf8(described.Description);
+        static_assert(sizeof described.AdapterLuid == sizeof named.luid);
+        std::memcpy(&named.luid, &described.AdapterLuid, sizeof named.luid);
+    }
+}
+
 }  // namespace
 
 struct VideoMemoryProbe::Adapter {
     Held<IDXGIAdapter3> dxgi;
 };
 
-VideoMemoryProbe::VideoMemoryProbe(std::string_view gpu_name)
+VideoMemoryProbe::VideoMemoryProbe(const AdapterName& gpu)
 {
     Held<IDXGIFactory1> factory;
     if (FAILED(CreateDXGIFactory1(__uuidof(IDXGIFactory1), factory.place())))
         return;
-    bool is_known = false;
-    for (UINT i = 0;; ++i) {
-        Held<IDXGIAdapter1> found;
-        if (FAILED(factory.at->EnumAdapters1(i, &found.at)))
-            return;
-        DXGI_ADAPTER_DESC1 described = {};
-        if (FAILED(found.at->GetDesc1(&described)) || utf8(described.Description) != gpu_name)
-            continue;
-        if (is_known) {
-            adapter_.reset();
-            return;
-        }
-        is_known = true;
-        auto adapter = std::make_unique<Adapter>();
-        if (SUCCEEDED(found.at->QueryInterface(__uuidof(IDXGIAdapter3), adapter->dxgi.place())))
-            adapter_ = std::move(adapter);
-    }
+    const std::optional<std::size_t> found = find_adapter(adapters_of(*factory.at), gpu);
+    Held<IDXGIAdapter1> chosen;
+    if (!found || FAILED(factory.at->EnumAdapters1(UINT(*found), &chosen.at)))
+        return;
+    auto adapter = std::make_unique<Adapter>();
+    if (SUCCEEDED(chosen.at->QueryInterface(__uuidof(IDXGIAdapter3), adapter->dxgi.place())))
+        adapter_ = std::move(adapter);
 }
 
 VideoMemoryProbe::~VideoMemoryProbe() = default;

@@ -71,11 +71,13 @@ CudaRecording* CudaGraphs::record(const LayerRange& range, const std::function<v
 {
     make_room_for_recording(range);
     auto recording = std::make_unique<CudaRecording>(calls_.driver(), range, layers_);
-    recorder_.begin(*recording);
     try {
+        recorder_.begin(*recording);
         work();
     } catch (...) {
         recorder_.end();
+        if (!kernels::cuda::is_device_lost(calls_.failed()))
+            calls_.forget_failure();  // of a graph that nobody wants
         throw;
     }
     recorder_.end();

@@ -4,7 +4,6 @@
 #include "engine/model/device_weights.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -37,52 +36,28 @@ CudaHostExperts::CudaHostExperts(CudaCalls& calls, const CudaStepInputs& inputs,
     , experts_(h.experts)
     , experts_used_(h.experts_used)
     , max_rows_(max_rows)
-    , x_(max_rows, h.expert_length)
-    , routed_(max_rows, h.embedding_length)
-    , out_(max_rows, h.expert_length)
+    , expert_length_(h.expert_length)
+    , embedding_length_(h.embedding_length)
     , rows_of_(std::size_t(h.experts))
 {
 }
 
 Status CudaHostExperts::allocate()
 {
-    if (Status ok =
-            staging_.allocate(calls_.device(), x_.value_capacity_bytes() + routed_.value_capacity_bytes() +
-                                                   out_.value_capacity_bytes() + 2 * pairs_bytes() + places_bytes());
-        !ok)
+    const auto rows_bytes = [&](int cols) { return cuda_aligned(value_bytes(max_rows_, cols)); };
+    const std::size_t bytes = 2 * rows_bytes(expert_length_) + rows_bytes(embedding_length_) +
+                              cuda_aligned(most_pairs() * sizeof(int)) + cuda_aligned(most_pairs() * sizeof(float)) +
+                              cuda_aligned(places_bytes());
+    if (Status ok = staging_.allocate(calls_.device(), bytes); !ok)
         return ok;
+    CudaArena& staged = staged_.emplace(staging_.data(), bytes);
+    x_ = Rows(max_rows_, expert_length_, staged, host_row_memory());
+    routed_ = Rows(max_rows_, embedding_length_, staged, host_row_memory());
+    out_ = Rows(max_rows_, expert_length_, staged, host_row_memory());
+    staged_chosen_ = reinterpret_cast<int*>(staged.take(most_pairs() * sizeof(int)));
+    staged_weights_ = reinterpret_cast<float*>(staged.take(most_pairs() * sizeof(float)));
+    staged_places_ = reinterpret_cast<std::uint64_t*>(staged.take(places_bytes()));
     return rows_came_.make(calls_.device());
-}
-
-float* CudaHostExperts::staged_routed() const
-{
-    return reinterpret_cast<float*>(staging_.data() + x_.value_capacity_bytes());
-}
-
-float* CudaHostExperts::staged_out() const
-{
-    return reinterpret_cast<float*>(staging_.data() + x_.value_capacity_bytes() + routed_.value_capacity_bytes());
-}
-
-int* CudaHostExperts::staged_chosen() const
-{
-    return reinterpret_cast<int*>(reinterpret_cast<std::byte*>(staged_out()) + out_.value_capacity_bytes());
-}
-
-float* CudaHostExperts::staged_weights() const
-{
-    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(staged_chosen()) + pairs_bytes());
-}
-
-/// Returns where what goes to ExpertsApart::places is prepared on the host.
-std::uint64_t* CudaHostExperts::staged_places() const
-{
-    return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(staged_weights()) + pairs_bytes());
-}
-
-std::size_t CudaHostExperts::pairs_bytes() const
-{
-    return cuda_aligned(value_bytes(max_rows_, experts_used_));
 }
 
 std::size_t CudaHostExperts::places_bytes() const
@@ -90,11 +65,13 @@ std::size_t CudaHostExperts::places_bytes() const
     return std::size_t(ExpertsApart::kKinds * experts_) * sizeof(std::uint64_t);
 }
 
-void CudaHostExperts::send(const Rows& from, float* to)
+/// Queues: the rows come to where the CPU reads them.
+void CudaHostExperts::send(const Rows& from, Rows& to)
 {
+    to.set_shape(from.count(), from.cols());
     calls_.run([&] {
-        return calls_.driver().copy_to_host(to, cuda_address(from.row(0)), value_bytes(from.count(), from.cols()),
-                                            calls_.queue());
+        return calls_.driver().copy_to_host(to.row(0), cuda_address(from.row(0)),
+                                            value_bytes(from.count(), from.cols()), calls_.queue());
     });
 }
 
@@ -107,7 +84,7 @@ void CudaHostExperts::send_pairs(cuda::DevicePtr from, void* to, int pairs)
 void CudaHostExperts::bring(Rows& out)
 {
     calls_.run([&] {
-        return calls_.driver().copy_to_device(cuda_address(out.row(0)), staged_out(),
+        return calls_.driver().copy_to_device(cuda_address(out.row(0)), out_.row(0),
                                               value_bytes(out.count(), out.cols()), calls_.queue());
     });
 }
@@ -120,9 +97,9 @@ void CudaHostExperts::compute(Rows& x, const LayerWeights& w, const ExpertParame
     if (x.count() > cuda::kFewTokens && (copies || (ring_ && ring_->may_bring(p.layer, x.count()))))
         return compute_many(x, w, p, out);
     CudaHostExpertsCall call{.weights = w.experts_on_host, .p = p, .rows = x.count(), .cols = x.cols()};
-    send(x, staged_x());
+    send(x, x_);
     if (p.routed_by) {
-        send(*p.routed_by, staged_routed());
+        send(*p.routed_by, routed_);
         call.routed_cols = p.routed_by->cols();
     }
     out.set_shape(x.count(), w.down_experts.rows);
@@ -136,9 +113,9 @@ void CudaHostExperts::compute(Rows& x, const LayerWeights& w, const ExpertParame
 void CudaHostExperts::send_choice(const Rows& x, const cuda::Routing& routing)
 {
     const int pairs = routing.rows * routing.used;
-    send(x, staged_x());
-    send_pairs(routing.chosen, staged_chosen(), pairs);
-    send_pairs(routing.weights, staged_weights(), pairs);
+    send(x, x_);
+    send_pairs(routing.chosen, staged_chosen_, pairs);
+    send_pairs(routing.weights, staged_weights_, pairs);
 }
 
 /// The device chooses, tells the host, and goes on with the experts that it has.
@@ -173,10 +150,7 @@ void CudaHostExperts::compute_many(Rows& x, const LayerWeights& w, const ExpertP
     calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
     if (!calls_.ok() || given_up(inputs_.step().groups))
         return;
-    x_.set_shape(x.count(), x.cols());
-    std::memcpy(x_.row(0), staging_.data(), value_bytes(x.count(), x.cols()));
     share_many(x, w, p, routing);
-    std::memcpy(staged_out(), out_.row(0), value_bytes(out_.count(), out_.cols()));
     bring(out);
     routing.places = device_.places();
     device_.add_up(p, routing, out);
@@ -189,8 +163,8 @@ void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertPar
     ExpertsApart apart{device_.places(), choose_what_comes(p.layer, x.count()) ? ring_ : nullptr};
     fill_places(p.layer, w, apart.ring ? ring_->chosen() : std::span<const int>());
     calls_.run(
-        [&] { return calls_.driver().copy_to_device(apart.places, staged_places(), places_bytes(), calls_.queue()); });
-    const std::span<const std::uint64_t> elsewhere(staged_places(), std::size_t(experts_));
+        [&] { return calls_.driver().copy_to_device(apart.places, staged_places_, places_bytes(), calls_.queue()); });
+    const std::span<const std::uint64_t> elsewhere(staged_places_, std::size_t(experts_));
     const auto rest = [&] { compute_rest(*w.experts_on_host, p, x.count(), elsewhere); };
     const std::function<void()> work(std::cref(rest));  // one reference fits it: nothing is allocated
     side_.begin(work);
@@ -211,7 +185,7 @@ bool CudaHostExperts::choose_what_comes(int l, int rows)
     if (!ring_ || !ring_->may_bring(l, rows))
         return false;
     std::ranges::fill(rows_of_, 0);
-    for (const int expert : std::span(staged_chosen(), std::size_t(rows * experts_used_)))
+    for (const int expert : std::span(staged_chosen_, std::size_t(rows * experts_used_)))
         ++rows_of_[std::size_t(expert)];
     const CudaStepInputs::CachedExperts& of = inputs_.cached_experts(l);
     for (int e = 0; of.cache && e < experts_; ++e)
@@ -225,9 +199,9 @@ bool CudaHostExperts::choose_what_comes(int l, int rows)
 /// come.
 void CudaHostExperts::fill_places(int l, const LayerWeights& w, std::span<const int> coming)
 {
-    std::ranges::fill_n(staged_places(), std::ptrdiff_t(places_bytes() / sizeof(std::uint64_t)), 0);
+    std::ranges::fill_n(staged_places_, std::ptrdiff_t(places_bytes() / sizeof(std::uint64_t)), 0);
     const bool copies = inputs_.cached_experts(l).cache != nullptr;
-    std::uint64_t* places = staged_places();
+    std::uint64_t* places = staged_places_;
     std::size_t offset = 0, sent = 0;
     for_each_expert_stack(w, [&](const Matrix& stack) {
         for (int e = 0; copies && e < experts_; ++e)
@@ -264,8 +238,7 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
     if (!calls_.ok())
         return;
     const StepClock::Scope on_host(inputs_.step().clock, StepClock::Part::HostLayers);
-    x_.set_shape(call.rows, call.cols);
-    std::memcpy(x_.row(0), staging_.data(), value_bytes(call.rows, call.cols));
+    x_.set_shape(call.rows, call.cols);  // nobody has set it where a recording has sent the rows
     if (call.has_copies) {
         compute_rest(*call.weights, call.p, call.rows, inputs_.expert_places_here(call.p.layer));
     } else {
@@ -273,12 +246,10 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
         p.tokens = inputs_.step().groups;
         if (p.routed_by) {
             routed_.set_shape(call.rows, call.routed_cols);
-            std::memcpy(routed_.row(0), staged_routed(), value_bytes(call.rows, call.routed_cols));
             p.routed_by = &routed_;
         }
         cpu_.experts(x_, *call.weights, p, out_);
     }
-    std::memcpy(staged_out(), out_.row(0), value_bytes(out_.count(), out_.cols()));
 }
 
 /// Computes the experts that the device does not compute in this step.
@@ -287,8 +258,8 @@ void CudaHostExperts::compute_rest(const LayerWeights& w, ExpertParameters p, in
 {
     p.tokens = inputs_.step().groups;
     const auto pairs = std::size_t(rows * p.used);
-    const ChosenExperts chosen{.experts = {staged_chosen(), pairs},
-                               .weights = {staged_weights(), pairs},
+    const ChosenExperts chosen{.experts = {staged_chosen_, pairs},
+                               .weights = {staged_weights_, pairs},
                                .elsewhere = elsewhere,
                                .cache = inputs_.cached_experts(p.layer).cache};
     cpu_.rest_of_experts(x_, w, p, chosen, out_);

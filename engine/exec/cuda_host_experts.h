@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,15 +49,9 @@ private:
     /// thread wait for some of each.
     static constexpr int kMostRefills = 2;
 
-    float* staged_x() const { return reinterpret_cast<float*>(staging_.data()); }
-    float* staged_routed() const;
-    float* staged_out() const;
-    int* staged_chosen() const;
-    float* staged_weights() const;
-    std::uint64_t* staged_places() const;
-    std::size_t pairs_bytes() const;
+    std::size_t most_pairs() const { return std::size_t(max_rows_) * std::size_t(experts_used_); }
     std::size_t places_bytes() const;
-    void send(const Rows& from, float* to);
+    void send(const Rows& from, Rows& to);
     void send_pairs(kernels::cuda::DevicePtr from, void* to, int pairs);
     void bring(Rows& out);
     void send_choice(const Rows& x, const kernels::cuda::Routing& routing);
@@ -74,11 +69,16 @@ private:
     CpuBackend& cpu_;
     CudaExperts& device_;
     CudaRecorder& recorder_;
-    const int experts_, experts_used_, max_rows_;
-    Rows x_;               // (rows, expert_length)
-    Rows routed_;          // (rows, dim) that the router reads, where it is others
-    Rows out_;             // (rows, expert_length)
-    CudaStaging staging_;  // the three on their way, the experts of each row, their weights, and where experts lie
+    const int experts_, experts_used_, max_rows_, expert_length_, embedding_length_;
+    // What follows lies in it: the CPU computes where the device's copies come and go.
+    CudaStaging staging_;
+    std::optional<CudaArena> staged_;
+    Rows x_;                                  // (rows, expert_length)
+    Rows routed_;                             // (rows, dim) that the router reads, where it is others
+    Rows out_;                                // (rows, expert_length)
+    int* staged_chosen_ = nullptr;            // (rows, used)
+    float* staged_weights_ = nullptr;         // (rows, used)
+    std::uint64_t* staged_places_ = nullptr;  // what goes to ExpertsApart::places
     CudaEvent rows_came_;
     ExpertRing* ring_ = nullptr;
     std::vector<int> rows_of_;  // (experts,) of a step of many rows, those that may come through the ring

@@ -26,6 +26,7 @@ void CudaRecorder::cut(CudaHostWork then)
 
 void CudaRecorder::begin_part()
 {
+    recording_->make_room();  // a graph that was made is kept, whatever memory is left then
     calls_.run([&] { return calls_.driver().begin_capture(calls_.queue()); });
     capturing_ = calls_.ok();
     joins_.clear();

@@ -18,9 +18,9 @@ public:
     }
 
     /// Begins to record: what is queued from now on is not done, but becomes parts of the recording, which lives until
-    /// end().
+    /// end(). That is to be called also where this throws std::bad_alloc.
     void begin(CudaRecording& recording);
-    /// Ends the recording, also where a call has failed.
+    /// Ends the recording, also where a call has failed. Throws nothing.
     void end();
     bool is_recording() const { return recording_ != nullptr; }
 

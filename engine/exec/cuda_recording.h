@@ -73,6 +73,8 @@ public:
         std::vector<CudaAttending> joins = {};
         CudaHostWork then;
     };
+    /// Makes room for one more part: add() takes no memory then.
+    void make_room() { parts_.reserve(parts_.size() + 1); }
     void add(Part part) { parts_.push_back(std::move(part)); }
     /// Says whether device and host wait for each other in it.
     bool has_joins() const

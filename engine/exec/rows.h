@@ -77,6 +77,15 @@ public:
         , values_(piece(value_capacity_bytes()))
     {
     }
+    /// The values lie in other memory than the 8-bit copies.
+    Rows(int capacity_rows, int capacity_cols, RowMemory& of_values, RowMemory& of_copies)
+        : memory_(&of_copies)
+        , capacity_rows_(capacity_rows)
+        , capacity_cols_(capacity_cols)
+        , cols_(capacity_cols)
+        , values_(of_values.take(value_capacity_bytes()), GiveBackRows{&of_values})
+    {
+    }
 
     int cols() const { return cols_; }
     int count() const { return count_; }

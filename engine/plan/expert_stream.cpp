@@ -18,7 +18,7 @@ bool is_packed(const Matrix& stack)
     return kernels::activation_of(stack.type) == kernels::Activation::Q8;
 }
 
-/// A GPU multiplies many rows with packed matrices as they come; with floats it would have to wait for all.
+/// How fast a GPU multiplies many rows is known of packed matrices alone.
 bool may_come(const LayerWeights& w, const DeviceLayout& layout, int l)
 {
     bool all = layout.layer(l).expert > 0;

@@ -135,6 +135,12 @@ __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
 
 // ---- bytes ----
 
+/// Adds to an address; `from` may also be an offset, which is no address by itself.
+__device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
+{
+    return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
+}
+
 /// 16 bytes from any address on, in whole words. By how much it is beyond a multiple of four is said when they are
 /// used, since parts of a block share it.
 struct AnyWords {
@@ -336,7 +342,8 @@ __device__ inline void read_unknown(int (&to)[4], const int* from)
 }
 
 /// scale times the integer, rounded once, in one instruction. no_integer: scale times -kIntegerOne, which has to be
-/// exact: a scale of 22 significant bits at most.
+/// exact: a scale of 22 significant bits at most, and below 2^104. Only an exponent of MXFP4 can name a larger one, for
+/// weights that no model has; an infinity comes of it.
 __device__ inline float scaled_float_of_bits(int bits, float scale, float no_integer)
 {
     return __fmaf_rn(scale, __uint_as_float(std::uint32_t(bits)), no_integer);

@@ -134,6 +134,7 @@ const char* fill_table(DriverTable& t, Symbol symbol, void* library)
     bind(t.launch_kernel, "cuLaunchKernel");
     bind.optional(t.launch_kernel_ex, "cuLaunchKernelEx");
     bind.optional(t.function_attribute, "cuFuncGetAttribute");
+    bind.optional(t.device_luid, "cuDeviceGetLuid");
     return bind.missing();
 }
 
@@ -202,6 +203,10 @@ std::string Driver::describe(int ordinal, int built_for)
     attribute(info_.l2_bytes, DeviceAttribute::L2Bytes);
     info_.name = name;
     info_.ordinal = ordinal;
+    char luid[sizeof info_.luid] = {};
+    unsigned node_mask = 0;
+    if (table_.device_luid && table_.device_luid(luid, &node_mask, device_) == Status::Ok)
+        std::memcpy(&info_.luid, luid, sizeof luid);
     if (s != Status::Ok)
         return "CUDA device " + std::to_string(ordinal) + " does not answer: " + error_text(s);
     if (info_.compute_major * 10 + info_.compute_minor < kOldestCompute)

@@ -149,6 +149,7 @@ struct DriverTable {
     // Null where the driver does not have them.
     Status (*launch_kernel_ex)(const LaunchConfig* config, Function function, void** arguments, void** extra);
     Status (*function_attribute)(int* value, int attribute, Function function);
+    Status (*device_luid)(char* luid, unsigned* node_mask, DeviceId device);  // eight bytes
 };
 
 /// The compiled kernels of one .cu file, for all architectures.
@@ -249,6 +250,7 @@ struct DeviceInfo {
     int l2_bytes = 0;
     std::size_t memory_bytes = 0;
     int driver_version = 0;
+    std::uint64_t luid = 0;  // Windows' number of the adapter (LUID), byte for byte; 0: none is known
 };
 
 struct ListedDevice {

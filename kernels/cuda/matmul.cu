@@ -5,6 +5,7 @@
 #include "kernels/cpu/q8_layout.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matmul_work.cuh"
 #include "kernels/cuda/pieces.cuh"
 #include "kernels/packed_types.h"
 
@@ -83,62 +84,6 @@ __device__ inline Bytes* address_in(Bytes* rows, int row, int piece)
     return rows + row * kStep + 16 * (piece ^ (row / 2 % kPieces));
 }
 
-// ---- what a thread block multiplies ----
-
-/// The same address, of which the compiler knows what memory it names.
-__device__ inline const std::byte* in_global_memory(const std::byte* at)
-{
-#ifdef __CUDA_ARCH__
-    return static_cast<const std::byte*>(__cvta_global_to_generic(reinterpret_cast<std::size_t>(at)));
-#else
-    return at;
-#endif
-}
-
-struct Work {
-    const std::byte* weights;
-    const float* bias;
-    float scale;
-    std::size_t x, out;  // of the head: bytes from where activations begin, and floats from where results do
-    int first, tokens;   // of the tokens, or of the expert's pairs; 128 at most
-};
-__device__ inline Work work_of(const MatmulArguments& a)
-{
-    const auto matrix = std::size_t(blockIdx.z);  // the expert or the head
-    int first = int(blockIdx.x) * kMatmulTokens;
-    int end = a.tokens;
-    if (a.expert.begin) {
-        first += a.expert.begin[matrix];
-        end = a.expert.begin[matrix + 1];
-    }
-    std::size_t offset = matrix * a.expert.bytes;
-    if (a.expert.places) {
-        offset = std::size_t(a.expert.places[matrix]);
-        end = offset == 0 ? first : end;  // it is left out
-    }
-    return {in_global_memory(moved(a.weights, offset)),
-            a.bias ? a.bias + matrix * std::size_t(a.rows) : nullptr,
-            a.scale ? a.scale[matrix] : 1.0f,
-            matrix * a.head.x,
-            matrix * std::size_t(a.head.out),
-            first,
-            min(end - first, kMatmulTokens)};
-}
-
-/// Says where a token's activations or results are; -1: there is no such token.
-struct TokenRows {
-    int x = -1, out = -1;
-};
-__device__ inline TokenRows rows_of(const MatmulArguments& a, const Work& work, int token)
-{
-    if (token >= work.tokens)
-        return {};
-    if (!a.expert.begin)
-        return {work.first + token, work.first + token};
-    const int pair = a.expert.sorted[work.first + token];
-    return {pair / a.expert.pairs_of_each_row, pair};
-}
-
 /// Whether a step may go beyond the end of a row: where blocks are of one group.
 template <class Block>
 constexpr bool kHasTail = kBlockGroups<Block> == 1;
@@ -150,7 +95,7 @@ template <class Block>
 class Activations
 {
 public:
-    __device__ Activations(const MatmulArguments& a, const Work& work)
+    __device__ Activations(const MatmulArguments& a, const MatmulWork& work)
         : at_(a.n)
         , tokens_(work.tokens)
     {
@@ -220,7 +165,7 @@ class Weights
 {
 public:
     // Rows beyond the matrix are read as its last one, and nothing comes of them.
-    __device__ Weights(const MatmulArguments& a, const Work& work, int first_row)
+    __device__ Weights(const MatmulArguments& a, const MatmulWork& work, int first_row)
         : row_(work.weights + std::size_t(min(first_row + row(), a.rows - 1)) * a.row_bytes)
         , groups_(unsigned(a.n) / 32)
     {
@@ -370,7 +315,7 @@ __device__ void matmul(const MatmulArguments& a)
 {
     static_assert(sizeof(Shared<Block>) <= matmul_shared_bytes(kTokenScales<Block> > 2));
     Shared<Block>& shared = *reinterpret_cast<Shared<Block>*>(dynamic_shared());
-    const Work work = work_of(a);
+    const MatmulWork work = work_of(a);
     if (work.tokens <= 0)
         return;  // the whole block
     if (const int token = int(threadIdx.x); token < kMatmulTokens)

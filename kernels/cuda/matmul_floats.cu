@@ -4,6 +4,7 @@
 // about 22 bits of each are multiplied. Products of the two second parts are left out.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matmul_work.cuh"
 #include "kernels/cuda/power_of_two.cuh"
 
 using namespace kernels::cuda;
@@ -14,16 +15,19 @@ constexpr int kStep = 32;
 constexpr int kPitch = kStep + 8;  // halves from row to row: eight rows' words lie in different banks
 constexpr int kTokenTiles = 8;     // of 8 tokens, that a warp takes beside its 16 rows
 constexpr int kRowWarps = kMatmulRows / 16;
+constexpr int kTokenWarps = kMatmulThreads / kWarp / kRowWarps;
+static_assert(kMatmulTokens == 8 * kTokenTiles * kTokenWarps);
 constexpr float kLostScale = 2048.0f;  // 2^11: what was lost is as large as the half it was lost from, or smaller
 
 struct Halves {
     std::uint32_t kept[4], lost[4];  // eight of each
 };
 
-struct Shared {
+struct alignas(16) Shared {  // eight halves are written at once
     std::uint16_t weights[kMatmulRows * kPitch], weights_lost[kMatmulRows * kPitch];
     std::uint16_t x[kMatmulTokens * kPitch], x_lost[kMatmulTokens * kPitch];
     float weights_scale[kMatmulRows], x_scale[kMatmulTokens];  // of the 32 values
+    int x_row[kMatmulTokens], out_row[kMatmulTokens];          // of each token; -1: there is no such token
 };
 
 __device__ inline Halves halves_of(const float (&values)[8], float scale)
@@ -85,36 +89,38 @@ struct SixteenBits {
     }
 };
 
-template <class Weights>
-__device__ void load_weights(const MatmulArguments& a, int first_row, int first, Shared& shared)
+/// A thread's share of a row: a quarter of a step.
+__device__ inline int part_of_step()
 {
-    static_assert(kMatmulThreads == 4 * kMatmulRows);
-    const int row = int(threadIdx.x) / 4;
-    const int part = int(threadIdx.x) % 4;
-    float values[8] = {};
-    if (first_row + row < a.rows && first + 8 * part < a.n)
-        Weights::take(a.weights + std::size_t(blockIdx.z) * a.expert.bytes + std::size_t(first_row + row) * a.row_bytes,
-                      first + 8 * part, values);
-    const float scale = scale_to_halves(largest_of_row(values));
-    const Halves h = halves_of(values, scale);
-    put(shared.weights, row, part, h.kept);
-    if (Weights::kLoses)
-        put(shared.weights_lost, row, part, h.lost);
-    if (part == 0)
-        shared.weights_scale[row] = inverse_of(scale);
+    return int(threadIdx.x) % 4;
 }
 
-__device__ void load_activations(const MatmulArguments& a, int first_token, int first, Shared& shared)
+// row: of the weights that this thread brings
+template <class Weights>
+__device__ void load_weights(const MatmulArguments& a, const std::byte* row, int first, Shared& shared)
 {
-    for (int i = int(threadIdx.x); i < 4 * kMatmulTokens; i += kMatmulThreads) {
-        const int token = i / 4;
-        const int part = i % 4;
+    static_assert(kMatmulThreads == 4 * kMatmulRows);
+    const int part = part_of_step();
+    float values[8] = {};
+    if (first + 8 * part < a.n)
+        Weights::take(row, first + 8 * part, values);
+    const float scale = scale_to_halves(largest_of_row(values));
+    const Halves h = halves_of(values, scale);
+    put(shared.weights, int(threadIdx.x) / 4, part, h.kept);
+    if (Weights::kLoses)
+        put(shared.weights_lost, int(threadIdx.x) / 4, part, h.lost);
+    if (part == 0)
+        shared.weights_scale[threadIdx.x / 4] = inverse_of(scale);
+}
+
+// x: the first token's activations
+__device__ void load_activations(const MatmulArguments& a, const std::byte* x, int first, Shared& shared)
+{
+    const int part = part_of_step();
+    for (int token = int(threadIdx.x) / 4; token < kMatmulTokens; token += kMatmulThreads / 4) {
         float values[8] = {};
-        if (first_token + token < a.tokens && first + 8 * part < a.n)
-            take_floats(reinterpret_cast<const float*>(a.x + std::size_t(blockIdx.z) * a.head.x +
-                                                       std::size_t(first_token + token) * a.x_stride) +
-                            first + 8 * part,
-                        values);
+        if (const int row = shared.x_row[token]; row >= 0 && first + 8 * part < a.n)
+            take_floats(reinterpret_cast<const float*>(x + std::size_t(row) * a.x_stride) + first + 8 * part, values);
         const float scale = scale_to_halves(largest_of_row(values));
         const Halves h = halves_of(values, scale);
         put(shared.x, token, part, h.kept);
@@ -168,44 +174,58 @@ __device__ void multiply_step(const Shared& shared, int row, int token_row, floa
     }
 }
 
-// grid: (ceil(tokens / kMatmulTokens), ceil(rows / kMatmulRows), heads)
+// grid: (ceil(tokens / kMatmulTokens), ceil(rows / kMatmulRows), heads); with experts: (of the most that one gets, ,
+// experts)
 template <class Weights>
 __device__ void matmul(const MatmulArguments& a)
 {
     __shared__ Shared shared;
+    const MatmulWork work = work_of(a);
+    if (work.tokens <= 0)
+        return;  // the whole block
+    if (const int token = int(threadIdx.x); token < kMatmulTokens) {
+        const TokenRows rows = rows_of(a, work, token);
+        shared.x_row[token] = rows.x;
+        shared.out_row[token] = rows.out;
+    }
     const int first_row = int(blockIdx.y) * kMatmulRows;
-    const int first_token = int(blockIdx.x) * kMatmulTokens;
+    // Rows beyond the matrix are read as its last one, and nothing comes of them.
+    const std::byte* const brought =
+        work.weights + std::size_t(min(first_row + int(threadIdx.x) / 4, a.rows - 1)) * a.row_bytes;
     const int row = warp() % kRowWarps * 16 + lane() / 4;
-    const int tokens = warp() / kRowWarps * kTokenTiles * 8;  // this warp's first
+    // Warps take tiles of tokens in turns, so that more of them have work where tokens are few.
+    const int first_tile = of_first_lane(warp() / kRowWarps);
+    const int live = of_first_lane(work.tokens);
 
     float sums[kTokenTiles][4] = {};
     for (int first = 0; first < a.n; first += kStep) {
         __syncthreads();  // the last step has been used
-        load_weights<Weights>(a, first_row, first, shared);
-        load_activations(a, first_token, first, shared);
+        load_weights<Weights>(a, brought, first, shared);
+        load_activations(a, a.x + work.x, first, shared);
         __syncthreads();
 #pragma unroll
         for (int tile = 0; tile < kTokenTiles; ++tile) {
+            const int tokens = 8 * (first_tile + kTokenWarps * tile);
+            if (tokens >= live)
+                break;  // the whole warp
             float kept[4] = {};
             float lost[4] = {};
-            multiply_step<Weights>(shared, row, tokens + tile * 8 + lane() / 4, kept, lost);
+            multiply_step<Weights>(shared, row, tokens + lane() / 4, kept, lost);
             for (int i = 0; i < 4; ++i)
                 sums[tile][i] += (kept[i] + lost[i] * (1.0f / kLostScale)) * shared.weights_scale[row + i / 2 * 8] *
-                                 shared.x_scale[tokens + tile * 8 + lane() % 4 * 2 + i % 2];
+                                 shared.x_scale[tokens + lane() % 4 * 2 + i % 2];
         }
     }
 #pragma unroll
     for (int tile = 0; tile < kTokenTiles; ++tile)
         for (int i = 0; i < 4; ++i) {
             const int r = first_row + row + i / 2 * 8;
-            const int t = first_token + tokens + tile * 8 + lane() % 4 * 2 + i % 2;
-            if (r >= a.rows || t >= a.tokens)
+            const int out_row = shared.out_row[8 * (first_tile + kTokenWarps * tile) + lane() % 4 * 2 + i % 2];
+            if (r >= a.rows || out_row < 0)
                 continue;
-            float& out =
-                a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(int(blockIdx.z) * a.head.out + r)];
-            const float sum = sums[tile][i] * (a.scale ? a.scale[blockIdx.z] : 1.0f);
-            const auto bias = std::size_t(blockIdx.z) * std::size_t(a.rows) + std::size_t(r);
-            out = (a.accumulate ? out : 0.0f) + (a.bias ? sum + a.bias[bias] : sum);
+            float& out = a.out[work.out + std::size_t(out_row) * std::size_t(a.out_stride) + std::size_t(r)];
+            const float sum = sums[tile][i] * work.scale;
+            out = (a.accumulate ? out : 0.0f) + (work.bias ? sum + work.bias[r] : sum);
         }
 }
 

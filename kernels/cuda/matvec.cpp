@@ -258,11 +258,11 @@ Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing, int pairs_of_each_row)
 {
     const bool of_some = routing.first > 0 || routing.count > 0;
-    if (!can_multiply(p) || (of_some && (routing.places == 0 || routing.rows <= kFewTokens || !is_packed(p.type))))
+    if (!can_multiply(p) || (of_some && (routing.places == 0 || routing.rows <= kFewTokens)))
         return Status::InvalidValue;
     MatmulArguments arguments = arguments_of(p);
     arguments.expert = chosen_experts(p, routing, pairs_of_each_row);
-    if (routing.rows <= kFewTokens || !is_packed(p.type)) {
+    if (routing.rows <= kFewTokens) {
         const Dim grid{pieces(p.rows, kMatvecWarps), unsigned(p.tokens)};
         return driver.launch_early(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments,
                                    MatvecParts{});
@@ -281,8 +281,8 @@ Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const 
     const int experts = routing.count > 0 ? routing.count : routing.experts;
     // An expert gets each row once at most; thread blocks beyond what it gets have nothing to do.
     const Dim grid{pieces(routing.rows, kMatmulTokens), pieces(p.rows, kMatmulRows), unsigned(experts)};
-    return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, shared_bytes_of(p.type),
-                         queue, arguments);
+    return driver.launch(of_type(Kernel::matmul_f32, p.type), grid, {kMatmulThreads}, shared_bytes_of(p.type), queue,
+                         arguments);
 }
 
 }  // namespace kernels::cuda

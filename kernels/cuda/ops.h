@@ -216,7 +216,7 @@ struct Routing {
     // Of more than kFewTokens rows:
     DevicePtr sorted = 0;  // (rows * used,) ints: the pairs by expert
     DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
-    // Products with packed weights in places are made for experts [first, first + count) alone. 0: for all
+    // Products with weights in places are made for experts [first, first + count) alone. 0: for all
     int first = 0, count = 0;
 };
 

@@ -9,12 +9,6 @@
 
 namespace kernels::cuda {
 
-/// Adds to an address; `from` may also be an offset, which is no address by itself.
-__device__ inline const std::byte* moved(const std::byte* from, std::size_t bytes)
-{
-    return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
-}
-
 /// A run's weights are scale * (q - centre) + offset: the centre, and whether there are offsets, are the type's.
 struct Slice {
     std::uint32_t q[2][4];

@@ -3,7 +3,6 @@
 #include "kernels/cuda/checks/gates.h"
 #include "kernels/cuda/checks/products.h"
 #include "kernels/cuda/checks/routing.h"
-#include "kernels/cuda/of_type.h"
 
 #include <algorithm>
 #include <random>
@@ -207,7 +206,7 @@ Checked check_copies(const Driver& driver, unsigned seed, TensorType type)
                 all.insert(all.end(), out.begin(), out.end());
             };
             DevicePtr none = 0;
-            if (is_scattered && rows > kFewTokens && is_packed(type))
+            if (is_scattered && rows > kFewTokens)
                 keep(product, product, none, in_two_parts);
             else
                 keep(product, product, none, expert_matmul);
@@ -293,8 +292,8 @@ void add_expert_checks(std::vector<KernelCheck>& checks)
         checks.push_back(
             {std::string("gated product of experts ") + type_traits(type).name,
              [=](const Driver& driver, unsigned seed) { return check_gated_experts(driver, seed, type); }});
-    for (const TensorType type :
-         {TensorType::F16, TensorType::Q8_0, TensorType::Q4_K, TensorType::MXFP4, TensorType::NVFP4})
+    for (const TensorType type : {TensorType::F32, TensorType::F16, TensorType::BF16, TensorType::Q8_0,
+                                  TensorType::Q4_K, TensorType::MXFP4, TensorType::NVFP4})
         checks.push_back(
             {std::string("product of experts ") + type_traits(type).name,
              [=](const Driver& driver, unsigned seed) { return check_expert_product(driver, seed, type); }});

@@ -5,6 +5,9 @@
 
 #include <QtTest>
 
+#include <optional>
+#include <vector>
+
 using namespace engine;
 
 class TestVideoMemory : public QObject
@@ -34,7 +37,19 @@ private Q_SLOTS:
         QCOMPARE(spilled_bytes({.budget_bytes = 0, .usage_bytes = 9000}, 3000), std::int64_t(3000));
     }
 
-    void whereTheSystemSetsNoLimitNothingIsSaid() { QVERIFY(!VideoMemoryProbe("no such GPU").ask()); }
+    void whereTheSystemSetsNoLimitNothingIsSaid() { QVERIFY(!VideoMemoryProbe({"no such GPU"}).ask()); }
+
+    void oneOfTwoCardsOfOneNameIsKnownByItsNumber()
+    {
+        const std::vector<AdapterName> adapters{{"a card", 7}, {"Basic Render", 8}, {"a card", 9}, {"", 0}};
+        QCOMPARE(find_adapter(adapters, {"a card", 9}), std::optional(std::size_t(2)));
+        QCOMPARE(find_adapter(adapters, {"a card", 7}), std::optional(std::size_t(0)));
+        QVERIFY(!find_adapter(adapters, {"a card", 0}));  // it may be either
+        QVERIFY(!find_adapter(adapters, {"a card", 5}));
+        QCOMPARE(find_adapter(adapters, {"Basic Render", 0}), std::optional(std::size_t(1)));
+        QVERIFY(!find_adapter(adapters, {"another", 0}));
+        QVERIFY(!find_adapter({}, {"a card", 7}));
+    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestVideoMemory)

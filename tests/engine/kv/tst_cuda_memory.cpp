@@ -538,6 +538,15 @@ private Q_SLOTS:
         }
     }
 
+    void aSmallMachineKeepsThreeQuartersOfItsMemory()
+    {
+        constexpr std::int64_t kGiB = std::int64_t(1) << 30;
+        QCOMPARE(most_page_locked(0), std::int64_t(0));
+        QCOMPARE(most_page_locked(8 * kGiB), 2 * kGiB);
+        QCOMPARE(most_page_locked(12 * kGiB), 4 * kGiB);
+        QCOMPARE(most_page_locked(64 * kGiB), 32 * kGiB);
+    }
+
     void aPageIsFreedWhileItIsBeingLocked()
     {
         OnGpu here(gpu_of(2), 100);

@@ -5,6 +5,8 @@
 
 #include <QtTest>
 
+#include <new>
+
 using namespace test_support;
 
 namespace {
@@ -17,6 +19,70 @@ cuda::DriverTable tableWithoutGraphs()
         return cuda::Status::OutOfMemory;
     };
     return table;
+}
+
+int g_launches_to_throw = 0;  // the launch at which it becomes 0 throws
+bool g_lacks_memory = false;  // since then, and until it is set again
+
+void countLaunch()
+{
+    if (--g_launches_to_throw != 0)
+        return;
+    g_lacks_memory = true;
+    throw std::bad_alloc();
+}
+
+/// As the emulated one, but a launch may throw, and no graph is made then.
+cuda::DriverTable tableThatThrows()
+{
+    cuda::DriverTable table = emulator::EmulatedGpu::table();
+    table.launch_kernel = [](cuda::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                             cuda::Queue queue, void** arguments, void** extra) {
+        countLaunch();
+        return emulator::EmulatedGpu::table().launch_kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                                            shared_bytes, queue, arguments, extra);
+    };
+    table.launch_kernel_ex = [](const cuda::LaunchConfig* config, cuda::Function function, void** arguments,
+                                void** extra) {
+        countLaunch();
+        return emulator::EmulatedGpu::table().launch_kernel_ex(config, function, arguments, extra);
+    };
+    table.graph_instantiate = [](cuda::GraphExec* made, cuda::Graph graph, unsigned long long flags) {
+        return g_lacks_memory ? cuda::Status::OutOfMemory
+                              : emulator::EmulatedGpu::table().graph_instantiate(made, graph, flags);
+    };
+    return table;
+}
+
+/// A prompt and some tokens. Of each step that has so many launches one throws, and it is computed again.
+Logits logitsOfStepsThatThrow(LoadedModel& model, int launch, int& thrown)
+{
+    constexpr int kPrompt = 20, kAnswer = 4;
+    const std::vector<int> ids = some_tokens(model);
+    Logits all;
+    KvSequence kv;
+    model.placement().begin_turn();
+    for (int done = 0; done < kPrompt + kAnswer;) {
+        const int count = done == 0 ? kPrompt : 1;
+        const auto step = std::span(ids).subspan(std::size_t(done), std::size_t(count));
+        Status status;
+        g_launches_to_throw = launch;
+        try {
+            status = model.append(kv, step);
+        } catch (const std::bad_alloc&) {
+            ++thrown;
+            g_lacks_memory = false;
+            status = model.append(kv, step);
+        }
+        g_launches_to_throw = 0;
+        if (!status)
+            break;
+        all.push_back(row_logits(model, kv, count - 1));
+        done += count;
+    }
+    model.cache().truncate(kv, 0);
+    return all;
 }
 
 }  // namespace
@@ -275,6 +341,31 @@ private Q_SLOTS:
         QCOMPARE(count(here.events, Event::Kind::Warning), 1);
         QVERIFY(failures < 0);
         QVERIFY(gpu.emulated()->graphs_made() > 0);
+    }
+
+    // Memory of the host's lacks inside a prompt's step and while a step is recorded, where no graph is made of what
+    // there is. Both steps are computed once more, with the bits that they always have.
+    void aStepThatThrowsIsComputedAgain()
+    {
+        Logits truth;
+        for (const int at : {0, 1, 6, 11}) {  // launches of a step; 0: never
+            const cuda::DriverTable table = tableThatThrows();
+            Gpu gpu(table);
+            auto model = load(never_leaving());
+            QVERIFY(model);
+            const int before = gpu.emulated()->graphs_made();
+            int thrown = 0;
+            const Logits here = logitsOfStepsThatThrow(*model, at, thrown);
+            QCOMPARE(thrown, at > 0 ? 2 : 0);
+            if (at == 0)
+                truth = here;
+            QCOMPARE(first_difference(here, truth), -1);
+            QCOMPARE(model->placement().layers(), model->info().layers);
+            QCOMPARE(count(model->placement().take_events(), Event::Kind::Warning), 0);
+            QCOMPARE(gpu.emulated()->graphs_made() - before, 1);
+            model.reset();
+            QCOMPARE(gpu.complaints(), std::string());
+        }
     }
 };
 
