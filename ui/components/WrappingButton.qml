@@ -1,4 +1,4 @@
-// A button whose words take another line where there is no room for all of them in one.
+// Puts its words on another line where there is no room for all of them in one.
 import QtQuick
 import Spillway.Ui.Theme
 
