@@ -132,7 +132,7 @@ private:
     QTimer m_searchTimer;
     std::optional<std::stop_source> m_search;  // of the one that has not come back
     bool m_searchAgain = false;                // there may be more by then
-    QList<Removed> m_trash;  // newest last
+    QList<Removed> m_trash;                    // newest last
     QTimer m_undoTimer;
     QString m_sentence;
     bool m_sentenceIsError = false;

@@ -41,7 +41,7 @@ public:
     QString attachmentsFolder() const;  // made when needed
     /// Where files lie that were attached when this folder could be written; empty: it can.
     QString olderAttachmentsFolder() const;
-    QString savedKvFolder() const;      // for the engine, which makes it; empty: nothing outlives the program
+    QString savedKvFolder() const;  // for the engine, which makes it; empty: nothing outlives the program
 
     QList<ConversationHeader> conversations() const;  // without those in the trash; pinned first, then newest first
     std::optional<StoredConversation> conversation(const QString& id) const;
