@@ -22,8 +22,8 @@ public:
     Q_INVOKABLE void copyLastAnswer();
     Q_INVOKABLE void copyLastCode();        // of the newest answer that has any
     Q_INVOKABLE bool fitsTheField() const;  // what is on it can be edited in the window
-    Q_INVOKABLE bool selectionFitsTheField()
-        const;  // so can what is selected somewhere, which the middle button pastes
+    /// Says the same of what is selected somewhere, which the middle button pastes.
+    Q_INVOKABLE bool selectionFitsTheField() const;
 
 private:
     const ShownConversation& m_shown;
