@@ -74,6 +74,7 @@ void ChatComparison::keep(const QString& id)
         m_shown.pathIsDifferent();
     }
     refresh();
+    Q_EMIT kept(id);
 }
 
 /// Shows the comparison of the conversation that is shown now.

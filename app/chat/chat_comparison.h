@@ -39,6 +39,7 @@ public:
 
 Q_SIGNALS:
     void changed();
+    void kept(const QString& answer);
 
 private:
     void refresh();

@@ -63,6 +63,7 @@ void ChatController::connectShown()
     connect(&m_shown, &ShownConversation::asked, this, [this] { m_draftChanged = false; });
     connect(&m_shown, &ShownConversation::draftTaken, this, &ChatController::draftChanged);
     connect(&m_versions, &ChatVersions::branched, this, &ChatController::open);
+    connect(&m_comparison, &ChatComparison::kept, &m_turn, &ChatTurn::onKept);
 }
 
 void ChatController::setDraft(const QString& draft)

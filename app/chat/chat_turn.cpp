@@ -250,6 +250,13 @@ void ChatTurn::onTrashed(const QString& conversation)
     dontGoOn(conversation);
 }
 
+void ChatTurn::onKept(const QString& answer)
+{
+    for (Cut& cut : m_goOnAfterLoad)
+        if (cut.conversation == m_shown.id())
+            cut.answers.removeIf([&](const QString& other) { return other != answer; });
+}
+
 void ChatTurn::dontGoOn(const QString& conversation)
 {
     m_goOnAfterLoad.removeIf([&](const Cut& cut) { return cut.conversation == conversation; });

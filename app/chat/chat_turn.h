@@ -86,6 +86,8 @@ public:
     void onModelChanged();
     void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }
     void onTrashed(const QString& conversation);
+    /// The user chose this one of several versions, so no other goes on after the load.
+    void onKept(const QString& answer);
 
 Q_SIGNALS:
     void stateChanged();

@@ -139,6 +139,25 @@ private Q_SLOTS:
             QCOMPARE(QString::fromStdString(requests[4 + i].messages.back().text), cut[qsizetype(1 + i)]);
     }
 
+    void whatIsNotKeptDoesNotGoOnInALargerContext()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 10'000; });
+        bench->openModel(2'000);
+        askForLong(2);
+        chat->context()->raise();
+        bench->turns->onLoadStarted();
+        settle();
+        chat->comparison()->keep(columnId(1));
+        bench->script->change([](auto& settings) {
+            settings.words = {"end"};
+            settings.says_turn = false;
+        });
+        bench->openModel(4'000);
+        QVERIFY(chat->turn()->busy());
+        settle();
+        QCOMPARE(bench->script->requests().size(), size_t(4));  // the first one, two versions, and the one that goes on
+    }
+
     void allThatFilledTheContextGoOnInALargerOne()
     {
         bench->script->change([](auto& settings) { settings.model_context_tokens = 150; });
