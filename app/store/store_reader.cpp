@@ -17,7 +17,8 @@ constexpr qsizetype kLongestRecording_bytes = 1024 * 1024;
 
 constexpr qsizetype kBeforeFound_chars = 30;
 constexpr qsizetype kExcerpt_chars = 120;
-constexpr int kReadAtOnce = 500;  // messages, after which a search asks whether it is still wanted
+constexpr int kReadAtOnce = 500;             // messages, after which a search asks whether it is still wanted
+constexpr int kReadWithIndexAtOnce = 10000;  // the same where the index is asked, as a whole, for each piece
 
 SearchHit hitOf(const QSqlQuery& row)
 {
@@ -219,9 +220,10 @@ QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit, c
             QStringLiteral(" AND c.number IN (SELECT rowid FROM title_search WHERE title_search MATCH ?)"),
             QStringLiteral(" ORDER BY c.changed_ms DESC LIMIT ?"));
     // Piece by piece, since nothing else stops a statement that finds nothing.
+    const int atOnce = words.query.isEmpty() ? kReadAtOnce : kReadWithIndexAtOnce;
     std::optional<qint64> last = messageBefore(std::numeric_limits<qint64>::max(), 0);
     while (last && hits.size() < limit && !stop.stop_requested()) {
-        const std::optional<qint64> next = messageBefore(*last, kReadAtOnce);
+        const std::optional<qint64> next = messageBefore(*last, atOnce);
         collect(QStringLiteral("SELECT c.id, m.id, c.title, m.text, c.changed_ms FROM messages m "
                                "CROSS JOIN conversations c ON c.id = m.conversation "
                                "WHERE c.trashed_ms IS NULL AND m.searchable AND m.number <= ? AND m.number > ?"),
