@@ -390,11 +390,12 @@ void Program::connectFetching()
                    ? ModelRemover::tr("It is being fetched. Take it off the list of what is fetched first.")
                    : QString();
     });
-    QObject::connect(remover, &ModelRemover::removed, m_fetching.queue(), [this](const ModelRemoval& removal) {
-        m_fetching.onDeleted();
-        if (m_settings.lastModel() == removal.path)
-            m_settings.setLastModel({});  // the next start need not miss it
-    });
+    QObject::connect(remover, &ModelRemover::removed, m_fetching.queue(),
+                     [this](const ModelRemoval& removal, bool gone) {
+                         m_fetching.onDeleted();
+                         if (gone && m_settings.lastModel() == removal.path)
+                             m_settings.setLastModel({});  // the next start need not miss it
+                     });
 }
 
 void Program::connectServers()
