@@ -29,7 +29,7 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
     connect(&m_undoTimer, &QTimer::timeout, this, &ConversationsController::dismissUndo);
     connect(&store, &ConversationStore::trashed, this, [this](const QString& conversation) {
         m_results.forget(conversation);
-        m_hits.clear();
+        m_hits.removeIf([&](const SearchHit& hit) { return hit.conversation == conversation; });
     });
     connect(&store, &ConversationStore::restored, this, [this](const ConversationHeader& header) {
         if (m_trash.removeIf([&](const Removed& removed) { return removed.id == header.id; }) > 0)
@@ -72,6 +72,7 @@ void ConversationsController::search()
     stopSearch();
     if (m_searchText.trimmed().isEmpty()) {
         m_hits.clear();
+        m_foundFor.clear();
         m_results.show({});
         if (std::exchange(m_searching, false))
             Q_EMIT searchingChanged();
@@ -97,6 +98,7 @@ void ConversationsController::stopSearch()
 void ConversationsController::onFound(const QList<SearchHit>& hits)
 {
     m_search.reset();
+    m_foundFor = m_searchText;
     if (m_hits != hits) {  // the same list again would lose its place
         m_hits = hits;
         m_results.show(m_hits);

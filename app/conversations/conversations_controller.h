@@ -50,8 +50,8 @@ public:
     SearchModel* results() { return &m_results; }
     QString searchText() const { return m_searchText; }
     void setSearchText(const QString& text);
-    bool searching() const { return m_searching; }         // `results` is what to show
-    bool looking() const { return m_search.has_value(); }  // texts are being read for what comes next
+    bool searching() const { return m_searching; }                           // `results` is what to show
+    bool looking() const { return m_search && m_foundFor != m_searchText; }  // other words than those of `results`
     QString undoTitle() const { return m_trash.isEmpty() ? QString() : m_trash.last().title; }
     bool canUndo() const { return !m_trash.isEmpty(); }
     bool undoIsFolder() const { return canUndo() && m_trash.last().id.isEmpty(); }
@@ -126,8 +126,8 @@ private:
     ConversationStore& m_store;
     ConversationListModel m_list;
     SearchModel m_results;
-    QList<SearchHit> m_hits;  // what it shows
-    QString m_searchText;
+    QList<SearchHit> m_hits;           // what it shows
+    QString m_searchText, m_foundFor;  // m_hits was found for the latter
     bool m_searching = false;
     QTimer m_searchTimer;
     std::optional<std::stop_source> m_search;  // of the one that has not come back

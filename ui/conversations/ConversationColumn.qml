@@ -80,7 +80,10 @@ FocusScope {
                 else
                     list.forceActiveFocus(Qt.TabFocusReason);
             }
-            onFirstRequested: found.open(0)
+            onFirstRequested: {
+                if (!root.conversations.looking) // what is listed was found for other words
+                    found.open(0);
+            }
             onLeaveRequested: root.leaveRequested()
         }
         Item {

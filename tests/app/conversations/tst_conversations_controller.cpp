@@ -139,6 +139,34 @@ private Q_SLOTS:
         QVERIFY(!controller->looking());
     }
 
+    // An answer that is written to the disk each second lets the same words be looked for each time.
+    void lookingOnceMoreForTheSameWordsIsNotTold()
+    {
+        makeController();
+        search(QString::fromUtf8("机器"));
+        int looked = 0;
+        const QObject here;
+        connect(controller.get(), &ConversationsController::lookingChanged, &here, [&] {
+            if (controller->looking())
+                ++looked;
+        });
+        store->saveAll(twoTurns("a", "A", QString::fromUtf8("机器学习")));
+        QTRY_COMPARE(controller->results()->conversationAt(0), "a");
+        QCOMPARE(looked, 0);
+    }
+
+    void nothingStaysForOlderWordsBesideADeletion()
+    {
+        store->saveAll(twoTurns("a", "Zebra"));
+        store->saveAll(twoTurns("b", "Zebra"));
+        makeController();
+        search("zebra");
+        controller->remove("a");
+        QVERIFY(controller->results()->count() > 0);
+        controller->setSearchText("gnu");
+        QTRY_COMPARE(controller->results()->count(), 0);
+    }
+
     void filesThereAndBack()
     {
         store->saveAll(fullConversation("one"));
