@@ -197,6 +197,8 @@ engine::Result<std::string> CallGrammar::member(const Json& function, const Json
         if (!is_strict(function) || !schema.is_object() ||
             !has_any(schema, {"pattern", "format", "minLength", "maxLength"}))
             return text_.rule(head + std::string(form.text_open) + " " + text_value() + behind);
+        if (text_.is_full())  // a format is many times as long as its name
+            return GrammarText::too_many();
         const Text text = engine::gbnf_of_bare_text(text_of(schema));
         if (text && !text->empty())
             return within_marks(*text);

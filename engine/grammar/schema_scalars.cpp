@@ -88,7 +88,7 @@ Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour)
     }
     if (s.contains("format")) {
         const std::string name = text_at(s, "format");
-        const StringFormat format = format_named(name, *most);
+        const StringFormat format = format_named(name, strict ? *most : -1);
         const bool known = !format.gbnf.empty();
         if (known && (fits(format, *least, *most) || !strict))
             return gbnf_in_quotes(format.gbnf);

@@ -42,10 +42,11 @@ namespace {
 
 constexpr std::string_view kLabel = "[a-zA-Z0-9] ([a-zA-Z0-9-]{0,38} [a-zA-Z0-9])?";
 
+/// Writes up to six parts: the hosts of clouds have five and six.
 std::string host_name()
 {
     const std::string label(kLabel);
-    return "(" + label + " \".\"){0,3} " + label;
+    return "(" + label + " \".\"){0,5} " + label;
 }
 
 /// Writes up to seven groups of digits with "::" among them, in place of one or more, or eight groups without.
@@ -63,20 +64,21 @@ StringFormat ipv6_address()
 }
 
 /// An address has no end where nobody asks for one, since signed ones are long, nor where the end is so near that a
-/// usual one would be cut off.
+/// usual one would be cut off. What is asked for behind the path is counted with it: either may be long.
 StringFormat web_address(int most)
 {
-    constexpr int kNear = 2000, kBeforePath = 188;  // a scheme, a host and a port
+    constexpr int kNear = 2000, kOthers = 272;  // a scheme, a host, a port and the marks between the parts
     const bool ends = most >= kNear;
-    const int letters = ends ? (most - kBeforePath - 3) / 3 : 0;  // of which each may be an escape
-    const int fragment = letters / 20, path = letters / 3, query = letters - path - fragment;
-    const auto times = [&](int count) { return ends ? "{0," + std::to_string(count) + "}" : std::string("*"); };
+    const int letters = ends ? (most - kOthers) / 3 : 0;  // of which each may be an escape
+    const int in_fragment = letters / 20;
     const std::string letter = R"([a-zA-Z0-9._~!$&'()*+,;=:@-] | "%" hex hex)";
-    const std::string in_path = "(" + letter + R"( | "/"))", further = "(" + letter + " | [/?])";
-    return {R"([a-zA-Z] [a-zA-Z0-9+.-]{0,15} ":" ("//" )" + host_name() + R"( (":" [0-9]{1,5})? ("/" )" + in_path +
-                times(path) + ")? | (" + letter + ") " + in_path + times(path) + R"() ("?" )" + further + times(query) +
-                R"()? ("#" )" + further + times(fragment) + ")?",
-            3, ends ? most : std::numeric_limits<int>::max()};
+    const auto further = [&](int count) {
+        return "(" + letter + " | [/?])" + (ends ? "{0," + std::to_string(count) + "}" : std::string("*"));
+    };
+    const std::string path = further(letters - in_fragment), fragment = further(in_fragment);
+    const std::string on_host = R"("//" )" + host_name() + R"( (":" [0-9]{1,5})? ([/?] )" + path + ")?";
+    const std::string rest = "(" + on_host + " | (" + letter + ") " + path + R"() ("#" )" + fragment + ")?";
+    return {R"([a-zA-Z] [a-zA-Z0-9+.-]{0,15} ":" )" + rest, 3, ends ? most : std::numeric_limits<int>::max()};
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ StringFormat format_named(std::string_view name, int most)
         return {R"([0-9a-fA-F]{8} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{12})", 36,
                 36};
     if (name == "hostname")
-        return {host_name(), 1, 163};
+        return {host_name(), 1, 245};
     if (name == "ipv4") {
         const std::string byte = R"(("25" [0-5] | "2" [0-4] [0-9] | "1" [0-9] [0-9] | [1-9]? [0-9]))";
         return {byte + " (\".\" " + byte + "){3}", 7, 15};

@@ -454,6 +454,19 @@ private Q_SLOTS:
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
     }
 
+    /// A format is many times as long as its name.
+    void formatsThatMultiplyAreRefused()
+    {
+        Json parameters = {{"type", "object"}};
+        for (int i = 0; i < 3000; ++i)
+            parameters["properties"]["p" + std::to_string(i)] = {{"type", "string"}, {"format", "uri"}};
+        Ask ask = two_tools();
+        ask.must_call = true;
+        ask.turn.tools_json = Json::array({function_tool("f", parameters.dump().c_str(), true)}).dump();
+        QCOMPARE(rules_of(ask, "<tool_call> <function= tools"),
+                 std::string("error: the schemas are more than 1 MiB in all"));
+    }
+
     void aNameIsNothingButAName()
     {
         Ask ask = two_tools();
