@@ -102,17 +102,18 @@ void RecurrentStates::drop_oldest(KvSequence& sequence)
 
 Status RecurrentStates::prepare(KvSequence& sequence)
 {
-    if (!any() || (sequence.state != kNoState && at(sequence.state).owners == 1))
+    const auto has_own = [&] { return sequence.state != kNoState && at(sequence.state).owners == 1; };
+    if (!any() || has_own())
         return {};
-    StateId own = take();
-    while (own == kNoState && !sequence.checkpoints.empty()) {  // going on is worth more than going back
-        drop_oldest(sequence);
-        if (sequence.state != kNoState && at(sequence.state).owners == 1)
-            return {};
-        own = take();
+    StateId own = take();  // whoever gives something up may have shared this one
+    while (own == kNoState && !has_own()) {
+        if (sequence.checkpoints.empty())
+            return fail(Error::Code::NoMemory, "no memory is left for the states of the model's recurrent layers");
+        drop_oldest(sequence);  // going on is worth more than going back
+        own = has_own() ? kNoState : take();
     }
     if (own == kNoState)
-        return fail(Error::Code::NoMemory, "no memory is left for the states of the model's recurrent layers");
+        return {};
     if (sequence.state != kNoState) {
         std::memcpy(at(own).memory.data(), at(sequence.state).memory.data(), bytes_);
         if (device_)

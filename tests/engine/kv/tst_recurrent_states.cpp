@@ -232,6 +232,18 @@ private Q_SLOTS:
         QCOMPARE(sequence.checkpoints.front().tokens, 8);
     }
 
+    void itGoesOnWithTheStateThatOnlyAnotherShared()
+    {
+        KvCache cache = hybrid_cache(1);
+        KvSequence sequence;
+        QVERIFY(step(cache, sequence, 4));
+        KvSequence other = cache.branch(sequence, 4);
+        cache.states().ask_for_more([&] { return !other.pages.empty() && cache.truncate(other, 0) == 0; });
+        QVERIFY(step(cache, sequence, 4) && has_seen(cache, sequence, 8));
+        QVERIFY(other.pages.empty() && other.state == kNoState);
+        QCOMPARE(cache.states().used(), 1);
+    }
+
     void aStepThatFailedIsTakenBack()
     {
         KvCache cache = hybrid_cache();
