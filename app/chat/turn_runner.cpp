@@ -360,7 +360,7 @@ void TurnRunner::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
     owner->answer.templateTokens = ledger.template_tokens;
     if (!owner->leads) {
         Q_EMIT messagesChanged(id);
-        return;  // the prompt is the same
+        return;  // the prompt is that of the leader, but for what this answer has said already
     }
     const ChatRequest& asked = owner->running.asked;
     conversation.take(ledger, asked.ids, asked.request, contextTokens());
