@@ -185,8 +185,8 @@ QByteArray ConversationStore::recording(const QString& conversation) const
     return found.conversation ? found.conversation->recording : QByteArray();
 }
 
-void ConversationStore::search(const QString& typed, int limit, std::stop_token stop,
-                               std::function<void(const QList<SearchHit>&)> found)
+void ConversationStore::search(const QString& typed, int limit, const std::stop_token& stop,
+                               const std::function<void(const QList<SearchHit>&)>& found)
 {
     forgetWritten();
     const SearchWords words = searchWords(typed);

@@ -54,8 +54,8 @@ public:
     QByteArray recording(const QString& conversation) const;
     /// Hands over the titles and texts that hold all the words (the last one may be a beginning), best first: at once,
     /// or, where all texts have to be read for it, later and on this thread. Nothing comes after `stop`.
-    void search(const QString& words, int limit, std::stop_token stop,
-                std::function<void(const QList<SearchHit>&)> found);
+    void search(const QString& words, int limit, const std::stop_token& stop,
+                const std::function<void(const QList<SearchHit>&)>& found);
 
     void save(const ConversationHeader& header);  // inserts or replaces
     void save(const QString& conversation, const StoredMessage& message);
