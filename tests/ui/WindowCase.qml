@@ -95,6 +95,8 @@ TestCase {
             if (!it)
                 return false;
             Bench.nextFrame(it);
+            if (found() !== it)
+                return false; // it has been made anew meanwhile
             const now = it.mapToItem(null, it.width / 2, it.height / 2);
             const rests = before && Math.abs(now.x - before.x) < it.width / 4 && Math.abs(now.y - before.y) < it.height / 4;
             before = now;
