@@ -8,7 +8,7 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t kLongestLine = 32768;  // the console takes no more on a line than is asked for
+constexpr std::size_t kLongestTyped = 32768;  // the console takes no more on a line than is asked for
 
 }  // namespace
 
@@ -28,7 +28,7 @@ LineEditor::Line LineEditor::read(const char* prompt)
 {
     std::fputs(prompt, stderr);
     const HANDLE console = GetStdHandle(STD_INPUT_HANDLE);
-    std::wstring typed, piece(kLongestLine, L'\0');
+    std::wstring typed, piece(kLongestTyped, L'\0');
     while (typed.empty() || typed.back() != L'\n') {
         DWORD count = 0;
         SetLastError(ERROR_SUCCESS);
