@@ -145,18 +145,6 @@ Item {
             parent.width = 1240;
         }
 
-        function test_the_offer_has_room_at_large_text() {
-            Theme.scale = 2;
-            parent.width = 640;
-            open();
-            const button = part("tryDevice"), card = part("tryDeviceCard");
-            tryCompare(button, "visible", true);
-            tryVerify(() => card.width > 0 && button.x >= 0 && button.width + part("dismissOffer").width <= card.width, 5000, button.width + " of " + card.width);
-            tryVerify(() => button.contentItem.contentWidth <= button.availableWidth && button.contentItem.contentHeight <= button.availableHeight);
-            Theme.scale = 1;
-            parent.width = 1240;
-        }
-
         function test_nothing_is_offered_where_there_is_a_gpu() {
             open(gpu);
             tryCompare(part("deviceBox"), "count", 3);

@@ -71,11 +71,9 @@ ColumnLayout {
         onClicked: root.openRequested()
         Keys.onReturnPressed: clicked()
     }
-    WrappingButton {
+    ActionButton {
         objectName: "openGuide"
         Layout.alignment: Qt.AlignHCenter
-        Layout.fillWidth: true
-        Layout.maximumWidth: implicitWidth
         visible: root.hasGuide
         text: qsTr("Open the guide, which is small and built in")
         onClicked: root.guideRequested()

@@ -34,10 +34,8 @@ ColumnLayout {
         visible: root.devices.offered
         spacing: Theme.gapTiny
 
-        WrappingButton {
+        ActionButton {
             objectName: "tryDevice"
-            Layout.fillWidth: true
-            Layout.maximumWidth: implicitWidth
             text: qsTr("Try it with a small graphics memory")
             onClicked: root.devices.tryEmulated()
             Keys.onReturnPressed: clicked()
