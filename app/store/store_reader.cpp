@@ -136,7 +136,7 @@ Attachment StoreReader::withText(Attachment attachment) const
     return attachment;
 }
 
-QList<SearchHit> StoreReader::search(const SearchWords& words, int limit, std::stop_token stop) const
+QList<SearchHit> StoreReader::search(const SearchWords& words, int limit, const std::stop_token& stop) const
 {
     if (words.isEmpty() || limit <= 0)
         return {};

@@ -24,7 +24,7 @@ public:
     bool isTrashed(const QString& id) const;
     std::optional<StoredConversation> conversation(const QString& id) const;
     QByteArray recording(const QString& id) const;  // empty: none that can be one
-    QList<SearchHit> search(const SearchWords& words, int limit, std::stop_token stop = {}) const;
+    QList<SearchHit> search(const SearchWords& words, int limit, const std::stop_token& stop = {}) const;
     QList<Preset> presets() const;
 
     /// Everything that a damaged database still gives, read row by row from both ends.

@@ -20,7 +20,7 @@ void CudaRecorder::end()
 
 void CudaRecorder::cut(CudaHostWork then)
 {
-    end_part(std::move(then));
+    end_part(then);
     begin_part();
 }
 
@@ -41,7 +41,7 @@ void CudaRecorder::end_part(CudaHostWork then)
     const auto graph = calls_.driver().end_capture(calls_.queue());
     calls_.run([&] { return graph.status; });
     if (graph.value)
-        recording_->add({graph.value, std::exchange(joins_, {}), std::move(then)});
+        recording_->add({graph.value, std::exchange(joins_, {}), then});
 }
 
 }  // namespace engine

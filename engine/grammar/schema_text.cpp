@@ -55,10 +55,13 @@ StringFormat ipv6_address()
     const std::string group = "[0-9a-fA-F]{1,4}", more = "(\":\" " + group + ")";
     std::string any = group + " " + more + "{7} | " + group + " " + more + "{6} \"::\"";
     for (int before = 0; before < 7; ++before) {
-        std::string first = before == 0 ? "" : group + " ";
+        any += " | ";
+        if (before > 0)
+            any += group + " ";
         if (before > 1)
-            first += more + "{" + std::to_string(before - 1) + "} ";
-        any += " | " + first + "\"::\" (" + group + " " + more + "{0," + std::to_string(6 - before) + "})?";
+            any.append(more).append("{" + std::to_string(before - 1) + "} ");
+        any.append("\"::\" (").append(group).append(" ").append(more);
+        any.append("{0,").append(std::to_string(6 - before)).append("})?");
     }
     return {"(" + any + ")", 2, 39};
 }
