@@ -110,7 +110,7 @@ void ModelRemover::onRemoved(const ModelRemoval& removal, const QString& trouble
     Q_EMIT removed(removal, gone);
 }
 
-/// Why it stays, as far as is known without asking the disk: what is open may lie on a share that does not answer.
+/// Says why it stays, as far as is known without the disk: what is open may lie on a share that does not answer.
 QString ModelRemover::whyNot(const ModelRemoval& removal) const
 {
     if (!removal.obstacle.isEmpty())

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// The options are changed so, where that makes sense.
+/// Changes the options, unless what they would be makes no sense.
 template <class Change>
 Status ModelPlacement::CarryOut::choose(const Change& change) const
 {

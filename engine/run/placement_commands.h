@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// Visits the command. There is a device.
+/// Does what the command that it visits asks for. Precondition: there is a device.
 struct ModelPlacement::CarryOut {
     ModelPlacement& to;
 
