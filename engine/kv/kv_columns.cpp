@@ -21,6 +21,19 @@ void KvColumns::begin_turn(std::vector<TokenRange> pins)
     pins_ = std::move(pins);
 }
 
+void KvColumns::end_turn(std::span<const PageId> pages)
+{
+    if (in_use_.empty() || pages.empty())
+        return;
+    const auto own = std::ranges::mismatch(pages, in_use_).in1;  // branches share the first ones
+    last_is_over_ = last_is_over_ || own == pages.end();
+    const std::uint64_t before = of(in_use_.front()).used_at - 1;
+    std::for_each(own, pages.end(), [&](PageId page) {
+        PageFacts& facts = facts_[std::size_t(page)];
+        facts.used_at = std::min(facts.used_at, before);
+    });
+}
+
 void KvColumns::set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins)
 {
     for (int b = 0; b < int(pages.size()); ++b)
@@ -31,8 +44,12 @@ void KvColumns::set_pins(std::span<const PageId> pages, std::span<const TokenRan
 
 void KvColumns::use(std::span<const PageId> pages, int written)
 {
-    for (const PageId page : in_use_)
-        facts_[std::size_t(page)].stays = false;
+    const bool last_is_over = std::exchange(last_is_over_, false);
+    for (const PageId page : in_use_) {
+        PageFacts& facts = facts_[std::size_t(page)];
+        facts.stays = false;
+        facts.used_at = last_is_over ? std::min(facts.used_at, turn_ - 1) : facts.used_at;
+    }
     in_use_.assign(pages.begin(), pages.end());
     for (int b = 0; b < int(in_use_.size()); ++b) {
         PageFacts& facts = facts_[std::size_t(in_use_[std::size_t(b)])];

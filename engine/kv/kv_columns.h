@@ -22,6 +22,8 @@ public:
     void begin_turn(std::vector<TokenRange> pins);
     /// A conversation that has been begun before goes on, with these pins.
     void go_on(std::span<const TokenRange> pins) { pins_.assign(pins.begin(), pins.end()); }
+    /// The turn of the conversation with these pages is over: where another one is in use, this one no longer is.
+    void end_turn(std::span<const PageId> pages);
     /// Pins of the conversation with these pages, at once.
     void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
     /// The conversation in use has these pages and is written from block `written` on.
@@ -80,6 +82,7 @@ private:
     std::vector<TokenRange> pins_;  // of the conversation in use
     std::vector<PageFacts> facts_;  // (pages,)
     std::vector<PageId> in_use_;    // pages of the conversation last used, in order
+    bool last_is_over_ = false;     // its turn is
 };
 
 }  // namespace engine

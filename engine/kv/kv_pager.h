@@ -40,6 +40,8 @@ public:
     void begin_turn(std::vector<TokenRange> pins);
     /// The turn of a conversation goes on, which may be another one than in the step before: call it before its step.
     void go_on(std::span<const TokenRange> pins) { columns_.go_on(pins); }
+    /// The turn of the conversation with these pages is over, while those of others may go on.
+    void end_turn(std::span<const PageId> pages) { columns_.end_turn(pages); }
     /// Sets the pins of the conversation with these pages.
     void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
     /// The conversation in use is this one, which another device held, or none: its columns come to this one.

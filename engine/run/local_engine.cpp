@@ -292,6 +292,7 @@ void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
     turn.result = turn.runner->result();
     Conversation& conversation = *std::exchange(turn.conversation, nullptr);
     conversation.answered_now = false;
+    moves_on_ = state_.model->placement().end_turn(conversation.kv.pages) || moves_on_;
     const std::unique_ptr<TurnRunner> done = std::move(turn.runner);
     turns_.wake_all();
     try {

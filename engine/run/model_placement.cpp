@@ -212,6 +212,14 @@ void ModelPlacement::go_on(std::span<const TokenRange> pins)
         on_device_->pager().go_on(pins);
 }
 
+bool ModelPlacement::end_turn(std::span<const PageId> pages)
+{
+    if (!on_device_)
+        return false;
+    on_device_->pager().end_turn(pages);
+    return wanted_ < given_up_from_;
+}
+
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);

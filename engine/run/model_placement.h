@@ -41,7 +41,6 @@ public:
     /// DeviceFull, DeviceLost. Throws std::bad_alloc, std::system_error.
     Status open(const PlacementOptions& options, const StepLimits& limits);
     bool has_device() const { return on_device_ != nullptr; }
-
     /// Call it between steps. Changes to another device, or none, or the same one with another memory. It is opened at
     /// once, and where that fails nothing has changed; then advance() brings the layers home one after another, closes
     /// the old device and fills the new one. How KV is kept when it is full stays as it was chosen. SetDeviceLayers
@@ -60,6 +59,8 @@ public:
     /// Columns that hold tokens of `pins` leave last. A turn begins; or one goes on, after a step of another.
     void begin_turn(std::vector<TokenRange> pins = {});
     void go_on(std::span<const TokenRange> pins);
+    /// The turn of the conversation with these pages is over. True: layers that left for it may come with advance().
+    bool end_turn(std::span<const PageId> pages);
     /// Around a step; see KvPager. Layers that have come home at once are laid out for the host first, which can take
     /// seconds: Cancelled, when `given_up` says meanwhile that nobody wants the step any more.
     Status prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up);
@@ -84,7 +85,6 @@ public:
 
     /// Takes what is known of the machine from now on. Without a device it makes no difference.
     void set_rates(std::shared_ptr<const MachineRates> rates);
-
     /// A device that is lost is noticed by who asks for what it has computed.
     void wait_until_computed();
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as

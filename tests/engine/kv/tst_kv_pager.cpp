@@ -467,6 +467,42 @@ private Q_SLOTS:
         QVERIFY(here.intact(a) && here.intact(b) && here.intact(later));
     }
 
+    /// Two conversations go on by turns. When one of them is over its blocks leave first, whichever was used last.
+    void whatIsOverLeavesBeforeWhatGoesOn()
+    {
+        for (const bool used_last : {false, true}) {
+            Paged here(6);
+            KvSequence over, goes_on;
+            for (int i = 0; i < 3; ++i)
+                QVERIFY(here.steps(used_last ? goes_on : over, 1) && here.steps(used_last ? over : goes_on, 1));
+            QVERIFY(here.pager.others_in_use());
+            here.pager.end_turn(over.pages);
+            QVERIFY(here.steps(goes_on, 3));
+            QVERIFY(!here.pager.others_in_use());
+            QCOMPARE(here.places(over), "hhh");
+            QCOMPARE(here.places(goes_on), "DDDDDD");
+            QVERIFY(here.steps(over, 1));  // it is asked again
+            QVERIFY(here.pager.others_in_use());
+            QVERIFY(here.intact(over) && here.intact(goes_on));
+        }
+    }
+
+    /// Of branches each has the pages in use that they share.
+    void whatABranchSharesStaysInUse()
+    {
+        Paged here(8);
+        KvSequence over;
+        QVERIFY(here.steps(over, 2));
+        KvSequence goes_on = here.cache.branch(over, over.length());
+        QVERIFY(here.steps(over, 2) && here.steps(goes_on, 2));
+        here.pager.end_turn(over.pages);
+        QVERIFY(!here.pager.others_in_use());
+        QVERIFY(here.steps(goes_on, 4));
+        QCOMPARE(here.places(over), "DDhh");
+        QCOMPARE(here.places(goes_on), "DDDDDDDD");
+        QVERIFY(here.intact(over) && here.intact(goes_on));
+    }
+
     void aLayerThatComesTakesItsBlocksAlong()
     {
         Paged here(2);

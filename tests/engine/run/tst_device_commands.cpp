@@ -276,6 +276,35 @@ private Q_SLOTS:
                 2 * after.kv_bytes / std::max(1, after.kv_blocks) * after.layers);
     }
 
+    /// Layers that left for the windows of answers side by side come back when the answers are over, before another
+    /// one begins.
+    void layersComeBackAfterAnswersSideBySide()
+    {
+        PlacementOptions placement = emulated_device(64);
+        placement.watermark = kHighestWatermark;
+        DeviceEngine loaded(placement);
+        const int layers = loaded.newest.device->layers;
+        int woken = 0, fewest = layers;
+        loaded.engine->on_posted = [&] { ++woken; };
+        std::vector<TurnId> turns;
+        while (int(turns.size()) < kMostRowsTogether) {
+            const SequenceId sequence = *loaded.engine->create_sequence();
+            const auto turn = loaded.engine->begin(sequence, raw(24), loaded.listener(), {});
+            QVERIFY(turn);
+            turns.push_back(*turn);
+        }
+        for (std::size_t over = 0; over < turns.size();) {
+            over = loaded.engine->step(loaded.listener()).size();
+            fewest = std::min(fewest, loaded.newest.device->layers);
+        }
+        QVERIFY(fewest < layers);
+        for (int polls = 0; polls < woken; ++polls)
+            loaded.engine->poll(loaded.listener());
+        QCOMPARE(loaded.newest.device->layers, layers);
+        for (const TurnId turn : turns)
+            QVERIFY(loaded.engine->end(turn));
+    }
+
     void layersThatFindNoRoomAreNamed()
     {
         PlacementOptions placement = emulated_device(0);

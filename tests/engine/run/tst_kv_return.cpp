@@ -124,10 +124,20 @@ private Q_SLOTS:
         model->cache().truncate(kv, 0);
     }
 
-    /// The windows of many answers side by side have no room beside all layers. When one answer is left, they come
-    /// back.
+    void layersComeBackWhenAnswersBesideEnd_data()
+    {
+        QTest::addColumn<bool>("forgotten");
+        QTest::addColumn<bool>("one_goes_on");
+        QTest::newRow("the others are forgotten") << true << true;
+        QTest::newRow("the others are over") << false << true;
+        QTest::newRow("all are over") << false << false;
+    }
+    /// The windows of many answers side by side have no room beside all layers. When one answer is left, or none, they
+    /// come back, also where their conversations may go on later.
     void layersComeBackWhenAnswersBesideEnd()
     {
+        QFETCH(const bool, forgotten);
+        QFETCH(const bool, one_goes_on);
         LoadRequest request = emulated("gemma3", 64, KvPolicy::Merge);
         request.placement.watermark = kHighestWatermark;
         const auto model = load(request);
@@ -151,12 +161,18 @@ private Q_SLOTS:
                 go_on(kv, to);
         const int side_by_side = placement.layers();
         QVERIFY(side_by_side < layers);
-        for (KvSequence& kv : std::span(answers).subspan(1))
-            model->cache().truncate(kv, 0);
-        go_on(answers[0], 43);
+        for (KvSequence& kv : std::span(answers).subspan(one_goes_on ? 1 : 0))
+            if (forgotten)
+                model->cache().truncate(kv, 0);
+            else
+                QVERIFY(placement.end_turn(kv.pages));
+        if (one_goes_on)
+            go_on(answers[0], 43);
         settle(*model);
         QCOMPARE(placement.layers(), layers);
-        model->cache().truncate(answers[0], 0);
+        QVERIFY(!placement.end_turn(answers[0].pages));
+        for (KvSequence& kv : answers)
+            model->cache().truncate(kv, 0);
     }
 
     // Windows take a row of blocks at the beginning of a block and let another go in its middle.
