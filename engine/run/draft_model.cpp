@@ -97,7 +97,10 @@ bool DraftModel::make_room()
             oldest = other;
     if (!oldest)
         return false;
-    model_->cache().truncate(oldest->kv, 0);
+    if (!oldest->kv.checkpoints.empty())
+        model_->cache().states().drop_oldest(oldest->kv);
+    else
+        model_->cache().truncate(oldest->kv, 0);
     return true;
 }
 

@@ -51,7 +51,7 @@ public:
     DraftModelTelemetry telemetry() const;
 
     /// There is no room for the sequence in use: that of another conversation which was used longest ago gives up its
-    /// KV. False: there is none.
+    /// oldest checkpoint, and where it has none its KV. False: there is none.
     bool make_room();
     void use(DraftSequence& sequence) { sequence.kv.last_used = ++uses_; }
 

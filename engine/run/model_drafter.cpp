@@ -1,6 +1,7 @@
 #include "engine/run/model_drafter.h"
 
 #include "engine/metrics/clock.h"
+#include "engine/run/lack_of_room.h"
 
 #include <algorithm>
 #include <utility>
@@ -90,7 +91,10 @@ Status ModelDrafter::append(std::span<const int> tokens)
     group.wanted = 1;
     group.stop = stop_;
     rows_ = group.count();
-    return of_.draft.model().append(std::span(&group, 1));
+    Status done = of_.draft.model().append(std::span(&group, 1));
+    while (!done && lacks_room(done.error()) && of_.draft.make_room())
+        done = of_.draft.model().append(std::span(&group, 1));
+    return done;
 }
 
 /// A vocabulary may lack the last tokens of the other.
@@ -106,8 +110,7 @@ void ModelDrafter::take_failure(const Error& error)
 {
     if (error.code == Error::Code::Cancelled)
         return;
-    const bool lacks_room = error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
-    if (!lacks_room)
+    if (!lacks_room(error))
         of_.draft.give_up(error);
     else if (!of_.draft.make_room())
         rest();

@@ -297,6 +297,29 @@ private Q_SLOTS:
         QCOMPARE(pair.draft->model().cache().states().used(), 0);
     }
 
+    /// Of a conversation that does not guess now the draft model's checkpoints go first, then the rest.
+    void checkpointsOfAnIdleConversationGoFirst()
+    {
+        Pair pair("llama", "cpu", "qwen35");
+        Conversation idle;
+        (void)say(pair, idle, with_drafts(question(kText, "greedy", 20), 4));
+        const KvSequence& kv = idle.draft->kv;
+        const int read = kv.length();
+        QVERIFY(read > 0 && !kv.checkpoints.empty());
+        QVERIFY(!pair.draft->make_room());  // it is the one in use
+        DraftSequence guesses(*pair.draft);
+        pair.draft->use(guesses);
+        for (std::size_t left = kv.checkpoints.size(); left-- > 0;) {
+            QVERIFY(pair.draft->make_room());
+            QCOMPARE(kv.checkpoints.size(), left);
+            QCOMPARE(kv.length(), read);
+        }
+        QVERIFY(pair.draft->make_room());
+        QCOMPARE(kv.length(), 0);
+        QVERIFY(!pair.draft->make_room());
+        pair.model->cache().truncate(idle.kv, 0);
+    }
+
     /// A long prompt is read beside the answer, a piece with each step.
     void aLongPromptIsReadInPieces()
     {
