@@ -198,6 +198,7 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
             sequence.pages.pop_back();
         }
     };
+    sequence.pages.reserve(std::size_t(pool_.pages_for(tokens)));  // a page that was taken finds its place
     while (int(sequence.pages.size()) < pool_.pages_for(tokens)) {
         const auto page = take_page();
         if (!page) {
@@ -262,9 +263,12 @@ KvSequence KvCache::branch(const KvSequence& from, int tokens)
 {
     assert(tokens <= from.length());
     KvSequence to;
-    tokens = states_.branch(from, tokens, to);
     to.ids.assign(from.ids.begin(), from.ids.begin() + tokens);
     to.pages.assign(from.pages.begin(), from.pages.begin() + pool_.pages_for(tokens));
+    // Nothing is shared before all memory is taken: what throws in between loses no state.
+    tokens = states_.branch(from, tokens, to);
+    to.ids.resize(std::size_t(tokens));
+    to.pages.resize(std::size_t(pool_.pages_for(tokens)));
     for (const PageId page : to.pages)
         pool_.share(page);
     return to;

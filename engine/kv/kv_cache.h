@@ -119,7 +119,7 @@ public:
     void cut_kv(KvSequence& sequence, int tokens);
 
     /// A sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are copied
-    /// until one of the two writes.
+    /// until one of the two writes. Throws std::bad_alloc; nothing is shared then.
     KvSequence branch(const KvSequence& from, int tokens);
 
     RecurrentStates& states() { return states_; }

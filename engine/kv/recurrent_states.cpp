@@ -170,6 +170,7 @@ void RecurrentStates::keep(KvSequence& sequence)
         return;
     if (int(sequence.checkpoints.size()) == kMostCheckpoints)
         drop_oldest(sequence);
+    sequence.checkpoints.reserve(kMostCheckpoints);  // what is shared has an owner at once
     sequence.checkpoints.push_back({sequence.length(), share(sequence.state)});
 }
 
@@ -183,10 +184,12 @@ int RecurrentStates::branch(const KvSequence& from, int tokens, KvSequence& to)
 {
     if (!any())
         return tokens;
+    const bool to_its_end = tokens == from.length() && whole(from) && (!device_ || device_->send_home(from.state));
+    to.checkpoints.reserve(from.checkpoints.size());  // what is shared has an owner at once
     for (const StateCheckpoint& checkpoint : from.checkpoints)
         if (checkpoint.tokens <= tokens)
             to.checkpoints.push_back({checkpoint.tokens, share(checkpoint.state)});
-    if (tokens == from.length() && whole(from) && (!device_ || device_->send_home(from.state))) {
+    if (to_its_end) {
         to.state = share(from.state);
         return tokens;
     }

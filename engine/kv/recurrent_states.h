@@ -57,7 +57,7 @@ public:
     /// Goes back to the state after reachable(tokens) tokens, which it answers. The sequence's tokens are not touched.
     int cut(KvSequence& sequence, int tokens);
     /// Makes a checkpoint of the sequence as it is. Where the state lies on a device that does not answer, or is lost,
-    /// there is none: then the next step knows.
+    /// there is none: then the next step knows. Throws std::bad_alloc; so does branch(), and nothing is shared then.
     void keep(KvSequence& sequence);
     /// Gives up the oldest checkpoint, that of the shared tokens last; below the newest. Precondition: there is one.
     void drop_oldest(KvSequence& sequence);

@@ -23,10 +23,10 @@ SequenceId Conversations::branch(SequenceId from, int tokens, KvCache& cache)
         copy.draft = original.draft->branch(shared);
     if (original.mtp)
         copy.mtp = original.mtp->branch(shared);
-    Conversation& kept = kept_[last_made_ + 1] = std::move(copy);
-    ++last_made_;
-    kept.kv = cache.branch(original.kv, shared);
-    return last_made_;
+    Conversation& kept = kept_[last_made_ + 1];  // where the rest throws, it stays empty, for the next one to take
+    copy.kv = cache.branch(original.kv, shared);
+    kept = std::move(copy);
+    return ++last_made_;
 }
 
 void Conversations::end(SequenceId sequence, KvCache& cache)

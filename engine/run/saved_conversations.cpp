@@ -79,6 +79,7 @@ void restore_states(KvCache& cache, KvSequence& sequence, SavedKvReader& reader)
 {
     RecurrentStates& states = cache.states();
     states.give_back(sequence.state);
+    sequence.checkpoints.reserve(std::size_t(reader.states()));  // a state that was taken has its place
     for (int number = reader.states() - 1; number >= 0 && states.any(); --number) {
         StateId state = states.take();
         if (state == kNoState)

@@ -2,6 +2,7 @@
 // branch, other KV types and counting. Memory that is asked of the system in pages (mmap) is refused as well. What
 // failed says so in a sentence, and the next turn has the bits that it always has.
 #include "engine/engine.h"
+#include "engine/kv/kv_cache.h"
 #include "tests/support/placement_run.h"
 
 #include <QTemporaryDir>
@@ -263,6 +264,39 @@ class TestLackOfMemory : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    /// Pages and states of which a list could not note that they are taken, or shared, are not lost.
+    void whatFindsNoListIsNotLost()
+    {
+        const kernels::KvBlockLayout block{kernels::KvType::F16, kernels::KvType::F16, 8, 8, 16};
+        KvCache cache({{1, block}, {0, block}}, 16, 16, RecurrentStates({0, 24}, 12));
+        g_refused_at_once = 1;
+        int refused = 0;
+        const auto run_short = [&](std::int64_t n, const auto& work) {
+            g_left = n;
+            try {
+                work();
+            } catch (const std::bad_alloc&) {
+                ++refused;
+            }
+            g_left = kNever;
+        };
+        for (std::int64_t n = 0; n < 8; ++n) {
+            KvSequence from, to;
+            run_short(n, [&] { (void)cache.reserve(from, 40); });
+            QVERIFY(cache.reserve(from, 40));
+            from.ids.assign(20, 0);
+            run_short(n, [&] { cache.states().keep(from); });
+            QVERIFY(cache.reserve(from, 40));
+            from.ids.assign(40, 0);
+            run_short(n, [&] { to = cache.branch(from, 40); });
+            cache.truncate(from, 0);
+            cache.truncate(to, 0);
+            QCOMPARE(cache.used_pages(), 0);
+            QCOMPARE(cache.states().used(), 0);
+        }
+        QVERIFY(refused > 4);
+    }
+
     void oneAllocationFails_data()
     {
         QTest::addColumn<QString>("model");
