@@ -454,8 +454,12 @@ bool ModelPlacement::give_up_layer()
         drop_host_copies();
         return true;
     }
-    if (on_device_->pager().others_in_use())
+    if (on_device_->pager().others_in_use()) {
         given_up_from_ = std::max(given_up_from_, wanted_);
+    } else {  // the device had less than it said: another program was faster
+        relieved_from_ = std::max(relieved_from_, wanted_);
+        lowest_mark_ = on_device_->vram().high_mark();
+    }
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();
     return true;
@@ -506,7 +510,8 @@ void ModelPlacement::relieve(Event::Cause cause)
 
 /// Another program may have taken so much that not even a block of tokens fits into a step, and a prompt would be read
 /// token by token. Then what lies here is planned anew, for fewer layers: once, until the room changes again. When
-/// there is room for a layer more than then, layers come back. True: some have left.
+/// there is room for a layer more than at the least since, layers come back; so do those that a step gave up for want
+/// of room. True: some have left.
 bool ModelPlacement::follow_other_programs()
 {
     const int block = model_.cache.block_tokens();
@@ -514,7 +519,7 @@ bool ModelPlacement::follow_other_programs()
     if (next_)
         return false;
     if (mark != relieved_at_ && step_rows(block) != block) {
-        relieved_at_ = mark;
+        relieved_at_ = lowest_mark_ = mark;
         adaptation_.forget_change();
         const int before = wanted_;
         relieve(Event::Cause::OtherProgram);
@@ -522,8 +527,9 @@ bool ModelPlacement::follow_other_programs()
         relieved_from_ = std::max(relieved_from_, before);
         return true;
     }
-    if (wanted_ < relieved_from_ && mark - relieved_at_ > on_device_->layout().layer(wanted_).weights) {
-        relieved_at_ = mark;
+    lowest_mark_ = std::min(lowest_mark_, mark);
+    if (wanted_ < relieved_from_ && mark - lowest_mark_ > on_device_->layout().layer(wanted_).weights) {
+        relieved_at_ = lowest_mark_ = mark;
         want_again(relieved_from_, Event::Cause::OtherProgram);
         if (wanted_ >= relieved_from_)
             relieved_from_ = 0;

@@ -136,10 +136,10 @@ private:
 
     ModelOnHost model_;
     PlacementOptions options_;
-    std::unique_ptr<OnDevice> on_device_;        // null: all is on the host
-    int wanted_ = 0;                             // layers
-    std::int64_t relieved_at_ = 0;               // high mark at which steps were short last, or layers came back
-    int relieved_from_ = 0, given_up_from_ = 0;  // layers before programs, or conversations, took their room; or 0
+    std::unique_ptr<OnDevice> on_device_;             // null: all is on the host
+    int wanted_ = 0;                                  // layers
+    std::int64_t relieved_at_ = 0, lowest_mark_ = 0;  // high mark when steps were short or layers came; the least since
+    int relieved_from_ = 0, given_up_from_ = 0;       // layers before programs, or conversations, took their room; or 0
     ExpertsPlan experts_;
     PlacementAdaptation adaptation_;
     std::optional<NextDevice> next_;  // comes when no layer lies on a device any more

@@ -98,6 +98,41 @@ private Q_SLOTS:
         }
     }
 
+    /// A step finds no memory that another program has just taken, and gives a layer up for it. It comes back with the
+    /// memory.
+    void aLayerThatLeftForWantOfMemoryComesBack()
+    {
+        Gpu gpu;
+        if (!gpu.emulated())
+            QSKIP("a real device does not fail at will");
+        const auto model = load(on_cuda(request_for("llama")));
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const int layers = placement.layers();
+        const std::vector<int> ids = some_tokens(*model);
+        const auto advance = [&](std::size_t held_bytes) {
+            gpu.emulated()->hold_memory(held_bytes);
+            std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
+            while (placement.advance()) {
+            }
+            return placement.layers();
+        };
+        KvSequence kv;
+        placement.begin_turn();
+        while (placement.layers() == layers && kv.length() < kTokens) {  // what fails may be something dispensable
+            gpu.emulated()->fail_call(20, cuda::Status::OutOfMemory);
+            QVERIFY(model->append(kv, std::span(ids).subspan(std::size_t(kv.length()), 40)));
+        }
+        QCOMPARE(placement.layers(), layers - 1);
+        const auto device = *placement.telemetry();
+        const std::int64_t room = device.watermark_bytes - device.used_bytes();
+        QVERIFY(room > 4 * device.weight_bytes);
+        QCOMPARE(advance(0), layers - 1);
+        QCOMPARE(advance(std::size_t(room / 2)), layers - 1);
+        QCOMPARE(advance(0), layers);
+        model->cache().truncate(kv, 0);
+    }
+
     /// What conversations may have of the host's memory is what the weights leave that lie there now.
     void layersThatComeHomeTakeTheMemoryOfConversations()
     {
