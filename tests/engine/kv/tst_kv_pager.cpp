@@ -241,6 +241,8 @@ struct Chance {
     {
         if (conversation.length() + tokens > 8 * kTokens)
             here.cache.truncate(conversation, below(kTokens));
+        if (&conversation != newest && below(2))
+            here.pager.end_turn(newest->pages);
         if (&conversation != newest)
             here.pager.begin_turn(some_pins());
         newest = &conversation;
