@@ -45,6 +45,17 @@ bool same_device(const PlacementOptions& a, const PlacementOptions& b)
     return a.device == PlacementOptions::Device::Cuda ? a.cuda_ordinal == b.cuda_ordinal : a.emulated == b.emulated;
 }
 
+/// The room for which what left comes back: a layer, where there were more, or else the experts of one.
+std::int64_t room_for_more(const DeviceLayout& layout, int layers, int before)
+{
+    if (layers < before)
+        return layout.layer(layers).weights;
+    std::int64_t experts = 0;
+    for (int l = 0; l < layers; ++l)
+        experts = std::max(experts, layout.layer(l).experts);
+    return experts;
+}
+
 std::string device_name(const OnDevice* device)
 {
     return device ? device->id() : "cpu";
@@ -217,7 +228,7 @@ bool ModelPlacement::end_turn(std::span<const PageId> pages)
     if (!on_device_)
         return false;
     on_device_->pager().end_turn(pages);
-    return wanted_ < given_up_from_;
+    return given_up_from_ > 0;
 }
 
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up)
@@ -339,7 +350,7 @@ bool ModelPlacement::advance()
     on_device_->pager().trim_windows();
     if (follow_other_programs())
         return true;
-    if (wanted_ < given_up_from_ && !next_ && !on_device_->pager().others_in_use())
+    if (given_up_from_ > 0 && !next_ && !on_device_->pager().others_in_use())
         want_again(std::exchange(given_up_from_, 0), Event::Cause::Watermark);
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
@@ -450,15 +461,15 @@ bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
         return false;
-    if (expert_moves_.give_up(*on_device_, !options_.host_expert_layers)) {
-        drop_host_copies();
-        return true;
-    }
     if (on_device_->pager().others_in_use()) {
         given_up_from_ = std::max(given_up_from_, wanted_);
     } else {  // the device had less than it said: another program was faster
         relieved_from_ = std::max(relieved_from_, wanted_);
         lowest_mark_ = on_device_->vram().high_mark();
+    }
+    if (expert_moves_.give_up(*on_device_, !options_.host_expert_layers)) {
+        drop_host_copies();
+        return true;
     }
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();
@@ -509,9 +520,9 @@ void ModelPlacement::relieve(Event::Cause cause)
 }
 
 /// Another program may have taken so much that not even a block of tokens fits into a step, and a prompt would be read
-/// token by token. Then what lies here is planned anew, for fewer layers: once, until the room changes again. When
-/// there is room for a layer more than at the least since, layers come back; so do those that a step gave up for want
-/// of room. True: some have left.
+/// token by token. Then what lies here is planned anew, for fewer layers or experts: once, until the room changes
+/// again. When there is room for a layer more than at the least since, or for a layer's experts, they come back; so do
+/// those that a step gave up for want of room. True: some have left.
 bool ModelPlacement::follow_other_programs()
 {
     const int block = model_.cache.block_tokens();
@@ -528,10 +539,13 @@ bool ModelPlacement::follow_other_programs()
         return true;
     }
     lowest_mark_ = std::min(lowest_mark_, mark);
-    if (wanted_ < relieved_from_ && mark - lowest_mark_ > on_device_->layout().layer(wanted_).weights) {
+    const bool has_experts = on_device_->layout().has_experts();
+    if (relieved_from_ > 0 && mark - lowest_mark_ > room_for_more(on_device_->layout(), wanted_, relieved_from_)) {
         relieved_at_ = lowest_mark_ = mark;
+        experts_.try_copies_again();
+        on_device_->try_rings_again();
         want_again(relieved_from_, Event::Cause::OtherProgram);
-        if (wanted_ >= relieved_from_)
+        if (wanted_ >= relieved_from_ && !has_experts)  // of these more may come back with more room
             relieved_from_ = 0;
     }
     return false;
@@ -540,7 +554,8 @@ bool ModelPlacement::follow_other_programs()
 /// Layers that left for a time are wanted again, as many as a plan has room for, up to those before.
 void ModelPlacement::want_again(int before, Event::Cause cause)
 {
-    const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, before);
+    adaptation_.forget_change();
+    const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, std::max(wanted_, before));
     wanted_ = experts_.make(*on_device_, options_, planned);
     returning_ = cause;
 }

@@ -133,6 +133,37 @@ private Q_SLOTS:
         model->cache().truncate(kv, 0);
     }
 
+    /// Experts that left for another program come back when it has ended, though no layer has left.
+    void expertsThatLeftForAnotherProgramComeBack()
+    {
+        for (const bool copies : {false, true}) {
+            Gpu gpu;
+            if (!gpu.emulated())
+                QSKIP("what other programs hold can be set on the emulated GPU only");
+            LoadRequest request = on_cuda(request_for("qwen3moe"));
+            if (copies)
+                request.placement.expert_cache_bytes.reset();
+            const auto model = load(request);
+            QVERIFY(model);
+            const auto beside_programs = [&](std::int64_t held_bytes) {
+                gpu.emulated()->hold_memory(std::size_t(held_bytes));
+                std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
+                while (model->placement().advance()) {
+                }
+                return *model->placement().telemetry();
+            };
+            const DeviceTelemetry before = beside_programs(0);
+            QCOMPARE(before.layers, model->info().layers);
+            const std::int64_t budget = std::int64_t(double(before.used_bytes() - before.kv_ahead_bytes + 1000) / 0.95);
+            const DeviceTelemetry beside = beside_programs(before.total_bytes - budget);
+            QCOMPARE(beside.layers, before.layers);
+            QVERIFY(beside.weight_bytes < before.weight_bytes);
+            const DeviceTelemetry after = beside_programs(0);
+            QCOMPARE(after.layers, before.layers);
+            QCOMPARE(after.weight_bytes, before.weight_bytes);
+        }
+    }
+
     /// What conversations may have of the host's memory is what the weights leave that lie there now.
     void layersThatComeHomeTakeTheMemoryOfConversations()
     {
