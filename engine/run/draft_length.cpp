@@ -12,6 +12,9 @@ namespace {
 constexpr double kNewest = 0.2;
 // A draft has to promise so much more than a step without one: less is within the error of the estimates.
 constexpr double kLeastGain = 1.05;
+// So many times as long as a step could take at most: one that took longer was interrupted, by a machine that slept or
+// by layers that moved, and counts as so long.
+constexpr double kInterrupted = 3;
 
 void follow(std::optional<double>& estimate, double observed)
 {
@@ -62,12 +65,15 @@ int DraftLength::next() const
 void DraftLength::note(int drafted, int accepted, std::optional<std::int64_t> duration_us)
 {
     record_.left = std::max(0, record_.left - 1 - accepted);
+    double took_us = double(duration_us.value_or(0));
+    if (one_us_)  // a further row takes no longer than a step of its own
+        took_us = std::min(took_us, kInterrupted * (1 + drafted) * std::max(*one_us_, 1.0));
     if (duration_us && drafted == 0)
-        follow(one_us_, double(*duration_us));
+        follow(one_us_, took_us);
     if (!row_us_ && one_us_ && record_.row_share)
         row_us_ = *record_.row_share * *one_us_;
     if (duration_us && drafted > 0 && one_us_)
-        follow(row_us_, std::max(0.0, double(*duration_us) - *one_us_) / drafted);
+        follow(row_us_, std::max(0.0, took_us - *one_us_) / drafted);
     if (drafted == 0)
         return;
     if (row_us_ && *one_us_ > 0)

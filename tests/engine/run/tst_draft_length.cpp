@@ -76,6 +76,33 @@ private Q_SLOTS:
         QCOMPARE(DraftLength(-5).next(), 0);
     }
 
+    /// A step in whose midst the machine slept says nothing of those that follow.
+    void aStepThatWasInterruptedChangesLittle()
+    {
+        constexpr std::int64_t kHour_us = 3'600'000'000;
+        DraftLength pays(DraftLength::kMost);
+        pays.note(0, 0, 10000);
+        for (int i = 0; i < 20; ++i)
+            pays.note(4, 4, 12000);
+        pays.note(4, 4, kHour_us);
+        int guessed = 0;
+        for (int done = 0; done < 300;) {
+            const int drafted = pays.next();
+            pays.note(drafted, drafted, 10000 + 500 * drafted);
+            guessed += drafted;
+            done += 1 + drafted;
+        }
+        QVERIFY2(guessed > 200, qPrintable(QString::number(guessed)));
+
+        DraftLength costs(DraftLength::kMost);  // a row takes as long as a step
+        costs.note(0, 0, 10000);
+        costs.note(4, 2, 50000);
+        QCOMPARE(costs.next(), 0);
+        costs.note(0, 0, kHour_us);
+        costs.note(4, 2, 50000);
+        QCOMPARE(costs.next(), 0);
+    }
+
     void aFixedLengthIsKept()
     {
         DraftLength length(5, engine::DraftDepth::Fixed);
