@@ -248,7 +248,7 @@ Status SchemaWriter::check_words(const Schema& s)
 {
     for (const char* word : {"not", "if", "then", "else", "patternProperties", "minProperties", "maxProperties",
                              "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains",
-                             "maxContains", "multipleOf", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
+                             "maxContains", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
         if (s.contains(word))
             return refuse_schema(std::string("the schema's '") + word + "' is not supported");
     for (const char* word : {"uniqueItems", "unevaluatedProperties"})
@@ -270,7 +270,7 @@ std::string SchemaWriter::type_by_words(const Schema& s)
         return "array";
     if (any({"minLength", "maxLength", "pattern", "format"}))
         return "string";
-    return any({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}) ? "number" : "";
+    return any({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}) ? "number" : "";
 }
 
 Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& type, int depth)
@@ -282,9 +282,9 @@ Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& ty
     if (type == "string")
         return gbnf_of_string(s, rigour_);
     if (type == "integer")
-        return gbnf_of_integer(s);
+        return gbnf_of_integer(s, rigour_);
     if (type == "number")
-        return gbnf_of_number(s);
+        return gbnf_of_number(s, rigour_);
     if (type == "boolean" || type == "null")
         return type;
     return refuse_schema("the schema has the type '" + type.substr(0, 100) + "', which there is not");
