@@ -120,8 +120,18 @@ namespace {
 
 /// 2^53: below that a double has every integer, and none that stands for two.
 constexpr double kFar = 9'007'199'254'740'992;
+/// A bound that is as far from zero holds of all numbers that are written, which have 16 digits before the point at
+/// most: such as 2^63 - 1, or the largest double.
+constexpr double kBeyondAll = 1e17;
 constexpr std::array<double, 7> kTens = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+constexpr std::array kBounds = {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"};
 constexpr const char* kBoundDigits = " must be a number of at most 15 digits, up to 6 of them behind the point";
+
+/// Says whether a bound says nothing. `word`: minimum, or maximum.
+bool is_beyond_all(double value, std::string_view word)
+{
+    return word == "minimum" ? value <= -kBeyondAll : value >= kBeyondAll;
+}
 
 double number_at(const Schema& s, const char* word)
 {
@@ -133,7 +143,7 @@ Result<std::optional<std::int64_t>> integer_bound(const Schema& s, const char* w
 {
     std::optional<std::int64_t> bound;
     for (const char* one : {word, beyond}) {
-        if (!s.contains(one))
+        if (!s.contains(one) || is_beyond_all(number_at(s, one), word))
             continue;
         const double value = number_at(s, one);
         if (!(std::abs(value) < kFar) || value != double(std::int64_t(value)))
@@ -172,7 +182,7 @@ Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, con
 {
     std::optional<Bound> bound;
     for (const char* one : {word, beyond}) {
-        if (!s.contains(one))
+        if (!s.contains(one) || is_beyond_all(number_at(s, one), word))
             continue;
         Bound found{number_at(s, one), one == word};
         if (!found.count_places())
@@ -262,7 +272,8 @@ Result<std::string> gbnf_of_number(const Schema& s, SchemaRigour rigour)
         if (*multiples)
             return std::move(**multiples);
     }
-    if (!*least && !*most)
+    // With an exponent a number may be larger than any bound.
+    if (std::ranges::none_of(kBounds, [&](const char* word) { return s.contains(word); }))
         return std::string("number");
     std::string text = gbnf_of_numbers(end(*least), end(*most), places);
     if (text.empty())

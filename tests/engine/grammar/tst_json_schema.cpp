@@ -230,6 +230,11 @@ private slots:
             {"0.25", "10.5", "-1.5", "0.1", "11"});
         row("{'multipleOf':0.25,'exclusiveMinimum':0}", {"0.25", "0.5", "0.50", "3", "1.75", "100.25"},
             {"0", "0.0", "0.2", "1.7", "-0.25"});
+        // The ends of integers of 64 bits, and of doubles.
+        row("{'type':'integer','minimum':-9223372036854775808,'maximum':9223372036854775807}",
+            {"0", "-12", "9007199254740993"}, {"1.5"});
+        row("{'type':'number','minimum':0,'maximum':1.7976931348623157e308}", {"0", "12.5"}, {"-1"});
+        row("{'type':'number','maximum':1e300}", {"-3.5", "7"}, {"1e301"});
         row("{'propertyNames':{'type':'string'},'additionalProperties':{'type':'null'}}", {"{}", "{'a':null}"},
             {"{'a':1}"});
         row("{'propertyNames':true,'required':['a']}", {"{'a':1}"}, {"{}"});
@@ -382,10 +387,11 @@ private slots:
         row("{'type':'integer','maximum':'9'}", "the schema's 'maximum' must be a whole number below 2^53");
         row("{'type':'number','minimum':0.0000001}", "the schema's 'minimum' must be a number of at most 15 digits");
         row("{'type':'number','exclusiveMinimum':true}", "the schema's 'exclusiveMinimum' must be a number");
-        row("{'type':'number','maximum':1e300}", "the schema's 'maximum' must be a number of at most 15 digits");
+        row("{'type':'number','maximum':1e16}", "the schema's 'maximum' must be a number of at most 15 digits");
         row("{'type':'number','minimum':0.5,'maximum':9e15}", "each bound of a number in the schema must be a number");
         row("{'type':'number','minimum':1,'exclusiveMaximum':1}",
             "no number lies between the schema's 'minimum' and 'maximum'");
+        row("{'type':'integer','minimum':1e20}", "the schema's 'minimum' must be a whole number below 2^53");
         row("{'multipleOf':0}", "the schema's 'multipleOf' must be a number above zero");
         row("{'multipleOf':0.0000001}", "the schema's 'multipleOf' must be a number above zero with at most 6 digits");
         row("{'type':'integer','multipleOf':7}", "the schema's 'multipleOf' is only supported where at most 1000");
