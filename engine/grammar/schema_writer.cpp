@@ -48,6 +48,18 @@ bool asks_for_any_text(const Schema& names)
     return words == true || words == Schema::object() || words == Schema{{"type", "string"}};
 }
 
+/// Says whether a choice is a number once more, as a text: so pydantic writes what a decimal may be. Its pattern looks
+/// ahead, and an answer can as well be the number.
+bool is_number_as_text(const Schema& choice, const Schema& choices)
+{
+    const auto has_type = [](const Schema& s, const char* type) {
+        return s.is_object() && s.value("type", Schema()) == type;
+    };
+    return has_type(choice, "string") && choice.contains("pattern") &&
+           std::ranges::any_of(
+               choices, [&](const Schema& other) { return has_type(other, "number") || has_type(other, "integer"); });
+}
+
 bool is_too_large(const std::string& text)
 {
     return text.size() > Grammar::kMostText;
@@ -199,6 +211,8 @@ Result<std::string> SchemaWriter::choices(const Schema& s, const std::string& wo
     std::string all;
     for (const Schema& choice : s[word]) {
         Text text = schema(beside.empty() ? choice : Schema{{"allOf", {beside, choice}}}, depth + 1);
+        if (!text && is_number_as_text(choice, s[word]))
+            continue;
         if (!text)
             return text;
         all += (all.empty() ? "(" : " | ") + *text;

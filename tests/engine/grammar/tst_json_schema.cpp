@@ -235,6 +235,10 @@ private slots:
             {"0", "-12", "9007199254740993"}, {"1.5"});
         row("{'type':'number','minimum':0,'maximum':1.7976931348623157e308}", {"0", "12.5"}, {"-1"});
         row("{'type':'number','maximum':1e300}", {"-3.5", "7"}, {"1e301"});
+        // As pydantic writes a decimal that may be missing.
+        row("{'anyOf':[{'type':'number'},{'pattern':'^(?!^[-+.]*$)[+-]?0*\\\\d*\\\\.?\\\\d*$','type':'string'},"
+            "{'type':'null'}]}",
+            {"12.5", "-3", "null"}, {"'12.5'", "'a'"});
         row("{'propertyNames':{'type':'string'},'additionalProperties':{'type':'null'}}", {"{}", "{'a':null}"},
             {"{'a':1}"});
         row("{'propertyNames':true,'required':['a']}", {"{'a':1}"}, {"{}"});
