@@ -268,7 +268,7 @@ Status SchemaWriter::check_words(const Schema& s)
     for (const char* word : {"uniqueItems", "unevaluatedProperties"})
         if (s.contains(word) && s[word] != false)
             return refuse_schema(std::string("the schema's '") + word + "' is not supported");
-    if (s.contains("propertyNames") && !asks_for_any_text(s["propertyNames"]))
+    if (s.contains("propertyNames") && !asks_for_any_text(s["propertyNames"]) && !listed_names(s))
         return refuse_schema("the schema's 'propertyNames' is not supported");
     return {};
 }
@@ -278,7 +278,7 @@ std::string SchemaWriter::type_by_words(const Schema& s)
     const auto any = [&](std::initializer_list<const char*> words) {
         return std::ranges::any_of(words, [&](const char* word) { return s.contains(word); });
     };
-    if (any({"properties", "required", "additionalProperties"}))
+    if (any({"properties", "required", "additionalProperties", "propertyNames"}))
         return "object";
     if (any({"items", "prefixItems", "minItems", "maxItems"}))
         return "array";
@@ -306,11 +306,33 @@ Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& ty
 
 // ---- objects ----
 
-Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s, int depth)
+/// Returns the names that 'propertyNames' lists, as it does for pydantic's and zod's maps whose keys are an enum.
+/// Nothing: it says in another way which names there may be, or not at all.
+std::optional<std::vector<std::string>> SchemaWriter::listed_names(const Schema& s)
 {
-    const Schema none = Schema::object(), no_names = Schema::array();
+    const Schema* names = s.contains("propertyNames") ? &s["propertyNames"] : nullptr;
+    if (names && names->is_object() && names->contains("$ref") && (*names)["$ref"].is_string()) {
+        const auto target = referred((*names)["$ref"].get<std::string>());
+        names = target && may_copy(**target) ? *target : nullptr;
+    }
+    if (!names || !names->is_object())
+        return std::nullopt;
+    const Schema listed =
+        names->contains("const") ? Schema::array({(*names)["const"]}) : names->value("enum", Schema::array());
+    if (!listed.is_array() || listed.empty() ||
+        !std::ranges::all_of(listed, [](const Schema& name) { return name.is_string(); }))
+        return std::nullopt;
+    return listed.get<std::vector<std::string>>();
+}
+
+/// `listed`: names that there may be besides those in 'properties'.
+Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s, const std::vector<std::string>& listed,
+                                                                int depth)
+{
+    const Schema none = Schema::object(), no_names = Schema::array(), any(true);
     const Schema& properties = s.contains("properties") ? s["properties"] : none;
     const Schema& required = s.contains("required") ? s["required"] : no_names;
+    const Schema& others = s.contains("additionalProperties") ? s["additionalProperties"] : any;
     if (!properties.is_object())
         return refuse_schema("the schema has 'properties' that are no object");
     if (!required.is_array() || !std::ranges::all_of(required, [](const Schema& name) { return name.is_string(); }))
@@ -333,9 +355,13 @@ Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s,
     for (const auto& [name, value] : properties.items())
         if (const Status ok = add(name, value, needed.contains(name)); !ok)
             return tl::unexpected(ok.error());
+    for (const std::string& name : listed)
+        if (!added.contains(name))
+            if (const Status ok = add(name, others, needed.contains(name)); !ok)
+                return tl::unexpected(ok.error());
     for (const Schema& name : required)
         if (!added.contains(name.get<std::string>()))
-            if (const Status ok = add(name.get<std::string>(), true, true); !ok)
+            if (const Status ok = add(name.get<std::string>(), others == false ? any : others, true); !ok)
                 return tl::unexpected(ok.error());
     return members;
 }
@@ -378,10 +404,11 @@ std::string SchemaWriter::in_order(const std::vector<Member>& members, const std
 
 Result<std::string> SchemaWriter::object(const Schema& s, int depth)
 {
-    if (!s.contains("properties") && !s.contains("required") &&
+    const auto listed = listed_names(s);
+    if (!s.contains("properties") && !s.contains("required") && !listed &&
         (!s.contains("additionalProperties") || s["additionalProperties"] == true))
         return std::string("object");
-    const auto named = members(s, depth);
+    const auto named = members(s, listed.value_or(std::vector<std::string>()), depth);
     if (!named)
         return tl::unexpected(named.error());
     std::vector<std::string> names;
@@ -391,7 +418,7 @@ Result<std::string> SchemaWriter::object(const Schema& s, int depth)
     if (s.contains("required"))
         for (const Schema& name : s["required"])
             names.push_back(name.get<std::string>());
-    Text others = other_members(s, names, depth);
+    Text others = listed ? Text(std::string()) : other_members(s, names, depth);
     if (!others)
         return others;
     return "\"{\" ws " + in_order(*named, *others) + " ws \"}\"";

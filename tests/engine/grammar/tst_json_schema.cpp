@@ -239,6 +239,15 @@ private slots:
         row("{'anyOf':[{'type':'number'},{'pattern':'^(?!^[-+.]*$)[+-]?0*\\\\d*\\\\.?\\\\d*$','type':'string'},"
             "{'type':'null'}]}",
             {"12.5", "-3", "null"}, {"'12.5'", "'a'"});
+        // As pydantic and zod write maps whose keys are an enum.
+        row("{'type':'object','propertyNames':{'$ref':'#/$defs/c'},'additionalProperties':{'type':'integer'},"
+            "'$defs':{'c':{'type':'string','enum':['red','blue']}}}",
+            {"{}", "{'blue':1}", "{'red': 1, 'blue': 2}"}, {"{'green':1}", "{'red':'a'}"});
+        row("{'propertyNames':{'type':'string','enum':['a','b']},'additionalProperties':{'type':'null'},"
+            "'required':['a','b']}",
+            {"{'a':null,'b':null}"}, {"{}", "{'a':null}", "{'a':null,'b':1}"});
+        row("{'required':['x'],'additionalProperties':{'type':'null'}}", {"{'x':null}", "{'x':null,'y':null}"},
+            {"{}", "{'x':1}"});
         row("{'propertyNames':{'type':'string'},'additionalProperties':{'type':'null'}}", {"{}", "{'a':null}"},
             {"{'a':1}"});
         row("{'propertyNames':true,'required':['a']}", {"{'a':1}"}, {"{}"});
