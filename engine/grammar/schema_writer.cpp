@@ -257,19 +257,29 @@ Result<std::string> SchemaWriter::all_of(const Schema& s, int depth)
     return schema(merged, depth + 1);
 }
 
-/// Words that would be passed over: whoever writes them relies on them.
+/// Words that would be passed over: whoever is strict relies on them. Who is not has the rest held to, and those that
+/// only compare values left to whoever reads the answer.
 Status SchemaWriter::check_words(const Schema& s)
 {
-    for (const char* word : {"not", "if", "then", "else", "patternProperties", "minProperties", "maxProperties",
-                             "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains",
-                             "maxContains", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
+    const auto not_supported = [](const char* word) {
+        return refuse_schema(std::string("the schema's '") + word + "' is not supported");
+    };
+    for (const char* word : {"not", "if", "then", "else", "patternProperties", "dependentSchemas", "dependencies",
+                             "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
         if (s.contains(word))
-            return refuse_schema(std::string("the schema's '") + word + "' is not supported");
-    for (const char* word : {"uniqueItems", "unevaluatedProperties"})
-        if (s.contains(word) && s[word] != false)
-            return refuse_schema(std::string("the schema's '") + word + "' is not supported");
+            return not_supported(word);
+    if (s.contains("unevaluatedProperties") && s["unevaluatedProperties"] != false)
+        return not_supported("unevaluatedProperties");
+    if (rigour_ == SchemaRigour::Lenient)
+        return {};
+    for (const char* word :
+         {"minProperties", "maxProperties", "dependentRequired", "contains", "minContains", "maxContains"})
+        if (s.contains(word))
+            return not_supported(word);
+    if (s.contains("uniqueItems") && s["uniqueItems"] != false)
+        return not_supported("uniqueItems");
     if (s.contains("propertyNames") && !asks_for_any_text(s["propertyNames"]) && !listed_names(s))
-        return refuse_schema("the schema's 'propertyNames' is not supported");
+        return not_supported("propertyNames");
     return {};
 }
 

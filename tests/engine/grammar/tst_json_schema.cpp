@@ -337,7 +337,12 @@ private slots:
         row("a format and a length", "{'format':'date','maxLength':9}", "'2026-11-26'", "'2026'");
         row("a pattern and a format", "{'format':'date','pattern':'^2026-'}", "'2026-'", "'2025-11-26'");
         row("a pattern and a length", "{'maxLength':2,'pattern':'^(?!x)'}", "'ab'", "'abc'");
+        // As pydantic writes a set, and Home Assistant a choice of several.
+        row("items that differ", "{'items':{'enum':['a','b']},'uniqueItems':true}", "['a','a']", "['c']");
         row("multiples without end", "{'type':'integer','multipleOf':7,'minimum':1}", "8", "0");
+        row("names", "{'propertyNames':{'pattern':'^a'},'additionalProperties':{'type':'null'}}", "{'b':null}",
+            "{'b':1}");
+        row("how many members", "{'minProperties':1,'additionalProperties':{'type':'null'}}", "{}", "{'a':1}");
     }
 
     void lessIsHeldToWhereItMayBe()
