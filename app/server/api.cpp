@@ -21,7 +21,7 @@ namespace server {
 constexpr const char* kJsonType = "application/json";
 
 /// A path, and what happens there. One of `turn` and `plain` is there; where both are, the latter answers the bodies
-/// that are `for_plain`.
+/// that are `for_plain`, or all of them where that is null.
 struct Api::Route {
     /// Says which model a plain answer is about: none or all of them, the one that is loaded, else the one that would
     /// be, or that of a file, whether it is loaded or not.
@@ -55,12 +55,12 @@ struct Api::Routes {
         {"POST", "/embeddings", nullptr, openai_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
-        {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::File},
-        {"POST", "/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::File},
-        {"POST", "/v1/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::File},
-        {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::File},
+        {"POST", "/v1/chat/completions/input_tokens", &openai_chat, input_tokens, Route::Of::File},
+        {"POST", "/chat/completions/input_tokens", &openai_chat, input_tokens, Route::Of::File},
+        {"POST", "/v1/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
+        {"POST", "/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
         {"POST", "/v1/messages", &anthropic},
-        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::File},
+        {"POST", "/v1/messages/count_tokens", &anthropic, input_tokens, Route::Of::File},
         {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
         {"POST", "/api/generate", &ollama_generate, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
         {"GET", "/", nullptr, ollama_heartbeat, Route::Of::All, "text/plain; charset=utf-8"},
@@ -268,7 +268,7 @@ PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, 
     const auto model = model_for(route, model_named_in(body, request.path));
     if (!model)
         return tl::unexpected(model.error());
-    return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone});
+    return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone, route.turn});
 }
 
 /// Null only where the answer is of all of them.

@@ -335,6 +335,26 @@ private Q_SLOTS:
         QCOMPARE(guide_.post("/v1/responses/input_tokens", later).status, 400);
     }
 
+    void tokensOfWhatIsKeptAreCounted()
+    {
+        const auto first = guide_.post("/v1/responses", {{"input", kQuestion}, {"max_output_tokens", 4}}).json();
+        const auto counted = [&](const QJsonObject& body) {
+            return guide_.post("/v1/responses/input_tokens", body).json()["input_tokens"].toInt();
+        };
+        const QJsonArray next = asked("And what is a token?");
+        QJsonArray whole = asked(kQuestion), referred = asked(kQuestion);
+        for (const QJsonValue item : first["output"].toArray()) {
+            whole.append(item);
+            referred.append(QJsonObject{{"type", "item_reference"}, {"id", item.toObject()["id"]}});
+        }
+        whole.append(next.first());
+        referred.append(next.first());
+        const int all = counted({{"input", whole}});
+        QVERIFY(all > counted({{"input", next}}));
+        QCOMPARE(counted({{"input", referred}}), all);
+        QCOMPARE(counted({{"input", next}, {"previous_response_id", first["id"]}}), all);
+    }
+
     // As vLLM has it. Who says nothing goes on with an answer that comes last.
     void whetherTheLastAnswerGoesOnMayBeSaid()
     {
