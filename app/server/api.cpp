@@ -2,6 +2,7 @@
 
 #include "app/server/anthropic_messages.h"
 #include "app/server/call_grammar.h"
+#include "app/server/client_watch.h"
 #include "app/server/embeddings.h"
 #include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
@@ -220,8 +221,9 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     const auto body = empty ? tl::expected<Json, Refusal>(Json::object()) : parse_body(request.body);
     if (!body)
         return refuse(body.error());
+    const std::function<bool()> client_is_gone = [&] { return reply.client_is_gone(); };
     if (route.plain && (!route.for_plain || route.for_plain(*body))) {
-        const PlainAnswer text = answer_plainly(route, request, *body, [&] { return reply.client_is_gone(); });
+        const PlainAnswer text = answer_plainly(route, request, *body, client_is_gone);
         if (!text)
             return refuse(text.error());
         reply.whole({200, *text, route.type, headers});
@@ -234,16 +236,18 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     if (!asked)
         return refuse(asked.error());
     asked->ask.file = *file;
-    if (const auto done = ready(*file, asked->ask); !done)
-        return refuse(refusal_of(done.error()));
+    if (const auto done = ready(*file, asked->ask, client_is_gone); !done)
+        return done.error().code == engine::Error::Code::Cancelled ? Replied{kClientGone}
+                                                                   : refuse(refusal_of(done.error()));
     Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
     replied.model = file->name;
     return replied;
 }
 
 /// Makes what the request needs of the model's tokenizer and template: tokens of texts, rules for tools, messages that
-/// the template takes. It happens on the connection's thread, so that no other request waits for it.
-engine::Status Api::ready(const ModelFile& file, Ask& ask)
+/// the template takes. It happens on the connection's thread, so that no other request waits for it. Cancelled: the
+/// client has left.
+engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone)
 {
     if (!depends_on_template(ask.turn) && !has_mixed_prompts(ask))
         return {};
@@ -258,7 +262,10 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask)
         return done;
     if (engine::Status done = add_call_rules(ask, served->text->chat_template()); !done)
         return done;
-    fit_to_template(ask.turn, *served->text);
+    const ClientWatch watch(client_is_gone);
+    fit_to_template(ask.turn, *served->text, watch.stop());
+    if (watch.stop().stop_requested())
+        return engine::fail(engine::Error::Code::Cancelled, "the client has left");
     return {};
 }
 

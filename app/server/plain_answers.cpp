@@ -1,5 +1,6 @@
 #include "app/server/plain_answers.h"
 
+#include "app/server/client_watch.h"
 #include "app/server/dialect.h"
 #include "app/server/llama_samplers.h"
 #include "app/server/openai_fields.h"
@@ -122,9 +123,10 @@ PlainAnswer input_tokens(const PlainRequest& request)
     const auto asked = request.dialect->read(request.body, *request.served);
     if (!asked)
         return tl::unexpected(asked.error());
+    const ClientWatch watch(request.client_is_gone);
     engine::Request turn = asked->ask.turn;
-    fit_to_template(turn, *request.served->text);
-    return answer_of("input_tokens", request.served->text->count_prompt(turn));
+    fit_to_template(turn, *request.served->text, watch.stop());
+    return answer_of("input_tokens", request.served->text->count_prompt(turn, watch.stop()));
 }
 
 PlainAnswer llama_tokenize(const PlainRequest& request)
@@ -166,8 +168,9 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
         ask.turn.template_arguments_json = without_generation_prompt(ask.turn.template_arguments_json);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    fit_to_template(ask.turn, *request.served->text);
-    return answer_of("prompt", request.served->text->render(ask.turn));
+    const ClientWatch watch(request.client_is_gone);
+    fit_to_template(ask.turn, *request.served->text, watch.stop());
+    return answer_of("prompt", request.served->text->render(ask.turn, nullptr, watch.stop()));
 }
 
 PlainAnswer llama_props(const PlainRequest& request)
