@@ -88,11 +88,12 @@ private:
             message = {{"response", text}};
         if (!thought.empty())
             message["thinking"] = thought;
-        for (const Call& call : calls) {
-            Json arguments = parse_inner(call.arguments);
-            const Json function = {{"name", call.name},
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            Json arguments = parse_inner(calls[i].arguments);
+            const Json function = {{"index", i},
+                                   {"name", calls[i].name},
                                    {"arguments", arguments.is_object() ? std::move(arguments) : Json::object()}};
-            message["tool_calls"].push_back(Json::object({{"function", function}}));
+            message["tool_calls"].push_back({{"id", calls[i].id}, {"function", function}});  // Zed reads none without
         }
         if (shape_ == Shape::Generate)
             json.update(message);
