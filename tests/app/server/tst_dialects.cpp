@@ -34,6 +34,12 @@ QList<QJsonObject> lines_of(const Answer& answer)
     return lines;
 }
 
+/// Says whether a time has a part behind the second: OllamaKit, with which programs for macOS are made, reads no other.
+bool has_fraction(const QJsonValue& time)
+{
+    return QRegularExpression("T[0-9:]{8}[.][0-9]{1,9}Z$").match(time.toString()).hasMatch();
+}
+
 /// Returns what a dialect asks of the engine; of a body that it takes.
 server::Ask asked_by(const server::Dialect& dialect, const QByteArray& body)
 {
@@ -427,6 +433,7 @@ private Q_SLOTS:
         QVERIFY(lines.last()["eval_duration"].toDouble() > 0);
         QVERIFY(QDateTime::fromString(lines.last()["created_at"].toString(), Qt::ISODate)
                     .secsTo(QDateTime::currentDateTime()) < 3600);
+        QVERIFY(has_fraction(lines.last()["created_at"]));
         body["stream"] = false;
         QCOMPARE(guide_.post("/api/chat", body).json()["message"].toObject()["content"].toString(), text);
         const QJsonObject generate{{"prompt", kQuestion}, {"options", options}, {"stream", false}};
@@ -441,6 +448,7 @@ private Q_SLOTS:
         const auto tag = guide_.get("/api/tags").json()["models"].toArray().first().toObject();
         QCOMPARE(tag["name"].toString(), QString("guide"));
         QVERIFY(tag["size"].toDouble() > 1e6);
+        QVERIFY(has_fraction(tag["modified_at"]));
         QCOMPARE(tag["digest"].toString().size(), 64);  // of which `ollama list` takes a part, and ends without it
         const auto show = guide_.post("/api/show", {{"model", "guide"}}).json();
         const auto facts = show["model_info"].toObject();
@@ -453,6 +461,7 @@ private Q_SLOTS:
         QCOMPARE(running["size_vram"].toInt(), 0);
         QCOMPARE(running["digest"].toString(), tag["digest"].toString());
         QVERIFY(QDateTime::fromString(running["expires_at"].toString(), Qt::ISODate) > QDateTime::currentDateTime());
+        QVERIFY(has_fraction(running["expires_at"]));
         const auto error = guide_.post("/api/chat", {{"messages", 1}});
         QCOMPARE(error.status, 400);
         QVERIFY(error.json()["error"].isString());
