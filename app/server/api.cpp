@@ -71,6 +71,7 @@ struct Api::Routes {
         {"POST", "/api/embed", nullptr, ollama_embed, Route::Of::File},
         {"POST", "/api/embeddings", nullptr, ollama_embeddings, Route::Of::File},
         {"GET", "/api/ps", nullptr, ollama_ps},
+        {"POST", "/api/pull", nullptr, ollama_pull, Route::Of::File, "application/x-ndjson"},
         {"POST", "/completion", &llama_completion},
         {"POST", "/completions", &llama_completion},
         {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},

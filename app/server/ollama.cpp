@@ -363,4 +363,9 @@ PlainAnswer ollama_ps(const PlainRequest& request)
     return text_of(Json::object({{"models", Json::array({std::move(entry)})}}));
 }
 
+PlainAnswer ollama_pull(const PlainRequest&)
+{
+    return text_of({{"status", "success"}}) + '\n';  // the last line of what is a stream elsewhere
+}
+
 }  // namespace server

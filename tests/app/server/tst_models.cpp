@@ -197,6 +197,11 @@ private Q_SLOTS:
         QCOMPARE(server.post("/v1/messages", asking("claude")).json()["error"].toObject()["type"].toString(),
                  QString("not_found_error"));
         QVERIFY(server.post("/api/chat", asking("llama3")).json()["error"].toString().contains("first, second"));
+        // What is there need not be fetched.
+        QCOMPARE(server.post("/api/pull", {{"model", "first"}}).body, QByteArray("{\"status\":\"success\"}\n"));
+        const auto pulled = server.post("/api/pull", {{"name", "llama3"}, {"stream", false}});
+        QCOMPARE(pulled.status, 404);
+        QVERIFY(pulled.json()["error"].toString().contains("first, second"));
         QCOMPARE(server.get("/v1/models/third").status, 404);
         QCOMPARE(server.post("/v1/embeddings", {{"model", "first"}, {"input", "x"}}).status, 400);
     }
