@@ -273,6 +273,21 @@ private Q_SLOTS:
         QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + image + "]}]"), QString());
     }
 
+    // As the AI SDK sends a text that is attached, and others what is to be cited.
+    void aDocumentOfTextIsRead()
+    {
+        const QByteArray note = R"({"type": "document", "title": "Notes", "source": {"type": "text",
+            "media_type": "text/plain", "data": "b c"}, "citations": {"enabled": true}})";
+        const QByteArray plain = R"({"type": "document", "source": {"type": "text", "data": "d"}})";
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + note + ", " + plain +
+                                       R"(, {"type": "text", "text": "a?"}]}])"),
+                 QString("user=Notes\nb c\nd\na?;"));
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": [)" +
+                                       note + "]}]}]"),
+                 QString("tool=Notes\nb c{\"tool_call_id\":\"1\"};"));
+    }
+
     // Where a turn was interrupted, for one. Templates that want turns to alternate refuse two messages of one role.
     void anthropicsMessagesOfOneRoleAreOne()
     {
