@@ -265,7 +265,9 @@ void add_content(Fields& fields, const Json& content, const std::string& field, 
         called.add(calls);
     turn.calls.insert(turn.calls.end(), calls.begin(), calls.end());
     turn.has_text = turn.has_text || !rest.empty() || turn.results.empty();
-    const std::string text = text_of_content(fields, rest, field);
+    // A client may put what a tool has read beside its result, as Claude Code does with a PDF.
+    const auto text_in = turn.results.empty() ? text_of_content : text_of_result;
+    const std::string text = text_in(fields, rest, field);
     turn.text += (turn.text.empty() || text.empty() ? "" : "\n\n") + text;
 }
 

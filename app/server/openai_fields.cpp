@@ -93,14 +93,21 @@ Json more_of_message(const std::string& role, Fields& message, CalledTools& call
     return more;
 }
 
-/// Returns what stands in a tool's result for a part of this type; null: nothing does.
-const char* words_for_part(const std::string& type)
+bool is_type_of_text(const std::string& type)
 {
+    return type == "text" || type == "input_text" || type == "output_text";
+}
+
+/// Returns what stands in a tool's result for a part of this type; empty: nothing does.
+std::string words_for_part(const std::string& type)
+{
+    if (type.empty() || is_type_of_text(type))
+        return {};
     if (type == "image" || type == "image_url" || type == "input_image")
         return "(an image, which this model cannot see)";
     if (type == "document" || type == "file" || type == "input_file")
         return "(a document, which this model cannot see)";
-    return nullptr;
+    return "(something of the type '" + type + "', which this model cannot see)";
 }
 
 /// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
@@ -251,7 +258,7 @@ std::string text_of_content(Fields& fields, const Json& content, const std::stri
     for (const Json& part : content) {
         Fields inner(part);
         const std::string type = inner.text("type").value_or("");
-        const bool is_text = type == "text" || type == "input_text" || type == "output_text";
+        const bool is_text = is_type_of_text(type);
         const auto text = is_text ? inner.text("text") : std::nullopt;
         if (!text) {
             fields.refuse(field.c_str(),
@@ -271,7 +278,7 @@ std::string text_of_result(Fields& fields, const Json& content, const std::strin
         return text_of_content(fields, content, field);
     Json parts = Json::array();
     for (const Json& part : content)
-        if (const char* words = words_for_part(Fields(part).text("type").value_or("")))
+        if (const std::string words = words_for_part(Fields(part).text("type").value_or("")); !words.empty())
             parts.push_back({{"type", "text"}, {"text", words}});
         else
             parts.push_back(part);

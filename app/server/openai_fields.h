@@ -45,8 +45,8 @@ void refuse_unsupported(Fields& fields);
 /// The text of a content: a string, or parts of type text. Images and sounds are refused in the name of `field`.
 std::string text_of_content(Fields& fields, const Json& content, const std::string& field);
 
-/// Does the same for a tool's result, in which words stand for images and documents: it comes again with each later
-/// request of its conversation, so that none of them would be answered.
+/// Does the same for a tool's result, in which words stand for images, documents and all else that is no text: it comes
+/// again with each later request of its conversation, so that none of them would be answered.
 std::string text_of_result(Fields& fields, const Json& content, const std::string& field);
 
 /// Writes {"error": {...}} as OpenAI's clients read it.

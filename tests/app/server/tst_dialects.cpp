@@ -269,8 +269,18 @@ private Q_SLOTS:
         const server::Ask response = asked_by(server::OpenAiResponses(), R"({"input": [
             {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_image", "image_url": "x"}]}]})");
         QCOMPARE(said_to(response), "tool=" + words + "{\"tool_call_id\":\"1\"};");
-        // The user's is refused, where the user sees it.
+        // The user's is refused, where the user sees it, but not what a client puts beside a result.
         QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + image + "]}]"), QString());
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": "PDF file read"}]}, {"role": "user", "content": [
+            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}]}])"),
+                 QString("tool=PDF file read{\"tool_call_id\":\"1\"};"
+                         "user=(a document, which this model cannot see);"));
+        // Nor is what nobody here knows.
+        QCOMPARE(said_to(asked_by(server::OpenAiChat(), R"({"messages": [{"role": "tool", "tool_call_id": "1",
+            "content": [{"type": "text", "text": "a"}, {"type": "resource_link", "uri": "x"}]}]})")),
+                 QString("tool=a\n(something of the type 'resource_link', which this model cannot see)"
+                         "{\"tool_call_id\":\"1\"};"));
     }
 
     // As the AI SDK sends a text that is attached, and others what is to be cited.
