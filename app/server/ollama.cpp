@@ -200,12 +200,10 @@ std::string digest_of(const std::string& name)
 
 Json entry_of(const std::string& name, const engine::ModelInfo& info)
 {
-    return {{"name", name},
-            {"model", name},
-            {"modified_at", iso_time({})},
-            {"size", info.file_bytes},
-            {"digest", digest_of(name)},
-            {"details", details_of(info)}};
+    // Every name has a tag there, and clients put one behind what has none before they look for it in the list.
+    const std::string tagged = name.find(':') == std::string::npos ? name + ":latest" : name;
+    return {{"name", tagged},          {"model", tagged},           {"modified_at", iso_time({})},
+            {"size", info.file_bytes}, {"digest", digest_of(name)}, {"details", details_of(info)}};
 }
 
 }  // namespace

@@ -471,7 +471,10 @@ private Q_SLOTS:
         QVERIFY(QVersionNumber::fromString(guide_.get("/api/version").json()["version"].toString()) >=
                 QVersionNumber(0, 13, 4));
         const auto tag = guide_.get("/api/tags").json()["models"].toArray().first().toObject();
-        QCOMPARE(tag["name"].toString(), QString("guide"));
+        // With the tag that Open WebUI puts behind a name that has none, and then looks for.
+        QCOMPARE(tag["name"].toString(), QString("guide:latest"));
+        QCOMPARE(tag["model"].toString(), QString("guide:latest"));
+        QCOMPARE(guide_.post("/api/show", {{"model", tag["model"]}}).status, 200);
         QVERIFY(tag["size"].toDouble() > 1e6);
         QVERIFY(has_fraction(tag["modified_at"]));
         QCOMPARE(tag["digest"].toString().size(), 64);  // of which `ollama list` takes a part, and ends without it

@@ -269,7 +269,7 @@ private Q_SLOTS:
         const auto loaded = [&] {
             QStringList names;
             for (const auto model : server.get("/api/ps").json()["models"].toArray())
-                names.append(model.toObject()["name"].toString());
+                names.append(model.toObject()["name"].toString().remove(":latest"));
             return names.join(' ');
         };
         const auto loads = server.post("/api/generate", {{"model", "first"}, {"prompt", ""}, {"stream", false}}).json();
