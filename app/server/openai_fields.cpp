@@ -173,7 +173,9 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
     take(fields.number("typical_p", 0, 1), s.typical_p);
     take(fields.number("presence_penalty", -2, 2), s.presence_penalty);
     take(fields.number("frequency_penalty", -2, 2), s.frequency_penalty);
-    take(fields.number("repeat_penalty", 0.01, 100), s.repeat_penalty);
+    take(fields.number("repeat_penalty", 0, 100), s.repeat_penalty);
+    if (s.repeat_penalty == 0)  // a frequency penalty of none, which LiteLLM and Open WebUI pass on under this name
+        s.repeat_penalty = 1;
     take(fields.integer("repeat_last_n", -1, kMostTokens), s.repeat_last_n);
     take(fields.number("dry_multiplier", 0, 100), s.dry_multiplier);
     take(fields.number("dry_base", 1, 100), s.dry_base);

@@ -162,6 +162,20 @@ private Q_SLOTS:
                  QString("tool=r+b{\"tool_call_id\":\"1\"};user=c;"));
     }
 
+    // A frequency penalty of none, as LiteLLM and Open WebUI pass it on.
+    void noPenaltyIsNone()
+    {
+        const auto penalty = [](const char* number) {
+            const auto ask = asked_by(server::OllamaChat(), R"({"messages": [{"role": "user", "content": "a"}],
+                "options": {"repeat_penalty": )" + QByteArray(number) +
+                                                                "}}");
+            return ask.turn.messages.empty() ? -1 : double(ask.turn.sampling.repeat_penalty);
+        };
+        QCOMPARE(penalty("0"), 1.0);
+        QCOMPARE(penalty("1.5"), 1.5);
+        QCOMPARE(penalty("-1"), -1.0);  // refused
+    }
+
     // Of many prompts only the end differs.
     void whoSwitchesThoughtsKeepsWhatWasRead()
     {
