@@ -110,6 +110,16 @@ std::string words_for_part(const std::string& type)
     return "(something of the type '" + type + "', which this model cannot see)";
 }
 
+/// Returns the effort that is asked for: reasoning_effort, or the one within `reasoning`, as OpenRouter's and Ollama's
+/// clients say it.
+std::optional<std::string> effort_in(Fields& fields)
+{
+    if (auto effort = fields.text("reasoning_effort"))
+        return effort;
+    const Json* reasoning = fields.find("reasoning");
+    return reasoning && reasoning->is_object() ? Fields(*reasoning).text("effort") : std::nullopt;
+}
+
 /// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
 std::optional<std::string> function_named(const Json& choice)
 {
@@ -236,7 +246,7 @@ void read_template_arguments(Fields& fields, engine::Request& turn)
     Json arguments = Json::object();
     if (const Json* given = fields.object("chat_template_kwargs"))
         arguments = *given;
-    if (const auto effort = fields.text("reasoning_effort")) {
+    if (const auto effort = effort_in(fields)) {
         const bool thinks = *effort != "none";
         add_thinking(arguments, thinks ? Thinking::On : Thinking::Off);
         if (thinks)

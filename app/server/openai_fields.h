@@ -27,7 +27,8 @@ void read_choices(Fields& fields, Ask& ask);
 /// Adds up what several answers to one prompt took: the prompt counts once.
 void add(const Ended& ended, Ended& sum);
 
-/// chat_template_kwargs and reasoning_effort, as the template's arguments. An effort asks for thinking as well.
+/// chat_template_kwargs and reasoning_effort, or the effort in `reasoning`, as the template's arguments. An effort asks
+/// for thinking as well.
 void read_template_arguments(Fields& fields, engine::Request& turn);
 
 /// An array of {role, content}. System messages at the beginning become one, since templates take no more.

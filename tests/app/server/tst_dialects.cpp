@@ -248,6 +248,9 @@ private Q_SLOTS:
         const ReadBy chat = read_with<server::OpenAiChat>;
         row(chat, R"("reasoning_effort": "medium")", '{' + on + R"(,"reasoning_effort":"medium"})");
         row(chat, R"("reasoning_effort": "none")", '{' + off + '}');
+        row(chat, R"("reasoning": {"effort": "medium"})", '{' + on + R"(,"reasoning_effort":"medium"})");
+        row(chat, R"("reasoning": {"effort": "low"}, "reasoning_effort": "none")", '{' + off + '}');
+        row(chat, R"("reasoning": {"max_tokens": 1024})", "");
         row(chat, R"("reasoning_effort": "none", "chat_template_kwargs": {"thinking": true})", R"({"thinking":true})");
         row(read_with<server::OpenAiResponses>, R"("reasoning": {"effort": "low"})",
             '{' + on + R"(,"reasoning_effort":"low"})");
