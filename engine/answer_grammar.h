@@ -10,8 +10,11 @@ namespace engine {
 
 /// Says what of a schema may be left unheld. In JSON Schema a format that is not known asks for nothing.
 enum class SchemaRigour {
-    Strict,   // of texts: of a format and a pattern of the whole text, as zod writes both, one or the other
-    Lenient,  // of texts: formats that are not known, and of a pattern, a format and bounds of length all but one
+    Strict,  // of texts: of a format and a pattern of the whole text, as zod writes both, one or the other
+    // Of texts: formats that are not known, and of a pattern, a format and bounds of length all but one. Of other
+    // values what compares them: uniqueItems, contains, minProperties and their like, propertyNames but for a list of
+    // them, and a multipleOf that has too many multiples to be written down.
+    Lenient,
 };
 
 /// GBNF that follows the schema: members in the order of `properties`, none but those where others are not asked for.

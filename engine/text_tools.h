@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +43,9 @@ public:
     virtual Result<std::string> decode(const std::vector<int>& ids) const = 0;
     /// The bytes that one token adds to a text, alike; not always whole characters.
     virtual Result<std::string> piece(int id) const = 0;
-    /// Tokens of the prompt that an engine with this model makes for the request, whether it fits or not.
-    virtual Result<int> count_prompt(const Request& request) const = 0;
+    /// Tokens of the prompt that an engine with this model makes for the request, whether it fits or not. Cancelled:
+    /// `stop` was asked for.
+    virtual Result<int> count_prompt(const Request& request, std::stop_token stop) const = 0;
 };
 
 struct TemplateRequest {
@@ -53,6 +55,7 @@ struct TemplateRequest {
     std::string tools_json;               // an array; empty: none
     std::string arguments_json;           // an object; empty: none
     std::string now;                      // "2026-07-26T12:00:00"; empty: the clock
+    std::stop_token stop;                 // Error::Code::Cancelled
 };
 
 /// The chat template of a model file, or ChatML where it has none.

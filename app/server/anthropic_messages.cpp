@@ -212,10 +212,29 @@ struct AnthropicTurn {
     bool has_text = false;
 };
 
+/// A document that is given as text becomes one, under its title; other parts stay as they are.
+Json with_text_of_document(Json part)
+{
+    Fields inner(part);
+    const Json* source = inner.text("type").value_or("") == "document" ? inner.object("source") : nullptr;
+    if (!source)
+        return part;
+    Fields given(*source);
+    const auto text = given.text("type").value_or("") == "text" ? given.text("data") : std::nullopt;
+    if (!text)
+        return part;
+    const std::string title = inner.text("title").value_or("");
+    return {{"type", "text"}, {"text", title + (title.empty() ? "" : "\n") + *text}};
+}
+
 engine::Message result_in(Fields& fields, Fields& part, const std::string& field, CalledTools& called)
 {
-    const Json* content = part.find("content");
-    std::string text = content ? text_of_result(fields, *content, field) : std::string();
+    const Json* given = part.find("content");
+    Json content = given ? *given : Json();
+    if (content.is_array())
+        for (Json& one : content)
+            one = with_text_of_document(std::move(one));
+    std::string text = text_of_result(fields, content, field);
     if (part.flag("is_error").value_or(false))  // for which templates have no word
         text = "(the tool failed)" + (text.empty() ? "" : "\n" + text);
     return {"tool", std::move(text), {}, text_of(called.result_of(part.text("tool_use_id").value_or(""), {}))};
@@ -239,14 +258,16 @@ void add_content(Fields& fields, const Json& content, const std::string& field, 
         } else if (type == "tool_result") {
             turn.results.push_back(result_in(fields, inner, field, called));
         } else if (type != "redacted_thinking") {
-            rest.push_back(part);
+            rest.push_back(with_text_of_document(part));
         }
     }
     if (!calls.empty())
         called.add(calls);
     turn.calls.insert(turn.calls.end(), calls.begin(), calls.end());
     turn.has_text = turn.has_text || !rest.empty() || turn.results.empty();
-    const std::string text = text_of_content(fields, rest, field);
+    // A client may put what a tool has read beside its result, as Claude Code does with a PDF.
+    const auto text_in = turn.results.empty() ? text_of_content : text_of_result;
+    const std::string text = text_in(fields, rest, field);
     turn.text += (turn.text.empty() || text.empty() ? "" : "\n\n") + text;
 }
 

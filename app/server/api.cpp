@@ -2,6 +2,7 @@
 
 #include "app/server/anthropic_messages.h"
 #include "app/server/call_grammar.h"
+#include "app/server/client_watch.h"
 #include "app/server/embeddings.h"
 #include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
@@ -21,7 +22,7 @@ namespace server {
 constexpr const char* kJsonType = "application/json";
 
 /// A path, and what happens there. One of `turn` and `plain` is there; where both are, the latter answers the bodies
-/// that are `for_plain`.
+/// that are `for_plain`, or all of them where that is null.
 struct Api::Route {
     /// Says which model a plain answer is about: none or all of them, the one that is loaded, else the one that would
     /// be, or that of a file, whether it is loaded or not.
@@ -55,12 +56,12 @@ struct Api::Routes {
         {"POST", "/embeddings", nullptr, openai_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
-        {"POST", "/v1/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::File},
-        {"POST", "/chat/completions/input_tokens", nullptr, openai_chat_input_tokens, Route::Of::File},
-        {"POST", "/v1/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::File},
-        {"POST", "/responses/input_tokens", nullptr, openai_responses_input_tokens, Route::Of::File},
+        {"POST", "/v1/chat/completions/input_tokens", &openai_chat, input_tokens, Route::Of::File},
+        {"POST", "/chat/completions/input_tokens", &openai_chat, input_tokens, Route::Of::File},
+        {"POST", "/v1/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
+        {"POST", "/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
         {"POST", "/v1/messages", &anthropic},
-        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::File},
+        {"POST", "/v1/messages/count_tokens", &anthropic, input_tokens, Route::Of::File},
         {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
         {"POST", "/api/generate", &ollama_generate, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
         {"GET", "/", nullptr, ollama_heartbeat, Route::Of::All, "text/plain; charset=utf-8"},
@@ -70,6 +71,7 @@ struct Api::Routes {
         {"POST", "/api/embed", nullptr, ollama_embed, Route::Of::File},
         {"POST", "/api/embeddings", nullptr, ollama_embeddings, Route::Of::File},
         {"GET", "/api/ps", nullptr, ollama_ps},
+        {"POST", "/api/pull", nullptr, ollama_pull, Route::Of::File, "application/x-ndjson"},
         {"POST", "/completion", &llama_completion},
         {"POST", "/completions", &llama_completion},
         {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},
@@ -220,8 +222,9 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     const auto body = empty ? tl::expected<Json, Refusal>(Json::object()) : parse_body(request.body);
     if (!body)
         return refuse(body.error());
+    const std::function<bool()> client_is_gone = [&] { return reply.client_is_gone(); };
     if (route.plain && (!route.for_plain || route.for_plain(*body))) {
-        const PlainAnswer text = answer_plainly(route, request, *body, [&] { return reply.client_is_gone(); });
+        const PlainAnswer text = answer_plainly(route, request, *body, client_is_gone);
         if (!text)
             return refuse(text.error());
         reply.whole({200, *text, route.type, headers});
@@ -234,16 +237,18 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     if (!asked)
         return refuse(asked.error());
     asked->ask.file = *file;
-    if (const auto done = ready(*file, asked->ask); !done)
-        return refuse(refusal_of(done.error()));
+    if (const auto done = ready(*file, asked->ask, client_is_gone); !done)
+        return done.error().code == engine::Error::Code::Cancelled ? Replied{kClientGone}
+                                                                   : refuse(refusal_of(done.error()));
     Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
     replied.model = file->name;
     return replied;
 }
 
 /// Makes what the request needs of the model's tokenizer and template: tokens of texts, rules for tools, messages that
-/// the template takes. It happens on the connection's thread, so that no other request waits for it.
-engine::Status Api::ready(const ModelFile& file, Ask& ask)
+/// the template takes. It happens on the connection's thread, so that no other request waits for it. Cancelled: the
+/// client has left.
+engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone)
 {
     if (!depends_on_template(ask.turn) && !has_mixed_prompts(ask))
         return {};
@@ -258,7 +263,10 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask)
         return done;
     if (engine::Status done = add_call_rules(ask, served->text->chat_template()); !done)
         return done;
-    fit_to_template(ask.turn, *served->text);
+    const ClientWatch watch(client_is_gone);
+    fit_to_template(ask.turn, *served->text, watch.stop());
+    if (watch.stop().stop_requested())
+        return engine::fail(engine::Error::Code::Cancelled, "the client has left");
     return {};
 }
 
@@ -268,7 +276,7 @@ PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, 
     const auto model = model_for(route, model_named_in(body, request.path));
     if (!model)
         return tl::unexpected(model.error());
-    return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone});
+    return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone, route.turn});
 }
 
 /// Null only where the answer is of all of them.

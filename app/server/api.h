@@ -37,7 +37,7 @@ private:
     struct Routes;
 
     const Dialect& dialect_at(std::string_view path) const;
-    engine::Status ready(const ModelFile& file, Ask& ask);
+    engine::Status ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone);
     PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body,
                                const std::function<bool()>& client_is_gone);
     tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const std::string& name);

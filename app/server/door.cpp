@@ -64,7 +64,8 @@ bool is_host_of_containers(std::string_view name)
 /// network has no such origin.
 bool is_of_program(std::string_view origin)
 {
-    return origin.starts_with("app://") || origin.starts_with("tauri://") || origin.starts_with("vscode-webview://");
+    return origin.starts_with("app://") || origin.starts_with("tauri://") || origin.starts_with("vscode-webview://") ||
+           origin.starts_with("vscode-file://");
 }
 
 }  // namespace

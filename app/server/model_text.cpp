@@ -2,6 +2,8 @@
 
 #include "app/server/fields.h"
 
+#include <utility>
+
 namespace server {
 
 engine::Result<std::unique_ptr<ModelText>> ModelText::open(const std::filesystem::path& model)
@@ -12,7 +14,8 @@ engine::Result<std::unique_ptr<ModelText>> ModelText::open(const std::filesystem
     return std::unique_ptr<ModelText>(new ModelText(model, std::move(*source)));
 }
 
-engine::Result<std::string> ModelText::render(const engine::Request& request, engine::RenderAllowance* shared) const
+engine::Result<std::string> ModelText::render(const engine::Request& request, engine::RenderAllowance* shared,
+                                              std::stop_token stop) const
 {
     Json messages = Json::array();
     for (const engine::Message& message : request.messages) {
@@ -27,6 +30,7 @@ engine::Result<std::string> ModelText::render(const engine::Request& request, en
     wanted.messages_json = text_of(messages);
     wanted.tools_json = request.tools_json;
     wanted.arguments_json = request.template_arguments_json;
+    wanted.stop = std::move(stop);
     return engine::render_template(source_, wanted, shared);
 }
 
@@ -42,12 +46,12 @@ engine::Result<std::shared_ptr<const engine::TextCodec>> ModelText::codec()
     return codec_;
 }
 
-engine::Result<int> ModelText::count_prompt(const engine::Request& request)
+engine::Result<int> ModelText::count_prompt(const engine::Request& request, std::stop_token stop)
 {
     const auto opened = codec();
     if (!opened)
         return tl::unexpected(opened.error());
-    return (*opened)->count_prompt(request);
+    return (*opened)->count_prompt(request, std::move(stop));
 }
 
 engine::Result<std::vector<int>> ModelText::tokenize(std::string_view text, const engine::TokenizeOptions& options)

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,13 @@ class ModelText
 public:
     static engine::Result<std::unique_ptr<ModelText>> open(const std::filesystem::path& model);
 
-    /// The prompt that the engine is given for these messages. `shared`: what it may take together with others.
-    engine::Result<std::string> render(const engine::Request& request, engine::RenderAllowance* shared = nullptr) const;
+    /// The prompt that the engine is given for these messages. `shared`: what it may take together with others, or
+    /// null. Cancelled: `stop` was asked for.
+    engine::Result<std::string> render(const engine::Request& request, engine::RenderAllowance* shared,
+                                       std::stop_token stop) const;
 
-    /// Tokens of the prompt that the engine makes for it.
-    engine::Result<int> count_prompt(const engine::Request& request);
+    /// Tokens of the prompt that the engine makes for it. Cancelled as well.
+    engine::Result<int> count_prompt(const engine::Request& request, std::stop_token stop);
     engine::Result<std::vector<int>> tokenize(std::string_view text, const engine::TokenizeOptions& options);
     /// Ids that do not exist leave nothing.
     engine::Result<std::string> detokenize(const std::vector<int>& ids);

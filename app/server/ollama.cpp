@@ -16,16 +16,23 @@ namespace server {
 
 namespace {
 
-std::string iso_time(std::int64_t time)
+using Time = std::chrono::sys_time<std::chrono::microseconds>;
+
+Time current_time()
 {
-    const std::chrono::sys_seconds seconds{std::chrono::seconds(time)};
-    const auto day = std::chrono::floor<std::chrono::days>(seconds);
+    return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+/// Writes a fraction of the second as well, as Ollama does: there are clients that read no time without.
+std::string iso_time(Time time)
+{
+    const auto day = std::chrono::floor<std::chrono::days>(time);
     const std::chrono::year_month_day date(day);
-    const std::chrono::hh_mm_ss clock(seconds - day);
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", int(date.year()), unsigned(date.month()),
-                  unsigned(date.day()), int(clock.hours().count()), int(clock.minutes().count()),
-                  int(clock.seconds().count()));
+    const std::chrono::hh_mm_ss clock(time - day);
+    std::array<char, 96> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", int(date.year()),
+                  unsigned(date.month()), unsigned(date.day()), int(clock.hours().count()),
+                  int(clock.minutes().count()), int(clock.seconds().count()), int(clock.subseconds().count()));
     return text.data();
 }
 
@@ -82,17 +89,18 @@ private:
 
     Json said(const std::string& text, const std::string& thought, const std::vector<Call>& calls = {}) const
     {
-        Json json = {{"model", model_}, {"created_at", iso_time(unix_time())}};
+        Json json = {{"model", model_}, {"created_at", iso_time(current_time())}};
         Json message = {{"role", "assistant"}, {"content", text}};
         if (shape_ == Shape::Generate)
             message = {{"response", text}};
         if (!thought.empty())
             message["thinking"] = thought;
-        for (const Call& call : calls) {
-            Json arguments = parse_inner(call.arguments);
-            const Json function = {{"name", call.name},
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            Json arguments = parse_inner(calls[i].arguments);
+            const Json function = {{"index", i},
+                                   {"name", calls[i].name},
                                    {"arguments", arguments.is_object() ? std::move(arguments) : Json::object()}};
-            message["tool_calls"].push_back(Json::object({{"function", function}}));
+            message["tool_calls"].push_back({{"id", calls[i].id}, {"function", function}});  // Zed reads none without
         }
         if (shape_ == Shape::Generate)
             json.update(message);
@@ -192,12 +200,10 @@ std::string digest_of(const std::string& name)
 
 Json entry_of(const std::string& name, const engine::ModelInfo& info)
 {
-    return {{"name", name},
-            {"model", name},
-            {"modified_at", iso_time(0)},
-            {"size", info.file_bytes},
-            {"digest", digest_of(name)},
-            {"details", details_of(info)}};
+    // Every name has a tag there, and clients put one behind what has none before they look for it in the list.
+    const std::string tagged = name.find(':') == std::string::npos ? name + ":latest" : name;
+    return {{"name", tagged},          {"model", tagged},           {"modified_at", iso_time({})},
+            {"size", info.file_bytes}, {"digest", digest_of(name)}, {"details", details_of(info)}};
 }
 
 }  // namespace
@@ -270,7 +276,7 @@ PlainAnswer ollama_move_model(const PlainRequest& request)
         return tl::unexpected(file.error());
     if (const auto done = leaves ? request.desk.let_go(*file) : request.desk.need(*file).map([](const auto&) {}); !done)
         return tl::unexpected(refusal_of(done.error()));
-    Json json = {{"model", name}, {"created_at", iso_time(unix_time())}};
+    Json json = {{"model", name}, {"created_at", iso_time(current_time())}};
     if (request.path == "/api/chat")
         json["message"] = {{"role", "assistant"}, {"content", ""}};
     else
@@ -334,7 +340,7 @@ PlainAnswer ollama_show(const PlainRequest& request)
                     {"details", details_of(info)},
                     {"model_info", facts},
                     {"capabilities", std::move(capabilities)},
-                    {"modified_at", iso_time(0)}});
+                    {"modified_at", iso_time({})}});
 }
 
 PlainAnswer ollama_ps(const PlainRequest& request)
@@ -350,9 +356,14 @@ PlainAnswer ollama_ps(const PlainRequest& request)
     entry["size"] = host + device;
     entry["size_vram"] = device;
     entry["context_length"] = request.served->info.context_in_use;
-    constexpr std::int64_t kForEver = 100LL * 365 * 24 * 3600;  // seconds; without it the model seems to be leaving
-    entry["expires_at"] = iso_time(unix_time() + kForEver);
+    constexpr std::chrono::years kForEver(100);  // without it the model seems to be leaving
+    entry["expires_at"] = iso_time(current_time() + kForEver);
     return text_of(Json::object({{"models", Json::array({std::move(entry)})}}));
+}
+
+PlainAnswer ollama_pull(const PlainRequest&)
+{
+    return text_of({{"status", "success"}}) + '\n';  // the last line of what is a stream elsewhere
 }
 
 }  // namespace server

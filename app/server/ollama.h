@@ -30,5 +30,7 @@ PlainAnswer ollama_version(const PlainRequest& request);
 PlainAnswer ollama_tags(const PlainRequest& request);
 PlainAnswer ollama_show(const PlainRequest& request);
 PlainAnswer ollama_ps(const PlainRequest& request);
+/// Answers whoever wants a model to be fetched before it is asked: it is there. Others are refused before that.
+PlainAnswer ollama_pull(const PlainRequest& request);
 
 }  // namespace server

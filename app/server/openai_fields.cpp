@@ -93,14 +93,31 @@ Json more_of_message(const std::string& role, Fields& message, CalledTools& call
     return more;
 }
 
-/// Returns what stands in a tool's result for a part of this type; null: nothing does.
-const char* words_for_part(const std::string& type)
+bool is_type_of_text(const std::string& type)
 {
+    return type == "text" || type == "input_text" || type == "output_text";
+}
+
+/// Returns what stands in a tool's result for a part of this type; empty: nothing does.
+std::string words_for_part(const std::string& type)
+{
+    if (type.empty() || is_type_of_text(type))
+        return {};
     if (type == "image" || type == "image_url" || type == "input_image")
         return "(an image, which this model cannot see)";
     if (type == "document" || type == "file" || type == "input_file")
         return "(a document, which this model cannot see)";
-    return nullptr;
+    return "(something of the type '" + type + "', which this model cannot see)";
+}
+
+/// Returns the effort that is asked for: reasoning_effort, or the one within `reasoning`, as OpenRouter's and Ollama's
+/// clients say it.
+std::optional<std::string> effort_in(Fields& fields)
+{
+    if (auto effort = fields.text("reasoning_effort"))
+        return effort;
+    const Json* reasoning = fields.find("reasoning");
+    return reasoning && reasoning->is_object() ? Fields(*reasoning).text("effort") : std::nullopt;
 }
 
 /// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
@@ -166,7 +183,9 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
     take(fields.number("typical_p", 0, 1), s.typical_p);
     take(fields.number("presence_penalty", -2, 2), s.presence_penalty);
     take(fields.number("frequency_penalty", -2, 2), s.frequency_penalty);
-    take(fields.number("repeat_penalty", 0.01, 100), s.repeat_penalty);
+    take(fields.number("repeat_penalty", 0, 100), s.repeat_penalty);
+    if (s.repeat_penalty == 0)  // a frequency penalty of none, which LiteLLM and Open WebUI pass on under this name
+        s.repeat_penalty = 1;
     take(fields.integer("repeat_last_n", -1, kMostTokens), s.repeat_last_n);
     take(fields.number("dry_multiplier", 0, 100), s.dry_multiplier);
     take(fields.number("dry_base", 1, 100), s.dry_base);
@@ -227,7 +246,7 @@ void read_template_arguments(Fields& fields, engine::Request& turn)
     Json arguments = Json::object();
     if (const Json* given = fields.object("chat_template_kwargs"))
         arguments = *given;
-    if (const auto effort = fields.text("reasoning_effort")) {
+    if (const auto effort = effort_in(fields)) {
         const bool thinks = *effort != "none";
         add_thinking(arguments, thinks ? Thinking::On : Thinking::Off);
         if (thinks)
@@ -251,7 +270,7 @@ std::string text_of_content(Fields& fields, const Json& content, const std::stri
     for (const Json& part : content) {
         Fields inner(part);
         const std::string type = inner.text("type").value_or("");
-        const bool is_text = type == "text" || type == "input_text" || type == "output_text";
+        const bool is_text = is_type_of_text(type);
         const auto text = is_text ? inner.text("text") : std::nullopt;
         if (!text) {
             fields.refuse(field.c_str(),
@@ -271,7 +290,7 @@ std::string text_of_result(Fields& fields, const Json& content, const std::strin
         return text_of_content(fields, content, field);
     Json parts = Json::array();
     for (const Json& part : content)
-        if (const char* words = words_for_part(Fields(part).text("type").value_or("")))
+        if (const std::string words = words_for_part(Fields(part).text("type").value_or("")); !words.empty())
             parts.push_back({{"type", "text"}, {"text", words}});
         else
             parts.push_back(part);

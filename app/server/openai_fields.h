@@ -27,7 +27,8 @@ void read_choices(Fields& fields, Ask& ask);
 /// Adds up what several answers to one prompt took: the prompt counts once.
 void add(const Ended& ended, Ended& sum);
 
-/// chat_template_kwargs and reasoning_effort, as the template's arguments. An effort asks for thinking as well.
+/// chat_template_kwargs and reasoning_effort, or the effort in `reasoning`, as the template's arguments. An effort asks
+/// for thinking as well.
 void read_template_arguments(Fields& fields, engine::Request& turn);
 
 /// An array of {role, content}. System messages at the beginning become one, since templates take no more.
@@ -45,8 +46,8 @@ void refuse_unsupported(Fields& fields);
 /// The text of a content: a string, or parts of type text. Images and sounds are refused in the name of `field`.
 std::string text_of_content(Fields& fields, const Json& content, const std::string& field);
 
-/// Does the same for a tool's result, in which words stand for images and documents: it comes again with each later
-/// request of its conversation, so that none of them would be answered.
+/// Does the same for a tool's result, in which words stand for images, documents and all else that is no text: it comes
+/// again with each later request of its conversation, so that none of them would be answered.
 std::string text_of_result(Fields& fields, const Json& content, const std::string& field);
 
 /// Writes {"error": {...}} as OpenAI's clients read it.

@@ -1,10 +1,9 @@
 #include "app/server/plain_answers.h"
 
-#include "app/server/anthropic_messages.h"
+#include "app/server/client_watch.h"
+#include "app/server/dialect.h"
 #include "app/server/llama_samplers.h"
-#include "app/server/openai_chat.h"
 #include "app/server/openai_fields.h"
-#include "app/server/openai_responses.h"
 #include "app/server/template_fit.h"
 #include "engine/utf8_path.h"
 
@@ -53,17 +52,6 @@ PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
     if (!value)
         return tl::unexpected(refusal_of(value.error()));
     return text_of(Json::object({{name, *value}}));
-}
-
-/// Counts the prompt that a request to this API would have. The model need not be loaded.
-PlainAnswer counted(const PlainRequest& request, const Dialect& dialect)
-{
-    const auto asked = dialect.read(request.body, *request.served);
-    if (!asked)
-        return tl::unexpected(asked.error());
-    engine::Request turn = asked->ask.turn;
-    fit_to_template(turn, *request.served->text);
-    return answer_of("input_tokens", request.served->text->count_prompt(turn));
 }
 
 /// Answers with each id and its text, or its bytes where they are no text by themselves.
@@ -130,23 +118,15 @@ PlainAnswer openai_model(const PlainRequest& request)
     return tl::unexpected(Refusal{Refusal::Kind::NotFound, "there is no model '" + name + "' here", "model"});
 }
 
-PlainAnswer anthropic_count_tokens(const PlainRequest& request)
+PlainAnswer input_tokens(const PlainRequest& request)
 {
-    return counted(request, AnthropicMessages());
-}
-
-PlainAnswer openai_chat_input_tokens(const PlainRequest& request)
-{
-    return counted(request, OpenAiChat());
-}
-
-PlainAnswer openai_responses_input_tokens(const PlainRequest& request)
-{
-    Fields fields(request.body);
-    fields.not_supported("previous_response_id", "");  // which this one does not know
-    if (fields.refusal())
-        return tl::unexpected(*fields.refusal());
-    return counted(request, OpenAiResponses());
+    const auto asked = request.dialect->read(request.body, *request.served);
+    if (!asked)
+        return tl::unexpected(asked.error());
+    const ClientWatch watch(request.client_is_gone);
+    engine::Request turn = asked->ask.turn;
+    fit_to_template(turn, *request.served->text, watch.stop());
+    return answer_of("input_tokens", request.served->text->count_prompt(turn, watch.stop()));
 }
 
 PlainAnswer llama_tokenize(const PlainRequest& request)
@@ -188,8 +168,9 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
         ask.turn.template_arguments_json = without_generation_prompt(ask.turn.template_arguments_json);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    fit_to_template(ask.turn, *request.served->text);
-    return answer_of("prompt", request.served->text->render(ask.turn));
+    const ClientWatch watch(request.client_is_gone);
+    fit_to_template(ask.turn, *request.served->text, watch.stop());
+    return answer_of("prompt", request.served->text->render(ask.turn, nullptr, watch.stop()));
 }
 
 PlainAnswer llama_props(const PlainRequest& request)

@@ -11,6 +11,8 @@
 
 namespace server {
 
+class Dialect;
+
 /// The body of an answer, or why there is none.
 using PlainAnswer = tl::expected<std::string, Refusal>;
 
@@ -22,6 +24,7 @@ struct PlainRequest {
     const Json& body;      // an empty object, where nothing was sent
     const std::string& path;
     const std::function<bool()>& client_is_gone;
+    const Dialect* dialect;  // of the path; null: it has none
 };
 
 // ---- OpenAI's ----
@@ -30,13 +33,10 @@ PlainAnswer openai_models(const PlainRequest& request);
 /// One of them: /v1/models/NAME.
 PlainAnswer openai_model(const PlainRequest& request);
 
-/// Count the tokens of the prompt that such a request would have; nothing is answered.
-PlainAnswer openai_chat_input_tokens(const PlainRequest& request);
-PlainAnswer openai_responses_input_tokens(const PlainRequest& request);
+// ---- OpenAI's and Anthropic's ----
 
-// ---- Anthropic's ----
-
-PlainAnswer anthropic_count_tokens(const PlainRequest& request);
+/// Counts the tokens of the prompt that such a request would have; nothing is answered. The model need not be loaded.
+PlainAnswer input_tokens(const PlainRequest& request);
 
 // ---- llama-server's ----
 

@@ -159,8 +159,9 @@ std::vector<std::string> efforts_for(const std::string& asked, std::string_view 
 class TemplateTrial
 {
 public:
-    explicit TemplateTrial(const ModelText& text)
+    TemplateTrial(const ModelText& text, const std::stop_token& stop)
         : text_(text)
+        , stop_(stop)
     {
     }
 
@@ -179,11 +180,12 @@ private:
     {
         if (turn.continue_last)  // which no template is given
             turn.messages.pop_back();
-        const auto prompt = text_.render(turn, &allowance_);
+        const auto prompt = text_.render(turn, &allowance_, stop_);
         return !prompt && prompt.error().code == engine::Error::Code::Template;
     }
 
     const ModelText& text_;
+    const std::stop_token& stop_;
     engine::RenderAllowance allowance_;
 };
 
@@ -201,14 +203,14 @@ bool depends_on_template(const engine::Request& turn)
     return speaks_of_tools(turn) || may_be_refused(turn);
 }
 
-void fit_to_template(engine::Request& turn, const ModelText& text)
+void fit_to_template(engine::Request& turn, const ModelText& text, const std::stop_token& stop)
 {
     tell_of_tools(turn, text.chat_template());
     if (takes_short_ids_only(text.chat_template()))
         shorten_ids(turn.messages);
     if (!may_be_refused(turn))
         return;
-    TemplateTrial trial(text);
+    TemplateTrial trial(text, stop);
     for (const std::string& effort : efforts_for(effort_of(turn), text.chat_template())) {
         engine::Request fitted = with_effort(turn, effort);
         if (trial.makes_fit(fitted)) {

@@ -10,8 +10,6 @@ namespace server {
 
 namespace {
 
-constexpr int kClientGone = 499;  // for the metrics only: nobody is there to be told
-
 /// Puts the events of a turn together.
 void take(Answer& answer, TurnEvent event)
 {

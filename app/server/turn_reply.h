@@ -16,6 +16,9 @@ struct TurnPatience {
     std::chrono::milliseconds ping{10000};  // between two signs of life of a silent stream
 };
 
+/// The status of what nobody was there to be told, for the metrics and the log only.
+inline constexpr int kClientGone = 499;
+
 /// Holds what was sent.
 struct Replied {
     int status = 0;

@@ -19,4 +19,15 @@ struct NumberEnd {
 /// lies there.
 std::string gbnf_of_numbers(std::optional<NumberEnd> least, std::optional<NumberEnd> most, int places);
 
+/// What numbers are multiples of, in the same units, and how many digits behind the point they need at most.
+struct NumberStep {
+    std::int64_t units = 1;
+    int most_places = 0;
+};
+/// The numbers in such a range that are multiples of the step, written without an exponent; 0 as `places` and
+/// `most_places`: the integers. Empty: none lies there. Nothing: they are too many, and their last digits too many
+/// kinds.
+std::optional<std::string> gbnf_of_multiples(std::optional<NumberEnd> least, std::optional<NumberEnd> most, int places,
+                                             NumberStep step);
+
 }  // namespace engine

@@ -8,8 +8,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace engine {
 
@@ -114,41 +116,43 @@ std::string gbnf_of_bare_format(const Schema& s)
     return fits(format, *least, *most) ? format.gbnf : std::string();
 }
 
+namespace {
+
 /// 2^53: below that a double has every integer, and none that stands for two.
-static constexpr double kFar = 9'007'199'254'740'992;
+constexpr double kFar = 9'007'199'254'740'992;
+/// A bound that is as far from zero holds of all numbers that are written, which have 16 digits before the point at
+/// most: such as 2^63 - 1, or the largest double.
+constexpr double kBeyondAll = 1e17;
+constexpr std::array<double, 7> kTens = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+constexpr std::array kBounds = {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"};
+constexpr const char* kBoundDigits = " must be a number of at most 15 digits, up to 6 of them behind the point";
+
+/// Says whether a bound says nothing. `word`: minimum, or maximum.
+bool is_beyond_all(double value, std::string_view word)
+{
+    return word == "minimum" ? value <= -kBeyondAll : value >= kBeyondAll;
+}
+
+double number_at(const Schema& s, const char* word)
+{
+    return s[word].is_number() ? s[word].get<double>() : std::nan("");
+}
 
 /// `step`: what has to be added to an exclusive bound.
-static Result<std::optional<std::int64_t>> bound(const Schema& s, const char* word, const char* beyond, int step)
+Result<std::optional<std::int64_t>> integer_bound(const Schema& s, const char* word, const char* beyond, int step)
 {
     std::optional<std::int64_t> bound;
     for (const char* one : {word, beyond}) {
-        if (!s.contains(one))
+        if (!s.contains(one) || is_beyond_all(number_at(s, one), word))
             continue;
-        const Schema& given = s[one];
-        const double value = given.is_number() ? given.get<double>() : kFar;
-        if (std::abs(value) >= kFar || value != double(std::int64_t(value)))
+        const double value = number_at(s, one);
+        if (!(std::abs(value) < kFar) || value != double(std::int64_t(value)))
             return refuse_schema(std::string("the schema's '") + one + "' must be a whole number below 2^53");
         const std::int64_t whole = std::int64_t(value) + (one == beyond ? step : 0);
         bound = !bound ? whole : step > 0 ? std::max(*bound, whole) : std::min(*bound, whole);
     }
     return bound;
 }
-
-Result<std::string> gbnf_of_integer(const Schema& s)
-{
-    const auto least = bound(s, "minimum", "exclusiveMinimum", 1);
-    const auto most = bound(s, "maximum", "exclusiveMaximum", -1);
-    if (!least || !most)
-        return tl::unexpected((least ? most : least).error());
-    if (*least && *most && **most < **least)
-        return refuse_schema("no integer lies between the schema's 'minimum' and 'maximum'");
-    return gbnf_of_integers(*least, *most);
-}
-
-namespace {
-
-constexpr std::array<double, 7> kTens = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-constexpr const char* kBoundDigits = " must be a number of at most 15 digits, up to 6 of them behind the point";
 
 /// A bound of numbers, and how many digits it has behind the point.
 struct Bound {
@@ -163,6 +167,14 @@ struct Bound {
     {
         return fits(places) && double(in_units(places).units) / kTens[std::size_t(places)] == value;
     }
+    /// Counts the places. False: there are too many.
+    bool count_places()
+    {
+        while (!is_exact())
+            if (!fits(++places))
+                return false;
+        return true;
+    }
 };
 
 /// Nothing: there is none. Of two the one that asks for more.
@@ -170,12 +182,11 @@ Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, con
 {
     std::optional<Bound> bound;
     for (const char* one : {word, beyond}) {
-        if (!s.contains(one))
+        if (!s.contains(one) || is_beyond_all(number_at(s, one), word))
             continue;
-        Bound found{s[one].is_number() ? s[one].get<double>() : std::nan(""), one == word};
-        while (!found.is_exact())
-            if (!found.fits(++found.places))
-                return refuse_schema(std::string("the schema's '") + one + "'" + kBoundDigits);
+        Bound found{number_at(s, one), one == word};
+        if (!found.count_places())
+            return refuse_schema(std::string("the schema's '") + one + "'" + kBoundDigits);
         const bool is_least = std::string_view(word) == "minimum";
         if (!bound || (is_least ? found.value >= bound->value : found.value <= bound->value))
             bound = found;
@@ -183,23 +194,87 @@ Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, con
     return bound;
 }
 
+/// What numbers are to be multiples of. Nothing: of no number.
+Result<std::optional<Bound>> number_step(const Schema& s)
+{
+    if (!s.contains("multipleOf"))
+        return std::optional<Bound>();
+    Bound step{number_at(s, "multipleOf")};
+    if (!(step.value > 0) || !step.count_places())
+        return refuse_schema(
+            "the schema's 'multipleOf' must be a number above zero with at most 6 digits behind the point");
+    return std::optional(step);
+}
+
+/// The rule of the multiples in a range. Nothing: they are too many, and it need not be held to that they are some.
+Result<std::optional<std::string>> multiples_in(std::optional<NumberEnd> least, std::optional<NumberEnd> most,
+                                                int places, NumberStep step, SchemaRigour rigour)
+{
+    auto multiples = gbnf_of_multiples(least, most, places, step);
+    if (multiples && multiples->empty())
+        return refuse_schema("no multiple of the schema's 'multipleOf' lies between its bounds");
+    if (!multiples && rigour == SchemaRigour::Strict)
+        return refuse_schema("the schema's 'multipleOf' is only supported where at most 1000 such numbers lie between "
+                             "its bounds, or where it goes into a power of ten");
+    return multiples;
+}
+
 }  // namespace
 
-Result<std::string> gbnf_of_number(const Schema& s)
+Result<std::string> gbnf_of_integer(const Schema& s, SchemaRigour rigour)
+{
+    const auto least = integer_bound(s, "minimum", "exclusiveMinimum", 1);
+    const auto most = integer_bound(s, "maximum", "exclusiveMaximum", -1);
+    const auto step = number_step(s);
+    if (!least || !most)
+        return tl::unexpected((least ? most : least).error());
+    if (!step)
+        return tl::unexpected(step.error());
+    if (*least && *most && **most < **least)
+        return refuse_schema("no integer lies between the schema's 'minimum' and 'maximum'");
+    if (*step) {
+        const std::int64_t units = (*step)->in_units((*step)->places).units;
+        const std::int64_t whole = units / std::gcd(units, std::int64_t(kTens[std::size_t((*step)->places)]));
+        const auto end = [](std::optional<std::int64_t> bound) {
+            return bound ? std::optional(NumberEnd{*bound, true}) : std::nullopt;
+        };
+        auto multiples = multiples_in(end(*least), end(*most), 0, {whole, 0}, rigour);
+        if (!multiples)
+            return tl::unexpected(multiples.error());
+        if (*multiples)
+            return std::move(**multiples);
+    }
+    return gbnf_of_integers(*least, *most);
+}
+
+Result<std::string> gbnf_of_number(const Schema& s, SchemaRigour rigour)
 {
     const auto least = number_bound(s, "minimum", "exclusiveMinimum");
     const auto most = number_bound(s, "maximum", "exclusiveMaximum");
-    if (!least || !most)
-        return tl::unexpected((least ? most : least).error());
-    if (!*least && !*most)
-        return std::string("number");
-    const int places = std::max(*least ? (*least)->places : 0, *most ? (*most)->places : 0);
-    for (const auto& bound : {*least, *most})
-        if (bound && !bound->fits(places))
+    const auto step = number_step(s);
+    for (const auto* one : {&least, &most, &step})
+        if (!*one)
+            return tl::unexpected(one->error());
+    int places = 0;
+    for (const auto* one : {&least, &most, &step})
+        places = std::max(places, **one ? (**one)->places : 0);
+    for (const auto* one : {&least, &most, &step})
+        if (**one && !(**one)->fits(places))
             return refuse_schema(std::string("each bound of a number in the schema") + kBoundDigits);
     const auto end = [&](const std::optional<Bound>& bound) {
         return bound ? std::optional(bound->in_units(places)) : std::nullopt;
     };
+    if (*step) {
+        const NumberStep units{(*step)->in_units(places).units, (*step)->places};
+        auto multiples = multiples_in(end(*least), end(*most), places, units, rigour);
+        if (!multiples)
+            return tl::unexpected(multiples.error());
+        if (*multiples)
+            return std::move(**multiples);
+    }
+    // With an exponent a number may be larger than any bound.
+    if (std::ranges::none_of(kBounds, [&](const char* word) { return s.contains(word); }))
+        return std::string("number");
     std::string text = gbnf_of_numbers(end(*least), end(*most), places);
     if (text.empty())
         return refuse_schema("no number lies between the schema's 'minimum' and 'maximum'");

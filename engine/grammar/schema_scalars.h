@@ -20,8 +20,8 @@ std::string gbnf_of_repeats(int least, int most);
 Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour);
 /// Writes a text with a format that is known, without quotes; empty: it is another text, or more is asked for.
 std::string gbnf_of_bare_format(const Schema& s);
-Result<std::string> gbnf_of_integer(const Schema& s);
-/// Its bounds may have six digits behind the point.
-Result<std::string> gbnf_of_number(const Schema& s);
+Result<std::string> gbnf_of_integer(const Schema& s, SchemaRigour rigour);
+/// Its bounds, and what it is a multiple of, may have six digits behind the point.
+Result<std::string> gbnf_of_number(const Schema& s, SchemaRigour rigour);
 
 }  // namespace engine

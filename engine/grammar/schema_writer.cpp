@@ -48,6 +48,18 @@ bool asks_for_any_text(const Schema& names)
     return words == true || words == Schema::object() || words == Schema{{"type", "string"}};
 }
 
+/// Says whether a choice is a number once more, as a text: so pydantic writes what a decimal may be. Its pattern looks
+/// ahead, and an answer can as well be the number.
+bool is_number_as_text(const Schema& choice, const Schema& choices)
+{
+    const auto has_type = [](const Schema& s, const char* type) {
+        return s.is_object() && s.value("type", Schema()) == type;
+    };
+    return has_type(choice, "string") && choice.contains("pattern") &&
+           std::ranges::any_of(
+               choices, [&](const Schema& other) { return has_type(other, "number") || has_type(other, "integer"); });
+}
+
 bool is_too_large(const std::string& text)
 {
     return text.size() > Grammar::kMostText;
@@ -199,6 +211,8 @@ Result<std::string> SchemaWriter::choices(const Schema& s, const std::string& wo
     std::string all;
     for (const Schema& choice : s[word]) {
         Text text = schema(beside.empty() ? choice : Schema{{"allOf", {beside, choice}}}, depth + 1);
+        if (!text && is_number_as_text(choice, s[word]))
+            continue;
         if (!text)
             return text;
         all += (all.empty() ? "(" : " | ") + *text;
@@ -243,19 +257,29 @@ Result<std::string> SchemaWriter::all_of(const Schema& s, int depth)
     return schema(merged, depth + 1);
 }
 
-/// Words that would be passed over: whoever writes them relies on them.
+/// Words that would be passed over: whoever is strict relies on them. Who is not has the rest held to, and those that
+/// only compare values left to whoever reads the answer.
 Status SchemaWriter::check_words(const Schema& s)
 {
-    for (const char* word : {"not", "if", "then", "else", "patternProperties", "minProperties", "maxProperties",
-                             "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains",
-                             "maxContains", "multipleOf", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
+    const auto not_supported = [](const char* word) {
+        return refuse_schema(std::string("the schema's '") + word + "' is not supported");
+    };
+    for (const char* word : {"not", "if", "then", "else", "patternProperties", "dependentSchemas", "dependencies",
+                             "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
         if (s.contains(word))
-            return refuse_schema(std::string("the schema's '") + word + "' is not supported");
-    for (const char* word : {"uniqueItems", "unevaluatedProperties"})
-        if (s.contains(word) && s[word] != false)
-            return refuse_schema(std::string("the schema's '") + word + "' is not supported");
-    if (s.contains("propertyNames") && !asks_for_any_text(s["propertyNames"]))
-        return refuse_schema("the schema's 'propertyNames' is not supported");
+            return not_supported(word);
+    if (s.contains("unevaluatedProperties") && s["unevaluatedProperties"] != false)
+        return not_supported("unevaluatedProperties");
+    if (rigour_ == SchemaRigour::Lenient)
+        return {};
+    for (const char* word :
+         {"minProperties", "maxProperties", "dependentRequired", "contains", "minContains", "maxContains"})
+        if (s.contains(word))
+            return not_supported(word);
+    if (s.contains("uniqueItems") && s["uniqueItems"] != false)
+        return not_supported("uniqueItems");
+    if (s.contains("propertyNames") && !asks_for_any_text(s["propertyNames"]) && !listed_names(s))
+        return not_supported("propertyNames");
     return {};
 }
 
@@ -264,13 +288,13 @@ std::string SchemaWriter::type_by_words(const Schema& s)
     const auto any = [&](std::initializer_list<const char*> words) {
         return std::ranges::any_of(words, [&](const char* word) { return s.contains(word); });
     };
-    if (any({"properties", "required", "additionalProperties"}))
+    if (any({"properties", "required", "additionalProperties", "propertyNames"}))
         return "object";
     if (any({"items", "prefixItems", "minItems", "maxItems"}))
         return "array";
     if (any({"minLength", "maxLength", "pattern", "format"}))
         return "string";
-    return any({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}) ? "number" : "";
+    return any({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}) ? "number" : "";
 }
 
 Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& type, int depth)
@@ -282,9 +306,9 @@ Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& ty
     if (type == "string")
         return gbnf_of_string(s, rigour_);
     if (type == "integer")
-        return gbnf_of_integer(s);
+        return gbnf_of_integer(s, rigour_);
     if (type == "number")
-        return gbnf_of_number(s);
+        return gbnf_of_number(s, rigour_);
     if (type == "boolean" || type == "null")
         return type;
     return refuse_schema("the schema has the type '" + type.substr(0, 100) + "', which there is not");
@@ -292,11 +316,33 @@ Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& ty
 
 // ---- objects ----
 
-Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s, int depth)
+/// Returns the names that 'propertyNames' lists, as it does for pydantic's and zod's maps whose keys are an enum.
+/// Nothing: it says in another way which names there may be, or not at all.
+std::optional<std::vector<std::string>> SchemaWriter::listed_names(const Schema& s)
 {
-    const Schema none = Schema::object(), no_names = Schema::array();
+    const Schema* names = s.contains("propertyNames") ? &s["propertyNames"] : nullptr;
+    if (names && names->is_object() && names->contains("$ref") && (*names)["$ref"].is_string()) {
+        const auto target = referred((*names)["$ref"].get<std::string>());
+        names = target && may_copy(**target) ? *target : nullptr;
+    }
+    if (!names || !names->is_object())
+        return std::nullopt;
+    const Schema listed =
+        names->contains("const") ? Schema::array({(*names)["const"]}) : names->value("enum", Schema::array());
+    if (!listed.is_array() || listed.empty() ||
+        !std::ranges::all_of(listed, [](const Schema& name) { return name.is_string(); }))
+        return std::nullopt;
+    return listed.get<std::vector<std::string>>();
+}
+
+/// `listed`: names that there may be besides those in 'properties'.
+Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s, const std::vector<std::string>& listed,
+                                                                int depth)
+{
+    const Schema none = Schema::object(), no_names = Schema::array(), any(true);
     const Schema& properties = s.contains("properties") ? s["properties"] : none;
     const Schema& required = s.contains("required") ? s["required"] : no_names;
+    const Schema& others = s.contains("additionalProperties") ? s["additionalProperties"] : any;
     if (!properties.is_object())
         return refuse_schema("the schema has 'properties' that are no object");
     if (!required.is_array() || !std::ranges::all_of(required, [](const Schema& name) { return name.is_string(); }))
@@ -319,9 +365,13 @@ Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s,
     for (const auto& [name, value] : properties.items())
         if (const Status ok = add(name, value, needed.contains(name)); !ok)
             return tl::unexpected(ok.error());
+    for (const std::string& name : listed)
+        if (!added.contains(name))
+            if (const Status ok = add(name, others, needed.contains(name)); !ok)
+                return tl::unexpected(ok.error());
     for (const Schema& name : required)
         if (!added.contains(name.get<std::string>()))
-            if (const Status ok = add(name.get<std::string>(), true, true); !ok)
+            if (const Status ok = add(name.get<std::string>(), others == false ? any : others, true); !ok)
                 return tl::unexpected(ok.error());
     return members;
 }
@@ -364,10 +414,11 @@ std::string SchemaWriter::in_order(const std::vector<Member>& members, const std
 
 Result<std::string> SchemaWriter::object(const Schema& s, int depth)
 {
-    if (!s.contains("properties") && !s.contains("required") &&
+    const auto listed = listed_names(s);
+    if (!s.contains("properties") && !s.contains("required") && !listed &&
         (!s.contains("additionalProperties") || s["additionalProperties"] == true))
         return std::string("object");
-    const auto named = members(s, depth);
+    const auto named = members(s, listed.value_or(std::vector<std::string>()), depth);
     if (!named)
         return tl::unexpected(named.error());
     std::vector<std::string> names;
@@ -377,7 +428,7 @@ Result<std::string> SchemaWriter::object(const Schema& s, int depth)
     if (s.contains("required"))
         for (const Schema& name : s["required"])
             names.push_back(name.get<std::string>());
-    Text others = other_members(s, names, depth);
+    Text others = listed ? Text(std::string()) : other_members(s, names, depth);
     if (!others)
         return others;
     return "\"{\" ws " + in_order(*named, *others) + " ws \"}\"";

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,11 +41,12 @@ private:
         std::string text;
         bool required = false;
     };
-    Result<std::vector<Member>> members(const Schema& s, int depth);
+    std::optional<std::vector<std::string>> listed_names(const Schema& s);
+    Result<std::vector<Member>> members(const Schema& s, const std::vector<std::string>& listed, int depth);
     Text other_members(const Schema& s, const std::vector<std::string>& names, int depth);
     std::string in_order(const std::vector<Member>& members, const std::string& others);
     Text array(const Schema& s, int depth);
-    static Status check_words(const Schema& s);
+    Status check_words(const Schema& s);
     static std::string type_by_words(const Schema& s);
     std::string name(const std::string& kind) { return kind + "-" + std::to_string(++names_); }
     void add_rule(const std::string& rule, const std::string& text) { rules_ += rule + " ::= " + text + "\n"; }

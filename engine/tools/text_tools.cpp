@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace engine {
 
@@ -105,7 +106,7 @@ public:
     Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const override;
     Result<std::string> decode(const std::vector<int>& ids) const override;
     Result<std::string> piece(int id) const override;
-    Result<int> count_prompt(const Request& request) const override;
+    Result<int> count_prompt(const Request& request, std::stop_token stop) const override;
 
 private:
     std::unique_ptr<const Tokenizer> tokenizer_;
@@ -133,7 +134,7 @@ try {
     return caught("for the text of so many tokens");
 }
 
-Result<int> OpenCodec::count_prompt(const Request& request) const
+Result<int> OpenCodec::count_prompt(const Request& request, std::stop_token stop) const
 try {
     auto parsed = ChatTemplate::parse(template_);
     if (!parsed && parsed.error().code != Error::Code::NoMemory)  // as where the model is loaded
@@ -142,7 +143,8 @@ try {
         return tl::unexpected(parsed.error());
     Request whole = request;
     whole.full_context = FullContext::Stop;
-    const auto prompt = PromptBuilder(*parsed, *tokenizer_, {}).build(whole, std::numeric_limits<int>::max(), 0);
+    const PromptBuilder builder(*parsed, *tokenizer_, {}, std::move(stop));
+    const auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
     if (!prompt)
         return tl::unexpected(prompt.error());
     return prompt->ledger.total_tokens;
@@ -223,6 +225,7 @@ try {
         variables.update(*arguments);
     }
     RenderOptions options;
+    options.stop = request.stop;
     if (!request.now.empty()) {
         const auto time = parse_time(request.now);
         if (!time)

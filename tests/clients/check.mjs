@@ -154,9 +154,9 @@ const checks = {
     assert.equal(said, text)
   },
   'ollama: list, show, ps, version': async () => {
-    assert.equal((await ollama.list()).models[0].name, model)
+    assert.equal((await ollama.list()).models[0].name, `${model}:latest`)
     assert.ok((await ollama.show({ model })).capabilities.includes('completion'))
-    assert.equal((await ollama.ps()).models[0].name, model)
+    assert.equal((await ollama.ps()).models[0].name, `${model}:latest`)
     assert.ok((await ollama.version()).version)
   },
   'ollama: no embeddings': async () => {

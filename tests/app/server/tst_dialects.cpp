@@ -34,6 +34,12 @@ QList<QJsonObject> lines_of(const Answer& answer)
     return lines;
 }
 
+/// Says whether a time has a part behind the second: OllamaKit, with which programs for macOS are made, reads no other.
+bool has_fraction(const QJsonValue& time)
+{
+    return QRegularExpression("T[0-9:]{8}[.][0-9]{1,9}Z$").match(time.toString()).hasMatch();
+}
+
 /// Returns what a dialect asks of the engine; of a body that it takes.
 server::Ask asked_by(const server::Dialect& dialect, const QByteArray& body)
 {
@@ -156,6 +162,20 @@ private Q_SLOTS:
                  QString("tool=r+b{\"tool_call_id\":\"1\"};user=c;"));
     }
 
+    // A frequency penalty of none, as LiteLLM and Open WebUI pass it on.
+    void noPenaltyIsNone()
+    {
+        const auto penalty = [](const char* number) {
+            const auto ask = asked_by(server::OllamaChat(), R"({"messages": [{"role": "user", "content": "a"}],
+                "options": {"repeat_penalty": )" + QByteArray(number) +
+                                                                "}}");
+            return ask.turn.messages.empty() ? -1 : double(ask.turn.sampling.repeat_penalty);
+        };
+        QCOMPARE(penalty("0"), 1.0);
+        QCOMPARE(penalty("1.5"), 1.5);
+        QCOMPARE(penalty("-1"), -1.0);  // refused
+    }
+
     // Of many prompts only the end differs.
     void whoSwitchesThoughtsKeepsWhatWasRead()
     {
@@ -228,6 +248,9 @@ private Q_SLOTS:
         const ReadBy chat = read_with<server::OpenAiChat>;
         row(chat, R"("reasoning_effort": "medium")", '{' + on + R"(,"reasoning_effort":"medium"})");
         row(chat, R"("reasoning_effort": "none")", '{' + off + '}');
+        row(chat, R"("reasoning": {"effort": "medium"})", '{' + on + R"(,"reasoning_effort":"medium"})");
+        row(chat, R"("reasoning": {"effort": "low"}, "reasoning_effort": "none")", '{' + off + '}');
+        row(chat, R"("reasoning": {"max_tokens": 1024})", "");
         row(chat, R"("reasoning_effort": "none", "chat_template_kwargs": {"thinking": true})", R"({"thinking":true})");
         row(read_with<server::OpenAiResponses>, R"("reasoning": {"effort": "low"})",
             '{' + on + R"(,"reasoning_effort":"low"})");
@@ -263,8 +286,33 @@ private Q_SLOTS:
         const server::Ask response = asked_by(server::OpenAiResponses(), R"({"input": [
             {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_image", "image_url": "x"}]}]})");
         QCOMPARE(said_to(response), "tool=" + words + "{\"tool_call_id\":\"1\"};");
-        // The user's is refused, where the user sees it.
+        // The user's is refused, where the user sees it, but not what a client puts beside a result.
         QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + image + "]}]"), QString());
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": "PDF file read"}]}, {"role": "user", "content": [
+            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}]}])"),
+                 QString("tool=PDF file read{\"tool_call_id\":\"1\"};"
+                         "user=(a document, which this model cannot see);"));
+        // Nor is what nobody here knows.
+        QCOMPARE(said_to(asked_by(server::OpenAiChat(), R"({"messages": [{"role": "tool", "tool_call_id": "1",
+            "content": [{"type": "text", "text": "a"}, {"type": "resource_link", "uri": "x"}]}]})")),
+                 QString("tool=a\n(something of the type 'resource_link', which this model cannot see)"
+                         "{\"tool_call_id\":\"1\"};"));
+    }
+
+    // As the AI SDK sends a text that is attached, and others what is to be cited.
+    void aDocumentOfTextIsRead()
+    {
+        const QByteArray note = R"({"type": "document", "title": "Notes", "source": {"type": "text",
+            "media_type": "text/plain", "data": "b c"}, "citations": {"enabled": true}})";
+        const QByteArray plain = R"({"type": "document", "source": {"type": "text", "data": "d"}})";
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [)" + note + ", " + plain +
+                                       R"(, {"type": "text", "text": "a?"}]}])"),
+                 QString("user=Notes\nb c\nd\na?;"));
+        QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": [)" +
+                                       note + "]}]}]"),
+                 QString("tool=Notes\nb c{\"tool_call_id\":\"1\"};"));
     }
 
     // Where a turn was interrupted, for one. Templates that want turns to alternate refuse two messages of one role.
@@ -333,6 +381,26 @@ private Q_SLOTS:
         }
         const QJsonObject later{{"input", kQuestion}, {"previous_response_id", "resp_1"}};
         QCOMPARE(guide_.post("/v1/responses/input_tokens", later).status, 400);
+    }
+
+    void tokensOfWhatIsKeptAreCounted()
+    {
+        const auto first = guide_.post("/v1/responses", {{"input", kQuestion}, {"max_output_tokens", 4}}).json();
+        const auto counted = [&](const QJsonObject& body) {
+            return guide_.post("/v1/responses/input_tokens", body).json()["input_tokens"].toInt();
+        };
+        const QJsonArray next = asked("And what is a token?");
+        QJsonArray whole = asked(kQuestion), referred = asked(kQuestion);
+        for (const QJsonValue item : first["output"].toArray()) {
+            whole.append(item);
+            referred.append(QJsonObject{{"type", "item_reference"}, {"id", item.toObject()["id"]}});
+        }
+        whole.append(next.first());
+        referred.append(next.first());
+        const int all = counted({{"input", whole}});
+        QVERIFY(all > counted({{"input", next}}));
+        QCOMPARE(counted({{"input", referred}}), all);
+        QCOMPARE(counted({{"input", next}, {"previous_response_id", first["id"]}}), all);
     }
 
     // As vLLM has it. Who says nothing goes on with an answer that comes last.
@@ -407,6 +475,7 @@ private Q_SLOTS:
         QVERIFY(lines.last()["eval_duration"].toDouble() > 0);
         QVERIFY(QDateTime::fromString(lines.last()["created_at"].toString(), Qt::ISODate)
                     .secsTo(QDateTime::currentDateTime()) < 3600);
+        QVERIFY(has_fraction(lines.last()["created_at"]));
         body["stream"] = false;
         QCOMPARE(guide_.post("/api/chat", body).json()["message"].toObject()["content"].toString(), text);
         const QJsonObject generate{{"prompt", kQuestion}, {"options", options}, {"stream", false}};
@@ -419,8 +488,12 @@ private Q_SLOTS:
         QVERIFY(QVersionNumber::fromString(guide_.get("/api/version").json()["version"].toString()) >=
                 QVersionNumber(0, 13, 4));
         const auto tag = guide_.get("/api/tags").json()["models"].toArray().first().toObject();
-        QCOMPARE(tag["name"].toString(), QString("guide"));
+        // With the tag that Open WebUI puts behind a name that has none, and then looks for.
+        QCOMPARE(tag["name"].toString(), QString("guide:latest"));
+        QCOMPARE(tag["model"].toString(), QString("guide:latest"));
+        QCOMPARE(guide_.post("/api/show", {{"model", tag["model"]}}).status, 200);
         QVERIFY(tag["size"].toDouble() > 1e6);
+        QVERIFY(has_fraction(tag["modified_at"]));
         QCOMPARE(tag["digest"].toString().size(), 64);  // of which `ollama list` takes a part, and ends without it
         const auto show = guide_.post("/api/show", {{"model", "guide"}}).json();
         const auto facts = show["model_info"].toObject();
@@ -433,6 +506,7 @@ private Q_SLOTS:
         QCOMPARE(running["size_vram"].toInt(), 0);
         QCOMPARE(running["digest"].toString(), tag["digest"].toString());
         QVERIFY(QDateTime::fromString(running["expires_at"].toString(), Qt::ISODate) > QDateTime::currentDateTime());
+        QVERIFY(has_fraction(running["expires_at"]));
         const auto error = guide_.post("/api/chat", {{"messages", 1}});
         QCOMPARE(error.status, 400);
         QVERIFY(error.json()["error"].isString());

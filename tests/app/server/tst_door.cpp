@@ -74,7 +74,7 @@ private Q_SLOTS:
         QTest::addColumn<bool>("known");
         for (const char* origin : {"http://localhost", "http://localhost:3000", "https://127.0.0.1:1", "http://[::1]:5",
                                    "https://chat.example", "HTTPS://CHAT.EXAMPLE", "app://obsidian.md",
-                                   "tauri://localhost", "vscode-webview://0d1a"})
+                                   "tauri://localhost", "vscode-webview://0d1a", "vscode-file://vscode-app"})
             QTest::newRow(origin) << origin << true;
         for (const char* origin :
              {"null", "https://evil.example", "http://localhost.evil.example", "http://chat.example",

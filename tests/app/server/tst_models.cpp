@@ -197,6 +197,11 @@ private Q_SLOTS:
         QCOMPARE(server.post("/v1/messages", asking("claude")).json()["error"].toObject()["type"].toString(),
                  QString("not_found_error"));
         QVERIFY(server.post("/api/chat", asking("llama3")).json()["error"].toString().contains("first, second"));
+        // What is there need not be fetched.
+        QCOMPARE(server.post("/api/pull", {{"model", "first"}}).body, QByteArray("{\"status\":\"success\"}\n"));
+        const auto pulled = server.post("/api/pull", {{"name", "llama3"}, {"stream", false}});
+        QCOMPARE(pulled.status, 404);
+        QVERIFY(pulled.json()["error"].toString().contains("first, second"));
         QCOMPARE(server.get("/v1/models/third").status, 404);
         QCOMPARE(server.post("/v1/embeddings", {{"model", "first"}, {"input", "x"}}).status, 400);
     }
@@ -264,7 +269,7 @@ private Q_SLOTS:
         const auto loaded = [&] {
             QStringList names;
             for (const auto model : server.get("/api/ps").json()["models"].toArray())
-                names.append(model.toObject()["name"].toString());
+                names.append(model.toObject()["name"].toString().remove(":latest"));
             return names.join(' ');
         };
         const auto loads = server.post("/api/generate", {{"model", "first"}, {"prompt", ""}, {"stream", false}}).json();

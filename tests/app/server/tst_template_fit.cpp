@@ -58,6 +58,11 @@ constexpr const char* kWantsRolesToAlternate =
     "{{ raise_exception('conversation roles must alternate!') }}{% endif %}{% set ns.index = ns.index + 1 %}{% endif %}"
     "<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}<|go|>";
 
+// Takes minutes where a conversation is long: the limits grow with it.
+constexpr const char* kTakesMinutes =
+    "{% for a in messages %}{% for b in messages %}{% for c in range(64) %}{{ '' }}{% endfor %}{% endfor %}{% endfor "
+    "%}{% if tools %}{% endif %}<|go|>";
+
 QJsonObject fit_message(const char* role, const char* text)
 {
     return {{"role", role}, {"content", text}};
@@ -240,6 +245,30 @@ private Q_SLOTS:
         body["thinking"] = QJsonObject{{"type", "enabled"}};
         const auto content = server->post("/v1/messages", body).json()["content"].toArray();
         QCOMPARE(content.first().toObject()["thinking"].toString(), QString("a"));
+    }
+
+    void renderingEndsWhenItsClientGoes_data()
+    {
+        QTest::addColumn<QByteArray>("path");
+        QTest::addColumn<int>("status");
+        QTest::newRow("a chat") << QByteArray("/v1/chat/completions") << 499;
+        QTest::newRow("a prompt") << QByteArray("/apply-template") << 503;
+        QTest::newRow("a count") << QByteArray("/v1/messages/count_tokens") << 503;
+    }
+
+    void renderingEndsWhenItsClientGoes()
+    {
+        QFETCH(QByteArray, path);
+        QFETCH(int, status);
+        const auto server = serve(kTakesMinutes);
+        QJsonArray messages;
+        for (int i = 0; i < 4095; ++i)
+            messages.append(fit_message(i % 2 == 0 ? "user" : "assistant", "a"));
+        const QJsonObject body{{"messages", messages}, {"reasoning_effort", "low"}};
+        server_test::Client(server->port())
+            .say(server_test::Client::request("POST", path, QJsonDocument(body).toJson(QJsonDocument::Compact)));
+        const QByteArray counted = "path=\"" + path + "\",status=\"" + QByteArray::number(status) + "\"} 1\n";
+        QTRY_VERIFY_WITH_TIMEOUT(server->get("/metrics").body.contains(counted), server_test::kPatience_ms);
     }
 
 private:

@@ -130,7 +130,10 @@ private Q_SLOTS:
                          {"stream", false},
                          {"options", QJsonObject{{"temperature", 0}}}};
         const auto message = server_->post("/api/chat", body).json()["message"].toObject();
-        const auto call = message["tool_calls"].toArray().first().toObject()["function"].toObject();
+        const auto whole_call = message["tool_calls"].toArray().first().toObject();
+        QVERIFY(!whole_call["id"].toString().isEmpty());  // without which Zed reads no answer
+        const auto call = whole_call["function"].toObject();
+        QCOMPARE(call["index"], QJsonValue(0));
         QCOMPARE(call["arguments"].toObject()["city"].toString(), QString("Rome"));
         QVERIFY(server_->post("/api/show", {}).json()["capabilities"].toArray().contains("tools"));
     }

@@ -218,6 +218,36 @@ private slots:
         row("{'type':'number','minimum':-0.5,'exclusiveMaximum':0.25}", {"-0.5", "-0.49", "0", "0.2", "0.2499"},
             {"-0.51", "-1", "0.25", "0.250", "0.3", "1"});
         row("{'type':'number','minimum':3,'maximum':3}", {"3", "3.0"}, {"3.1", "2.9", "4"});
+        row("{'type':'integer','multipleOf':5}", {"0", "5", "-5", "10", "123455"}, {"1", "-3", "12", "05", "-0", "51"});
+        row("{'type':'integer','multipleOf':100,'minimum':100}", {"100", "2500"}, {"0", "10", "150", "-100"});
+        row("{'type':'integer','multipleOf':15,'minimum':0,'maximum':1440}", {"0", "15", "705", "1440"},
+            {"1", "20", "1455", "-15"});
+        row("{'type':'integer','multipleOf':1.5,'minimum':1,'maximum':9}", {"3", "6", "9"}, {"0", "1", "4", "12"});
+        row("{'type':'integer','multipleOf':0.5}", {"0", "1", "-7"}, {"1.5"});
+        row("{'type':'number','multipleOf':0.01}", {"0", "19.99", "19.9", "12", "-0.5", "100.00"},
+            {"0.001", "19.999", "1e2", "-0", ".5"});
+        row("{'type':'number','multipleOf':0.5,'minimum':-1,'maximum':10}", {"-1", "-0.5", "0", "0.5", "7.5", "10.0"},
+            {"0.25", "10.5", "-1.5", "0.1", "11"});
+        row("{'multipleOf':0.25,'exclusiveMinimum':0}", {"0.25", "0.5", "0.50", "3", "1.75", "100.25"},
+            {"0", "0.0", "0.2", "1.7", "-0.25"});
+        // The ends of integers of 64 bits, and of doubles.
+        row("{'type':'integer','minimum':-9223372036854775808,'maximum':9223372036854775807}",
+            {"0", "-12", "9007199254740993"}, {"1.5"});
+        row("{'type':'number','minimum':0,'maximum':1.7976931348623157e308}", {"0", "12.5"}, {"-1"});
+        row("{'type':'number','maximum':1e300}", {"-3.5", "7"}, {"1e301"});
+        // As pydantic writes a decimal that may be missing.
+        row("{'anyOf':[{'type':'number'},{'pattern':'^(?!^[-+.]*$)[+-]?0*\\\\d*\\\\.?\\\\d*$','type':'string'},"
+            "{'type':'null'}]}",
+            {"12.5", "-3", "null"}, {"'12.5'", "'a'"});
+        // As pydantic and zod write maps whose keys are an enum.
+        row("{'type':'object','propertyNames':{'$ref':'#/$defs/c'},'additionalProperties':{'type':'integer'},"
+            "'$defs':{'c':{'type':'string','enum':['red','blue']}}}",
+            {"{}", "{'blue':1}", "{'red': 1, 'blue': 2}"}, {"{'green':1}", "{'red':'a'}"});
+        row("{'propertyNames':{'type':'string','enum':['a','b']},'additionalProperties':{'type':'null'},"
+            "'required':['a','b']}",
+            {"{'a':null,'b':null}"}, {"{}", "{'a':null}", "{'a':null,'b':1}"});
+        row("{'required':['x'],'additionalProperties':{'type':'null'}}", {"{'x':null}", "{'x':null,'y':null}"},
+            {"{}", "{'x':1}"});
         row("{'propertyNames':{'type':'string'},'additionalProperties':{'type':'null'}}", {"{}", "{'a':null}"},
             {"{'a':1}"});
         row("{'propertyNames':true,'required':['a']}", {"{'a':1}"}, {"{}"});
@@ -307,6 +337,12 @@ private slots:
         row("a format and a length", "{'format':'date','maxLength':9}", "'2026-11-26'", "'2026'");
         row("a pattern and a format", "{'format':'date','pattern':'^2026-'}", "'2026-'", "'2025-11-26'");
         row("a pattern and a length", "{'maxLength':2,'pattern':'^(?!x)'}", "'ab'", "'abc'");
+        // As pydantic writes a set, and Home Assistant a choice of several.
+        row("items that differ", "{'items':{'enum':['a','b']},'uniqueItems':true}", "['a','a']", "['c']");
+        row("multiples without end", "{'type':'integer','multipleOf':7,'minimum':1}", "8", "0");
+        row("names", "{'propertyNames':{'pattern':'^a'},'additionalProperties':{'type':'null'}}", "{'b':null}",
+            "{'b':1}");
+        row("how many members", "{'minProperties':1,'additionalProperties':{'type':'null'}}", "{}", "{'a':1}");
     }
 
     void lessIsHeldToWhereItMayBe()
@@ -369,10 +405,16 @@ private slots:
         row("{'type':'integer','maximum':'9'}", "the schema's 'maximum' must be a whole number below 2^53");
         row("{'type':'number','minimum':0.0000001}", "the schema's 'minimum' must be a number of at most 15 digits");
         row("{'type':'number','exclusiveMinimum':true}", "the schema's 'exclusiveMinimum' must be a number");
-        row("{'type':'number','maximum':1e300}", "the schema's 'maximum' must be a number of at most 15 digits");
+        row("{'type':'number','maximum':1e16}", "the schema's 'maximum' must be a number of at most 15 digits");
         row("{'type':'number','minimum':0.5,'maximum':9e15}", "each bound of a number in the schema must be a number");
         row("{'type':'number','minimum':1,'exclusiveMaximum':1}",
             "no number lies between the schema's 'minimum' and 'maximum'");
+        row("{'type':'integer','minimum':1e20}", "the schema's 'minimum' must be a whole number below 2^53");
+        row("{'multipleOf':0}", "the schema's 'multipleOf' must be a number above zero");
+        row("{'multipleOf':0.0000001}", "the schema's 'multipleOf' must be a number above zero with at most 6 digits");
+        row("{'type':'integer','multipleOf':7}", "the schema's 'multipleOf' is only supported where at most 1000");
+        row("{'type':'integer','multipleOf':5,'minimum':1,'maximum':4}",
+            "no multiple of the schema's 'multipleOf' lies between its bounds");
         row("{'propertyNames':{'pattern':'^a'}}", "the schema's 'propertyNames' is not supported");
         row("{'format':'date','maxLength':9}", "the schema's 'pattern', 'format' and bounds of length are not");
         row("{'format':'uuid','pattern':'^a'}", "the schema's 'pattern', 'format' and bounds of length are not");
@@ -458,6 +500,48 @@ private slots:
         QVERIFY(!gbnf);
         QVERIFY2(QByteArray::fromStdString(gbnf.error().what).startsWith(sentence), gbnf.error().what.c_str());
         QCOMPARE(int(gbnf.error().code), int(engine::Error::Code::BadRequest));
+    }
+
+    // Written as short as they may be.
+    void ofNumbersTheMultiplesAreTaken()
+    {
+        const unsigned seed = std::random_device()();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        const auto text = [](int number, int places) {
+            std::string digits = std::to_string(std::abs(number));
+            digits.insert(0, std::size_t(std::max(places + 1 - int(digits.size()), 0)), '0');
+            digits.insert(digits.size() - std::size_t(places), ".");
+            digits.erase(digits.find_last_not_of('0') + 1);
+            if (digits.ends_with('.'))
+                digits.pop_back();
+            return (number < 0 ? "-" : "") + digits;
+        };
+        for (int i = 0; i < 40; ++i) {
+            constexpr int kSteps[] = {1, 2, 3, 4, 5, 7, 8, 10, 12, 15, 25, 40, 50, 100, 125};
+            const int step = kSteps[random() % std::size(kSteps)], places = int(random() % 3);
+            const int least = int(random() % 3000) - 1500, most = least + int(random() % 800);
+            const double unit = std::pow(10, places);
+            const Json schema = {{"type", places == 0 ? "integer" : "number"},
+                                 {"minimum", least / unit},
+                                 {"maximum", most / unit},
+                                 {"multipleOf", step / unit}};
+            const auto gbnf = engine::gbnf_of_json_schema(schema.dump());
+            int taken = 0;
+            std::optional<Grammar> grammar;
+            if (gbnf)
+                grammar = *Grammar::parse(*gbnf);
+            std::optional<GrammarStates> states;
+            if (grammar)
+                states.emplace(*grammar);
+            for (int number = least - 20; number <= most + 20; ++number) {
+                const bool fits = number >= least && number <= most && number % step == 0;
+                const bool is_taken = states && states->may_end(states->after(states->start(), text(number, places)));
+                QVERIFY2(is_taken == fits, (schema.dump() + " " + text(number, places)).c_str());
+                taken += is_taken ? 1 : 0;
+            }
+            QCOMPARE(taken > 0, gbnf.has_value());
+        }
     }
 
     void letsThroughOnlyWhatFits()
