@@ -921,6 +921,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Gespräche</translation>
     </message>
     <message>
+        <source>Searching</source>
+        <translation>Suche läuft</translation>
+    </message>
+    <message>
         <source>No conversations yet</source>
         <translation>Noch keine Gespräche</translation>
     </message>
