@@ -55,6 +55,17 @@ Item {
             tryCompare(part("composerField"), "activeFocus", true);
         }
 
+        function test_enter_on_the_button_of_a_chip_removes_it() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add([Bench.file("a.txt", "a")]);
+            tryVerify(() => !Bench.composer.counting);
+            seen(part("draftChip0"), "removeAttachment").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Return);
+            compare(Bench.composer.attachments.count, 0);
+            verify(!part("draftAttachmentText").visible);
+        }
+
         function test_a_chip_shows_what_the_model_reads() {
             makeWindow();
             openModel();

@@ -212,6 +212,24 @@ Item {
             verify(!Bench.models.current.known);
         }
 
+        // Enter means the button that has the keyboard, and not the row that it is in.
+        function test_enter_on_a_button_of_a_row() {
+            showModels(["tiny.gguf"]);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => row(0).unfolded && findChild(row(0), "copyPath"));
+            for (const key of [Qt.Key_Return, Qt.Key_Enter]) {
+                Bench.copy("something else");
+                const button = findChild(row(0), "copyPath");
+                button.forceActiveFocus(Qt.TabFocusReason);
+                keyClick(key);
+                verify(Bench.clipboard().endsWith("tiny.gguf"), Bench.clipboard());
+            }
+            wait(50);
+            compare(Bench.models.phase, ModelController.Idle);
+            verify(!Bench.models.current.known);
+        }
+
         function test_details_unfold() {
             showModels(["a.gguf", "b.gguf"]);
             keyClick(Qt.Key_Down);

@@ -171,7 +171,6 @@ Rectangle {
                 text: root.offered && !root.facts.runnable ? qsTr("Close") : qsTr("Cancel")
                 enabled: root.models.phase !== ModelController.Cancelling
                 onClicked: root.models.cancel()
-                Keys.onReturnPressed: clicked()
             }
             ActionButton {
                 id: loadButton
@@ -182,7 +181,6 @@ Rectangle {
                 enabled: root.offered // it keeps its place: what is pressed twice must not become Cancel
                 text: root.answering ? qsTr("Stop and load") : qsTr("Load")
                 onClicked: root.models.load()
-                Keys.onReturnPressed: clicked()
             }
         }
     }
