@@ -175,6 +175,40 @@ Item {
             verify(part("composerField").activeFocus); // where something is written, writing goes on
         }
 
+        // A model comes when it comes: what is typed meanwhile stays where it is typed.
+        function test_the_keyboard_stays_where_one_writes_data() {
+            return [{ tag: "in the search", field: "searchField" }, { tag: "in a message", field: "editField" },
+                    { tag: "in the settings", field: "number" }];
+        }
+        function test_the_keyboard_stays_where_one_writes(data) {
+            makeWindow();
+            openModel();
+            ask("first");
+            tryVerify(() => !Bench.chat.turn.busy);
+            Bench.script({ loadMs: 60000 });
+            Bench.models.reload();
+            tryCompare(Bench.models, "phase", ModelController.Loading);
+            let field;
+            if (data.field === "searchField") {
+                keyClick(Qt.Key_K, Qt.ControlModifier);
+                field = part("searchField");
+            } else if (data.field === "editField") {
+                keyClick(Qt.Key_Up); // in the empty composer
+                tryVerify(() => messagePart("editField", 0));
+                field = messagePart("editField", 0);
+            } else {
+                keyClick(Qt.Key_Comma, Qt.ControlModifier);
+                tryVerify(() => findChild(shell, "settingsPage"));
+                field = findChild(part("settingsPage"), data.field).contentItem;
+                field.forceActiveFocus(Qt.TabFocusReason);
+            }
+            tryCompare(field, "activeFocus", true);
+            Bench.models.cancel();
+            tryCompare(Bench.models, "phase", ModelController.Idle);
+            wait(50);
+            verify(field.activeFocus);
+        }
+
         function test_what_cannot_run() {
             makeWindow({ runnable: false, context: 0 });
             Bench.models.open("file:///models/tiny.gguf");

@@ -64,7 +64,16 @@ FocusScope {
         list.editLast();
     }
 
-    onOpeningChanged: takeFocus()
+    // What the keyboard was on may go with the phase of the model. What is done elsewhere, or written in a message, goes
+    // on.
+    function followPhase() {
+        if (!root)
+            return; // the page is going
+        const here = root.Window.active ? root.activeFocus : root.focus && !root.popupOpen;
+        if (here && !list.writing)
+            root.takeFocus();
+    }
+
     Component.onCompleted: takeFocus()
     function type(text: string) {
         if (models.current.known || opening)
@@ -83,7 +92,8 @@ FocusScope {
         target: root.models
 
         function onPhaseChanged() {
-            root.takeFocus();
+            // When all that shows the phase has heard of it.
+            Qt.callLater(root.followPhase); // qmllint disable
         }
     }
 
