@@ -5,6 +5,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -100,6 +101,40 @@ Item {
                 tryCompare(Bench.models, "phase", ModelController.Idle);
                 cleanup();
             }
+        }
+
+        // The smallest window at the largest text, with the longer words that the card has while something is answered.
+        function test_an_offer_is_reached_in_a_small_window_data() {
+            return [{ tag: "before the first word", card: "modelCard" }, { tag: "below the messages", card: "dockedModelCard" }];
+        }
+        function test_an_offer_is_reached_in_a_small_window(data) {
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            if (data.card === "dockedModelCard") {
+                openModel();
+                ask("hello");
+                tryCompare(part("phase"), "text", "Answering");
+            }
+            Bench.models.open("file:///models/other.gguf");
+            const card = part(data.card), load = findChild(card, "load"), cancel = findChild(card, "cancelLoad");
+            load.text = "Anhalten und laden";
+            const view = card.parent.parent;
+            const seenWhole = item => {
+                const at = item.mapToItem(view, 0, 0);
+                return at.x >= 0 && at.x + item.width <= view.width && at.y >= 0 && at.y + item.height <= view.height;
+            };
+            tryVerify(() => load.activeFocus);
+            tryVerify(() => seenWhole(load) && seenWhole(cancel));
+            const line = part("statusLine");
+            verify(line.mapToItem(shell, 0, line.height).y <= shell.height);
+            verify(load.contentItem.contentWidth <= load.availableWidth);
+            click(load);
+            tryVerify(() => Bench.models.current.name === "other");
+            Theme.scale = 1;
+            parent.width = 1024;
+            parent.height = 640;
         }
 
         function pages() {

@@ -70,11 +70,16 @@ FocusScope {
         if (!root)
             return; // the page is going
         const here = root.Window.active ? root.activeFocus : root.focus && !root.popupOpen;
-        if (here && !list.writing)
-            root.takeFocus();
+        if (!here || list.writing)
+            return;
+        root.takeFocus();
+        settling.restart();
     }
 
-    Component.onCompleted: takeFocus()
+    Component.onCompleted: {
+        takeFocus();
+        settling.start();
+    }
     function type(text: string) {
         if (models.current.known || opening)
             writing.type(text);
@@ -88,6 +93,16 @@ FocusScope {
         event.accepted = typed;
     }
 
+    // What has just come into sight with the keyboard on it is laid out a frame later.
+    Timer {
+        id: settling
+
+        interval: 50
+        onTriggered: {
+            greeting.reveal(root.Window.activeFocusItem);
+            dock.reveal(root.Window.activeFocusItem);
+        }
+    }
     Connections {
         target: root.models
 
@@ -133,59 +148,76 @@ FocusScope {
                 }
             }
             // qmllint enable unqualified
-            EmptyState {
-                id: empty
+            // What there is before the first word. It scrolls where there is no room for all of it.
+            RevealingView {
+                id: greeting
 
-                objectName: "emptyState"
-                anchors.centerIn: parent
-                width: root.columnWidth
-                visible: root.blank && !root.opening && !root.models.current.known
-                room: parent.height
-                hasGuide: root.hasGuide
-                onOpenRequested: root.openRequested()
-                onGuideRequested: root.guideRequested()
-            }
-            ColumnLayout {
-                anchors.horizontalCenter: parent.horizontalCenter
-                y: Math.max(0, (parent.height - height) / 2) // its beginning is seen where there is no room for all
-                width: root.columnWidth
-                visible: root.blank && !root.opening && root.models.current.known
-                spacing: Theme.gapLarge
+                readonly property Item shown: root.opening ? card : root.models.current.known ? ready : empty
 
-                ReadyState {
-                    objectName: "readyState"
-                    Layout.fillWidth: true
-                    facts: root.models.current
-                    continuesText: root.chat.continuesText
-                    servers: root.servers
+                objectName: "greeting"
+                anchors.fill: parent
+                visible: root.blank
+                contentHeight: Math.max(height, shown.implicitHeight)
+                onShownChanged: contentY = 0
+
+                EmptyState {
+                    id: empty
+
+                    objectName: "emptyState"
+                    anchors.horizontalCenter: parent.horizontalCenter
+                    y: Math.max(0, Math.round((greeting.height - height) / 2))
+                    width: root.columnWidth
+                    visible: greeting.shown === empty
+                    room: greeting.height
+                    hasGuide: root.hasGuide
+                    onOpenRequested: root.openRequested()
+                    onGuideRequested: root.guideRequested()
                 }
-                QuestionChips {
-                    objectName: "questionChips"
-                    Layout.fillWidth: true
-                    Layout.maximumWidth: Theme.px(560)
-                    Layout.alignment: Qt.AlignHCenter
-                    visible: root.guideOpen && !writing.wanted
-                    onAsked: question => writing.ask(question)
-                }
-                TryDevice {
-                    objectName: "tryDeviceCard"
-                    Layout.fillWidth: true
-                    Layout.maximumWidth: Theme.px(520)
-                    Layout.alignment: Qt.AlignHCenter
-                    visible: wanted && root.models.current.server === "" // it is of this machine
-                    devices: root.devices
-                }
-            }
+                ColumnLayout {
+                    id: ready
 
-            ModelCard {
-                id: card
+                    anchors.horizontalCenter: parent.horizontalCenter
+                    y: Math.max(0, Math.round((greeting.height - height) / 2)) // its beginning is seen first
+                    width: root.columnWidth
+                    visible: greeting.shown === ready
+                    spacing: Theme.gapLarge
 
-                objectName: "modelCard"
-                anchors.centerIn: parent
-                width: Math.min(implicitWidth, root.columnWidth)
-                visible: root.blank && root.opening
-                models: root.models
-                answering: root.chat.turn.busy
+                    ReadyState {
+                        objectName: "readyState"
+                        Layout.fillWidth: true
+                        facts: root.models.current
+                        continuesText: root.chat.continuesText
+                        servers: root.servers
+                    }
+                    QuestionChips {
+                        objectName: "questionChips"
+                        Layout.fillWidth: true
+                        Layout.maximumWidth: Theme.px(560)
+                        Layout.alignment: Qt.AlignHCenter
+                        visible: root.guideOpen && !writing.wanted
+                        onAsked: question => writing.ask(question)
+                    }
+                    TryDevice {
+                        objectName: "tryDeviceCard"
+                        Layout.fillWidth: true
+                        Layout.maximumWidth: Theme.px(520)
+                        Layout.alignment: Qt.AlignHCenter
+                        visible: wanted && root.models.current.server === "" // it is of this machine
+                        devices: root.devices
+                        room: Math.min(root.columnWidth, Theme.px(520))
+                    }
+                }
+                ModelCard {
+                    id: card
+
+                    objectName: "modelCard"
+                    anchors.horizontalCenter: parent.horizontalCenter
+                    y: Math.max(0, Math.round((greeting.height - height) / 2))
+                    width: Math.min(implicitWidth, root.columnWidth)
+                    visible: greeting.shown === card
+                    models: root.models
+                    answering: root.chat.turn.busy
+                }
             }
         }
 
@@ -197,14 +229,22 @@ FocusScope {
             Layout.bottomMargin: 12
             spacing: Theme.gapSmall
 
-            ModelCard {
-                id: dockedCard
+            RevealingView {
+                id: dock
 
-                objectName: "dockedModelCard"
                 Layout.fillWidth: true
+                Layout.preferredHeight: Math.min(contentHeight, Math.round(Math.max(root.height / 3, root.height - Theme.px(150))))
                 visible: !root.blank && root.opening
-                models: root.models
-                answering: root.chat.turn.busy
+                contentHeight: dockedCard.implicitHeight
+
+                ModelCard {
+                    id: dockedCard
+
+                    objectName: "dockedModelCard"
+                    width: parent.width
+                    models: root.models
+                    answering: root.chat.turn.busy
+                }
             }
             ModelError {
                 objectName: "modelError"

@@ -21,7 +21,7 @@ Rectangle {
     }
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapLarge
-    implicitWidth: 600
+    implicitWidth: Theme.px(600)
     radius: Theme.radiusLarge
     color: Theme.raised
     border.width: 1
@@ -172,10 +172,11 @@ Rectangle {
                 enabled: root.models.phase !== ModelController.Cancelling
                 onClicked: root.models.cancel()
             }
-            ActionButton {
+            WrappingButton {
                 id: loadButton
 
                 objectName: "load"
+                room: root.width - 2 * Theme.gapLarge - cancelButton.implicitWidth - Theme.gapSmall
                 primary: true
                 visible: !root.offered || root.facts.runnable
                 enabled: root.offered // it keeps its place: what is pressed twice must not become Cancel
