@@ -13,6 +13,7 @@
 #include <QEventLoop>
 #include <QFile>
 #include <QGuiApplication>
+#include <QImage>
 #include <QMimeData>
 #include <QQmlEngine>
 #include <QQuickWindow>
@@ -613,6 +614,13 @@ void Bench::copy(const QString& text, const QList<QUrl>& files)
     if (!files.isEmpty())
         held->setUrls(files);
     QGuiApplication::clipboard()->setMimeData(held.release());
+}
+
+void Bench::copyPicture()
+{
+    QImage picture(2, 2, QImage::Format_RGB32);
+    picture.fill(Qt::red);
+    QGuiApplication::clipboard()->setImage(picture);
 }
 
 int Bench::dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const

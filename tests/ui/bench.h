@@ -133,6 +133,7 @@ public:
     /// Returns what is in a file, byte for byte as Latin 1.
     Q_INVOKABLE QString textOf(const QUrl& file) const;
     Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});
+    Q_INVOKABLE void copyPicture();
     /// Drops files on the middle of an item, as a file manager does that would rather move them; the action that was
     /// accepted. `actions`: all that it can do.
     Q_INVOKABLE int dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const;

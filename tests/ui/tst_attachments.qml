@@ -223,6 +223,22 @@ Item {
             compare(part("composerField").text, "");
         }
 
+        function test_a_pasted_picture_is_refused_with_a_sentence() {
+            makeWindow();
+            openModel();
+            type("look");
+            Bench.copyPicture();
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            const notice = part("attachmentNotice");
+            tryCompare(notice, "visible", true);
+            compare(notice.sentence, "What was copied is a picture, and pictures cannot be read yet.");
+            compare(part("composerField").text, "look");
+            compare(Bench.composer.attachments.count, 0);
+            keyClick(Qt.Key_Return); // the words can be sent nevertheless
+            tryVerify(() => Bench.chat.messages.count === 2);
+            verify(!notice.visible);
+        }
+
         function test_a_short_paste_is_text() {
             makeWindow();
             openModel();
