@@ -120,7 +120,9 @@ Item {
             Bench.models.open("file:///models/other.gguf");
             const card = part(data.card), load = findChild(card, "load"), cancel = findChild(card, "cancelLoad");
             load.text = "Anhalten und laden";
-            const view = card.parent.parent;
+            let view = card;
+            while (view.contentY === undefined)
+                view = view.parent; // which scrolls
             const seenWhole = item => {
                 const at = item.mapToItem(view, 0, 0);
                 return at.x >= 0 && at.x + item.width <= view.width && at.y >= 0 && at.y + item.height <= view.height;

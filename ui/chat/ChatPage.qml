@@ -229,44 +229,63 @@ FocusScope {
             Layout.bottomMargin: 12
             spacing: Theme.gapSmall
 
+            // What is to be said and asked before the next message. It scrolls where it would leave the others no room.
             RevealingView {
                 id: dock
 
                 Layout.fillWidth: true
                 Layout.preferredHeight: Math.min(contentHeight, Math.round(Math.max(root.height / 3, root.height - Theme.px(150))))
-                visible: !root.blank && root.opening
-                contentHeight: dockedCard.implicitHeight
+                visible: dockedCard.wanted || modelError.wanted || warnings.wanted || contextNotice.wanted
+                contentHeight: said.implicitHeight
 
-                ModelCard {
-                    id: dockedCard
+                ColumnLayout {
+                    id: said
 
-                    objectName: "dockedModelCard"
                     width: parent.width
-                    models: root.models
-                    answering: root.chat.turn.busy
+                    spacing: Theme.gapSmall
+
+                    ModelCard {
+                        id: dockedCard
+
+                        readonly property bool wanted: !root.blank && root.opening
+
+                        objectName: "dockedModelCard"
+                        Layout.fillWidth: true
+                        visible: wanted
+                        models: root.models
+                        answering: root.chat.turn.busy
+                    }
+                    ModelError {
+                        id: modelError
+
+                        objectName: "modelError"
+                        Layout.fillWidth: true
+                        visible: wanted
+                        models: root.models
+                    }
+                    Notice {
+                        id: warnings
+
+                        readonly property bool wanted: root.chat.warnings !== ""
+
+                        objectName: "warnings"
+                        Layout.fillWidth: true
+                        visible: wanted
+                        kind: Notice.Warning
+                        sentence: root.chat.warnings
+                        onDismissRequested: root.chat.dismissWarnings()
+                    }
+                    ContextNotice {
+                        id: contextNotice
+
+                        objectName: "contextNotice"
+                        Layout.fillWidth: true
+                        visible: wanted
+                        chat: root.chat
+                        onNewRequested: root.newRequested()
+                        onEditRequested: root.editLast()
+                    }
                 }
-            }
-            ModelError {
-                objectName: "modelError"
-                Layout.fillWidth: true
-                visible: wanted
-                models: root.models
-            }
-            Notice {
-                objectName: "warnings"
-                Layout.fillWidth: true
-                visible: root.chat.warnings !== ""
-                kind: Notice.Warning
-                sentence: root.chat.warnings
-                onDismissRequested: root.chat.dismissWarnings()
-            }
-            ContextNotice {
-                objectName: "contextNotice"
-                Layout.fillWidth: true
-                visible: wanted
-                chat: root.chat
-                onNewRequested: root.newRequested()
-                onEditRequested: root.editLast()
             }
             Composer {
                 id: writing

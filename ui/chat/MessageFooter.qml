@@ -68,7 +68,8 @@ FocusScope {
                 objectName: "answerModel"
                 Layout.leftMargin: Theme.px(6)
                 Layout.rightMargin: Theme.gapTiny
-                Layout.maximumWidth: Math.min(implicitWidth, Theme.px(180))
+                Layout.fillWidth: root.twoLines
+                Layout.maximumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(180))
                 visible: text !== ""
                 text: root.mine ? "" : root.message.modelName
                 textFormat: Text.PlainText
