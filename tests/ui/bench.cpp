@@ -447,6 +447,14 @@ QQuickItem* Bench::seen(QQuickItem* item, const QString& name) const
     return nullptr;
 }
 
+void Bench::holdKey(QQuickItem* item, int key) const
+{
+    constexpr int kRepeats = 5;
+    for (int i = 0; i <= kRepeats; ++i)
+        QTest::simulateEvent(item->window(), true, key, {}, {}, i > 0);
+    QTest::simulateEvent(item->window(), false, key, {}, {}, false);
+}
+
 void Bench::nextFrame(QQuickItem* item) const
 {
     QQuickWindow* const window = item->window();

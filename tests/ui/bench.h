@@ -138,6 +138,8 @@ public:
     /// accepted. `actions`: all that it can do.
     Q_INVOKABLE int dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const;
 
+    /// Holds a key in the item's window until it has been repeated a few times.
+    Q_INVOKABLE void holdKey(QQuickItem* item, int key) const;
     /// Waits until the item's window has drawn once more: whatever had to be put in its place before is there then.
     Q_INVOKABLE void nextFrame(QQuickItem* item) const;
     /// As Qt's findChild(), which walks the tree in JavaScript, and item by item: most of the time of some tests was
