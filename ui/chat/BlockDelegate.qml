@@ -34,6 +34,12 @@ Item {
     signal linkRequested(string link)
     signal moreRequested
 
+    // What is wider than the page. Other blocks have nothing to scroll.
+    function scrollSideways(distance: real) {
+        if (body.item?.scrollSideways)
+            body.item.scrollSideways(distance);
+    }
+
     readonly property int inset: Math.min(indent, 8) * Theme.px(26)
     readonly property int bars: Math.min(quotes, 6)
     readonly property bool joined: continues && kind === BlockModel.Code // drawn as one with what is above
