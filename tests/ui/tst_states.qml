@@ -44,10 +44,10 @@ Item {
         }
 
         function test_the_greeting_scrolls_where_there_is_no_room() {
+            makeWindow();
             Theme.scale = 2;
             parent.width = 640;
             parent.height = 480;
-            makeWindow();
             const greeting = part("greeting");
             const seenWhole = item => {
                 const top = item.mapToItem(greeting, 0, 0).y;

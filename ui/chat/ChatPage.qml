@@ -159,6 +159,8 @@ FocusScope {
                 visible: root.blank
                 contentHeight: Math.max(height, shown.implicitHeight)
                 onShownChanged: contentY = 0
+                onHeightChanged: settling.restart()
+                onContentHeightChanged: settling.restart()
 
                 EmptyState {
                     id: empty
