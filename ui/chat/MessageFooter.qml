@@ -84,6 +84,7 @@ FocusScope {
                 id: ending
 
                 Layout.fillWidth: root.twoLines
+                Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(120)) // before the model's name
                 Layout.maximumWidth: Math.ceil(implicitWidth)
                 Layout.leftMargin: Theme.gapSmall
                 elide: Text.ElideRight

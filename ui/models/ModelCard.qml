@@ -66,7 +66,7 @@ Rectangle {
         GridLayout {
             visible: !root.inspecting
             Layout.fillWidth: true
-            columns: 3
+            columns: root.width < Theme.px(420) ? 2 : 3 // large text in a small window
             columnSpacing: Theme.gapLarge
             rowSpacing: Theme.gap
 
