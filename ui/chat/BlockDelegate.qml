@@ -34,10 +34,10 @@ Item {
     signal linkRequested(string link)
     signal moreRequested
 
-    // What is wider than the page. Other blocks have nothing to scroll.
+    // Scrolls what is wider than the page; other blocks have nothing to scroll.
     function scrollSideways(distance: real) {
-        if (body.item?.scrollSideways)
-            body.item.scrollSideways(distance);
+        (body.item as SidewaysView)?.scrollSideways(distance);
+        (body.item as CodeBlock)?.scrollSideways(distance);
     }
 
     readonly property int inset: Math.min(indent, 8) * Theme.px(26)

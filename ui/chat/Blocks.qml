@@ -25,7 +25,7 @@ Column {
 
     function scrollSideways(distance) {
         for (let i = 0; i < repeater.count; ++i)
-            repeater.itemAt(i)?.scrollSideways(distance);
+            (repeater.itemAt(i) as BlockDelegate)?.scrollSideways(distance);
     }
 
     objectName: "blocks"

@@ -2,8 +2,6 @@
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
-import Spillway.Ui.Components
-import Spillway.Ui.Models
 import Spillway.Ui.Monitor
 import Spillway.Ui.Theme
 import Spillway.Ui.Tuning
@@ -36,10 +34,10 @@ FocusScope {
 
     // A model that is offered is a question; while one is read or loaded, the message can be written.
     function takeFocus() {
-        if (offered)
-            (blank ? card : dockedCard).takeFocus();
-        else if (blank && !opening && !models.current.known && !writing.wanted)
-            empty.takeFocus();
+        if (blank && (offered || (!opening && !models.current.known && !writing.wanted)))
+            greeting.takeFocus();
+        else if (offered)
+            head.takeFocus();
         else
             writing.takeFocus();
     }
@@ -100,7 +98,7 @@ FocusScope {
         interval: 50
         onTriggered: {
             greeting.reveal(root.Window.activeFocusItem);
-            dock.reveal(root.Window.activeFocusItem);
+            head.reveal(root.Window.activeFocusItem);
         }
     }
     Connections {
@@ -148,78 +146,24 @@ FocusScope {
                 }
             }
             // qmllint enable unqualified
-            // What there is before the first word. It scrolls where there is no room for all of it.
-            RevealingView {
+            Greeting {
                 id: greeting
-
-                readonly property Item shown: root.opening ? card : root.models.current.known ? ready : empty
 
                 objectName: "greeting"
                 anchors.fill: parent
                 visible: root.blank
-                contentHeight: Math.max(height, shown.implicitHeight)
-                onShownChanged: contentY = 0
+                chat: root.chat
+                models: root.models
+                devices: root.devices
+                servers: root.servers
+                columnWidth: root.columnWidth
+                hasGuide: root.hasGuide
+                offersQuestions: root.guideOpen && !writing.wanted
+                onOpenRequested: root.openRequested()
+                onGuideRequested: root.guideRequested()
+                onAsked: question => writing.ask(question)
                 onHeightChanged: settling.restart()
                 onContentHeightChanged: settling.restart()
-
-                EmptyState {
-                    id: empty
-
-                    objectName: "emptyState"
-                    anchors.horizontalCenter: parent.horizontalCenter
-                    y: Math.max(0, Math.round((greeting.height - height) / 2))
-                    width: root.columnWidth
-                    visible: greeting.shown === empty
-                    room: greeting.height
-                    hasGuide: root.hasGuide
-                    onOpenRequested: root.openRequested()
-                    onGuideRequested: root.guideRequested()
-                }
-                ColumnLayout {
-                    id: ready
-
-                    anchors.horizontalCenter: parent.horizontalCenter
-                    y: Math.max(0, Math.round((greeting.height - height) / 2)) // its beginning is seen first
-                    width: root.columnWidth
-                    visible: greeting.shown === ready
-                    spacing: Theme.gapLarge
-
-                    ReadyState {
-                        objectName: "readyState"
-                        Layout.fillWidth: true
-                        facts: root.models.current
-                        continuesText: root.chat.continuesText
-                        servers: root.servers
-                    }
-                    QuestionChips {
-                        objectName: "questionChips"
-                        Layout.fillWidth: true
-                        Layout.maximumWidth: Theme.px(560)
-                        Layout.alignment: Qt.AlignHCenter
-                        visible: root.guideOpen && !writing.wanted
-                        onAsked: question => writing.ask(question)
-                    }
-                    TryDevice {
-                        objectName: "tryDeviceCard"
-                        Layout.fillWidth: true
-                        Layout.maximumWidth: Theme.px(520)
-                        Layout.alignment: Qt.AlignHCenter
-                        visible: wanted && root.models.current.server === "" // it is of this machine
-                        devices: root.devices
-                        room: Math.min(root.columnWidth, Theme.px(520))
-                    }
-                }
-                ModelCard {
-                    id: card
-
-                    objectName: "modelCard"
-                    anchors.horizontalCenter: parent.horizontalCenter
-                    y: Math.max(0, Math.round((greeting.height - height) / 2))
-                    width: Math.min(implicitWidth, root.columnWidth)
-                    visible: greeting.shown === card
-                    models: root.models
-                    answering: root.chat.turn.busy
-                }
             }
         }
 
@@ -231,63 +175,16 @@ FocusScope {
             Layout.bottomMargin: 12
             spacing: Theme.gapSmall
 
-            // What is to be said and asked before the next message. It scrolls where it would leave the others no room.
-            RevealingView {
-                id: dock
+            ComposerHead {
+                id: head
 
                 Layout.fillWidth: true
-                Layout.preferredHeight: Math.min(contentHeight, Math.round(Math.max(root.height / 3, root.height - Theme.px(150))))
-                visible: dockedCard.wanted || modelError.wanted || warnings.wanted || contextNotice.wanted
-                contentHeight: said.implicitHeight
-
-                ColumnLayout {
-                    id: said
-
-                    width: parent.width
-                    spacing: Theme.gapSmall
-
-                    ModelCard {
-                        id: dockedCard
-
-                        readonly property bool wanted: !root.blank && root.opening
-
-                        objectName: "dockedModelCard"
-                        Layout.fillWidth: true
-                        visible: wanted
-                        models: root.models
-                        answering: root.chat.turn.busy
-                    }
-                    ModelError {
-                        id: modelError
-
-                        objectName: "modelError"
-                        Layout.fillWidth: true
-                        visible: wanted
-                        models: root.models
-                    }
-                    Notice {
-                        id: warnings
-
-                        readonly property bool wanted: root.chat.warnings !== ""
-
-                        objectName: "warnings"
-                        Layout.fillWidth: true
-                        visible: wanted
-                        kind: Notice.Warning
-                        sentence: root.chat.warnings
-                        onDismissRequested: root.chat.dismissWarnings()
-                    }
-                    ContextNotice {
-                        id: contextNotice
-
-                        objectName: "contextNotice"
-                        Layout.fillWidth: true
-                        visible: wanted
-                        chat: root.chat
-                        onNewRequested: root.newRequested()
-                        onEditRequested: root.editLast()
-                    }
-                }
+                chat: root.chat
+                models: root.models
+                offering: !root.blank && root.opening
+                tallest: Math.max(root.height / 3, root.height - Theme.px(150)) // the others keep their room
+                onNewRequested: root.newRequested()
+                onEditRequested: root.editLast()
             }
             Composer {
                 id: writing
