@@ -370,6 +370,26 @@ Item {
             compare(messagePart("editField", 0).text, "first");
         }
 
+        function test_what_fills_the_context_stays_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            makeWindow();
+            openModel();
+            const popup = findChild(part("contextMeter"), "ledgerPopup");
+            click(part("contextMeter"));
+            tryCompare(popup, "opened", true);
+            const inside = popup.contentItem;
+            tryVerify(() => {
+                const place = inside.mapToItem(shell, 0, 0);
+                return place.x >= 0 && place.x + inside.width <= shell.width && place.y >= 0;
+            });
+            keyClick(Qt.Key_Escape);
+            Theme.scale = 1;
+            parent.width = 1024;
+            parent.height = 640;
+        }
+
         function test_the_context_meter_opens_and_closes_its_numbers() {
             makeWindow({ tokens: 3 });
             openModel();
