@@ -67,6 +67,7 @@ public:
     Q_INVOKABLE AttachmentFacts facts(int row) const;
     QString text(int row) const;            // what the model will read
     int rowOf(const QString& added) const;  // the row of what addText() returned this for; -1: it is gone
+    void say(const QString& notice) { setNotice(notice); }  // of what cannot become a row
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
     /// Takes the folder of a profile that cannot be written, in which files were kept before. Empty: there is none.

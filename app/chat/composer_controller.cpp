@@ -107,8 +107,11 @@ bool ComposerController::takeAsFile(const QMimeData* held)
         m_attachments.add(urls);
         return true;
     }
-    if (!held->hasText())
-        return false;
+    if (!held->hasText()) {
+        if (held->hasImage())
+            m_attachments.say(tr("What was copied is a picture, and pictures cannot be read yet."));
+        return held->hasImage();
+    }
     const QString text = held->text();
     if (text.size() < kLongPaste && longestParagraph(text) <= kLongParagraph)
         return false;

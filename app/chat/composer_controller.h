@@ -56,8 +56,8 @@ public:
     /// Text and files go to the model. False: they stay, and `obstacle` says why.
     Q_INVOKABLE bool send(const QString& text);
 
-    /// Takes what the clipboard holds as a file: files, or a text that is too long to edit. False: it is a text like
-    /// others, for the field to paste.
+    /// Takes what the clipboard holds as a file: files, or a text that is too long to edit; of a picture it says that
+    /// it cannot be read. False: it is a text like others, for the field to paste.
     Q_INVOKABLE bool paste();
     /// The same of what is selected somewhere, which the middle button pastes under X11.
     Q_INVOKABLE bool pasteSelection();

@@ -30,9 +30,15 @@ bool OpenConversation::worthKeeping() const
 
 QStringList OpenConversation::cutAnswers() const
 {
+    using Status = StoredMessage::Status;
+    const StoredMessage* const shown = last();
+    const auto didNotFit = [&](const StoredMessage& version) {  // nor did the shown one: the same is said of both
+        return version.status == Status::Failed && version.text.isEmpty() && shown->status == Status::Failed &&
+               version.sentence == shown->sentence;
+    };
     QStringList cut = answers;
     for (const StoredMessage* version : tree.after(compared))
-        if (version->status == StoredMessage::Status::ContextFull && !cut.contains(version->id))
+        if ((version->status == Status::ContextFull || didNotFit(*version)) && !cut.contains(version->id))
             cut.append(version->id);
     return cut;
 }

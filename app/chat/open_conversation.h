@@ -98,7 +98,8 @@ struct OpenConversation {
     /// A new one with nothing but files: it is saved when the first of them has been read, and dropped if none can be.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
-    /// The answers that end with this context: those that are being made, and those shown side by side that filled it.
+    /// The answers that end with this context: those that are being made, and those shown side by side that filled it
+    /// or, like the last one, had a prompt that did not fit.
     QStringList cutAnswers() const;
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).

@@ -67,7 +67,7 @@ ConversationListModel::ConversationListModel(ConversationStore& store, Clock now
         forget(id);
     });
     m_midnight.setSingleShot(true);
-    connect(&m_midnight, &QTimer::timeout, this, &ConversationListModel::regroup);
+    connect(&m_midnight, &QTimer::timeout, this, &ConversationListModel::lookAtTheDay);
     waitForMidnight();
 }
 
@@ -225,6 +225,8 @@ void ConversationListModel::put(const ConversationHeader& header)
         leave(from);
     if (isNew)
         Q_EMIT countChanged();
+    if (m_now().date() != m_day)
+        regroup();
 }
 
 void ConversationListModel::forget(const QString& conversation)
@@ -438,9 +440,18 @@ void ConversationListModel::regroup()
     waitForMidnight();
 }
 
+void ConversationListModel::lookAtTheDay()
+{
+    if (m_now().date() != m_day)
+        regroup();
+    else
+        waitForMidnight();
+}
+
 void ConversationListModel::waitForMidnight()
 {
+    constexpr qint64 kLongestWait_ms = 600'000;  // a clock may be set, and a timer stands still while a computer sleeps
     const QDateTime now = m_now();
-    m_midnight.start(
-        int(std::clamp<qint64>(now.msecsTo(now.date().addDays(1).startOfDay()) + 500, 500, 25 * 3600 * 1000)));
+    m_day = now.date();
+    m_midnight.start(int(std::clamp<qint64>(now.msecsTo(m_day.addDays(1).startOfDay()) + 500, 500, kLongestWait_ms)));
 }

@@ -109,6 +109,7 @@ private:
     QStringList idsWhere(const std::function<bool(const ConversationHeader&)>& wanted) const;
     void change(int row, const ConversationHeader& header);
     void changed(int row, const QList<int>& roles);
+    void lookAtTheDay();
     void waitForMidnight();
     Row made(const ConversationHeader& header) const;
     QString section(const ConversationHeader& header) const;
@@ -120,5 +121,6 @@ private:
     QHash<QString, ConversationActivity::Value> m_activities;  // of those that do something
     QSet<QString> m_trashed;                                   // whatever is still saved of them
     QString m_current;
+    QDate m_day;  // by which they are grouped
     QTimer m_midnight;
 };

@@ -58,12 +58,18 @@ void ConversationsController::setSearchText(const QString& text)
     if (m_searchText == text)
         return;
     m_searchText = text;
-    stopSearch();  // nobody wants what it finds
+    stopSearch();  // nobody wants what it finds; where it had not ended, one goes on to look, for other words
     Q_EMIT searchTextChanged();
     if (text.trimmed().isEmpty())
         search();  // the list comes back at once
     else
         m_searchTimer.start();
+}
+
+void ConversationsController::searchNow()
+{
+    if (m_searchTimer.isActive())
+        search();
 }
 
 void ConversationsController::search()
@@ -76,23 +82,28 @@ void ConversationsController::search()
         m_results.show({});
         if (std::exchange(m_searching, false))
             Q_EMIT searchingChanged();
+        setLooking(false);
         return;
     }
     m_search.emplace();
     m_store.search(m_searchText, kMostHits, m_search->get_token(),
                    [this](const QList<SearchHit>& hits) { onFound(hits); });
     if (m_search)
-        Q_EMIT lookingChanged();
+        setLooking(m_foundFor != m_searchText);
 }
 
 void ConversationsController::stopSearch()
 {
     m_searchAgain = false;
-    if (!m_search)
-        return;
-    m_search->request_stop();
+    if (m_search)
+        m_search->request_stop();
     m_search.reset();
-    Q_EMIT lookingChanged();
+}
+
+void ConversationsController::setLooking(bool looking)
+{
+    if (std::exchange(m_looking, looking) != looking)
+        Q_EMIT lookingChanged();
 }
 
 void ConversationsController::onFound(const QList<SearchHit>& hits)
@@ -105,7 +116,7 @@ void ConversationsController::onFound(const QList<SearchHit>& hits)
     }
     if (!std::exchange(m_searching, true))
         Q_EMIT searchingChanged();
-    Q_EMIT lookingChanged();
+    setLooking(false);
     if (std::exchange(m_searchAgain, false))
         m_searchTimer.start();
 }

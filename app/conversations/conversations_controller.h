@@ -50,8 +50,8 @@ public:
     SearchModel* results() { return &m_results; }
     QString searchText() const { return m_searchText; }
     void setSearchText(const QString& text);
-    bool searching() const { return m_searching; }                           // `results` is what to show
-    bool looking() const { return m_search && m_foundFor != m_searchText; }  // other words than those of `results`
+    bool searching() const { return m_searching; }  // `results` is what to show
+    bool looking() const { return m_looking; }      // texts are read for other words than those of `results`
     QString undoTitle() const { return m_trash.isEmpty() ? QString() : m_trash.last().title; }
     bool canUndo() const { return !m_trash.isEmpty(); }
     bool undoIsFolder() const { return canUndo() && m_trash.last().id.isEmpty(); }
@@ -60,6 +60,7 @@ public:
     bool busy() const { return m_busy; }  // a file is being written or read
     bool importing() const { return m_import != nullptr; }
 
+    Q_INVOKABLE void searchNow();  // what has been typed, without waiting for more
     /// Opens a conversation; with a message, at the place of the words that `excerpt` marks (see SearchModel).
     Q_INVOKABLE void open(const QString& conversation, const QString& message = {}, const QString& excerpt = {});
     Q_INVOKABLE void openNew();
@@ -116,6 +117,7 @@ private:
 
     void search();
     void stopSearch();
+    void setLooking(bool looking);
     void onFound(const QList<SearchHit>& hits);
     void offerUndo(const Removed& removed);
     void startExport(const QStringList& conversations, Format format, const QString& path);
@@ -128,7 +130,7 @@ private:
     SearchModel m_results;
     QList<SearchHit> m_hits;           // what it shows
     QString m_searchText, m_foundFor;  // m_hits was found for the latter
-    bool m_searching = false;
+    bool m_searching = false, m_looking = false;
     QTimer m_searchTimer;
     std::optional<std::stop_source> m_search;  // of the one that has not come back
     bool m_searchAgain = false;                // there may be more by then

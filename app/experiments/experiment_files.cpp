@@ -10,6 +10,8 @@
 
 namespace {
 
+constexpr const char* kGuideName = QT_TRANSLATE_NOOP("Experiments", "Spillway guide");  // as its file says, too
+
 /// Gives files with the same title different ones, since a run knows a model by its title.
 void markNamesakes(QList<ExperimentDraft::Candidate>& files)
 {
@@ -36,14 +38,21 @@ QList<ExperimentDraft::Candidate> experimentFiles(const ModelFacts& open, const 
         known.insert(id);
         files.append({{title, path, {}, experts > 0, contextTokens}, detail});
     };
-    if (open.known() && open.server.isEmpty())  // what is measured runs here
+    const QFileInfo guideFile(guide);
+    const bool hasGuide = guideFile.isFile();
+    const auto isCopyOfGuide = [&](const ModelFacts& facts) {
+        return hasGuide && facts.name == QLatin1String(kGuideName) && qint64(facts.fileBytes) == guideFile.size();
+    };
+    const bool openIsListed = open.known() && open.server.isEmpty();  // what is measured runs here
+    if (openIsListed)
         add(openId, open.name, open.path, open.experts, open.contextTokens,
             QCoreApplication::translate("Experiments", "open in the conversation"));
-    if (QFileInfo(guide).isFile())
-        add(guide, QCoreApplication::translate("Experiments", "Spillway guide"), guide, 0, 0,
+    if (hasGuide && !(openIsListed && isCopyOfGuide(open)))
+        add(guide, QCoreApplication::translate("Experiments", kGuideName), guide, 0, 0,
             QCoreApplication::translate("Experiments", "the small model that comes with Spillway"));
     for (const ModelEntry& entry : found)
-        add(entry.id, entry.title, entry.path, entry.info.experts, entry.info.context_tokens, entry.shownPath());
+        if (!isCopyOfGuide(entry.facts))
+            add(entry.id, entry.title, entry.path, entry.info.experts, entry.info.context_tokens, entry.shownPath());
     markNamesakes(files);
     return files;
 }

@@ -698,6 +698,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Die Dateien werden noch gelesen.</translation>
     </message>
     <message>
+        <source>What was copied is a picture, and pictures cannot be read yet.</source>
+        <translation>Kopiert wurde ein Bild, und Bilder können noch nicht gelesen werden.</translation>
+    </message>
+    <message>
         <source>Pasted text.txt</source>
         <translation>Eingefügter Text.txt</translation>
     </message>
@@ -919,6 +923,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Conversations</source>
         <translation>Gespräche</translation>
+    </message>
+    <message>
+        <source>Searching</source>
+        <translation>Suche läuft</translation>
     </message>
     <message>
         <source>No conversations yet</source>

@@ -13,6 +13,7 @@
 #include <QEventLoop>
 #include <QFile>
 #include <QGuiApplication>
+#include <QImage>
 #include <QMimeData>
 #include <QQmlEngine>
 #include <QQuickWindow>
@@ -446,6 +447,14 @@ QQuickItem* Bench::seen(QQuickItem* item, const QString& name) const
     return nullptr;
 }
 
+void Bench::holdKey(QQuickItem* item, int key) const
+{
+    constexpr int kRepeats = 5;
+    for (int i = 0; i <= kRepeats; ++i)
+        QTest::simulateEvent(item->window(), true, key, {}, {}, i > 0);
+    QTest::simulateEvent(item->window(), false, key, {}, {}, false);
+}
+
 void Bench::nextFrame(QQuickItem* item) const
 {
     QQuickWindow* const window = item->window();
@@ -613,6 +622,13 @@ void Bench::copy(const QString& text, const QList<QUrl>& files)
     if (!files.isEmpty())
         held->setUrls(files);
     QGuiApplication::clipboard()->setMimeData(held.release());
+}
+
+void Bench::copyPicture()
+{
+    QImage picture(2, 2, QImage::Format_RGB32);
+    picture.fill(Qt::red);
+    QGuiApplication::clipboard()->setImage(picture);
 }
 
 int Bench::dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const

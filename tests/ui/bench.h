@@ -133,10 +133,13 @@ public:
     /// Returns what is in a file, byte for byte as Latin 1.
     Q_INVOKABLE QString textOf(const QUrl& file) const;
     Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});
+    Q_INVOKABLE void copyPicture();
     /// Drops files on the middle of an item, as a file manager does that would rather move them; the action that was
     /// accepted. `actions`: all that it can do.
     Q_INVOKABLE int dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const;
 
+    /// Holds a key in the item's window until it has been repeated a few times.
+    Q_INVOKABLE void holdKey(QQuickItem* item, int key) const;
     /// Waits until the item's window has drawn once more: whatever had to be put in its place before is there then.
     Q_INVOKABLE void nextFrame(QQuickItem* item) const;
     /// As Qt's findChild(), which walks the tree in JavaScript, and item by item: most of the time of some tests was

@@ -4,7 +4,10 @@
 #include "tests/ui/memory_folder.h"
 
 #include <QDateTime>
+#include <QThreadPool>
 #include <QUrl>
+
+#include <utility>
 
 void ConversationsBench::reset(const QVariantList& conversations)
 {
@@ -43,6 +46,7 @@ void ConversationsBench::reset(const QVariantList& conversations)
 
 void ConversationsBench::clear()
 {
+    holdSearches(false);
     m_controller.reset();
     m_store.reset();
     m_opened.clear();
@@ -72,4 +76,14 @@ QString ConversationsBench::title(const QString& id) const
 QString ConversationsBench::file(const QString& name) const
 {
     return QUrl::fromLocalFile(m_folder->filePath(name)).toString();
+}
+
+void ConversationsBench::holdSearches(bool held)
+{
+    m_gate->release(std::exchange(m_waiting, 0));
+    if (!held)
+        return;
+    m_waiting = QThreadPool::globalInstance()->maxThreadCount();
+    for (int i = 0; i < m_waiting; ++i)
+        QThreadPool::globalInstance()->start([gate = m_gate] { gate->acquire(); });
 }

@@ -5,6 +5,7 @@
 #include "app/store/conversation_store.h"
 
 #include <QObject>
+#include <QSemaphore>
 #include <QTemporaryDir>
 #include <QVariantList>
 
@@ -33,6 +34,8 @@ public:
     Q_INVOKABLE void setActivity(const QString& id, int activity);
     Q_INVOKABLE QString title(const QString& id) const;
     Q_INVOKABLE QString file(const QString& name) const;  // its URL in the test's folder
+    /// Lets no search that reads texts begin until it is called with false, or the test is over.
+    Q_INVOKABLE void holdSearches(bool held);
 
 Q_SIGNALS:
     void changed();
@@ -45,4 +48,6 @@ private:
     QStringList m_opened;
     QString m_message;
     int m_news = 0;
+    const std::shared_ptr<QSemaphore> m_gate = std::make_shared<QSemaphore>();
+    int m_waiting = 0;  // threads of the pool, before it
 };

@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui.Theme
 
 Item {
     id: root
@@ -53,6 +54,17 @@ Item {
             keyClick(Qt.Key_Delete);
             tryCompare(Bench.composer.attachments, "count", 0);
             tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_enter_on_the_button_of_a_chip_removes_it() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add([Bench.file("a.txt", "a")]);
+            tryVerify(() => !Bench.composer.counting);
+            seen(part("draftChip0"), "removeAttachment").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Return);
+            compare(Bench.composer.attachments.count, 0);
+            verify(!part("draftAttachmentText").visible);
         }
 
         function test_a_chip_shows_what_the_model_reads() {
@@ -211,6 +223,22 @@ Item {
             compare(part("composerField").text, "");
         }
 
+        function test_a_pasted_picture_is_refused_with_a_sentence() {
+            makeWindow();
+            openModel();
+            type("look");
+            Bench.copyPicture();
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            const notice = part("attachmentNotice");
+            tryCompare(notice, "visible", true);
+            compare(notice.sentence, "What was copied is a picture, and pictures cannot be read yet.");
+            compare(part("composerField").text, "look");
+            compare(Bench.composer.attachments.count, 0);
+            keyClick(Qt.Key_Return); // the words can be sent nevertheless
+            tryVerify(() => Bench.chat.messages.count === 2);
+            verify(!notice.visible);
+        }
+
         function test_a_short_paste_is_text() {
             makeWindow();
             openModel();
@@ -236,6 +264,43 @@ Item {
         }
 
         // With each key in it Qt lays the whole paragraph out anew.
+        function test_a_notice_is_read_at_large_text_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            makeWindow();
+            openModel();
+            Bench.copy("word ".repeat(5000));
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            const notice = part("pasteNotice");
+            tryCompare(notice, "visible", true);
+            const sentence = findChild(notice, "noticeSentence"), action = findChild(notice, "noticeAction"), dismiss = findChild(notice, "noticeDismiss");
+            const right = item => item.mapToItem(notice, item.width, 0).x;
+            tryVerify(() => sentence.width > notice.width / 2 && sentence.contentWidth <= sentence.width, 5000, sentence.width);
+            verify(right(action) <= notice.width && right(dismiss) <= notice.width);
+            verify(action.mapToItem(notice, 0, 0).y >= sentence.y + sentence.height);
+            verify(action.mapToItem(notice, 0, action.height).y <= notice.height);
+            verify(!action.contentItem.truncated && action.contentItem.contentWidth <= action.availableWidth);
+            Theme.scale = 1;
+            parent.width = 1024;
+            tryVerify(() => right(sentence) <= action.mapToItem(notice, 0, 0).x); // where there is room, in one line
+            verify(action.mapToItem(notice, 0, 0).y < sentence.mapToItem(notice, 0, sentence.height).y);
+        }
+
+        function test_several_errors_are_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add(["file:///nowhere/a.txt", "file:///nowhere/b.txt"]);
+            tryVerify(() => part("failedFiles").visible);
+            const dismiss = part("dismissFailed");
+            tryVerify(() => dismiss.mapToItem(part("composer"), dismiss.width, 0).x <= part("composer").width);
+            click(dismiss);
+            tryCompare(Bench.composer.attachments, "count", 0);
+            Theme.scale = 1;
+            parent.width = 1024;
+        }
+
         function test_a_long_paragraph_becomes_a_file() {
             makeWindow();
             openModel();

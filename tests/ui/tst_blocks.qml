@@ -209,6 +209,20 @@ Item {
             tryVerify(() => findChild(message(), "mathsBlock").overflows);
             checkSideways(findChild(message(), "mathsBlock"), view);
         }
+        function test_wide_blocks_move_by_keys() {
+            answer("```js\nconst a = 1; " + "very_long ".repeat(60) + "\n```\n\n|" + " a wide column |".repeat(12) + "\n|" + "---|".repeat(12) + "\n|" + " with words in it |".repeat(12));
+            const code = inAnswer("codeFlick"), table = inAnswer("tableBlock");
+            tryVerify(() => code.overflows && table.overflows);
+            message().forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Right);
+            keyClick(Qt.Key_Right);
+            compare([code.contentX, table.contentX], [120, 120]);
+            keyClick(Qt.Key_Left);
+            compare([code.contentX, table.contentX], [60, 60]);
+            for (let i = 0; i < 100; ++i)
+                keyClick(Qt.Key_Right);
+            compare([code.contentX, table.contentX], [code.contentWidth - code.width, table.contentWidth - table.width]);
+        }
         function test_what_fits_has_no_bar() {
             answer("```js\nlet a\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |");
             for (const name of ["codeFlick", "tableBlock"]) {

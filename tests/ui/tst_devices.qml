@@ -145,6 +145,46 @@ Item {
             parent.width = 1240;
         }
 
+        function test_the_offer_has_room_data() {
+            return [{ tag: "usual text", scale: 1 }, { tag: "large text", scale: 2 }];
+        }
+        function test_the_offer_has_room(data) {
+            Theme.scale = data.scale;
+            parent.width = 640;
+            open();
+            const button = part("tryDevice"), row = button.parent, note = part("tryNote"), words = button.contentItem;
+            tryCompare(button, "visible", true);
+            for (const text of [button.text, "Mit einem kleinen Grafikspeicher ausprobieren"]) {
+                button.text = text;
+                waitForRendering(button);
+                compare(words.lineCount > 1, data.scale > 1);
+                verify(words.contentWidth <= button.availableWidth && words.contentHeight <= button.availableHeight);
+                verify(button.height - words.contentHeight < Theme.px(30), "more is reserved than it takes");
+                verify(row.x >= 0 && row.x + row.width <= part("tryDeviceCard").width);
+                verify(row.y + row.height <= note.y);
+                verify(part("dismissOffer").x >= button.width);
+            }
+            Theme.scale = 1;
+            parent.width = 1240;
+        }
+
+        function test_the_offer_is_reached_in_a_low_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            open();
+            const button = part("tryDevice"), greeting = part("greeting");
+            const top = () => button.mapToItem(greeting, 0, 0).y;
+            tryVerify(() => top() + button.height > greeting.height);
+            for (let stops = 0; !button.activeFocus && stops < 40; ++stops)
+                keyClick(Qt.Key_Tab);
+            verify(button.activeFocus);
+            verify(top() >= 0 && top() + button.height <= greeting.height);
+            Theme.scale = 1;
+            parent.width = 1240;
+            parent.height = 760;
+        }
+
         function test_nothing_is_offered_where_there_is_a_gpu() {
             open(gpu);
             tryCompare(part("deviceBox"), "count", 3);

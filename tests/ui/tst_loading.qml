@@ -5,6 +5,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -102,6 +103,42 @@ Item {
             }
         }
 
+        // The smallest window at the largest text, with the longer words that the card has while something is answered.
+        function test_an_offer_is_reached_in_a_small_window_data() {
+            return [{ tag: "before the first word", card: "modelCard" }, { tag: "below the messages", card: "dockedModelCard" }];
+        }
+        function test_an_offer_is_reached_in_a_small_window(data) {
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            if (data.card === "dockedModelCard") {
+                openModel();
+                ask("hello");
+                tryCompare(part("phase"), "text", "Answering");
+            }
+            Bench.models.open("file:///models/other.gguf");
+            const card = part(data.card), load = findChild(card, "load"), cancel = findChild(card, "cancelLoad");
+            load.text = "Anhalten und laden";
+            let view = card;
+            while (view.contentY === undefined)
+                view = view.parent; // which scrolls
+            const seenWhole = item => {
+                const at = item.mapToItem(view, 0, 0);
+                return at.x >= 0 && at.x + item.width <= view.width && at.y >= 0 && at.y + item.height <= view.height;
+            };
+            tryVerify(() => load.activeFocus);
+            tryVerify(() => seenWhole(load) && seenWhole(cancel));
+            const line = part("statusLine");
+            verify(line.mapToItem(shell, 0, line.height).y <= shell.height);
+            verify(load.contentItem.contentWidth <= load.availableWidth);
+            click(load);
+            tryVerify(() => Bench.models.current.name === "other");
+            Theme.scale = 1;
+            parent.width = 1024;
+            parent.height = 640;
+        }
+
         function pages() {
             return ["Models", "Settings", "Log", "About", "Experiments"].map(name => ({ tag: name, page: PageName[name] }));
         }
@@ -173,6 +210,40 @@ Item {
             tryVerify(() => Bench.models.phase === ModelController.Idle);
             tryCompare(part("emptyState"), "visible", true);
             verify(part("composerField").activeFocus); // where something is written, writing goes on
+        }
+
+        // A model comes when it comes: what is typed meanwhile stays where it is typed.
+        function test_the_keyboard_stays_where_one_writes_data() {
+            return [{ tag: "in the search", field: "searchField" }, { tag: "in a message", field: "editField" },
+                    { tag: "in the settings", field: "number" }];
+        }
+        function test_the_keyboard_stays_where_one_writes(data) {
+            makeWindow();
+            openModel();
+            ask("first");
+            tryVerify(() => !Bench.chat.turn.busy);
+            Bench.script({ loadMs: 60000 });
+            Bench.models.reload();
+            tryCompare(Bench.models, "phase", ModelController.Loading);
+            let field;
+            if (data.field === "searchField") {
+                keyClick(Qt.Key_K, Qt.ControlModifier);
+                field = part("searchField");
+            } else if (data.field === "editField") {
+                keyClick(Qt.Key_Up); // in the empty composer
+                tryVerify(() => messagePart("editField", 0));
+                field = messagePart("editField", 0);
+            } else {
+                keyClick(Qt.Key_Comma, Qt.ControlModifier);
+                tryVerify(() => findChild(shell, "settingsPage"));
+                field = findChild(part("settingsPage"), data.field).contentItem;
+                field.forceActiveFocus(Qt.TabFocusReason);
+            }
+            tryCompare(field, "activeFocus", true);
+            Bench.models.cancel();
+            tryCompare(Bench.models, "phase", ModelController.Idle);
+            wait(50);
+            verify(field.activeFocus);
         }
 
         function test_what_cannot_run() {

@@ -4,6 +4,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -52,6 +53,29 @@ Item {
             tryCompare(part("noModelsPicture"), "visible", false);
             parent.height = 640;
             tryCompare(part("noModelsPicture"), "visible", true);
+        }
+
+        function test_empty_state_at_large_text_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            showModels([]);
+            tryCompare(part("noModels"), "visible", true);
+            const view = part("noModels").parent.parent, page = part("modelsPage");
+            for (const name of ["emptyAddFolder", "emptyOpenFile"]) {
+                const button = part(name);
+                for (let stops = 0; !button.activeFocus && stops < 40; ++stops)
+                    keyClick(Qt.Key_Tab);
+                verify(button.activeFocus, name);
+                const at = button.mapToItem(view, 0, 0);
+                verify(at.x >= 0 && at.x + button.width <= view.width, name);
+                verify(at.y >= 0 && at.y + button.height <= view.height, name);
+            }
+            const last = part("rescan");
+            verify(last.mapToItem(page, last.width, 0).x <= page.width);
+            Theme.scale = 1;
+            parent.width = 1024;
+            parent.height = 640;
         }
 
         function test_rows_say_what_they_are() {
@@ -209,6 +233,24 @@ Item {
             keyClick(Qt.Key_Return);
             tryCompare(part("catalogueError"), "visible", true);
             compare(Bench.catalogue.error, "The file ends inside the GGUF header.");
+            verify(!Bench.models.current.known);
+        }
+
+        // Enter means the button that has the keyboard, and not the row that it is in.
+        function test_enter_on_a_button_of_a_row() {
+            showModels(["tiny.gguf"]);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => row(0).unfolded && findChild(row(0), "copyPath"));
+            for (const key of [Qt.Key_Return, Qt.Key_Enter]) {
+                Bench.copy("something else");
+                const button = findChild(row(0), "copyPath");
+                button.forceActiveFocus(Qt.TabFocusReason);
+                keyClick(key);
+                verify(Bench.clipboard().endsWith("tiny.gguf"), Bench.clipboard());
+            }
+            wait(50);
+            compare(Bench.models.phase, ModelController.Idle);
             verify(!Bench.models.current.known);
         }
 

@@ -5,6 +5,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -55,6 +56,21 @@ Item {
                 bottom = line[0].y + line[0].height;
             }
             compare(chips.height, bottom);
+        }
+
+        function test_a_question_is_read_whole_at_large_text() {
+            Theme.scale = 2;
+            parent.width = 640;
+            openGuide();
+            const chips = part("questionChips");
+            for (let i = 0; i < 4; ++i) {
+                const chip = part("question" + i);
+                tryVerify(() => chip.width > 0 && chip.width <= chips.width);
+                verify(!chip.contentItem.truncated);
+                verify(chip.contentItem.contentWidth <= chip.availableWidth && chip.contentItem.contentHeight <= chip.availableHeight);
+            }
+            Theme.scale = 1;
+            parent.width = 1024;
         }
 
         function test_the_keyboard_asks() {

@@ -55,6 +55,19 @@ Item {
             compare(row(0).title, "second question");
         }
 
+        function test_del_that_is_held_deletes_one() {
+            makeWindow({ text: "yes" });
+            openModel();
+            for (const question of ["first", "second", "third"]) {
+                say(question);
+                keyClick(Qt.Key_N, Qt.ControlModifier);
+            }
+            tryCompare(Bench.conversations.list, "count", 3);
+            click(row(1));
+            Bench.holdKey(shell, Qt.Key_Delete);
+            compare(Bench.conversations.list.count, 2);
+        }
+
         // In a narrow window the column goes with the click, and comes back with the way to undo it.
         function test_del_after_a_click_in_a_narrow_window() {
             two();

@@ -28,7 +28,7 @@ Item {
             makeWindow();
             const empty = part("emptyState");
             verify(part("emptyPicture").visible);
-            const inside = () => empty.y >= 0 && empty.y + empty.implicitHeight <= empty.parent.height;
+            const inside = () => empty.y >= 0 && empty.y + empty.implicitHeight <= part("greeting").height;
             tryVerify(inside);
             shell.anchors.fill = undefined;
             shell.width = 640;
@@ -41,6 +41,30 @@ Item {
             Bench.models.openDropped(["file:///pictures/cat.png"]);
             tryCompare(part("modelError"), "visible", true);
             tryVerify(inside);
+        }
+
+        function test_the_greeting_scrolls_where_there_is_no_room() {
+            makeWindow();
+            Theme.scale = 2;
+            parent.width = 640;
+            parent.height = 480;
+            const greeting = part("greeting");
+            const seenWhole = item => {
+                const top = item.mapToItem(greeting, 0, 0).y;
+                return item.visible && top >= 0 && top + item.height <= greeting.height;
+            };
+            compare(Bench.focusName(shell), "openModel");
+            tryVerify(() => seenWhole(part("openModel")));
+            const guide = part("openGuide");
+            verify(guide.visible && !seenWhole(guide));
+            keyClick(Qt.Key_Tab);
+            verify(guide.activeFocus);
+            verify(seenWhole(guide));
+            verify(guide.width <= greeting.width && !guide.contentItem.truncated);
+            verify(guide.contentItem.contentWidth <= guide.availableWidth && guide.contentItem.contentHeight <= guide.availableHeight);
+            Theme.scale = 1;
+            parent.width = 1024;
+            parent.height = 640;
         }
 
         function test_base_model() {

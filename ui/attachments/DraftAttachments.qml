@@ -24,14 +24,19 @@ Flow {
     Accessible.role: Accessible.List
     Accessible.name: qsTr("Files to send")
 
-    Row {
+    Flow {
         objectName: "failedFiles"
+        width: Math.min(root.width, Math.ceil(said.implicitWidth) + unfold.implicitWidth + dismiss.implicitWidth + 2 * spacing)
         spacing: Theme.gapSmall
         visible: root.folds
 
         Text {
-            height: parent.height
+            id: said
+
+            width: Math.min(implicitWidth, root.width)
+            height: Math.max(implicitHeight, unfold.height)
             verticalAlignment: Text.AlignVCenter
+            wrapMode: Text.Wrap
             text: qsTr("%1 files cannot be attached.").arg(Format.count(root.attachments.failed))
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall
@@ -41,11 +46,15 @@ Flow {
             Accessible.name: text
         }
         ActionButton {
+            id: unfold
+
             objectName: "unfoldFailed"
             text: root.unfolded ? qsTr("Hide why") : qsTr("Show why")
             onClicked: root.unfolded = !root.unfolded
         }
         ActionButton {
+            id: dismiss
+
             objectName: "dismissFailed"
             text: qsTr("Dismiss")
             onClicked: {

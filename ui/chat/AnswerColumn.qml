@@ -121,7 +121,6 @@ Item {
             text: qsTr("Keep this one")
             Accessible.name: qsTr("Keep this one: version %1").arg(Format.count(root.version))
             onClicked: root.chat.comparison.keep(root.messageId)
-            Keys.onReturnPressed: clicked()
         }
     }
 }

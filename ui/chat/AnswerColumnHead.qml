@@ -17,7 +17,6 @@ Item {
         anchors.right: parent?.right
         size: Theme.px(30)
         pictureSize: Theme.px(17)
-        Keys.onReturnPressed: clicked()
     }
 
     implicitHeight: Theme.px(30)

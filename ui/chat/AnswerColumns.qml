@@ -80,7 +80,6 @@ FocusScope {
                 size: Theme.px(32)
                 pictureSize: Theme.px(18)
                 onClicked: root.chat.comparison.close()
-                Keys.onReturnPressed: clicked()
             }
         }
         ListView {

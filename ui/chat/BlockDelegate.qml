@@ -34,6 +34,12 @@ Item {
     signal linkRequested(string link)
     signal moreRequested
 
+    // Scrolls what is wider than the page; other blocks have nothing to scroll.
+    function scrollSideways(distance: real) {
+        (body.item as SidewaysView)?.scrollSideways(distance);
+        (body.item as CodeBlock)?.scrollSideways(distance);
+    }
+
     readonly property int inset: Math.min(indent, 8) * Theme.px(26)
     readonly property int bars: Math.min(quotes, 6)
     readonly property bool joined: continues && kind === BlockModel.Code // drawn as one with what is above

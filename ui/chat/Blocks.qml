@@ -23,6 +23,11 @@ Column {
         return item ? item.y + share * item.height : 0;
     }
 
+    function scrollSideways(distance) {
+        for (let i = 0; i < repeater.count; ++i)
+            (repeater.itemAt(i) as BlockDelegate)?.scrollSideways(distance);
+    }
+
     objectName: "blocks"
 
     Repeater {

@@ -2,8 +2,6 @@
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
-import Spillway.Ui.Components
-import Spillway.Ui.Models
 import Spillway.Ui.Monitor
 import Spillway.Ui.Theme
 import Spillway.Ui.Tuning
@@ -36,10 +34,10 @@ FocusScope {
 
     // A model that is offered is a question; while one is read or loaded, the message can be written.
     function takeFocus() {
-        if (offered)
-            (blank ? card : dockedCard).takeFocus();
-        else if (blank && !opening && !models.current.known && !writing.wanted)
-            empty.takeFocus();
+        if (blank && (offered || (!opening && !models.current.known && !writing.wanted)))
+            greeting.takeFocus();
+        else if (offered)
+            head.takeFocus();
         else
             writing.takeFocus();
     }
@@ -64,8 +62,22 @@ FocusScope {
         list.editLast();
     }
 
-    onOpeningChanged: takeFocus()
-    Component.onCompleted: takeFocus()
+    // What the keyboard was on may go with the phase of the model. What is done elsewhere, or written in a message, goes
+    // on.
+    function followPhase() {
+        if (!root)
+            return; // the page is going
+        const here = root.Window.active ? root.activeFocus : root.focus && !root.popupOpen;
+        if (!here || list.writing)
+            return;
+        root.takeFocus();
+        settling.restart();
+    }
+
+    Component.onCompleted: {
+        takeFocus();
+        settling.start();
+    }
     function type(text: string) {
         if (models.current.known || opening)
             writing.type(text);
@@ -79,11 +91,22 @@ FocusScope {
         event.accepted = typed;
     }
 
+    // What has just come into sight with the keyboard on it is laid out a frame later.
+    Timer {
+        id: settling
+
+        interval: 50
+        onTriggered: {
+            greeting.reveal(root.Window.activeFocusItem);
+            head.reveal(root.Window.activeFocusItem);
+        }
+    }
     Connections {
         target: root.models
 
         function onPhaseChanged() {
-            root.takeFocus();
+            // When all that shows the phase has heard of it.
+            Qt.callLater(root.followPhase); // qmllint disable
         }
     }
 
@@ -123,59 +146,24 @@ FocusScope {
                 }
             }
             // qmllint enable unqualified
-            EmptyState {
-                id: empty
+            Greeting {
+                id: greeting
 
-                objectName: "emptyState"
-                anchors.centerIn: parent
-                width: root.columnWidth
-                visible: root.blank && !root.opening && !root.models.current.known
-                room: parent.height
+                objectName: "greeting"
+                anchors.fill: parent
+                visible: root.blank
+                chat: root.chat
+                models: root.models
+                devices: root.devices
+                servers: root.servers
+                columnWidth: root.columnWidth
                 hasGuide: root.hasGuide
+                offersQuestions: root.guideOpen && !writing.wanted
                 onOpenRequested: root.openRequested()
                 onGuideRequested: root.guideRequested()
-            }
-            ColumnLayout {
-                anchors.horizontalCenter: parent.horizontalCenter
-                y: Math.max(0, (parent.height - height) / 2) // its beginning is seen where there is no room for all
-                width: root.columnWidth
-                visible: root.blank && !root.opening && root.models.current.known
-                spacing: Theme.gapLarge
-
-                ReadyState {
-                    objectName: "readyState"
-                    Layout.fillWidth: true
-                    facts: root.models.current
-                    continuesText: root.chat.continuesText
-                    servers: root.servers
-                }
-                QuestionChips {
-                    objectName: "questionChips"
-                    Layout.fillWidth: true
-                    Layout.maximumWidth: Theme.px(560)
-                    Layout.alignment: Qt.AlignHCenter
-                    visible: root.guideOpen && !writing.wanted
-                    onAsked: question => writing.ask(question)
-                }
-                TryDevice {
-                    objectName: "tryDeviceCard"
-                    Layout.fillWidth: true
-                    Layout.maximumWidth: Theme.px(520)
-                    Layout.alignment: Qt.AlignHCenter
-                    visible: wanted && root.models.current.server === "" // it is of this machine
-                    devices: root.devices
-                }
-            }
-
-            ModelCard {
-                id: card
-
-                objectName: "modelCard"
-                anchors.centerIn: parent
-                width: Math.min(implicitWidth, root.columnWidth)
-                visible: root.blank && root.opening
-                models: root.models
-                answering: root.chat.turn.busy
+                onAsked: question => writing.ask(question)
+                onHeightChanged: settling.restart()
+                onContentHeightChanged: settling.restart()
             }
         }
 
@@ -187,34 +175,14 @@ FocusScope {
             Layout.bottomMargin: 12
             spacing: Theme.gapSmall
 
-            ModelCard {
-                id: dockedCard
+            ComposerHead {
+                id: head
 
-                objectName: "dockedModelCard"
                 Layout.fillWidth: true
-                visible: !root.blank && root.opening
-                models: root.models
-                answering: root.chat.turn.busy
-            }
-            ModelError {
-                objectName: "modelError"
-                Layout.fillWidth: true
-                visible: wanted
-                models: root.models
-            }
-            Notice {
-                objectName: "warnings"
-                Layout.fillWidth: true
-                visible: root.chat.warnings !== ""
-                kind: Notice.Warning
-                sentence: root.chat.warnings
-                onDismissRequested: root.chat.dismissWarnings()
-            }
-            ContextNotice {
-                objectName: "contextNotice"
-                Layout.fillWidth: true
-                visible: wanted
                 chat: root.chat
+                models: root.models
+                offering: !root.blank && root.opening
+                tallest: Math.max(root.height / 3, root.height - Theme.px(150)) // the others keep their room
                 onNewRequested: root.newRequested()
                 onEditRequested: root.editLast()
             }

@@ -16,6 +16,10 @@ Rectangle {
 
     signal copyRequested
 
+    function scrollSideways(distance: real) {
+        flick.scrollSideways(distance);
+    }
+
     objectName: "codeBlock"
     implicitHeight: flick.implicitHeight + (first ? head.height : 0)
     radius: first ? Theme.radius : 0

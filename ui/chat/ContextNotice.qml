@@ -67,39 +67,46 @@ Rectangle {
             }
         }
         Flow {
+            id: choices
+
             Layout.fillWidth: true
             Layout.bottomMargin: Theme.gapTiny
             spacing: Theme.gapSmall
 
-            ActionButton {
+            WrappingButton {
                 objectName: "contextEdit"
+                room: choices.width
                 visible: root.tooLong
                 enabled: root.chat.turn.canSend
                 text: qsTr("Edit the message")
                 onClicked: root.editRequested()
             }
-            ActionButton {
+            WrappingButton {
                 objectName: "dropOldest"
+                room: choices.width
                 visible: root.wanted && !root.tooLong && root.chat.context.canDropOldest
                 text: qsTr("Leave out the oldest messages")
                 onClicked: root.chat.context.dropOldest()
             }
-            ActionButton {
+            WrappingButton {
                 readonly property int tokens: root.wanted ? root.chat.context.largerTokens : 0
 
                 objectName: "raiseContext"
+                room: choices.width
                 visible: tokens > 0
                 text: qsTr("Raise it to %1 tokens (up to %2)").arg(Format.count(tokens)).arg(Format.bytes(tokens > 0 ? root.chat.context.largerBytes : 0))
                 onClicked: root.chat.context.raise()
             }
-            ActionButton {
+            WrappingButton {
                 objectName: "contextStop"
+                room: choices.width
                 visible: root.chat.turn.busy
                 text: qsTr("Stop the answer")
                 onClicked: root.chat.turn.stop()
             }
-            ActionButton {
+            WrappingButton {
                 objectName: "contextNew"
+                room: choices.width
                 visible: !root.chat.turn.busy && !root.tooLong
                 text: qsTr("New conversation")
                 onClicked: root.newRequested()

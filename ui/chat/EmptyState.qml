@@ -1,5 +1,5 @@
 // Shows, before any model is open, what can be opened and how. In a low window the picture is left out first, then the
-// words.
+// words, and at last the title is smaller.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components
@@ -12,6 +12,7 @@ ColumnLayout {
     property bool hasGuide: false
 
     readonly property bool roomForWords: room >= Theme.px(350)
+    readonly property bool roomForHero: room >= Theme.px(220)
     readonly property bool roomForPicture: room >= Theme.px(460)
 
     signal openRequested
@@ -39,14 +40,14 @@ ColumnLayout {
         text: qsTr("Talk to a model on your own computer")
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
-        font.pixelSize: Theme.sizeHero
+        font.pixelSize: root.roomForHero ? Theme.sizeHero : Theme.sizeTitle
         font.weight: Font.DemiBold
         color: Theme.text
     }
     Text {
         visible: root.roomForWords
         Layout.fillWidth: true
-        Layout.maximumWidth: 520
+        Layout.maximumWidth: Theme.px(520)
         Layout.alignment: Qt.AlignHCenter
         horizontalAlignment: Text.AlignHCenter
         text: qsTr("Spillway runs GGUF models: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss and their kin. Nothing you type leaves this machine, unless you choose a model of a server.")
@@ -69,15 +70,14 @@ ColumnLayout {
         text: qsTr("Open a model")
         icon.source: "qrc:/icons/open.svg"
         onClicked: root.openRequested()
-        Keys.onReturnPressed: clicked()
     }
-    ActionButton {
+    WrappingButton {
         objectName: "openGuide"
         Layout.alignment: Qt.AlignHCenter
+        room: root.width
         visible: root.hasGuide
         text: qsTr("Open the guide, which is small and built in")
         onClicked: root.guideRequested()
-        Keys.onReturnPressed: clicked()
     }
     Text {
         visible: root.roomForWords

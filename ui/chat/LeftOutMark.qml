@@ -24,6 +24,11 @@ RowLayout {
     Text {
         id: words
 
+        objectName: "leftOutWords"
+        Layout.fillWidth: true
+        Layout.maximumWidth: Math.ceil(implicitWidth)
+        horizontalAlignment: Text.AlignHCenter
+        wrapMode: Text.Wrap
         text: root.messages === 1 ? qsTr("The message above is no longer given to the model")
                                   : qsTr("The %1 messages above are no longer given to the model").arg(Format.count(root.messages))
         textFormat: Text.PlainText

@@ -85,7 +85,6 @@ Row {
             versionsMenu.active = true;
             (versionsMenu.item as VersionsMenu).popup(0, height);
         }
-        Keys.onReturnPressed: clicked()
 
         // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
         // qmllint disable unqualified

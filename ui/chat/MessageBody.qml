@@ -37,6 +37,10 @@ Rectangle {
         return body.y + within;
     }
 
+    function scrollSideways(distance: real) {
+        blockColumn.scrollSideways(distance);
+    }
+
     implicitHeight: body.height + (mine ? 2 * Theme.gapSmall : 0)
     radius: Theme.radiusLarge
     color: mine ? Theme.sunken : "transparent"

@@ -66,6 +66,8 @@ Item {
     objectName: "message"
     implicitHeight: column.implicitHeight
     activeFocusOnTab: true
+    Keys.onLeftPressed: body.scrollSideways(-Theme.px(60))
+    Keys.onRightPressed: body.scrollSideways(Theme.px(60))
 
     Accessible.role: Accessible.ListItem
     Accessible.name: mine ? qsTr("You: %1").arg(beginning) : qsTr("Model: %1").arg(beginning)

@@ -14,6 +14,7 @@ FocusScope {
     property bool answering: false
     readonly property bool popupOpen: attachmentText.visible
     readonly property bool atLatest: view.pinned
+    readonly property bool writing: activeFocus && editing.message !== "" // a message is being edited
 
     signal leaveRequested // the keyboard has nothing to do here any more
 

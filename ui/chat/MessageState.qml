@@ -41,6 +41,7 @@ RowLayout {
             : root.chat.turn.queuePosition <= 1 ? qsTr("Waits for another conversation's answer")
             : qsTr("Waits for the answers of %1 conversations").arg(Format.count(root.chat.turn.queuePosition))
         textFormat: Text.PlainText
+        wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeBody
         color: Theme.textMuted
 

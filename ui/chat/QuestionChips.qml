@@ -26,15 +26,14 @@ CentredFlow {
     Repeater {
         model: root.questions
 
-        ActionButton {
+        WrappingButton {
             required property int index
             required property string modelData
 
             objectName: "question" + index
-            width: Math.min(implicitWidth, root.width)
+            room: root.width
             text: modelData
             onClicked: root.asked(modelData)
-            Keys.onReturnPressed: clicked()
         }
     }
 }

@@ -10,6 +10,7 @@ ColumnLayout {
     id: root
 
     required property DeviceController devices
+    required property int room // px of width that there are
 
     readonly property bool wanted: devices.offered || devices.tried
 
@@ -34,18 +35,19 @@ ColumnLayout {
         visible: root.devices.offered
         spacing: Theme.gapTiny
 
-        ActionButton {
+        WrappingButton {
             objectName: "tryDevice"
+            room: root.room - dismiss.implicitWidth - Theme.gapTiny
             text: qsTr("Try it with a small graphics memory")
             onClicked: root.devices.tryEmulated()
-            Keys.onReturnPressed: clicked()
         }
         IconButton {
+            id: dismiss
+
             objectName: "dismissOffer"
             name: qsTr("Do not offer this again")
             source: "qrc:/icons/close.svg"
             onClicked: root.devices.dismissOffer()
-            Keys.onReturnPressed: clicked()
         }
     }
     Text {

@@ -54,6 +54,5 @@ Row {
         name: qsTr("Compare the versions side by side")
         source: "qrc:/icons/columns.svg"
         onClicked: root.compareRequested()
-        Keys.onReturnPressed: clicked()
     }
 }

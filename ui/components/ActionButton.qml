@@ -32,6 +32,15 @@ Button {
 
     Accessible.name: root.text
     Accessible.onPressAction: root.clicked()
+    // Enter does what the space bar does, once, however long it is held.
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     background: Rectangle {
         radius: Theme.radiusSmall

@@ -77,7 +77,6 @@ Popup {
                 objectName: "confirmCancel"
                 text: qsTr("Cancel")
                 onClicked: root.close()
-                Keys.onReturnPressed: clicked()
             }
             ActionButton {
                 id: confirm
@@ -90,7 +89,6 @@ Popup {
                     root.close();
                     root.confirmed();
                 }
-                Keys.onReturnPressed: clicked()
             }
         }
     }

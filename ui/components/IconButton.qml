@@ -29,6 +29,15 @@ AbstractButton {
     Accessible.role: Accessible.Button
     Accessible.name: root.name
     Accessible.onPressAction: root.clicked()
+    // Enter does what the space bar does, once, however long it is held.
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     onClicked: used = true
     onTipChanged: used = false

@@ -15,6 +15,8 @@ Rectangle {
     property bool actionPrimary: false
     property bool dismissible: true
 
+    // Where the buttons would leave it too little room, they lie below the sentence.
+    readonly property bool narrow: actionText !== "" && width - action.implicitWidth - dismiss.implicitWidth < Theme.px(240)
     readonly property color ink: kind === Notice.Error ? Theme.danger : kind === Notice.Done ? Theme.accent : Theme.warning
 
     signal actionRequested
@@ -29,7 +31,7 @@ Rectangle {
     Accessible.role: Accessible.AlertMessage
     Accessible.name: root.sentence
 
-    RowLayout {
+    GridLayout {
         id: row
 
         anchors.fill: parent
@@ -37,9 +39,12 @@ Rectangle {
         anchors.rightMargin: Theme.gapSmall
         anchors.topMargin: Theme.gapSmall
         anchors.bottomMargin: Theme.gapSmall
-        spacing: Theme.gapSmall
+        columns: root.narrow ? 1 : 2
+        columnSpacing: Theme.gapSmall
+        rowSpacing: Theme.gapSmall
 
         Text {
+            objectName: "noticeSentence"
             Layout.fillWidth: true
             text: root.sentence
             textFormat: Text.PlainText
@@ -48,19 +53,35 @@ Rectangle {
             color: Theme.text
             Accessible.ignored: true
         }
-        ActionButton {
-            objectName: "noticeAction"
-            visible: root.actionText !== ""
-            primary: root.actionPrimary
-            text: root.actionText
-            onClicked: root.actionRequested()
-        }
-        IconButton {
-            objectName: "noticeDismiss"
-            visible: root.dismissible
-            name: qsTr("Dismiss")
-            source: "qrc:/icons/close.svg"
-            onClicked: root.dismissRequested()
+        RowLayout {
+            Layout.fillWidth: root.narrow
+            Layout.fillHeight: false
+            visible: root.actionText !== "" || root.dismissible
+            spacing: Theme.gapSmall
+
+            WrappingButton {
+                id: action
+
+                objectName: "noticeAction"
+                visible: root.actionText !== ""
+                room: root.width - Theme.gap - Theme.gapSmall - (root.dismissible ? dismiss.implicitWidth + Theme.gapSmall : 0)
+                primary: root.actionPrimary
+                text: root.actionText
+                onClicked: root.actionRequested()
+            }
+            Item {
+                Layout.fillWidth: true
+                visible: root.narrow
+            }
+            IconButton {
+                id: dismiss
+
+                objectName: "noticeDismiss"
+                visible: root.dismissible
+                name: qsTr("Dismiss")
+                source: "qrc:/icons/close.svg"
+                onClicked: root.dismissRequested()
+            }
         }
     }
 }

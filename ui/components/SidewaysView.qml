@@ -1,5 +1,5 @@
 // Scrolls what may be wider than the page, as code and tables are, sideways: by a bar that has room of its own below,
-// by Shift and the wheel, trackpad and finger. The page is scrolled over it as anywhere else.
+// by Shift and the wheel, trackpad and finger; what it is in may do so by keys. The page is scrolled over it as anywhere else.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -9,6 +9,10 @@ Flickable {
 
     required property real tall // height of what is in it
     readonly property bool overflows: contentWidth > width
+
+    function scrollSideways(distance: real) {
+        contentX = Math.max(0, Math.min(contentWidth - width, contentX + distance));
+    }
 
     implicitHeight: Math.ceil(tall) + (overflows ? bar.implicitHeight : 0)
     contentHeight: height

@@ -16,6 +16,7 @@ ToolTip {
         font: root.font
         color: Theme.ground
         textFormat: Text.PlainText
+        wrapMode: Text.Wrap
     }
     background: Rectangle {
         color: Theme.text

@@ -3,6 +3,7 @@
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 FocusScope {
@@ -49,6 +50,20 @@ FocusScope {
         enabled: root.conversations.canUndo && root.visible
         onActivated: root.conversations.undo()
     }
+    // A search that ends soon needs no sign.
+    Timer {
+        id: patience
+
+        property bool over: false
+
+        interval: 400
+        running: root.conversations.looking
+        onRunningChanged: {
+            if (running)
+                over = false;
+        }
+        onTriggered: over = true
+    }
     ConversationFiles {
         id: files
 
@@ -81,6 +96,7 @@ FocusScope {
                     list.forceActiveFocus(Qt.TabFocusReason);
             }
             onFirstRequested: {
+                root.conversations.searchNow();
                 if (!root.conversations.looking) // what is listed was found for other words
                     found.open(0);
             }
@@ -110,6 +126,17 @@ FocusScope {
                 conversations: root.conversations
                 onOpened: root.opened()
                 onUpRequested: search.forceActiveFocus(Qt.BacktabFocusReason)
+            }
+            // Between the words and the list, so that nothing moves.
+            ProgressLine {
+                objectName: "searchSign"
+                anchors.bottom: parent.top
+                anchors.bottomMargin: 2
+                width: parent.width - Theme.gapSmall
+                implicitHeight: Theme.px(3)
+                visible: root.conversations.looking && patience.over
+                indeterminate: true
+                Accessible.name: qsTr("Searching")
             }
             NothingHere {
                 objectName: "nothingYet"

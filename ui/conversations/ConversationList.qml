@@ -127,7 +127,10 @@ ListView {
         case Qt.Key_Left: unfoldAtKeyboard(false); break;
         case Qt.Key_Right: unfoldAtKeyboard(true); break;
         case Qt.Key_F2: renameAtKeyboard(); break;
-        case Qt.Key_Delete: removeAtKeyboard(); break;
+        case Qt.Key_Delete:
+            if (!event.isAutoRepeat) // held, it would delete one after another
+                removeAtKeyboard();
+            break;
         case Qt.Key_Menu: showMenu(); break;
         case Qt.Key_F10:
             if (event.modifiers & Qt.ShiftModifier)

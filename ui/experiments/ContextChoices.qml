@@ -62,7 +62,6 @@ ColumnLayout {
             objectName: "addContexts"
             text: qsTr("Add")
             onClicked: root.add()
-            Keys.onReturnPressed: clicked()
             Accessible.name: qsTr("Add these contexts")
         }
     }

@@ -22,7 +22,6 @@ Page {
             visible: root.hasRuns && !root.experiments.busy
             text: root.planning ? qsTr("Back to the results") : qsTr("New experiment")
             onClicked: root.planning = !root.planning
-            Keys.onReturnPressed: clicked()
         }
     ]
 
@@ -80,19 +79,16 @@ Page {
                 objectName: "dontMeasure"
                 text: qsTr("Not now")
                 onClicked: root.experiments.cancel()
-                Keys.onReturnPressed: clicked()
             }
             ActionButton {
                 objectName: "stopAnswer"
                 text: qsTr("Stop the answer")
                 onClicked: root.experiments.stopAndStart()
-                Keys.onReturnPressed: clicked()
             }
             ActionButton {
                 objectName: "waitForAnswer"
                 text: qsTr("Wait for its end")
                 onClicked: root.experiments.waitAndStart()
-                Keys.onReturnPressed: clicked()
             }
         }
     }

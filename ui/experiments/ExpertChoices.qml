@@ -85,7 +85,6 @@ ColumnLayout {
             objectName: "addCopies"
             text: qsTr("Add")
             onClicked: root.add()
-            Keys.onReturnPressed: clicked()
             Accessible.name: qsTr("Add these rooms for copies")
         }
     }

@@ -68,7 +68,6 @@ ColumnLayout {
             objectName: "addShape"
             text: qsTr("Add the shape")
             onClicked: root.draft.addShape(shape.currentIndex, quantisation.currentIndex)
-            Keys.onReturnPressed: clicked()
         }
     }
 }

@@ -153,7 +153,6 @@ Rectangle {
                 enabled: root.draft.obstacle === "" && !root.experiments.busy
                 text: qsTr("Measure")
                 onClicked: root.experiments.start()
-                Keys.onReturnPressed: clicked()
             }
         }
     }

@@ -90,7 +90,6 @@ ColumnLayout {
                 field.forceActiveFocus(Qt.OtherFocusReason);
                 field.selectAll();
             }
-            Keys.onReturnPressed: clicked()
         }
         IconButton {
             objectName: "exportRun"
@@ -98,7 +97,6 @@ ColumnLayout {
             name: qsTr("Export the run")
             source: "qrc:/icons/export.svg"
             onClicked: menu.popup(this, 0, height)
-            Keys.onReturnPressed: clicked()
 
             ExportMenu {
                 id: menu
@@ -115,7 +113,6 @@ ColumnLayout {
             name: qsTr("Delete the run")
             source: "qrc:/icons/delete.svg"
             onClicked: confirm.open()
-            Keys.onReturnPressed: clicked()
         }
     }
     RowLayout {

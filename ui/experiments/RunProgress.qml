@@ -79,7 +79,6 @@ Rectangle {
                 enabled: root.experiments.state === ExperimentsController.Measuring || root.experiments.state === ExperimentsController.Waiting
                 text: qsTr("Cancel")
                 onClicked: root.experiments.cancel()
-                Keys.onReturnPressed: clicked()
             }
         }
         ProgressLine {

@@ -21,6 +21,7 @@ Button {
 
     Accessible.name: Format.listed([root.title, root.summary, root.fact])
     Accessible.onPressAction: root.clicked()
+    Keys.onReturnPressed: clicked()
 
     background: Rectangle {
         radius: Theme.radius

@@ -21,7 +21,7 @@ Rectangle {
     }
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapLarge
-    implicitWidth: 600
+    implicitWidth: Theme.px(600)
     radius: Theme.radiusLarge
     color: Theme.raised
     border.width: 1
@@ -66,7 +66,7 @@ Rectangle {
         GridLayout {
             visible: !root.inspecting
             Layout.fillWidth: true
-            columns: 3
+            columns: root.width < Theme.px(420) ? 2 : 3 // large text in a small window
             columnSpacing: Theme.gapLarge
             rowSpacing: Theme.gap
 
@@ -171,18 +171,17 @@ Rectangle {
                 text: root.offered && !root.facts.runnable ? qsTr("Close") : qsTr("Cancel")
                 enabled: root.models.phase !== ModelController.Cancelling
                 onClicked: root.models.cancel()
-                Keys.onReturnPressed: clicked()
             }
-            ActionButton {
+            WrappingButton {
                 id: loadButton
 
                 objectName: "load"
+                room: root.width - 2 * Theme.gapLarge - cancelButton.implicitWidth - Theme.gapSmall
                 primary: true
                 visible: !root.offered || root.facts.runnable
                 enabled: root.offered // it keeps its place: what is pressed twice must not become Cancel
                 text: root.answering ? qsTr("Stop and load") : qsTr("Load")
                 onClicked: root.models.load()
-                Keys.onReturnPressed: clicked()
             }
         }
     }

@@ -111,7 +111,6 @@ ListView {
             text: qsTr("Look for it on the hub")
             icon.source: "qrc:/icons/search.svg"
             onClicked: root.findRequested(root.catalogue.models.text)
-            Keys.onReturnPressed: clicked()
         }
         PlacesList {
             objectName: "placesList"

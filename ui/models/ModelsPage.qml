@@ -27,6 +27,7 @@ Page {
     signal openFileRequested
 
     readonly property bool searching: catalogue.models.text !== ""
+    readonly property bool tight: width < Theme.px(500) // large text in a small window: the heading has room for pictures
 
     function takeFocus() {
         search.forceActiveFocus(Qt.OtherFocusReason);
@@ -46,20 +47,21 @@ Page {
     actions: [
         ActionButton {
             objectName: "pageGuide"
-            visible: root.hasGuide
+            visible: root.hasGuide && !root.tight
             text: qsTr("Open the guide")
             onClicked: root.guideRequested()
         },
         ActionButton {
             objectName: "findModels"
             visible: root.canFind
-            text: qsTr("Find models")
+            text: root.tight ? "" : qsTr("Find models")
+            Accessible.name: qsTr("Find models")
             icon.source: "qrc:/icons/search.svg"
             onClicked: root.findRequested()
         },
         ActionButton {
             objectName: "openFile"
-            visible: root.width >= 720 // else it would leave no room for the title; the top bar has one as well
+            visible: root.width >= Theme.px(720) // else it would leave no room for the title; the top bar has one as well
             text: qsTr("Open a file…")
             icon.source: "qrc:/icons/open.svg"
             onClicked: root.openFileRequested()
@@ -212,18 +214,28 @@ Page {
             Accessible.name: qsTr("Looking for models")
         }
     }
-    NoModels {
-        objectName: "noModels"
-        room: root.height
-        hasGuide: root.hasGuide
-        canFind: root.canFind
-        canReach: root.canReach
-        onServersRequested: root.serversRequested()
+    RevealingView {
+        id: empty
+
         Layout.fillWidth: true
         Layout.fillHeight: true
         visible: root.catalogue.total === 0 && !root.catalogue.scanning
-        onFindRequested: root.findRequested()
-        onAddRequested: folderDialog.begin()
-        onOpenFileRequested: root.openFileRequested()
+        contentHeight: none.height
+
+        NoModels {
+            id: none
+
+            objectName: "noModels"
+            width: parent.width
+            height: Math.max(empty.height, implicitHeight)
+            room: root.height
+            hasGuide: root.hasGuide
+            canFind: root.canFind
+            canReach: root.canReach
+            onServersRequested: root.serversRequested()
+            onFindRequested: root.findRequested()
+            onAddRequested: folderDialog.begin()
+            onOpenFileRequested: root.openFileRequested()
+        }
     }
 }

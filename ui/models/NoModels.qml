@@ -40,6 +40,7 @@ ColumnLayout {
         horizontalAlignment: Text.AlignHCenter
         text: root.hasGuide ? qsTr("No models yet besides the guide") : qsTr("No models yet")
         textFormat: Text.PlainText
+        wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeTitle
         font.weight: Font.DemiBold
         color: Theme.text
@@ -84,14 +85,17 @@ ColumnLayout {
             }
         }
     }
-    RowLayout {
-        Layout.alignment: Qt.AlignHCenter
+    CentredFlow {
+        id: ways
+
+        Layout.fillWidth: true
         Layout.topMargin: Theme.gapSmall
         spacing: Theme.gapSmall
 
         ActionButton {
             objectName: "emptyFind"
             visible: root.canFind
+            width: Math.min(implicitWidth, ways.width)
             primary: true
             text: qsTr("Find models")
             icon.source: "qrc:/icons/search.svg"
@@ -99,6 +103,7 @@ ColumnLayout {
         }
         ActionButton {
             objectName: "emptyAddFolder"
+            width: Math.min(implicitWidth, ways.width)
             primary: !root.canFind
             text: qsTr("Add a folder…")
             icon.source: "qrc:/icons/folder.svg"
@@ -106,17 +111,18 @@ ColumnLayout {
         }
         ActionButton {
             objectName: "emptyOpenFile"
+            width: Math.min(implicitWidth, ways.width)
             text: qsTr("Open a file…")
             icon.source: "qrc:/icons/open.svg"
             onClicked: root.openFileRequested()
         }
-    }
-    ActionButton {
-        objectName: "emptyServers"
-        Layout.alignment: Qt.AlignHCenter
-        visible: root.canReach
-        text: qsTr("Use a model of a server…")
-        icon.source: "qrc:/icons/server.svg"
-        onClicked: root.serversRequested()
+        ActionButton {
+            objectName: "emptyServers"
+            visible: root.canReach
+            width: Math.min(implicitWidth, ways.width)
+            text: qsTr("Use a model of a server…")
+            icon.source: "qrc:/icons/server.svg"
+            onClicked: root.serversRequested()
+        }
     }
 }

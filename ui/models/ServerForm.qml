@@ -109,14 +109,12 @@ ColumnLayout {
             enabled: address.text.trim() !== ""
             text: qsTr("Add")
             onClicked: root.add()
-            Keys.onReturnPressed: clicked()
         }
         ActionButton {
             objectName: "stopAdding"
             visible: root.servers.adding
             text: qsTr("Stop")
             onClicked: root.servers.stopAdding()
-            Keys.onReturnPressed: clicked()
         }
     }
     ProgressLine {

@@ -88,7 +88,6 @@ RowLayout {
         text: qsTr("Add")
         Accessible.name: qsTr("Add %1").arg(root.entry.name)
         onClicked: root.addRequested()
-        Keys.onReturnPressed: clicked()
     }
     IconButton {
         objectName: "removeServer"

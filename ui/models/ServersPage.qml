@@ -58,7 +58,6 @@ Page {
             text: root.servers.looking ? qsTr("Stop looking") : qsTr("Look on this computer")
             icon.source: root.servers.looking ? "qrc:/icons/stop.svg" : "qrc:/icons/search.svg"
             onClicked: root.servers.looking ? root.servers.stopLooking() : root.servers.lookHere()
-            Keys.onReturnPressed: clicked()
         }
         ProgressLine {
             visible: root.servers.looking

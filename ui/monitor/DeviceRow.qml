@@ -47,6 +47,5 @@ ColumnLayout {
         font.pixelSize: Theme.sizeSmall
         text: qsTr("Use the CPU again")
         onClicked: root.devices.useCpu()
-        Keys.onReturnPressed: clicked()
     }
 }

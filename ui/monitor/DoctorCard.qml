@@ -84,7 +84,6 @@ Rectangle {
             text: root.doctor.suggestion
             onClicked: root.doctor.apply()
             onVisibleChanged: root.passOn(apply)
-            Keys.onReturnPressed: clicked()
         }
         Text {
             objectName: "doctorGain"
@@ -120,7 +119,6 @@ Rectangle {
                 text: qsTr("Undo")
                 onClicked: root.doctor.undo()
                 onVisibleChanged: root.passOn(undo)
-                Keys.onReturnPressed: clicked()
             }
         }
     }

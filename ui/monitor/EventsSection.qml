@@ -41,7 +41,6 @@ ColumnLayout {
             source: "qrc:/icons/copy.svg"
             enabled: root.events.count > 0
             onClicked: root.events.copy()
-            Keys.onReturnPressed: clicked()
         }
         IconButton {
             objectName: "exportEvents"
@@ -51,7 +50,6 @@ ColumnLayout {
             source: "qrc:/icons/export.svg"
             enabled: root.events.count > 0
             onClicked: exportDialog.open()
-            Keys.onReturnPressed: clicked()
         }
     }
     Notice {

@@ -46,7 +46,6 @@ ColumnLayout {
             spacing: Theme.px(4)
             Accessible.name: root.experts.copiesAutomatic ? qsTr("As many copies as save most time: chosen") : qsTr("As many copies as save most time")
             onClicked: root.experts.setRoomForCopies(-1)
-            Keys.onReturnPressed: clicked()
         }
     }
     Text {

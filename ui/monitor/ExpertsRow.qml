@@ -56,6 +56,5 @@ RowLayout {
         spacing: Theme.px(4)
         Accessible.name: root.placement.experts.automatic ? qsTr("Experts where they find room: chosen") : qsTr("Experts where they find room")
         onClicked: root.placement.experts.setHostLayers(-1)
-        Keys.onReturnPressed: clicked()
     }
 }

@@ -184,7 +184,6 @@ ColumnLayout {
         icon.source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
         text: pinned ? qsTr("Unpin the system prompt") : qsTr("Pin the system prompt")
         onClicked: root.chat.pins.toggle("")
-        Keys.onReturnPressed: clicked()
     }
     Legend {
         Layout.fillWidth: true

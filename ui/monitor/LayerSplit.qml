@@ -71,7 +71,6 @@ RowLayout {
         spacing: Theme.px(4)
         Accessible.name: root.placement.automatic ? qsTr("As many layers as fit: chosen") : qsTr("As many layers as fit")
         onClicked: root.placement.setAutomatic()
-        Keys.onReturnPressed: clicked()
     }
     IconButton {
         objectName: "cancelMove"
@@ -81,6 +80,5 @@ RowLayout {
         name: qsTr("Leave the layers where they are now")
         source: "qrc:/icons/stop.svg"
         onClicked: root.placement.cancelMove()
-        Keys.onReturnPressed: clicked()
     }
 }

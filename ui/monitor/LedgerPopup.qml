@@ -11,7 +11,8 @@ Popup {
     required property ChatController chat
     required property ComposerController composer
 
-    width: Theme.px(340)
+    width: Math.min(Theme.px(340), (Overlay.overlay?.width ?? 0) - 2 * Theme.gap)
+    margins: Theme.gapSmall // it stays in the window
     padding: Theme.gap
     focus: true
     modal: false

@@ -36,7 +36,6 @@ RowLayout {
         size: Theme.px(32)
         pictureSize: Theme.px(18)
         onClicked: recordings.popup()
-        Keys.onReturnPressed: clicked()
 
         RecordingMenu {
             id: recordings
@@ -51,7 +50,6 @@ RowLayout {
         size: Theme.px(32)
         pictureSize: Theme.px(18)
         onClicked: root.apartToggled()
-        Keys.onReturnPressed: clicked()
     }
     IconButton {
         objectName: "panelClose"
@@ -60,6 +58,5 @@ RowLayout {
         size: Theme.px(32)
         pictureSize: Theme.px(18)
         onClicked: root.closeRequested()
-        Keys.onReturnPressed: clicked()
     }
 }

@@ -37,6 +37,5 @@ RowLayout {
         font.pixelSize: Theme.sizeSmall
         text: root.actionText
         onClicked: root.actionRequested()
-        Keys.onReturnPressed: clicked()
     }
 }

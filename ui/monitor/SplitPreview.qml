@@ -13,7 +13,8 @@ Popup {
 
     readonly property placementPreview now: placement.forecast.preview(layers)
 
-    width: Theme.px(330)
+    width: Math.min(Theme.px(330), (Overlay.overlay?.width ?? 0) - 2 * Theme.gap)
+    margins: Theme.gapSmall // it stays in the window
     padding: Theme.gap
     modal: false
     focus: false

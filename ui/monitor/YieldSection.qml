@@ -38,6 +38,5 @@ ColumnLayout {
         font.pixelSize: Theme.sizeSmall
         text: root.placement.yielding ? qsTr("Grow back") : qsTr("Shrink to %1").arg(Format.bytes(root.placement.yieldBytes))
         onClicked: root.placement.toggleYield()
-        Keys.onReturnPressed: clicked()
     }
 }

@@ -21,7 +21,6 @@ CopyRow {
         text: root.shown ? qsTr("Hide") : qsTr("Show")
         Accessible.name: root.shown ? qsTr("Hide the key") : qsTr("Show the key")
         onClicked: root.shown = !root.shown
-        Keys.onReturnPressed: clicked()
     }
     IconButton {
         objectName: "newKey"

@@ -63,7 +63,6 @@ ColumnLayout {
             objectName: "deviceCancel"
             text: qsTr("Cancel")
             onClicked: root.placement.cancelMove()
-            Keys.onReturnPressed: clicked()
         }
     }
     NumberRow {

@@ -91,7 +91,6 @@ ColumnLayout {
             enabled: token.text.trim() !== "" && !root.fetching.keepingToken
             text: qsTr("Keep")
             onClicked: root.fetching.keepToken(token.text)
-            Keys.onReturnPressed: clicked()
         }
         ActionButton {
             id: removeButton
@@ -102,7 +101,6 @@ ColumnLayout {
             text: qsTr("Remove")
             Accessible.name: qsTr("Remove the token of Hugging Face")
             onClicked: root.fetching.keepToken("")
-            Keys.onReturnPressed: clicked()
         }
     }
     FolderDialog {

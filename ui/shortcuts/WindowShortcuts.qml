@@ -20,6 +20,8 @@ Instantiator {
         required property bool inAllWindows
 
         context: inAllWindows ? Qt.ApplicationShortcut : Qt.WindowShortcut
+        // What is done once is not done over and over while its key is held.
+        autoRepeat: ["previousVersion", "nextVersion", "larger", "smaller"].includes(action)
         enabled: ofWindow && root.active && (action !== "escape" || root.escapes)
         onActivated: root.triggered(action)
     }

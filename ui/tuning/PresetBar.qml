@@ -78,7 +78,6 @@ ColumnLayout {
             objectName: "savePreset"
             text: qsTr("Save as a preset…")
             onClicked: root.ask(false)
-            Keys.onReturnPressed: clicked()
         }
         IconButton {
             objectName: "renamePreset"

@@ -69,6 +69,5 @@ ColumnLayout {
             root.settings.resetAll();
             root.resetDone();
         }
-        Keys.onReturnPressed: clicked()
     }
 }

@@ -176,6 +176,38 @@ private Q_SLOTS:
         QCOMPARE(statuses(), QList<Status>(3, MessageModel::Complete));
     }
 
+    void allWhosePromptDidNotFitAreAskedAgain_data()
+    {
+        QTest::addColumn<bool>("raises");
+        QTest::newRow("in a larger context") << true;
+        QTest::newRow("without the oldest messages") << false;
+    }
+
+    void allWhosePromptDidNotFitAreAskedAgain()
+    {
+        QFETCH(bool, raises);
+        bench->says("first");
+        bench->answer("q");
+        bench->answer(QString("r ").repeated(10));
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 150; });
+        bench->openModel(20);  // of the 24 tokens of the prompt, the last question has 14
+        chat->turn()->regenerateTogether(bench->lastId(), 2);
+        settle();
+        QCOMPARE(statuses(), (QList<Status>{MessageModel::Complete, MessageModel::Failed, MessageModel::Failed}));
+        QVERIFY(chat->context()->full());
+        bench->says("end");
+        if (raises) {
+            chat->context()->raise();
+            bench->turns->onLoadStarted();
+            bench->openModel(40);
+        } else {
+            chat->context()->dropOldest();
+        }
+        settle();
+        QCOMPARE(columnTexts(), (QStringList{"first", "end", "end"}));
+        QCOMPARE(statuses(), QList<Status>(3, MessageModel::Complete));
+    }
+
     void howManyThereMayBe()
     {
         askAgain(100);

@@ -165,6 +165,18 @@ private Q_SLOTS:
         QTRY_COMPARE(at(0, Role::SectionRole).toString(), "Yesterday");
     }
 
+    // A computer that has slept, or whose clock was set, has not waited until midnight.
+    void theDayHasChangedUnseen()
+    {
+        store->save(header("a", now));
+        makeList();
+        QCOMPARE(at(0, Role::SectionRole).toString(), "Today");
+        now = now.addDays(1);
+        store->save(header("b", now));
+        QCOMPARE(at(0, Role::SectionRole).toString(), "Today");
+        QCOMPARE(at(1, Role::SectionRole).toString(), "Yesterday");
+    }
+
     void theLanguageChanges()
     {
         now = QDateTime::currentDateTime();

@@ -135,8 +135,32 @@ private Q_SLOTS:
         QTRY_COMPARE(results->conversationAt(0), "a");
         QCOMPARE(results->excerptAt(0), QString::fromUtf8("\2机器学\3习"));
         QCOMPARE(resets.size(), 2);
-        QCOMPARE(begun, 2);
+        QCOMPARE(begun, 1);  // from one into the other
         QVERIFY(!controller->looking());
+    }
+
+    void nobodyLooksAfterTheWordsAreGone()
+    {
+        store->saveAll(twoTurns("a", "A", QString::fromUtf8("机器学习")));
+        makeController();
+        controller->setSearchText(QString::fromUtf8("机器"));
+        QTRY_VERIFY(controller->looking() || controller->searching());
+        controller->setSearchText(QString::fromUtf8("机器学"));
+        controller->setSearchText(QString());
+        QVERIFY(!controller->looking());
+        QVERIFY(!controller->searching());
+    }
+
+    void whatWasTypedIsLookedForAtOnceWhenItIsAsked()
+    {
+        store->saveAll(twoTurns("a", "Zebra"));
+        store->saveAll(twoTurns("b", "Gnu"));
+        makeController();
+        search("zebra");
+        controller->setSearchText("gnu");
+        QCOMPARE(controller->results()->conversationAt(0), "a");
+        controller->searchNow();
+        QCOMPARE(controller->results()->conversationAt(0), "b");
     }
 
     // An answer that is written to the disk each second lets the same words be looked for each time.

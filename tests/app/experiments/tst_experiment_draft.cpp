@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
+#include <QTemporaryFile>
 #include <QTest>
 
 #include <algorithm>
@@ -62,6 +63,36 @@ private Q_SLOTS:
         QCOMPARE(paths(open, "/nowhere/blob2"), QStringList({"/elsewhere/link.gguf", "/nowhere/a.gguf"}));
         open.server = QStringLiteral("a.example");  // its speed is no matter of this machine
         QCOMPARE(paths(open, "/nowhere/blob2"), QStringList({"/nowhere/a.gguf", "/nowhere/c.gguf"}));
+    }
+
+    // A program that was moved, or is started from another place each time, leaves copies of its guide behind.
+    void theGuideIsOfferedOnce()
+    {
+        QTemporaryFile guide;
+        QVERIFY(guide.open());
+        QCOMPARE(guide.write(QByteArray(1000, 'g')), 1000);
+        QVERIFY(guide.flush());
+        ModelFacts facts;
+        facts.name = QStringLiteral("Spillway guide");
+        facts.fileName = QStringLiteral("guide.gguf");
+        facts.path = QStringLiteral("/before/guide.gguf");
+        facts.fileBytes = 1000;
+        ModelEntry copy;
+        copy.id = copy.path = facts.path;
+        copy.title = facts.name;
+        copy.facts = facts;
+        ModelEntry older = copy;  // its answers are others, and so may be its speed
+        older.id = older.path = QStringLiteral("/older/guide.gguf");
+        older.facts.fileBytes = 900;
+        const auto paths = [&](const ModelFacts& open) {
+            QStringList all;
+            for (const ExperimentDraft::Candidate& file :
+                 experimentFiles(open, open.path, guide.fileName(), {copy, older}))
+                all.append(file.model.path);
+            return all;
+        };
+        QCOMPARE(paths({}), QStringList({guide.fileName(), older.path}));
+        QCOMPARE(paths(facts), QStringList({copy.path, older.path}));
     }
 
     void typedContextsAreOfferedAndChosen_data()
