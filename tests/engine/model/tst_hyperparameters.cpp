@@ -2,6 +2,7 @@
 // with a sentence.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
+#include "engine/model/rope.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
 
@@ -419,6 +420,21 @@ private Q_SLOTS:
         const auto unknown = read(model().string("llama.rope.scaling.type", "spiral"));
         QVERIFY(!unknown);
         QVERIFY(unknown.error().what.find("spiral") != std::string::npos);
+    }
+
+    // OLMo 3's files have YaRN's own factor, 1 + 0.1 ln 8, which counts once; another one counts besides.
+    void theFactorOfYarnCountsOnce()
+    {
+        const auto magnitude = [&](float factor) {
+            GgufWriter w = model("olmo2").string("olmo2.rope.scaling.type", "yarn");
+            w.f32("olmo2.rope.scaling.factor", 8).u32("olmo2.rope.scaling.original_context_length", 512);
+            if (factor > 0)
+                w.f32("olmo2.rope.scaling.attn_factor", factor);
+            return float(rope_frequencies(*read(w), LayerKind::FullAttention, {}).magnitude);
+        };
+        QVERIFY(qFuzzyCompare(magnitude(0), 1.2079441541679836f));
+        QVERIFY(qFuzzyCompare(magnitude(1.2079441541679836f), 1.2079441541679836f));
+        QVERIFY(qFuzzyCompare(magnitude(2), 2.4158883083359672f));
     }
 
     void whatIsMissingIsNamed_data()
