@@ -93,8 +93,11 @@ private Q_SLOTS:
         Vocabulary v = fromData("spm.json");
         v.eot = 100;
         v.eom = 101;
+        v.more_ends = {102, 104};
         const auto named = make(std::move(v));
-        QVERIFY(named->is_end_of_generation(100) && named->is_end_of_generation(101));
+        for (const int id : {100, 101, 102, 104})
+            QVERIFY(named->is_end_of_generation(id));
+        QVERIFY(!named->is_end_of_generation(103));
     }
 
     void channelsOfGptOssAreShownAndGoOn()
