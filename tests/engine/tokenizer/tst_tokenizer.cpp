@@ -128,6 +128,15 @@ private Q_SLOTS:
         }
     }
 
+    // Nemotron Nano 2 has them as control tokens, and a call is read between them.
+    void marksOfCallsAreShown()
+    {
+        for (const char* const mark : {"<TOOLCALL>", "</TOOLCALL>", "[TOOL_CALLS]", "<tool_call>"}) {
+            const auto t = withTokens({mark}, TokenType::Control, "bpe.json");
+            QCOMPARE(t->piece(t->find(mark)), std::string(mark));
+        }
+    }
+
     void marksOfReasoningInAnAnswer()
     {
         const std::string text = "<|channel|>analysis<|message|>a<b> [THINKER] \xe2\x97\x86<|end|><|start|>assistant"
