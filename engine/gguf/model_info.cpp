@@ -277,6 +277,8 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     info.layers = shape.number("block_count");
     info.embedding_length = shape.number("embedding_length");
     info.experts = shape.number("expert_count");
+    if (info.experts == 1 && info.architecture == "hunyuan-dense")  // so its first files call the feed-forward part
+        info.experts = 0;
     info.experts_used = shape.number("expert_used_count");
     if (info.layers > static_cast<int>(kMaxLayerElements)) {
         info.warnings.push_back("the file claims " + std::to_string(info.layers) + " layers");

@@ -279,6 +279,8 @@ bool is_glm_flash(const Hyperparameters& h, const GgufFile& file, int blocks)
 void read_experts(Reader& in, const GgufFile& file, int blocks, Hyperparameters& h)
 {
     h.experts = in.optional("expert_count", 0, 0, 4096);
+    if (h.experts == 1 && h.architecture->name == "hunyuan-dense")  // so its first files call the feed-forward part
+        h.experts = 0;
     h.experts_used = in.optional("expert_used_count", 0, 0, 4096);
     h.expert_ffn_length = in.optional("expert_feed_forward_length", -1, 0, kMaxDimension);
     const int latent = in.optional("moe_latent_size", 0, 0, kMaxDimension);

@@ -175,6 +175,12 @@ private Q_SLOTS:
                  "2 of the file's 3 tensors (2 MiB) read pictures or sounds, which this version does not use");
     }
 
+    void aSingleExpertIsNone()
+    {
+        QCOMPARE(info_of(with_weight(model("hunyuan-dense").u32("hunyuan-dense.expert_count", 1))).experts, 0);
+        QCOMPARE(info_of(with_weight(model("qwen3moe").u32("qwen3moe.expert_count", 8))).experts, 8);
+    }
+
     void namesAndTypes()
     {
         GgufWriter w = model();

@@ -311,6 +311,14 @@ private Q_SLOTS:
         QVERIFY(!read(model("granite").f32("granite.residual_scale", 1e-30f)));
     }
 
+    // Files of Hunyuan's dense models say one expert, of which none is used.
+    void oneExpertIsNone()
+    {
+        const auto h = read(model("hunyuan-dense").u32("hunyuan-dense.expert_count", 1));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->experts, 0);
+    }
+
     void howExpertsAreChosen()
     {
         const auto with = [&](std::uint32_t scores) {
