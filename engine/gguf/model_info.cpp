@@ -27,11 +27,11 @@ constexpr std::string_view kRunnable[] = {
 std::string file_type_name(std::int64_t id)
 {
     static constexpr std::string_view kNames[] = {
-        "F32",   "F16",     "Q4_0",      "Q4_1",   "",       "",        "",       "Q8_0",   "Q5_0",
-        "Q5_1",  "Q2_K",    "Q3_K_S",    "Q3_K_M", "Q3_K_L", "Q4_K_S",  "Q4_K_M", "Q5_K_S", "Q5_K_M",
-        "Q6_K",  "IQ2_XXS", "IQ2_XS",    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",
-        "IQ3_M", "IQ2_S",   "IQ2_M",     "IQ4_XS", "IQ1_M",  "BF16",    "",       "",       "",
-        "TQ1_0", "TQ2_0",   "MXFP4_MOE", "NVFP4",  "Q1_0"};
+        "F32",   "F16",     "Q4_0",      "Q4_1",   "",       "",        "",         "Q8_0",     "Q5_0",
+        "Q5_1",  "Q2_K",    "Q3_K_S",    "Q3_K_M", "Q3_K_L", "Q4_K_S",  "Q4_K_M",   "Q5_K_S",   "Q5_K_M",
+        "Q6_K",  "IQ2_XXS", "IQ2_XS",    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",    "IQ4_NL",   "IQ3_S",
+        "IQ3_M", "IQ2_S",   "IQ2_M",     "IQ4_XS", "IQ1_M",  "BF16",    "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8",
+        "TQ1_0", "TQ2_0",   "MXFP4_MOE", "NVFP4",  "Q1_0",   "Q2_0"};
     constexpr std::int64_t kGuessed = 1024;  // added where the converter did not know
     id &= ~kGuessed;
     return id >= 0 && id < std::ssize(kNames) ? std::string(kNames[static_cast<std::size_t>(id)]) : std::string();

@@ -218,6 +218,8 @@ private Q_SLOTS:
                  "this file is no model by itself, it holds a 'imatrix'");
         QCOMPARE(obstacle(with_weight(model(), 15)),
                  "this version cannot compute with Q8_K, the type of tensor 'token_embd.weight'");
+        QCOMPARE(obstacle(with_weight(model(), 31)),
+                 "this version cannot compute with Q4_0_4_4, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model(), 99)),
                  "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),
