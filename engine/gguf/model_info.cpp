@@ -349,7 +349,7 @@ void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
 /// Says whether a model uses the tensor: not if it is an encoder's, or of a block that is left aside.
 bool is_used(const GgufTensor& tensor, const ModelInfo& info)
 {
-    return !tensor.of_encoder() && (info.layers == 0 || tensor.block() < info.layers);
+    return !tensor.of_encoder() && !tensor.of_loose_mtp() && (info.layers == 0 || tensor.block() < info.layers);
 }
 
 void leave_encoders_aside(const GgufFile& gguf, ModelInfo& info)

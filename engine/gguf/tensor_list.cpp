@@ -123,8 +123,13 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
 
 bool GgufTensor::of_encoder() const
 {
-    constexpr std::string_view kEncoders[] = {"v.", "mm.", "a.", "vision_", "audio_"};
+    constexpr std::string_view kEncoders[] = {"v.", "mm.", "a.", "vision_", "audio_", "model.vision_tower."};
     return std::ranges::any_of(kEncoders, [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+bool GgufTensor::of_loose_mtp() const
+{
+    return name.starts_with("mtp.");
 }
 
 int GgufTensor::block() const

@@ -260,7 +260,7 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
 
 bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h)
 {
-    return tensor.of_encoder() || tensor.block() >= int(h.layers.size());
+    return tensor.of_encoder() || tensor.of_loose_mtp() || tensor.block() >= int(h.layers.size());
 }
 
 void read_layer(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& layer)

@@ -175,6 +175,18 @@ private Q_SLOTS:
                  "2 of the file's 3 tensors (2 MiB) read pictures or sounds, which this version does not use");
     }
 
+    // Ollama's converter leaves what predicts tokens outside of blocks.
+    void loosePredictionsAreLeftAside()
+    {
+        GgufWriter w = with_weight(model());
+        const auto alone = info_of(w);
+        w.tensor("mtp.layers.0.mlp.up_proj.weight", 99, {32, 64}, GgufWriter::Bytes(64));
+        const auto info = info_of(w);
+        QCOMPARE(info.parameters, alone.parameters);
+        QCOMPARE(info.weight_bytes, alone.weight_bytes);
+        QVERIFY2(info.runnable, info.obstacle.c_str());
+    }
+
     void aSingleExpertIsNone()
     {
         QCOMPARE(info_of(with_weight(model("hunyuan-dense").u32("hunyuan-dense.expert_count", 1))).experts, 0);
