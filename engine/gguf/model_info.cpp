@@ -395,6 +395,15 @@ bool lacks_epsilon(const GgufFile& gguf, const ModelInfo& info)
            !gguf.number(info.architecture + ".attention.layer_norm_epsilon");
 }
 
+/// Some programs want the block that guesses tokens ahead in a file of its own, which then has no other.
+bool holds_predictions_alone(const GgufFile& gguf, const ModelInfo& info)
+{
+    const auto in_layer = [&](const GgufTensor& tensor) { return tensor.block() >= 0 && is_used(tensor, info); };
+    const auto in_block = [&](const GgufTensor& tensor) { return tensor.block() >= info.layers; };
+    return info.layers > 0 && std::ranges::none_of(gguf.tensors(), in_layer) &&
+           std::ranges::any_of(gguf.tensors(), in_block);
+}
+
 /// Why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
@@ -412,6 +421,10 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
         return "this version cannot run the architecture '" + info.architecture + "'" +
                (nearest.empty() ? std::string() : "; the nearest that it can is '" + std::string(nearest) + "'");
     }
+    if (gguf.boolean(info.architecture + ".attention.causal") == false)
+        return "this model reads texts forwards and backwards at once, which this version does not compute";
+    if (holds_predictions_alone(gguf, info))
+        return "this file holds only the block of a model that guesses tokens ahead, not the model itself";
     if (lacks_epsilon(gguf, info))
         return info.architecture + ".attention.layer_norm_rms_epsilon is missing from the model file";
     for (const GgufTensor& tensor : gguf.tensors())

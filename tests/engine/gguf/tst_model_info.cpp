@@ -239,7 +239,16 @@ private Q_SLOTS:
         GgufWriter layer = with_weight(model());
         layer.tensor("blk.0.ffn_norm.weight", 0, {8}, GgufWriter::Bytes(32));
         QCOMPARE(obstacle(layer), "llama.attention.layer_norm_rms_epsilon is missing from the model file");
-        QCOMPARE(obstacle(layer.f32("llama.attention.layer_norm_epsilon", 1e-5f)), "(runs)");
+        layer.f32("llama.attention.layer_norm_epsilon", 1e-5f);
+        QCOMPARE(obstacle(layer), "(runs)");
+        QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", true)), "(runs)");
+        QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", false)),
+                 "this model reads texts forwards and backwards at once, which this version does not compute");
+        GgufWriter guesses = with_weight(model("qwen35").u32("qwen35.nextn_predict_layers", 1));
+        guesses.f32("qwen35.attention.layer_norm_rms_epsilon", 1e-6f);
+        guesses.tensor("blk.2.nextn.eh_proj.weight", 0, {8}, GgufWriter::Bytes(32));
+        QCOMPARE(obstacle(guesses),
+                 "this file holds only the block of a model that guesses tokens ahead, not the model itself");
     }
 
     void layersThatKeepKvAndStates_data()
