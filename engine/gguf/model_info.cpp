@@ -16,12 +16,15 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kRunnable[] = {
-    "llama",          "mistral3",  "qwen2",         "qwen3",       "qwen3moe",      "qwen3vl",    "qwen3vlmoe",
-    "gemma2",         "gemma3",    "gemma4",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",
-    "ernie4_5-moe",   "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
-    "olmo2",          "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
-    "qwen35moe",      "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1",
-    "nemotron_h_moe", "gemma3n",   "qwen4exp",      "deepseek2",   "mistral4"};
+    "llama",     "mistral3",  "internlm2",    "arcee",         "deci",          "minicpm",        "qwen2",
+    "qwen2vl",   "qwen2moe",  "qwen3",        "qwen3moe",      "qwen3vl",       "qwen3vlmoe",     "mellum",
+    "gemma",     "gemma2",    "gemma3",       "gemma3n",       "gemma4",        "phi3",           "gpt-oss",
+    "smollm3",   "ernie4_5",  "ernie4_5-moe", "seed_oss",      "hunyuan-dense", "hunyuan-moe",    "chatglm",
+    "glm4",      "glm4moe",   "dots1",        "bailingmoe",    "bailingmoe2",   "minimax-m2",     "olmoe",
+    "olmo2",     "exaone",    "exaone4",      "exaone-moe",    "afmoe",         "granite",        "granitemoe",
+    "command-r", "cohere2",   "muse-glimmer", "llama4",        "qwen35",        "qwen35moe",      "qwen3next",
+    "qwen4exp",  "lfm2",      "lfm2moe",      "granitehybrid", "nemotron_h",    "nemotron_h_moe", "falcon-h1",
+    "deepseek",  "deepseek2", "mistral4"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)

@@ -222,7 +222,7 @@ private Q_SLOTS:
         QCOMPARE(nearest("qwen3nexus"), "qwen3next");
         QCOMPARE(nearest("glm-dsa"), "glm4");
         QCOMPARE(nearest("minimax-m3"), "minimax-m2");
-        QCOMPARE(nearest("gemma"), "gemma2");
+        QCOMPARE(nearest("gemma4-assistant"), "gemma4");
         QCOMPARE(nearest("bert"), "");
         QVERIFY(!obstacle(with_weight(model("clip"))).contains("architecture"));
         QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");

@@ -275,6 +275,13 @@ private Q_SLOTS:
         QCOMPARE(rotating(model("smollm3")), "rrr-rr");
         QCOMPARE(rotating(model("cohere2").u32("cohere2.attention.sliding_window", 64)), "rrr-rr");
         QCOMPARE(rotating(model("llama4")), "rrr-rr");
+        for (const std::string name : {"exaone4", "exaone-moe", "afmoe"}) {
+            QCOMPARE(rotating(model(name).u32(name + ".attention.sliding_window", 64)), "rrr-rr");
+            QCOMPARE(rotating(model(name)), "rrrrrr");
+        }
+        // A window that no layer has.
+        GgufWriter full = model("exaone4").u32("exaone4.attention.sliding_window", 64);
+        QCOMPARE(rotating(full.booleans("exaone4.attention.sliding_window_pattern", std::vector<bool>(6))), "rrrrrr");
         QCOMPARE(rotating(model("llama4").u32("llama4.attention.sliding_window", 0)), "rrrrrr");
         QCOMPARE(rotating(model("granite")), "rrrrrr");
         QCOMPARE(rotating(model("granite").boolean("granite.rope.scaling.finetuned", false)), "------");
@@ -311,12 +318,44 @@ private Q_SLOTS:
         QVERIFY(!read(model("granite").f32("granite.residual_scale", 1e-30f)));
     }
 
+    // MiniCPM's first files do not say theirs, which its configuration has: 12, 1.4 / sqrt(layers), and a 256th of the
+    // embedding's length.
+    void factorsThatAFamilyHas()
+    {
+        const auto h = read(model("minicpm"));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        const float residual = 1.4f / std::sqrt(6.0f);
+        QVERIFY(qFuzzyCompare(h->embedding_scale, 12.0f / residual));
+        QCOMPARE(h->logit_scale, 4.0f);
+        const auto said = read(model("minicpm").f32("minicpm.embedding_scale", 2.0f).f32("minicpm.logit_scale", 16.0f));
+        QVERIFY(qFuzzyCompare(said->embedding_scale, 2.0f / residual));
+        QCOMPARE(said->logit_scale, 0.0625f);
+    }
+
     // Files of Hunyuan's dense models say one expert, of which none is used.
     void oneExpertIsNone()
     {
         const auto h = read(model("hunyuan-dense").u32("hunyuan-dense.expert_count", 1));
         QVERIFY2(h, h ? "" : h.error().what.c_str());
         QCOMPARE(h->experts, 0);
+    }
+
+    void layersMayLackAttention()
+    {
+        GgufWriter w = model("deci", "attention.head_count");
+        w.u32s("deci.attention.head_count", std::vector<std::uint32_t>{8, 0, 8, 0, 8, 8});
+        w.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 0, 2, 1});
+        const auto h = read(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        for (std::size_t l = 0; l < 6; ++l) {
+            const bool attends = l != 1 && l != 3;
+            QCOMPARE(h->layers[l].mixer, attends ? Mixer::Attention : Mixer::None);
+            QVERIFY(h->layers[l].feed_forward);
+        }
+        // A linear layer in place of attention is none that is known.
+        GgufWriter linear = model("deci");
+        linear.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 2, 2, 1});
+        QVERIFY(!read(linear));
     }
 
     void howExpertsAreChosen()
@@ -400,6 +439,10 @@ private Q_SLOTS:
                                << "sssfss";
         QTest::addRow("cohere2") << "cohere2"
                                  << "sssfss";
+        QTest::addRow("command-r") << "command-r"
+                                   << "ffffff";
+        QTest::addRow("mellum") << "mellum"
+                                << "sssfss";
     }
 
     void onlySomeArchitecturesSlide()
