@@ -76,6 +76,10 @@ private Q_SLOTS:
             row(architecture, "blk.12.ssm_dt", "blk.12.ssm_dt.bias");
         row("nemotron_h_moe", "blk.1.ffn_latent_in.weight", "blk.1.ffn_latent_down.weight");
         row("nemotron_h_moe", "blk.1.ffn_latent_out.weight", "blk.1.ffn_latent_up.weight");
+        row("gptoss", "blk.2.attn_out.weight", "blk.2.attn_output.weight");
+        row("gptoss", "blk.2.attn_out.bias", "blk.2.attn_output.bias");
+        row("gptoss", "blk.2.attn_sinks", "blk.2.attn_sinks.weight");
+        row("gptoss", "blk.2.ffn_norm.weight", "blk.2.post_attention_norm.weight");
     }
     void tensorsHaveTheirUsualNames()
     {
@@ -97,6 +101,53 @@ private Q_SLOTS:
         QCOMPARE(names(architecture.constData(), {"a", theirs, "z"}), QByteArrayList{usual});
         QCOMPARE(names(architecture.constData(), {theirs, usual}), (QByteArrayList{theirs, usual}));
         QCOMPARE(names("llama", {theirs}), QByteArrayList{theirs});
+    }
+
+    void architecturesHaveTheirUsualNames()
+    {
+        for (const auto& [theirs, usual] :
+             {std::pair("qwen25vl", "qwen2vl"), std::pair("olmo3", "olmo2"), std::pair("gptoss", "gpt-oss")}) {
+            const auto h = numbers_of(with_epsilon(six_layers(theirs), theirs));
+            QVERIFY2(h, h ? "" : h.error().what.c_str());
+            QCOMPARE(h->architecture->name, std::string_view(usual));
+            QCOMPARE(h->embedding_length, 64);
+            QCOMPARE(h->rms_epsilon, 1e-5f);
+            const auto info = inspect_model(saved(with_epsilon(six_layers(theirs), theirs)));
+            QCOMPARE(info->architecture, std::string(usual));
+            QCOMPARE(info->context_tokens, 4096);
+        }
+        const auto file = GgufFile::open(saved(six_layers("nemotron_h_omni").u32("nemotron_h_omni.expert_count", 8)));
+        QCOMPARE(file->integer("nemotron_h_moe.expert_count").value_or(0), 8);
+        QVERIFY(!file->integer("nemotron_h_moe.expert_used_count"));
+    }
+
+    void gptOssHasItsNumbers()
+    {
+        GgufWriter w = with_epsilon(six_layers("gptoss"), "gptoss");
+        w.u32("gptoss.expert_count", 4).u32("gptoss.expert_used_count", 2).f32("gptoss.rope.scaling.factor", 32);
+        with_tensor(w, "blk.0.ffn_gate_exps.weight", 64, 32);
+        const auto h = numbers_of(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->expert_ffn_length, 32);
+        QVERIFY(h->rope_scaling.kind == RopeScaling::Kind::Yarn);
+        QCOMPARE(h->rope_scaling.factor, 32.0f);
+    }
+
+    // What it calls the lengths of heads are those of the row that is kept, and the other way round.
+    void glmFlashHasItsNumbers()
+    {
+        const std::string p = "glm4moelite.attention.";
+        GgufWriter w = with_epsilon(six_layers("glm4moelite"), "glm4moelite");
+        w.u32(p + "kv_lora_rank", 32).u32("glm4moelite.rope.dimension_count", 8).u32(p + "head_count_kv", 8);
+        w.u32(p + "key_length", 24).u32(p + "value_length", 12);
+        w.u32(p + "key_length_mla", 40).u32(p + "value_length_mla", 32);
+        const auto h = numbers_of(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->architecture->name, std::string_view("deepseek2"));
+        QCOMPARE(h->latent.key_length, 24);
+        QCOMPARE(h->latent.value_length, 12);
+        QCOMPARE(h->layers[0].key_length, 40);
+        QCOMPARE(h->layers[0].value_length, 32);
     }
 
     void mistralsNumbers()
@@ -221,6 +272,9 @@ private Q_SLOTS:
             QCOMPARE(vocabulary("qwen2", "gpt2", pre, true).pre, std::string(pre));
         }
         QCOMPARE(vocabulary("mistral3", "gpt2", "llama-bpe", true).pre, std::string("llama-bpe"));
+        for (const auto& [architecture, pre] : {std::pair("gptoss", "gpt-4o"), std::pair("glm4moelite", "glm4"),
+                                                std::pair("olmo3", "dbrx"), std::pair("qwen25vl", "default")})
+            QCOMPARE(vocabulary(architecture, "gpt2", "default", true).pre, std::string(pre));
     }
 
     void llama3IsKnownByItsTokens()
