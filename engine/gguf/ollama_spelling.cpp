@@ -1,5 +1,7 @@
 #include "engine/gguf/ollama_spelling.h"
 
+#include "engine/gguf/ollama_templates.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -129,6 +131,16 @@ public:
             metadata_.say("tokenizer.ggml.model", std::string("gemma4"));
     }
 
+    /// Its converter writes the name of no model, and takes a template only where it lies in one of several places.
+    void say_template()
+    {
+        const bool by_others = metadata_.string("general.name") || metadata_.string("general.type");
+        if (by_others || metadata_.string("tokenizer.chat_template") || !is_chat_family())
+            return;
+        if (const std::string_view known = template_of_family(architecture_); !known.empty())
+            metadata_.say("tokenizer.chat_template", std::string(known));
+    }
+
     /// The last tokens, which stand for pictures and sounds, have no rows in one of the tables, or in neither.
     void cut_vocabulary()
     {
@@ -197,6 +209,14 @@ private:
                 metadata_.say(key(of) + "_mla", *length);
     }
 
+    /// Of some architectures there are other families, too.
+    bool is_chat_family() const
+    {
+        if (architecture_ == "deepseek2")
+            return metadata_.string("tokenizer.ggml.pre") == "glm4";
+        return architecture_ != "olmo2" || metadata_.integer(key("attention.sliding_window"));
+    }
+
     bool has_tokens_of_llama3() const
     {
         constexpr std::size_t kEndOfTurn = 128009;
@@ -235,6 +255,7 @@ void read_ollama_spelling(Metadata& metadata, std::vector<GgufTensor>& tensors)
     spelling.rename_tensors();
     spelling.say_numbers();
     spelling.say_tokenizer();
+    spelling.say_template();
     spelling.cut_vocabulary();
 }
 

@@ -3,6 +3,7 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"
+#include "engine/template/chat_template.h"
 #include "engine/tokenizer/vocabulary.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/test_program.h"
@@ -275,6 +276,94 @@ private Q_SLOTS:
         for (const auto& [architecture, pre] : {std::pair("gptoss", "gpt-4o"), std::pair("glm4moelite", "glm4"),
                                                 std::pair("olmo3", "dbrx"), std::pair("qwen25vl", "default")})
             QCOMPARE(vocabulary(architecture, "gpt2", "default", true).pre, std::string(pre));
+    }
+
+    // As the families' own templates write it, whose renderings by Jinja2 these are; gpt-oss as its makers describe it.
+    void chatsHaveTheTemplateOfTheirFamily_data()
+    {
+        QTest::addColumn<QByteArray>("architecture");
+        QTest::addColumn<QByteArray>("expected");
+        QTest::newRow("gemma3") << QByteArray("gemma3")
+                                << QByteArray("<s><start_of_turn>user\nYou are terse.\n\nHi<end_of_turn>\n"
+                                              "<start_of_turn>model\nHello.<end_of_turn>\n<start_of_turn>user\n"
+                                              "What is a KV cache?<end_of_turn>\n<start_of_turn>model\n");
+        QTest::newRow("gemma4") << QByteArray("gemma4")
+                                << QByteArray("<s><|turn>system\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n"
+                                              "<|turn>model\nHello.<turn|>\n<|turn>user\nWhat is a KV cache?<turn|>\n"
+                                              "<|turn>model\n<|channel>thought\n<channel|>");
+        QTest::newRow("mistral3") << QByteArray("mistral3")
+                                  << QByteArray("<s>[SYSTEM_PROMPT]You are terse.[/SYSTEM_PROMPT][INST]Hi[/INST]Hello."
+                                                "</s>[INST]What is a KV cache?[/INST]");
+        QTest::newRow("GLM-4.7-Flash") << QByteArray("glm4moelite")
+                                       << QByteArray("[gMASK]<sop><|system|>You are terse.<|user|>Hi<|assistant|>"
+                                                     "</think>Hello.<|user|>What is a KV cache?<|assistant|><think>");
+        QTest::newRow("lfm2") << QByteArray("lfm2")
+                              << QByteArray("<s><|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
+                                            "<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n"
+                                            "What is a KV cache?<|im_end|>\n<|im_start|>assistant\n");
+        QTest::newRow("OLMo 3") << QByteArray("olmo3")
+                                << QByteArray("<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
+                                              "<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n"
+                                              "What is a KV cache?<|im_end|>\n<|im_start|>assistant\n");
+        QTest::newRow("Nemotron 3") << QByteArray("nemotron_h_moe")
+                                    << QByteArray("<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
+                                                  "<|im_end|>\n<|im_start|>assistant\n<think></think>Hello.<|im_end|>\n"
+                                                  "<|im_start|>user\nWhat is a KV cache?<|im_end|>\n"
+                                                  "<|im_start|>assistant\n<think>\n");
+        QTest::newRow("gpt-oss") << QByteArray("gptoss")
+                                 << QByteArray("<|start|>system<|message|>You are ChatGPT, a large language model "
+                                               "trained by OpenAI.\nKnowledge cutoff: 2024-06\nCurrent date: "
+                                               "2026-07-26\n\nReasoning: medium\n\n# Valid channels: analysis, "
+                                               "commentary, final. Channel must be included for every message.<|end|>"
+                                               "<|start|>developer<|message|># Instructions\n\nYou are terse.<|end|>"
+                                               "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final"
+                                               "<|message|>Hello.<|end|><|start|>user<|message|>What is a KV cache?"
+                                               "<|end|><|start|>assistant");
+    }
+    void chatsHaveTheTemplateOfTheirFamily()
+    {
+        QFETCH(QByteArray, architecture);
+        QFETCH(QByteArray, expected);
+        GgufWriter w = six_layers(architecture.toStdString());
+        w.u32(architecture.toStdString() + ".attention.sliding_window", 64);
+        const auto source = [&](const GgufWriter& of) {
+            return std::string(GgufFile::open(saved(of))->string("tokenizer.chat_template").value_or(""));
+        };
+        const auto known = ChatTemplate::parse(source(w));
+        QVERIFY2(known, known ? "" : known.error().what.c_str());
+        RenderOptions options;
+        options.now = std::tm{};
+        options.now->tm_year = 126;
+        options.now->tm_mon = 6;
+        options.now->tm_mday = 26;
+        const auto text = known->render({{"messages",
+                                          {{{"role", "system"}, {"content", "You are terse."}},
+                                           {{"role", "user"}, {"content", "Hi"}},
+                                           {{"role", "assistant"}, {"content", "Hello."}},
+                                           {{"role", "user"}, {"content", "What is a KV cache?"}}}},
+                                         {"add_generation_prompt", true},
+                                         {"bos_token", "<s>"},
+                                         {"eos_token", "</s>"}},
+                                        options);
+        QVERIFY2(text, text ? "" : text.error().what.c_str());
+        QCOMPARE(QByteArray::fromStdString(*text), expected);
+
+        // A file of another converter without a template is of a model that only goes on with texts.
+        QCOMPARE(source(GgufWriter(w).string("general.name", "Base")), std::string());
+        QCOMPARE(source(GgufWriter(w).string("tokenizer.chat_template", "own")), std::string("own"));
+    }
+
+    // Its system is there also where nobody has said anything for it.
+    void nemotronHasASystem()
+    {
+        const auto file = GgufFile::open(saved(six_layers("nemotron_h_moe")));
+        const auto known = ChatTemplate::parse(std::string(file->string("tokenizer.chat_template").value_or("")));
+        QVERIFY(known);
+        QCOMPARE(*known->render({{"messages", {{{"role", "user"}, {"content", "x"}}}},
+                                 {"add_generation_prompt", true},
+                                 {"enable_thinking", false}}),
+                 std::string("<|im_start|>system\n<|im_end|>\n<|im_start|>user\nx<|im_end|>\n"
+                             "<|im_start|>assistant\n<think></think>"));
     }
 
     void llama3IsKnownByItsTokens()
