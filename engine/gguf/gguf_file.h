@@ -31,6 +31,7 @@ struct GgufTensor {
     bool can_compute() const { return kernels::type_traits(static_cast<std::uint32_t>(type)) != nullptr; }
     std::string type_name() const;  // "Q4_K"; "type 99" where the id is new to us
     bool of_encoder() const;        // which reads pictures or sounds; some converters leave it in the model's file
+    bool of_loose_mtp() const;      // which predicts tokens ahead, and which some converters leave outside of blocks
     int block() const;              // 12 of "blk.12.attn_q.weight"; -1: it belongs to none
 };
 

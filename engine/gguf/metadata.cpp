@@ -238,6 +238,13 @@ Result<Metadata> Metadata::read(ByteReader& reader, std::uint64_t count, HeaderL
 
 const Metadata::Entry* Metadata::find(std::string_view key) const
 {
+    if (usual_prefix_.empty() || !key.starts_with(usual_prefix_))
+        return find_in_file(key);
+    return find_in_file(their_prefix_ + std::string(key.substr(usual_prefix_.size())));
+}
+
+const Metadata::Entry* Metadata::find_in_file(std::string_view key) const
+{
     const auto at = std::lower_bound(by_key_.begin(), by_key_.end(), key,
                                      [&](auto index, std::string_view wanted) { return entries_[index].key < wanted; });
     return at != by_key_.end() && entries_[*at].key == key ? &entries_[*at] : nullptr;

@@ -45,6 +45,12 @@ public:
     void say(std::string key, std::string text) { said_texts_[std::move(key)] = std::move(text); }
     /// From now on the array ends after `count` elements, if it has more.
     void shorten(std::string key, std::uint64_t count) { said_lengths_[std::move(key)] = count; }
+    /// From now on a key that begins with `usual` is that of the file that begins with `theirs`.
+    void rename_prefix(std::string theirs, std::string usual)
+    {
+        their_prefix_ = std::move(theirs);
+        usual_prefix_ = std::move(usual);
+    }
 
     struct Printed {
         std::string key;
@@ -65,6 +71,7 @@ private:
     static Result<Entry> read_entry(ByteReader& reader, const HeaderLimits& limits);
     static std::string printed_value(const Entry& entry);
     const Entry* find(std::string_view key) const;
+    const Entry* find_in_file(std::string_view key) const;
     std::optional<Entry> find_array(std::string_view key) const;  // as long as it is said to be
 
     std::vector<Entry> entries_;         // in the file's order
@@ -72,6 +79,7 @@ private:
     std::map<std::string, double, std::less<>> said_numbers_;
     std::map<std::string, std::string, std::less<>> said_texts_;
     std::map<std::string, std::uint64_t, std::less<>> said_lengths_;
+    std::string their_prefix_, usual_prefix_;
 };
 
 }  // namespace engine

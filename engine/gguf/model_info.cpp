@@ -16,22 +16,25 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kRunnable[] = {
-    "llama",          "mistral3",  "qwen2",         "qwen3",       "qwen3moe",      "qwen3vl",    "qwen3vlmoe",
-    "gemma2",         "gemma3",    "gemma4",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",
-    "ernie4_5-moe",   "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
-    "olmo2",          "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
-    "qwen35moe",      "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1",
-    "nemotron_h_moe", "gemma3n",   "qwen4exp",      "deepseek2",   "mistral4"};
+    "llama",     "mistral3",  "internlm2",    "arcee",         "deci",          "minicpm",        "qwen2",
+    "qwen2vl",   "qwen2moe",  "qwen3",        "qwen3moe",      "qwen3vl",       "qwen3vlmoe",     "mellum",
+    "gemma",     "gemma2",    "gemma3",       "gemma3n",       "gemma4",        "phi3",           "gpt-oss",
+    "smollm3",   "ernie4_5",  "ernie4_5-moe", "seed_oss",      "hunyuan-dense", "hunyuan-moe",    "chatglm",
+    "glm4",      "glm4moe",   "dots1",        "bailingmoe",    "bailingmoe2",   "minimax-m2",     "olmoe",
+    "olmo2",     "exaone",    "exaone4",      "exaone-moe",    "afmoe",         "granite",        "granitemoe",
+    "command-r", "cohere2",   "muse-glimmer", "llama4",        "qwen35",        "qwen35moe",      "qwen3next",
+    "qwen4exp",  "lfm2",      "lfm2moe",      "granitehybrid", "nemotron_h",    "nemotron_h_moe", "falcon-h1",
+    "deepseek",  "deepseek2", "mistral4"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
 {
     static constexpr std::string_view kNames[] = {
-        "F32",   "F16",     "Q4_0",      "Q4_1",   "",       "",        "",       "Q8_0",   "Q5_0",
-        "Q5_1",  "Q2_K",    "Q3_K_S",    "Q3_K_M", "Q3_K_L", "Q4_K_S",  "Q4_K_M", "Q5_K_S", "Q5_K_M",
-        "Q6_K",  "IQ2_XXS", "IQ2_XS",    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",
-        "IQ3_M", "IQ2_S",   "IQ2_M",     "IQ4_XS", "IQ1_M",  "BF16",    "",       "",       "",
-        "TQ1_0", "TQ2_0",   "MXFP4_MOE", "NVFP4",  "Q1_0"};
+        "F32",   "F16",     "Q4_0",      "Q4_1",   "",       "",        "",         "Q8_0",     "Q5_0",
+        "Q5_1",  "Q2_K",    "Q3_K_S",    "Q3_K_M", "Q3_K_L", "Q4_K_S",  "Q4_K_M",   "Q5_K_S",   "Q5_K_M",
+        "Q6_K",  "IQ2_XXS", "IQ2_XS",    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",    "IQ4_NL",   "IQ3_S",
+        "IQ3_M", "IQ2_S",   "IQ2_M",     "IQ4_XS", "IQ1_M",  "BF16",    "Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8",
+        "TQ1_0", "TQ2_0",   "MXFP4_MOE", "NVFP4",  "Q1_0",   "Q2_0"};
     constexpr std::int64_t kGuessed = 1024;  // added where the converter did not know
     id &= ~kGuessed;
     return id >= 0 && id < std::ssize(kNames) ? std::string(kNames[static_cast<std::size_t>(id)]) : std::string();
@@ -277,6 +280,8 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     info.layers = shape.number("block_count");
     info.embedding_length = shape.number("embedding_length");
     info.experts = shape.number("expert_count");
+    if (info.experts == 1 && info.architecture == "hunyuan-dense")  // so its first files call the feed-forward part
+        info.experts = 0;
     info.experts_used = shape.number("expert_used_count");
     if (info.layers > static_cast<int>(kMaxLayerElements)) {
         info.warnings.push_back("the file claims " + std::to_string(info.layers) + " layers");
@@ -347,7 +352,7 @@ void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
 /// Says whether a model uses the tensor: not if it is an encoder's, or of a block that is left aside.
 bool is_used(const GgufTensor& tensor, const ModelInfo& info)
 {
-    return !tensor.of_encoder() && (info.layers == 0 || tensor.block() < info.layers);
+    return !tensor.of_encoder() && !tensor.of_loose_mtp() && (info.layers == 0 || tensor.block() < info.layers);
 }
 
 void leave_encoders_aside(const GgufFile& gguf, ModelInfo& info)
@@ -393,6 +398,15 @@ bool lacks_epsilon(const GgufFile& gguf, const ModelInfo& info)
            !gguf.number(info.architecture + ".attention.layer_norm_epsilon");
 }
 
+/// Some programs want the block that guesses tokens ahead in a file of its own, which then has no other.
+bool holds_predictions_alone(const GgufFile& gguf, const ModelInfo& info)
+{
+    const auto in_layer = [&](const GgufTensor& tensor) { return tensor.block() >= 0 && is_used(tensor, info); };
+    const auto in_block = [&](const GgufTensor& tensor) { return tensor.block() >= info.layers; };
+    return info.layers > 0 && std::ranges::none_of(gguf.tensors(), in_layer) &&
+           std::ranges::any_of(gguf.tensors(), in_block);
+}
+
 /// Why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
@@ -410,6 +424,10 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
         return "this version cannot run the architecture '" + info.architecture + "'" +
                (nearest.empty() ? std::string() : "; the nearest that it can is '" + std::string(nearest) + "'");
     }
+    if (gguf.boolean(info.architecture + ".attention.causal") == false)
+        return "this model reads texts forwards and backwards at once, which this version does not compute";
+    if (holds_predictions_alone(gguf, info))
+        return "this file holds only the block of a model that guesses tokens ahead, not the model itself";
     if (lacks_epsilon(gguf, info))
         return info.architecture + ".attention.layer_norm_rms_epsilon is missing from the model file";
     for (const GgufTensor& tensor : gguf.tensors())

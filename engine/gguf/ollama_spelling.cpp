@@ -1,5 +1,7 @@
 #include "engine/gguf/ollama_spelling.h"
 
+#include "engine/gguf/ollama_templates.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -15,7 +17,21 @@ struct OtherName {
     std::string_view usual;
 };
 
+/// Architectures that have another name in its files, and how text is cut into words where that is another way than
+/// they say; empty: they say it.
+struct OtherArchitecture {
+    std::string_view theirs, usual, pre_tokenizer;
+};
+constexpr OtherArchitecture kArchitectures[] = {
+    {"gptoss", "gpt-oss", "gpt-4o"}, {"glm4moelite", "deepseek2", "glm4"},      {"olmo3", "olmo2", "dbrx"},
+    {"qwen25vl", "qwen2vl", ""},     {"nemotron_h_omni", "nemotron_h_moe", ""},
+};
+
 constexpr OtherName kTensors[] = {
+    {"gpt-oss", ".attn_out.weight", ".attn_output.weight"},
+    {"gpt-oss", ".attn_out.bias", ".attn_output.bias"},
+    {"gpt-oss", ".attn_sinks", ".attn_sinks.weight"},
+    {"gpt-oss", ".ffn_norm.weight", ".post_attention_norm.weight"},
     {"lfm2", "output_norm.weight", "token_embd_norm.weight"},
     {"gemma4", ".ffn_gate_inp.per_expert_scale", ".ffn_down_exps.scale"},
     {"qwen35", ".ssm_dt", ".ssm_dt.bias"},
@@ -47,6 +63,22 @@ public:
         , tensors_(tensors)
         , architecture_(metadata.string("general.architecture").value_or(""))
     {
+    }
+
+    void rename_architecture()
+    {
+        const auto found = std::ranges::find(kArchitectures, architecture_, &OtherArchitecture::theirs);
+        if (found == std::end(kArchitectures))
+            return;
+        metadata_.rename_prefix(architecture_ + '.', std::string(found->usual) + '.');
+        architecture_ = found->usual;
+        metadata_.say("general.architecture", architecture_);
+        if (!found->pre_tokenizer.empty())
+            metadata_.say("tokenizer.ggml.pre", std::string(found->pre_tokenizer));
+        if (found->usual == "gpt-oss")
+            say_gpt_oss();
+        if (found->theirs == "glm4moelite")
+            say_glm_flash();
     }
 
     void rename_tensors()
@@ -99,6 +131,16 @@ public:
             metadata_.say("tokenizer.ggml.model", std::string("gemma4"));
     }
 
+    /// Its converter writes the name of no model, and takes a template only where it lies in one of several places.
+    void say_template()
+    {
+        const bool by_others = metadata_.string("general.name") || metadata_.string("general.type");
+        if (by_others || metadata_.string("tokenizer.chat_template") || !is_chat_family())
+            return;
+        if (const std::string_view known = template_of_family(architecture_); !known.empty())
+            metadata_.say("tokenizer.chat_template", std::string(known));
+    }
+
     /// The last tokens, which stand for pictures and sounds, have no rows in one of the tables, or in neither.
     void cut_vocabulary()
     {
@@ -149,6 +191,32 @@ private:
             say_missing("rope.scaling.factor", 8.0);
     }
 
+    void say_gpt_oss()
+    {
+        if (!metadata_.string(key("rope.scaling.type")))
+            metadata_.say(key("rope.scaling.type"), std::string("yarn"));
+        if (const GgufTensor* const gate = find("blk.0.ffn_gate_exps.weight")) {
+            say_missing("expert_feed_forward_length", double(gate->dims[1]));
+            say_missing("feed_forward_length", double(gate->dims[1]));
+        }
+    }
+
+    /// The lengths of a head and those of the row that is kept of a token have each other's names.
+    void say_glm_flash()
+    {
+        for (const char* const of : {"attention.key_length", "attention.value_length"})
+            if (const auto length = metadata_.number(key(of)))
+                metadata_.say(key(of) + "_mla", *length);
+    }
+
+    /// Of some architectures there are other families, too.
+    bool is_chat_family() const
+    {
+        if (architecture_ == "deepseek2")
+            return metadata_.string("tokenizer.ggml.pre") == "glm4";
+        return architecture_ != "olmo2" || metadata_.integer(key("attention.sliding_window"));
+    }
+
     bool has_tokens_of_llama3() const
     {
         constexpr std::size_t kEndOfTurn = 128009;
@@ -183,9 +251,11 @@ private:
 void read_ollama_spelling(Metadata& metadata, std::vector<GgufTensor>& tensors)
 {
     OllamaSpelling spelling(metadata, tensors);
+    spelling.rename_architecture();
     spelling.rename_tensors();
     spelling.say_numbers();
     spelling.say_tokenizer();
+    spelling.say_template();
     spelling.cut_vocabulary();
 }
 

@@ -14,7 +14,8 @@ constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;  // bytes of F64 fit as well
 
 /// Types of the format that this program does not compute with: their sizes can still be checked
-/// (ggml's enum ggml_type and block structs, ggml/src/ggml-common.h).
+/// (ggml's enum ggml_type and block structs, ggml/src/ggml-common.h). 31 to 33 and 36 to 38 are no types any more; what
+/// was Q4_0 and IQ4_NL was stored so for some processors.
 struct ForeignType {
     std::uint32_t id;
     const char* name;
@@ -22,8 +23,10 @@ struct ForeignType {
     int block_bytes;
 };
 constexpr ForeignType kForeignTypes[] = {
-    {9, "Q8_1", 32, 36}, {15, "Q8_K", 256, 292}, {24, "I8", 1, 1},  {25, "I16", 1, 2},
-    {26, "I32", 1, 4},   {27, "I64", 1, 8},      {28, "F64", 1, 8}, {41, "Q1_0", 128, 18},
+    {9, "Q8_1", 32, 36},        {15, "Q8_K", 256, 292},     {24, "I8", 1, 1},           {25, "I16", 1, 2},
+    {26, "I32", 1, 4},          {27, "I64", 1, 8},          {28, "F64", 1, 8},          {41, "Q1_0", 128, 18},
+    {42, "Q2_0", 64, 18},       {31, "Q4_0_4_4", 32, 18},   {32, "Q4_0_4_8", 32, 18},   {33, "Q4_0_8_8", 32, 18},
+    {36, "IQ4_NL_4_4", 32, 18}, {37, "IQ4_NL_4_8", 32, 18}, {38, "IQ4_NL_8_8", 32, 18},
 };
 
 const ForeignType* foreign_type(std::uint32_t id)
@@ -120,8 +123,13 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
 
 bool GgufTensor::of_encoder() const
 {
-    constexpr std::string_view kEncoders[] = {"v.", "mm.", "a.", "vision_", "audio_"};
+    constexpr std::string_view kEncoders[] = {"v.", "mm.", "a.", "vision_", "audio_", "model.vision_tower."};
     return std::ranges::any_of(kEncoders, [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+bool GgufTensor::of_loose_mtp() const
+{
+    return name.starts_with("mtp.");
 }
 
 int GgufTensor::block() const

@@ -107,6 +107,7 @@ struct Architecture {
     bool heads_in_runs = false;                    // delta net: value heads of one key head follow each other
     bool sigmoid_output_gate = false;              // delta net: its output times sigmoid(z), not silu(z)
     bool one_part_layers = false;                  // a layer is a mixer or a feed-forward, with one norm
+    bool attention_may_lack = false;               // a layer without heads is a feed-forward alone
     float attention_scale = 0.0f;                  // factor on scores; 0: 1 / sqrt(head dimension)
     bool norm_values = false;  // values are normed, too, without weights; without attn_v they are the keys
     Streams streams = Streams::One;

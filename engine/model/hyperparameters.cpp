@@ -90,10 +90,12 @@ std::vector<int> recurrent_layers(Reader& in, const Hyperparameters& h, int laye
 }
 
 /// `recurrent`: the layer keeps a state.
-Mixer mixer_of(const Architecture& architecture, bool recurrent, int ffn_length)
+Mixer mixer_of(const Architecture& architecture, bool recurrent, int heads, int ffn_length)
 {
     if (architecture.recurrent == Mixer::AttentionAndMamba2)
         return Mixer::AttentionAndMamba2;
+    if (architecture.attention_may_lack && heads == 0)
+        return Mixer::None;
     if (!recurrent)
         return Mixer::Attention;
     return architecture.one_part_layers && ffn_length > 0 ? Mixer::None : architecture.recurrent;
@@ -137,7 +139,8 @@ bool rotates_halves(Reader& in, const Architecture& a)
 void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layers)
 {
     // A layer that does not attend has no heads.
-    const int fewest = h.architecture->recurrent == Mixer::Attention ? 1 : 0;
+    const bool all_attend = h.architecture->recurrent == Mixer::Attention && !h.architecture->attention_may_lack;
+    const int fewest = all_attend ? 1 : 0;
     const auto heads = in.per_layer("attention.head_count", layers, 0, fewest, 1 << 14);
     const int most_heads = *std::max_element(heads.begin(), heads.end());
     const auto kv_heads = in.per_layer("attention.head_count_kv", layers, most_heads, fewest, 1 << 14);
@@ -151,13 +154,16 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     // trained without, and llama.cpp ignores it there as well.
     const Architecture& a = *h.architecture;
     std::vector<bool> slides(static_cast<std::size_t>(layers));
-    if (a.window_period > 0 && h.sliding_window > 0)
+    if (a.window_period > 0 && h.sliding_window > 0) {
         slides = in.sliding_layers(layers, a.window_period);
+        if (std::ranges::find(slides, true) == slides.end())
+            h.sliding_window = 0;
+    }
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
         const LayerKind kind = slides[i] ? LayerKind::SlidingWindow : LayerKind::FullAttention;
         const int shared = shared_expert_length(in, file, l);
-        LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, ffn[i]),
+        LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, heads[i], ffn[i]),
                               kind,
                               heads[i],
                               kv_heads[i],
@@ -279,6 +285,8 @@ bool is_glm_flash(const Hyperparameters& h, const GgufFile& file, int blocks)
 void read_experts(Reader& in, const GgufFile& file, int blocks, Hyperparameters& h)
 {
     h.experts = in.optional("expert_count", 0, 0, 4096);
+    if (h.experts == 1 && h.architecture->name == "hunyuan-dense")  // so its first files call the feed-forward part
+        h.experts = 0;
     h.experts_used = in.optional("expert_used_count", 0, 0, 4096);
     h.expert_ffn_length = in.optional("expert_feed_forward_length", -1, 0, kMaxDimension);
     const int latent = in.optional("moe_latent_size", 0, 0, kMaxDimension);
@@ -309,19 +317,31 @@ void read_experts(Reader& in, const GgufFile& file, int blocks, Hyperparameters&
     read_expert_groups(in, h);
 }
 
-void read_scales(Reader& in, Hyperparameters& h)
+struct Factors {
+    float embedding, residual, logit;
+};
+
+/// Returns the factors of models whose files do not say them.
+Factors default_factors(const Hyperparameters& h, int layers)
+{
+    if (h.architecture->name == "minicpm")  // its first models, which have these
+        return {12.0f, 1.4f / std::sqrt(float(layers)), float(h.embedding_length) / 256.0f};
+    return {h.architecture->scale_embeddings ? std::sqrt(float(h.embedding_length)) : 1.0f, 1.0f, 1.0f};
+}
+
+void read_scales(Reader& in, int layers, Hyperparameters& h)
 {
     const Architecture& a = *h.architecture;
-    const float residual_scale = in.factor("residual_scale", 1.0f);
+    const Factors unsaid = default_factors(h, layers);
+    const float residual_scale = in.factor("residual_scale", unsaid.residual);
     constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
     h.rms_epsilon = in.number("attention.layer_norm_rms_epsilon", in.number("attention.layer_norm_epsilon", kMissing));
     if (std::isnan(h.rms_epsilon))  // models differ in it, so that no guess is good
         in.wrong(std::string(a.name) + ".attention.layer_norm_rms_epsilon is missing from the model file");
     h.stream_epsilon = h.rms_epsilon / (residual_scale * residual_scale);
     h.post_norm_epsilon = a.post_norm_epsilon > 0.0f ? a.post_norm_epsilon : h.rms_epsilon;
-    h.embedding_scale =
-        in.factor("embedding_scale", a.scale_embeddings ? std::sqrt(float(h.embedding_length)) : 1.0f) / residual_scale;
-    const float logit_scale = in.factor("logit_scale", 1.0f);
+    h.embedding_scale = in.factor("embedding_scale", unsaid.embedding) / residual_scale;
+    const float logit_scale = in.factor("logit_scale", unsaid.logit);
     h.logit_scale = a.logit_scale == LogitScale::Divides ? 1.0f / logit_scale : logit_scale;
 }
 
@@ -416,7 +436,7 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     h.attention_softcap = in.number("attn_logit_softcapping", 0.0f);
     h.final_softcap = in.number("final_logit_softcapping", 0.0f);
     read_experts(in, file, blocks, h);
-    read_scales(in, h);
+    read_scales(in, layers, h);
     if (in.error().empty())
         read_layers(in, file, h, layers);
     if (!in.error().empty())

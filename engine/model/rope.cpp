@@ -35,6 +35,9 @@ double yarn_magnitude(const RopeScaling& s)
     if (s.factor <= 1.0f)
         return 1.0;
     const auto magnitude = [&](double multiplier) { return 0.1 * multiplier * std::log(double(s.factor)) + 1.0; };
+    // Where the file's own factor is this one (OLMo 3's are), a converter has taken it for the whole magnitude.
+    if (std::abs(double(s.attn_factor) - magnitude(1.0)) < 1e-4)
+        return 1.0;
     // With a multiplier (DeepSeek, Mistral) YaRN's own magnitude is divided out again, and the attention scale stays.
     return s.yarn_log_multiplier != 0.0f ? magnitude(1.0) / magnitude(s.yarn_log_multiplier) : magnitude(1.0);
 }

@@ -260,13 +260,14 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
 
 bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h)
 {
-    return tensor.of_encoder() || tensor.block() >= int(h.layers.size());
+    return tensor.of_encoder() || tensor.of_loose_mtp() || tensor.block() >= int(h.layers.size());
 }
 
 void read_layer(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& layer)
 {
     const LayerParameters& parameters = h.layers[std::size_t(l)];
-    if (!h.architecture->attn_norm.empty())
+    const bool alone = h.architecture->attention_may_lack && parameters.mixer == Mixer::None;
+    if (!h.architecture->attn_norm.empty() && !alone)
         layer.attn_norm = in.vector(prefix + std::string(h.architecture->attn_norm) + ".weight", h.embedding_length);
     if (attends(parameters.mixer))
         read_attention(in, prefix, h, parameters, layer);

@@ -47,6 +47,8 @@ constexpr auto kToolCalls = std::to_array<std::string_view>({
     "</minimax:tool_call>",
     "<seed:tool_call>",
     "</seed:tool_call>",
+    "<TOOLCALL>",
+    "</TOOLCALL>",
 });
 
 constexpr auto kSingle = [] {

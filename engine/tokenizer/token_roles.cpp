@@ -173,6 +173,9 @@ std::vector<TokenRole> assign_roles(const Vocabulary& vocabulary, const TokenInd
     for (const int id : {vocabulary.eos, vocabulary.eot, vocabulary.eom})
         if (TokenRole* role = table.at(id))
             role->ends_generation = true;
+    for (const int id : vocabulary.more_ends)
+        if (TokenRole* role = table.at(id))
+            role->ends_generation = true;
     let_channels_continue(table);
     show_reasoning_marks(table);
 

@@ -69,6 +69,18 @@ int read_id(const GgufFile& file, const char* key, Vocabulary& out, int unsaid =
     return kNoToken;
 }
 
+/// Ollama's converter lists all that end an answer.
+std::vector<int> read_ends(const GgufFile& file, std::size_t tokens)
+{
+    constexpr std::uint64_t kMost = 64;
+    std::vector<int> ends;
+    for (const std::int64_t id :
+         file.integers("tokenizer.ggml.eos_token_ids", kMost).value_or(std::vector<std::int64_t>()))
+        if (id >= 0 && id < std::int64_t(tokens))
+            ends.push_back(int(id));
+    return ends;
+}
+
 Vocabulary::Flag read_flag(const GgufFile& file, const char* key)
 {
     const auto flag = file.boolean(key);
@@ -96,6 +108,7 @@ Result<Vocabulary> read_vocabulary(const GgufFile& file)
     out.unk = read_id(file, "tokenizer.ggml.unknown_token_id", out, spm ? 0 : kNoToken);
     out.eot = read_id(file, "tokenizer.ggml.eot_token_id", out);
     out.eom = read_id(file, "tokenizer.ggml.eom_token_id", out);
+    out.more_ends = read_ends(file, out.tokens.size());
     out.pad = read_id(file, "tokenizer.ggml.padding_token_id", out);
     out.fim_pad = read_id(file, "tokenizer.ggml.fim_pad_token_id", out);
     out.fim_rep = read_id(file, "tokenizer.ggml.fim_rep_token_id", out);

@@ -44,6 +44,7 @@ struct Vocabulary {
     int fim_pad = kNoToken;
     int fim_rep = kNoToken;
     int fim_sep = kNoToken;
+    std::vector<int> more_ends = {};  // tokens that end an answer besides these
 
     // Set where the file says so; else the tokenizer decides by model and pattern.
     enum class Flag : std::uint8_t { No, Yes, Unsaid };

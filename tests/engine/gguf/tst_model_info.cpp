@@ -175,6 +175,24 @@ private Q_SLOTS:
                  "2 of the file's 3 tensors (2 MiB) read pictures or sounds, which this version does not use");
     }
 
+    // Ollama's converter leaves what predicts tokens outside of blocks.
+    void loosePredictionsAreLeftAside()
+    {
+        GgufWriter w = with_weight(model());
+        const auto alone = info_of(w);
+        w.tensor("mtp.layers.0.mlp.up_proj.weight", 99, {32, 64}, GgufWriter::Bytes(64));
+        const auto info = info_of(w);
+        QCOMPARE(info.parameters, alone.parameters);
+        QCOMPARE(info.weight_bytes, alone.weight_bytes);
+        QVERIFY2(info.runnable, info.obstacle.c_str());
+    }
+
+    void aSingleExpertIsNone()
+    {
+        QCOMPARE(info_of(with_weight(model("hunyuan-dense").u32("hunyuan-dense.expert_count", 1))).experts, 0);
+        QCOMPARE(info_of(with_weight(model("qwen3moe").u32("qwen3moe.expert_count", 8))).experts, 8);
+    }
+
     void namesAndTypes()
     {
         GgufWriter w = model();
@@ -204,7 +222,7 @@ private Q_SLOTS:
         QCOMPARE(nearest("qwen3nexus"), "qwen3next");
         QCOMPARE(nearest("glm-dsa"), "glm4");
         QCOMPARE(nearest("minimax-m3"), "minimax-m2");
-        QCOMPARE(nearest("gemma"), "gemma2");
+        QCOMPARE(nearest("gemma4-assistant"), "gemma4");
         QCOMPARE(nearest("bert"), "");
         QVERIFY(!obstacle(with_weight(model("clip"))).contains("architecture"));
         QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");
@@ -212,6 +230,8 @@ private Q_SLOTS:
                  "this file is no model by itself, it holds a 'imatrix'");
         QCOMPARE(obstacle(with_weight(model(), 15)),
                  "this version cannot compute with Q8_K, the type of tensor 'token_embd.weight'");
+        QCOMPARE(obstacle(with_weight(model(), 31)),
+                 "this version cannot compute with Q4_0_4_4, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model(), 99)),
                  "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),
@@ -219,7 +239,16 @@ private Q_SLOTS:
         GgufWriter layer = with_weight(model());
         layer.tensor("blk.0.ffn_norm.weight", 0, {8}, GgufWriter::Bytes(32));
         QCOMPARE(obstacle(layer), "llama.attention.layer_norm_rms_epsilon is missing from the model file");
-        QCOMPARE(obstacle(layer.f32("llama.attention.layer_norm_epsilon", 1e-5f)), "(runs)");
+        layer.f32("llama.attention.layer_norm_epsilon", 1e-5f);
+        QCOMPARE(obstacle(layer), "(runs)");
+        QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", true)), "(runs)");
+        QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", false)),
+                 "this model reads texts forwards and backwards at once, which this version does not compute");
+        GgufWriter guesses = with_weight(model("qwen35").u32("qwen35.nextn_predict_layers", 1));
+        guesses.f32("qwen35.attention.layer_norm_rms_epsilon", 1e-6f);
+        guesses.tensor("blk.2.nextn.eh_proj.weight", 0, {8}, GgufWriter::Bytes(32));
+        QCOMPARE(obstacle(guesses),
+                 "this file holds only the block of a model that guesses tokens ahead, not the model itself");
     }
 
     void layersThatKeepKvAndStates_data()

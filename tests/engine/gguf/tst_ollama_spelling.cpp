@@ -3,6 +3,7 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"
+#include "engine/template/chat_template.h"
 #include "engine/tokenizer/vocabulary.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/test_program.h"
@@ -76,6 +77,10 @@ private Q_SLOTS:
             row(architecture, "blk.12.ssm_dt", "blk.12.ssm_dt.bias");
         row("nemotron_h_moe", "blk.1.ffn_latent_in.weight", "blk.1.ffn_latent_down.weight");
         row("nemotron_h_moe", "blk.1.ffn_latent_out.weight", "blk.1.ffn_latent_up.weight");
+        row("gptoss", "blk.2.attn_out.weight", "blk.2.attn_output.weight");
+        row("gptoss", "blk.2.attn_out.bias", "blk.2.attn_output.bias");
+        row("gptoss", "blk.2.attn_sinks", "blk.2.attn_sinks.weight");
+        row("gptoss", "blk.2.ffn_norm.weight", "blk.2.post_attention_norm.weight");
     }
     void tensorsHaveTheirUsualNames()
     {
@@ -97,6 +102,53 @@ private Q_SLOTS:
         QCOMPARE(names(architecture.constData(), {"a", theirs, "z"}), QByteArrayList{usual});
         QCOMPARE(names(architecture.constData(), {theirs, usual}), (QByteArrayList{theirs, usual}));
         QCOMPARE(names("llama", {theirs}), QByteArrayList{theirs});
+    }
+
+    void architecturesHaveTheirUsualNames()
+    {
+        for (const auto& [theirs, usual] :
+             {std::pair("qwen25vl", "qwen2vl"), std::pair("olmo3", "olmo2"), std::pair("gptoss", "gpt-oss")}) {
+            const auto h = numbers_of(with_epsilon(six_layers(theirs), theirs));
+            QVERIFY2(h, h ? "" : h.error().what.c_str());
+            QCOMPARE(h->architecture->name, std::string_view(usual));
+            QCOMPARE(h->embedding_length, 64);
+            QCOMPARE(h->rms_epsilon, 1e-5f);
+            const auto info = inspect_model(saved(with_epsilon(six_layers(theirs), theirs)));
+            QCOMPARE(info->architecture, std::string(usual));
+            QCOMPARE(info->context_tokens, 4096);
+        }
+        const auto file = GgufFile::open(saved(six_layers("nemotron_h_omni").u32("nemotron_h_omni.expert_count", 8)));
+        QCOMPARE(file->integer("nemotron_h_moe.expert_count").value_or(0), 8);
+        QVERIFY(!file->integer("nemotron_h_moe.expert_used_count"));
+    }
+
+    void gptOssHasItsNumbers()
+    {
+        GgufWriter w = with_epsilon(six_layers("gptoss"), "gptoss");
+        w.u32("gptoss.expert_count", 4).u32("gptoss.expert_used_count", 2).f32("gptoss.rope.scaling.factor", 32);
+        with_tensor(w, "blk.0.ffn_gate_exps.weight", 64, 32);
+        const auto h = numbers_of(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->expert_ffn_length, 32);
+        QVERIFY(h->rope_scaling.kind == RopeScaling::Kind::Yarn);
+        QCOMPARE(h->rope_scaling.factor, 32.0f);
+    }
+
+    // What it calls the lengths of heads are those of the row that is kept, and the other way round.
+    void glmFlashHasItsNumbers()
+    {
+        const std::string p = "glm4moelite.attention.";
+        GgufWriter w = with_epsilon(six_layers("glm4moelite"), "glm4moelite");
+        w.u32(p + "kv_lora_rank", 32).u32("glm4moelite.rope.dimension_count", 8).u32(p + "head_count_kv", 8);
+        w.u32(p + "key_length", 24).u32(p + "value_length", 12);
+        w.u32(p + "key_length_mla", 40).u32(p + "value_length_mla", 32);
+        const auto h = numbers_of(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->architecture->name, std::string_view("deepseek2"));
+        QCOMPARE(h->latent.key_length, 24);
+        QCOMPARE(h->latent.value_length, 12);
+        QCOMPARE(h->layers[0].key_length, 40);
+        QCOMPARE(h->layers[0].value_length, 32);
     }
 
     void mistralsNumbers()
@@ -221,6 +273,97 @@ private Q_SLOTS:
             QCOMPARE(vocabulary("qwen2", "gpt2", pre, true).pre, std::string(pre));
         }
         QCOMPARE(vocabulary("mistral3", "gpt2", "llama-bpe", true).pre, std::string("llama-bpe"));
+        for (const auto& [architecture, pre] : {std::pair("gptoss", "gpt-4o"), std::pair("glm4moelite", "glm4"),
+                                                std::pair("olmo3", "dbrx"), std::pair("qwen25vl", "default")})
+            QCOMPARE(vocabulary(architecture, "gpt2", "default", true).pre, std::string(pre));
+    }
+
+    // As the families' own templates write it, whose renderings by Jinja2 these are; gpt-oss as its makers describe it.
+    void chatsHaveTheTemplateOfTheirFamily_data()
+    {
+        QTest::addColumn<QByteArray>("architecture");
+        QTest::addColumn<QByteArray>("expected");
+        QTest::newRow("gemma3") << QByteArray("gemma3")
+                                << QByteArray("<s><start_of_turn>user\nYou are terse.\n\nHi<end_of_turn>\n"
+                                              "<start_of_turn>model\nHello.<end_of_turn>\n<start_of_turn>user\n"
+                                              "What is a KV cache?<end_of_turn>\n<start_of_turn>model\n");
+        QTest::newRow("gemma4") << QByteArray("gemma4")
+                                << QByteArray("<s><|turn>system\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n"
+                                              "<|turn>model\nHello.<turn|>\n<|turn>user\nWhat is a KV cache?<turn|>\n"
+                                              "<|turn>model\n<|channel>thought\n<channel|>");
+        QTest::newRow("mistral3") << QByteArray("mistral3")
+                                  << QByteArray("<s>[SYSTEM_PROMPT]You are terse.[/SYSTEM_PROMPT][INST]Hi[/INST]Hello."
+                                                "</s>[INST]What is a KV cache?[/INST]");
+        QTest::newRow("GLM-4.7-Flash") << QByteArray("glm4moelite")
+                                       << QByteArray("[gMASK]<sop><|system|>You are terse.<|user|>Hi<|assistant|>"
+                                                     "</think>Hello.<|user|>What is a KV cache?<|assistant|><think>");
+        QTest::newRow("lfm2") << QByteArray("lfm2")
+                              << QByteArray("<s><|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
+                                            "<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n"
+                                            "What is a KV cache?<|im_end|>\n<|im_start|>assistant\n");
+        QTest::newRow("OLMo 3") << QByteArray("olmo3")
+                                << QByteArray("<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
+                                              "<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n"
+                                              "What is a KV cache?<|im_end|>\n<|im_start|>assistant\n");
+        QTest::newRow("Nemotron 3") << QByteArray("nemotron_h_moe")
+                                    << QByteArray("<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
+                                                  "<|im_end|>\n<|im_start|>assistant\n<think></think>Hello.<|im_end|>\n"
+                                                  "<|im_start|>user\nWhat is a KV cache?<|im_end|>\n"
+                                                  "<|im_start|>assistant\n<think>\n");
+        QTest::newRow("gpt-oss") << QByteArray("gptoss")
+                                 << QByteArray("<|start|>system<|message|>You are ChatGPT, a large language model "
+                                               "trained by OpenAI.\nKnowledge cutoff: 2024-06\nCurrent date: "
+                                               "2026-07-26\n\nReasoning: medium\n\n# Valid channels: analysis, "
+                                               "commentary, final. Channel must be included for every message.<|end|>"
+                                               "<|start|>developer<|message|># Instructions\n\nYou are terse.<|end|>"
+                                               "<|start|>user<|message|>Hi<|end|><|start|>assistant<|channel|>final"
+                                               "<|message|>Hello.<|end|><|start|>user<|message|>What is a KV cache?"
+                                               "<|end|><|start|>assistant");
+    }
+    void chatsHaveTheTemplateOfTheirFamily()
+    {
+        QFETCH(QByteArray, architecture);
+        QFETCH(QByteArray, expected);
+        GgufWriter w = six_layers(architecture.toStdString());
+        w.u32(architecture.toStdString() + ".attention.sliding_window", 64);
+        const auto source = [&](const GgufWriter& of) {
+            return std::string(GgufFile::open(saved(of))->string("tokenizer.chat_template").value_or(""));
+        };
+        const auto known = ChatTemplate::parse(source(w));
+        QVERIFY2(known, known ? "" : known.error().what.c_str());
+        RenderOptions options;
+        options.now = std::tm{};
+        options.now->tm_year = 126;
+        options.now->tm_mon = 6;
+        options.now->tm_mday = 26;
+        const auto text = known->render({{"messages",
+                                          {{{"role", "system"}, {"content", "You are terse."}},
+                                           {{"role", "user"}, {"content", "Hi"}},
+                                           {{"role", "assistant"}, {"content", "Hello."}},
+                                           {{"role", "user"}, {"content", "What is a KV cache?"}}}},
+                                         {"add_generation_prompt", true},
+                                         {"bos_token", "<s>"},
+                                         {"eos_token", "</s>"}},
+                                        options);
+        QVERIFY2(text, text ? "" : text.error().what.c_str());
+        QCOMPARE(QByteArray::fromStdString(*text), expected);
+
+        // A file of another converter without a template is of a model that only goes on with texts.
+        QCOMPARE(source(GgufWriter(w).string("general.name", "Base")), std::string());
+        QCOMPARE(source(GgufWriter(w).string("tokenizer.chat_template", "own")), std::string("own"));
+    }
+
+    // Its system is there also where nobody has said anything for it.
+    void nemotronHasASystem()
+    {
+        const auto file = GgufFile::open(saved(six_layers("nemotron_h_moe")));
+        const auto known = ChatTemplate::parse(std::string(file->string("tokenizer.chat_template").value_or("")));
+        QVERIFY(known);
+        QCOMPARE(*known->render({{"messages", {{{"role", "user"}, {"content", "x"}}}},
+                                 {"add_generation_prompt", true},
+                                 {"enable_thinking", false}}),
+                 std::string("<|im_start|>system\n<|im_end|>\n<|im_start|>user\nx<|im_end|>\n"
+                             "<|im_start|>assistant\n<think></think>"));
     }
 
     void llama3IsKnownByItsTokens()

@@ -2,6 +2,7 @@
 // with a sentence.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
+#include "engine/model/rope.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
 
@@ -274,6 +275,13 @@ private Q_SLOTS:
         QCOMPARE(rotating(model("smollm3")), "rrr-rr");
         QCOMPARE(rotating(model("cohere2").u32("cohere2.attention.sliding_window", 64)), "rrr-rr");
         QCOMPARE(rotating(model("llama4")), "rrr-rr");
+        for (const std::string name : {"exaone4", "exaone-moe", "afmoe"}) {
+            QCOMPARE(rotating(model(name).u32(name + ".attention.sliding_window", 64)), "rrr-rr");
+            QCOMPARE(rotating(model(name)), "rrrrrr");
+        }
+        // A window that no layer has.
+        GgufWriter full = model("exaone4").u32("exaone4.attention.sliding_window", 64);
+        QCOMPARE(rotating(full.booleans("exaone4.attention.sliding_window_pattern", std::vector<bool>(6))), "rrrrrr");
         QCOMPARE(rotating(model("llama4").u32("llama4.attention.sliding_window", 0)), "rrrrrr");
         QCOMPARE(rotating(model("granite")), "rrrrrr");
         QCOMPARE(rotating(model("granite").boolean("granite.rope.scaling.finetuned", false)), "------");
@@ -308,6 +316,46 @@ private Q_SLOTS:
         const auto none = read(model("granite").f32("granite.residual_scale", 0.0f).f32("granite.logit_scale", 0.0f));
         QVERIFY(none && none->embedding_scale == 1.0f && none->logit_scale == 1.0f);
         QVERIFY(!read(model("granite").f32("granite.residual_scale", 1e-30f)));
+    }
+
+    // MiniCPM's first files do not say theirs, which its configuration has: 12, 1.4 / sqrt(layers), and a 256th of the
+    // embedding's length.
+    void factorsThatAFamilyHas()
+    {
+        const auto h = read(model("minicpm"));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        const float residual = 1.4f / std::sqrt(6.0f);
+        QVERIFY(qFuzzyCompare(h->embedding_scale, 12.0f / residual));
+        QCOMPARE(h->logit_scale, 4.0f);
+        const auto said = read(model("minicpm").f32("minicpm.embedding_scale", 2.0f).f32("minicpm.logit_scale", 16.0f));
+        QVERIFY(qFuzzyCompare(said->embedding_scale, 2.0f / residual));
+        QCOMPARE(said->logit_scale, 0.0625f);
+    }
+
+    // Files of Hunyuan's dense models say one expert, of which none is used.
+    void oneExpertIsNone()
+    {
+        const auto h = read(model("hunyuan-dense").u32("hunyuan-dense.expert_count", 1));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->experts, 0);
+    }
+
+    void layersMayLackAttention()
+    {
+        GgufWriter w = model("deci", "attention.head_count");
+        w.u32s("deci.attention.head_count", std::vector<std::uint32_t>{8, 0, 8, 0, 8, 8});
+        w.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 0, 2, 1});
+        const auto h = read(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        for (std::size_t l = 0; l < 6; ++l) {
+            const bool attends = l != 1 && l != 3;
+            QCOMPARE(h->layers[l].mixer, attends ? Mixer::Attention : Mixer::None);
+            QVERIFY(h->layers[l].feed_forward);
+        }
+        // A linear layer in place of attention is none that is known.
+        GgufWriter linear = model("deci");
+        linear.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 2, 2, 1});
+        QVERIFY(!read(linear));
     }
 
     void howExpertsAreChosen()
@@ -391,6 +439,10 @@ private Q_SLOTS:
                                << "sssfss";
         QTest::addRow("cohere2") << "cohere2"
                                  << "sssfss";
+        QTest::addRow("command-r") << "command-r"
+                                   << "ffffff";
+        QTest::addRow("mellum") << "mellum"
+                                << "sssfss";
     }
 
     void onlySomeArchitecturesSlide()
@@ -419,6 +471,21 @@ private Q_SLOTS:
         const auto unknown = read(model().string("llama.rope.scaling.type", "spiral"));
         QVERIFY(!unknown);
         QVERIFY(unknown.error().what.find("spiral") != std::string::npos);
+    }
+
+    // OLMo 3's files have YaRN's own factor, 1 + 0.1 ln 8, which counts once; another one counts besides.
+    void theFactorOfYarnCountsOnce()
+    {
+        const auto magnitude = [&](float factor) {
+            GgufWriter w = model("olmo2").string("olmo2.rope.scaling.type", "yarn");
+            w.f32("olmo2.rope.scaling.factor", 8).u32("olmo2.rope.scaling.original_context_length", 512);
+            if (factor > 0)
+                w.f32("olmo2.rope.scaling.attn_factor", factor);
+            return float(rope_frequencies(*read(w), LayerKind::FullAttention, {}).magnitude);
+        };
+        QVERIFY(qFuzzyCompare(magnitude(0), 1.2079441541679836f));
+        QVERIFY(qFuzzyCompare(magnitude(1.2079441541679836f), 1.2079441541679836f));
+        QVERIFY(qFuzzyCompare(magnitude(2), 2.4158883083359672f));
     }
 
     void whatIsMissingIsNamed_data()

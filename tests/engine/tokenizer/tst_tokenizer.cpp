@@ -93,8 +93,11 @@ private Q_SLOTS:
         Vocabulary v = fromData("spm.json");
         v.eot = 100;
         v.eom = 101;
+        v.more_ends = {102, 104};
         const auto named = make(std::move(v));
-        QVERIFY(named->is_end_of_generation(100) && named->is_end_of_generation(101));
+        for (const int id : {100, 101, 102, 104})
+            QVERIFY(named->is_end_of_generation(id));
+        QVERIFY(!named->is_end_of_generation(103));
     }
 
     void channelsOfGptOssAreShownAndGoOn()
@@ -122,6 +125,15 @@ private Q_SLOTS:
             const auto typed = ids_of(t->encode(text + text));
             QVERIFY2(std::find(typed.begin(), typed.end(), id) == typed.end(), text.c_str());
             QCOMPARE(ids_of(t->encode(text, kParse)), std::vector<int>{id});
+        }
+    }
+
+    // Nemotron Nano 2 has them as control tokens, and a call is read between them.
+    void marksOfCallsAreShown()
+    {
+        for (const char* const mark : {"<TOOLCALL>", "</TOOLCALL>", "[TOOL_CALLS]", "<tool_call>"}) {
+            const auto t = withTokens({mark}, TokenType::Control, "bpe.json");
+            QCOMPARE(t->piece(t->find(mark)), std::string(mark));
         }
     }
 

@@ -15,7 +15,14 @@ mistral3     YaRN (below), with rope.scaling.yarn_log_multiplier m: the factor o
              1 + attention.temperature_scale * log(1 + floor(position / rope.scaling.original_context_length)).
 all others   rotate halves (i, i + rotated / 2), "NeoX" order.
 llama        attn_q, attn_k, attn_v and ffn_gate, ffn_up, ffn_down have a bias where the file has one.
-qwen2        attn_q, attn_k, attn_v have a bias.
+internlm2    as llama.
+arcee        as llama, with feed-forwards as nemotron_h's.
+deci         as llama; a layer with no heads is a feed-forward alone.
+minicpm      as granite; where the file does not say them the factors are 12, 1.4 / sqrt(layers) and dim / 256.
+gemma        as gemma2, without windows, soft caps and post norms.
+qwen2,       attn_q, attn_k, attn_v have a bias.
+qwen2vl
+qwen2moe     as qwen2, with a shared expert that is weighed.
 qwen3,       rms_norm of each head of q and k by attn_q_norm, attn_k_norm (hd entries each), before the rotation.
 qwen3moe     Router: softmax over all experts, the expert_used_count best, their weights divided by their sum.
 gemma2,      the embedding is scaled by sqrt(dim); norm weights already contain the "+ 1"; GELU (tanh form) in place of
@@ -64,13 +71,25 @@ dense, -moe
 glm4         rotates neighbours, or halves where rope.dimension_sections has a first and a second entry: pairs then turn by
              time, height or width, which of text are the same (M-RoPE); post norms as gemma's; ffn_up holds gate, then up.
 glm4moe      the ffn's norm is called post_attention_norm; router scores are sigmoids.
+chatglm      as glm4, without post norms.
+dots1,       q and k norm as qwen3; router scores are sigmoids. bailingmoe2 may have groups, as deepseek2 (latent.py).
+bailingmoe2
+bailingmoe,  rotate neighbours.
+deepseek
 minimax-m2   q and k norm of the whole row before it is split into heads; router scores are sigmoids.
 deepseek2,   latent attention: latent.py.
 mistral4
 olmo2        q and k norm as minimax-m2; no norms before attention and ffn, post norms as gemma's. With a window (OLMo 3)
              of each four layers the first three have it and rotate without scaling.
+olmoe        q and k norm as minimax-m2.
+exaone       as llama, but rotates halves.
+exaone4      q and k norm as qwen3; norms as olmo2. With windows (three of four layers) the others rotate nothing.
+exaone-moe   as exaone4, with norms before attention and ffn instead; router scores are sigmoids.
+afmoe        as exaone-moe with attention's gate as muse-glimmer, post norms as gemma's, and the embedding times sqrt(dim).
+mellum       as qwen3moe; with a window as olmo2's.
 granite,     rotate neighbours, unless rope.scaling.finetuned is false. The embedding times embedding_scale; what attention
 granitemoe   and ffn give times residual_scale; scores times attention.scale; logits divided by logit_scale.
+command-r    as cohere2, with all layers full and rotated.
 cohere2      rotates neighbours in window layers (three of four) alone. LayerNorm (the mean is taken off) without bias, by
              attention.layer_norm_epsilon; h += attention(x) + ffn(x) of the same x. Logits times logit_scale.
 muse-        rotates neighbours in window layers (three of four) alone. The embedding is divided by its rms. Attention's
@@ -81,16 +100,18 @@ llama4       three of four layers rotate neighbours, then norm heads of q and k 
              and its queries are times 1 + 0.1 * log(1 + floor((position + 1) / 8192)). Router scores are sigmoids, and
              an expert's *input* is multiplied by its score.
 
-Experts in general: scores are the softmax of the router's logits, or sigmoids (expert_gating_func 2). The expert_used_count
-with the largest score + exp_probs_b.bias are chosen; their weights are their scores, divided by max(their sum, 2^-14) unless
-expert_weights_norm is false (llama4: never), times expert_weights_scale. ffn_*_shexp is an expert that all tokens share,
-times sigmoid(ffn_gate_inp_shexp . x) where there is such a vector. ffn_gate_up_exps holds the rows of gate, then up. A layer
+Experts in general: scores are the softmax of the router's logits, or sigmoids (expert_gating_func 2). The
+expert_used_count with the largest score + exp_probs_b.bias are chosen; their weights are their scores, divided by max(their
+sum, 2^-14) unless expert_weights_norm is false (llama4: never; deepseek, qwen2moe, olmoe and bailingmoe: where the file says
+true), times expert_weights_scale. ffn_*_shexp is an expert that all tokens share, times sigmoid(ffn_gate_inp_shexp . x) where
+there is such a vector. ffn_gate_up_exps holds the rows of gate, then up. A layer
 without router has a plain ffn. The last nextn_predict_layers blocks are run by mtp() alone.
 nemotron_h has no gates: down @ max(up @ x, 0)^2, in experts and the shared one, too. With moe_latent_size experts read
 ffn_latent_down @ x, and what they give together goes through ffn_latent_up; router and shared expert read x itself.
 
 rope.scaling.type: absent means linear where there is a rope.scaling.factor: angle / f.
-Sliding window of n (gemma2, gemma3, gemma4 and gpt-oss only): a token attends to itself and the n - 1 before it.
+Sliding window of n (architectures of WINDOW_PERIOD only): a token attends to itself and the n - 1 before it.
+A rope.scaling.attn_factor that is 1 + 0.1 ln f is all of YaRN's factor, not one besides.
 YaRN: with f = rope.scaling.factor, theta_i = base^(-2i / rotated), and the ramp
 r_i = 1 - clamp((i - low) / max(0.001, high - low), 0, 1), low = max(0, floor(c(yarn_beta_fast, else 32))),
 high = min(rotated - 1, ceil(c(yarn_beta_slow, else 1))),
@@ -110,18 +131,25 @@ import recurrent
 import streams
 
 ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe", "granitehybrid",
-                      "cohere2", "muse-glimmer", "llama4", "deepseek2", "mistral4"}
-GEMMAS = {"gemma2", "gemma3", "gemma3n", "gemma4"}
-WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma3n": 5, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
-ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
-POST_NORMS = {"gemma2", "gemma3", "gemma3n", "gemma4", "glm4", "olmo2", "muse-glimmer"}
+                      "cohere2", "muse-glimmer", "llama4", "deepseek2", "mistral4", "arcee", "deci", "minicpm", "chatglm", "command-r",
+                      "deepseek"}
+GEMMAS = {"gemma", "gemma2", "gemma3", "gemma3n", "gemma4"}
+WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma3n": 5, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4,
+                 "exaone4": 4, "afmoe": 4, "mellum": 4}
+ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4", "exaone4", "afmoe"}
+SCALES_IN_FULL_LAYERS = {"olmo2", "mellum"}
+POST_NORMS = {"gemma2", "gemma3", "gemma3n", "gemma4", "glm4", "olmo2", "muse-glimmer", "exaone4", "afmoe"}
+NO_INPUT_NORMS = {"olmo2", "exaone4"}
+LAYER_NORMS = {"cohere2", "command-r"}
 FFN_NORM = {"nemotron_h": "attn_norm", "nemotron_h_moe": "attn_norm", "qwen35": "post_attention_norm", "qwen35moe": "post_attention_norm",
             "qwen3next": "post_attention_norm", "gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
-            "olmo2": None}
+            "olmo2": None, "exaone4": None}
 NORMS_AFTER_ROTATION = {"hunyuan-dense", "hunyuan-moe", "llama4"}
-NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2"}
+NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2", "olmoe"}
 GATES_BESIDE_QUERIES = {"qwen35", "qwen35moe", "qwen3next", "qwen4exp"}
-SIGMOID_SCORES = {"nemotron_h_moe", "lfm2moe", "glm4moe", "minimax-m2", "llama4"}
+SIGMOID_SCORES = {"nemotron_h_moe", "lfm2moe", "glm4moe", "minimax-m2", "llama4", "bailingmoe2", "afmoe"}
+WEIGHTS_AS_SCORED = {"deepseek2", "deepseek", "qwen2moe", "olmoe"}
+NO_GATES = {"nemotron_h", "nemotron_h_moe", "arcee"}
 
 
 class Exact:
@@ -239,7 +267,7 @@ class Decoder:
 
     def norm(self, x, name):
         """That of the residual stream."""
-        return self.rms_norm(x - x.mean(axis=-1, keepdims=True) if self.arch == "cohere2" else x, name)
+        return self.rms_norm(x - x.mean(axis=-1, keepdims=True) if self.arch in LAYER_NORMS else x, name)
 
     # ---- positions ----
 
@@ -256,7 +284,7 @@ class Decoder:
         if self.arch.startswith("nemotron_h"):
             return False
         if self.arch in ROTATES_IN_WINDOWS:
-            return self.window(layer) is not None
+            return self.window(layer) is not None or all(self.window(l) is None for l in range(self.layer_count))
         if self.arch == "smollm3":
             return layer % 4 != 3
         return self.arch not in ("granite", "granitemoe") or self.key("rope.scaling.finetuned", True)
@@ -264,8 +292,8 @@ class Decoder:
     def rotation(self, positions, layer):
         """Cosines and sines, (tokens, rotated / 2)."""
         rotated = self.sliding_key("rope.dimension_count", layer, self.key_length(layer))
-        local = self.arch in ("gemma3", "gemma3n", "gemma4", "olmo2") and self.window(layer) is not None
-        based = local and self.arch != "olmo2"
+        local = self.arch in {"gemma3", "gemma3n", "gemma4"} | SCALES_IN_FULL_LAYERS and self.window(layer) is not None
+        based = local and self.arch not in SCALES_IN_FULL_LAYERS
         base = self.key("rope.freq_base_swa", 10000.0) if based else self.key("rope.freq_base", 10000.0)
         pair = np.arange(rotated // 2)
         theta = base ** (-2.0 * pair / rotated)
@@ -285,7 +313,8 @@ class Decoder:
             ramp = 1 - np.clip((pair - low) / max(0.001, high - low), 0, 1)
             theta = theta * (ramp + (1 - ramp) / factor)
             log = self.key("rope.scaling.yarn_log_multiplier", 0.0)
-            size *= 1.0 if self.is_latent() else (1 + 0.1 * np.log(factor)) / (1 + 0.1 * log * np.log(factor))
+            said = abs(size - (1 + 0.1 * np.log(factor))) < 1e-4
+            size *= 1.0 if said or self.is_latent() else (1 + 0.1 * np.log(factor)) / (1 + 0.1 * log * np.log(factor))
         angle = positions[:, None] * theta
         return np.cos(angle) * size, np.sin(angle) * size
 
@@ -420,7 +449,7 @@ class Decoder:
     def mlp(self, x, p, suffix):
         if p + f"ffn_gate{suffix}.weight" in self.tensors:
             gate, up = self.product(x, p + "ffn_gate" + suffix), self.product(x, p + "ffn_up" + suffix)
-        elif self.arch.startswith("nemotron_h"):
+        elif self.arch in NO_GATES:
             return self.product(np.maximum(self.product(x, p + "ffn_up" + suffix), 0) ** 2, p + "ffn_down" + suffix)
         else:
             gate, up = np.split(self.product(x, p + "ffn_up" + suffix), 2, axis=1)
@@ -435,7 +464,7 @@ class Decoder:
     def expert(self, x, p, expert):
         if p + "ffn_gate_up_exps.weight" in self.tensors:
             gate, up = np.split(self.product(x, p + "ffn_gate_up_exps", expert), 2)
-        elif self.arch.startswith("nemotron_h"):
+        elif self.arch in NO_GATES:
             up = self.product(x, p + "ffn_up_exps", expert)
             return self.product(np.maximum(up, 0) ** 2, p + "ffn_down_exps", expert)
         else:
@@ -460,7 +489,7 @@ class Decoder:
             chosen = order[:used]
             self.router_margin = min(self.router_margin, choice[order[used - 1]] - choice[order[used]])
             shares = scores[chosen]
-            if not weighs_input and self.key("expert_weights_norm", self.arch != "deepseek2"):
+            if not weighs_input and self.key("expert_weights_norm", self.arch not in WEIGHTS_AS_SCORED):
                 shares = shares / max(shares.sum(), 2.0 ** -14)
             for expert, share in zip(chosen, shares * (self.key("expert_weights_scale", 1.0) or 1.0)):
                 if weighs_input:
@@ -503,15 +532,15 @@ class Decoder:
 
     def layer(self, h, layer, positions, side):
         p = f"blk.{layer}."
-        scale = self.key("residual_scale", 1.0)
+        scale = self.key("residual_scale", 1.4 / np.sqrt(self.layer_count) if self.arch == "minicpm" else 1.0)
         epsilon = 1e-8 if self.arch == "muse-glimmer" else self.epsilon
         post = lambda x, name: self.rms_norm(x, p + name + ".weight", epsilon) if self.arch in POST_NORMS else x
-        read = self.norm(h, p + "attn_norm.weight") if self.arch != "olmo2" else h
+        read = self.norm(h, p + "attn_norm.weight") if p + "attn_norm.weight" in self.tensors else h
         for part in self.mixers(read, p, layer, positions):
             h = h + post(part, "post_attention_norm") * scale
         if not any(p + n in self.tensors for n in ("ffn_down.weight", "ffn_down_exps.weight")):
             return h
-        if self.arch != "cohere2":
+        if self.arch not in LAYER_NORMS:
             norm = FFN_NORM.get(self.arch, "ffn_norm")
             read = self.norm(h, p + norm + ("" if p + norm in self.tensors else ".weight")) if norm else h
         h = h + post(self.feed_forward(read, h, p), "post_ffw_norm") * scale
@@ -527,9 +556,9 @@ class Decoder:
         """(tokens, dim) behind the last norm"""
         positions = np.arange(len(tokens))
         h = self.weight("token_embd.weight")[tokens]
-        if self.arch in GEMMAS:
+        if self.arch in GEMMAS | {"afmoe"}:
             h = h * np.sqrt(self.dim)
-        h = h * self.key("embedding_scale", 1.0)
+        h = h * self.key("embedding_scale", 12.0 if self.arch == "minicpm" else 1.0)
         if self.arch == "muse-glimmer":
             h = self.rms_norm(h)
         side = self.side_inputs(h, tokens)
@@ -560,8 +589,8 @@ class Decoder:
 
     def head(self, h):
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
-        scale = self.key("logit_scale", 1.0)
-        out = out / scale if self.arch in ("granite", "granitemoe", "granitehybrid") else out * scale
+        scale = self.key("logit_scale", self.dim / 256 if self.arch == "minicpm" else 1.0)
+        out = out / scale if self.arch in ("granite", "granitemoe", "granitehybrid", "minicpm") else out * scale
         cap = self.key("final_logit_softcapping", 0.0)
         return cap * np.tanh(out / cap) if cap else out
 

@@ -44,9 +44,15 @@ ARCHITECTURES = {
     "llama-bias": dict(arch="llama", layers=1, dim=32, heads=2, kv=1, bias=True, ffn_bias=True),
     "llama3-rope": dict(arch="llama", layers=1, theta=5e5, rope_freqs=True),
     "mistral3": dict(arch="mistral3", layers=1, theta=1e6, yarn=(16.0, 32), log_multiplier=1.0, temperature=0.1),
+    "arcee": dict(arch="arcee", layers=1, dim=32, heads=2, kv=1, no_gates=True),
+    "deci": dict(arch="deci", layers=3, dim=32, heads=[2, 0, 2], kv=[1, 0, 2], ff=[32, 48, 32], theta=5e5, rope_freqs=True),
+    "minicpm": dict(arch="minicpm", layers=1, dim=32, heads=2, kv=1, type="F32"),
     "qwen2": dict(arch="qwen2", layers=1, theta=1e6, bias=True),
+    "qwen2moe": dict(arch="qwen2moe", layers=1, dim=32, ff=16, heads=2, kv=1, theta=1e6, type="F32", bias=True, experts=4,
+                     used=2, shared=32, shared_weight=True),
     "qwen3": dict(arch="qwen3", layers=1, theta=1e6, heads=2, kv=1, hd=32, qk_norm=True),
     "qwen3moe": dict(arch="qwen3moe", layers=1, theta=1e6, qk_norm=True, experts=4, used=2),
+    "gemma": dict(arch="gemma", layers=1, dim=32, heads=2, kv=1),
     "gemma2": dict(arch="gemma2", gemma=True, window=16, softcap=(50.0, 30.0)),
     "gemma3": dict(arch="gemma3", layers=6, heads=2, kv=1, theta=1e6, gemma=True, qk_norm=True, window=16, linear=8.0),
     "gemma4": dict(arch="gemma4", layers=3, dim=32, kv=[2, 2, 1], hd=32, hd_swa=16, theta=1e6, gemma=True, qk_norm=True,
@@ -67,6 +73,7 @@ ARCHITECTURES = {
     "gpt-oss-mxfp4": dict(arch="gpt-oss", layers=1, theta=1.5e5, yarn=(32.0, 32), window=16, experts=4, used=2,
                           bias=True, sinks=True, expert_type="MXFP4"),
     "smollm3": dict(arch="smollm3", layers=4, dim=32, heads=2, kv=1),
+    "chatglm": dict(arch="chatglm", layers=1, dim=32, heads=2, kv=1, rotated=8, bias=True, fused=True),
     "glm4": dict(arch="glm4", layers=1, rotated=8, bias=True, fused=True, post_norms=True),
     "glm4-sections": dict(arch="glm4", layers=1, dim=32, heads=2, kv=1, rotated=8, sections=[2, 1, 1, 0], bias=True,
                           fused=True, post_norms=True),
@@ -80,11 +87,23 @@ ARCHITECTURES = {
                          dense=1, shared=32, choice_bias=True),
     "hunyuan-moe": dict(arch="hunyuan-moe", layers=1, dim=32, qk_norm=True, experts=4, used=2, shared=64,
                         shared_weight=True, fused_experts=True),
+    "deepseek": dict(arch="deepseek", dim=32, ff=16, heads=2, kv=2, type="F32", experts=4, used=2, dense=1, shared=32),
+    "bailingmoe2": dict(arch="bailingmoe2", dim=32, ff=16, heads=2, kv=1, rotated=8, type="F32", qk_norm=True, fused_qkv=True,
+                        experts=6, used=2, dense=1, shared=16, choice_bias=True, scale=2.5, groups=(3, 2)),
+    "olmoe": dict(arch="olmoe", layers=1, dim=32, ff=16, heads=2, kv=2, type="F32", qk_norm="rows", experts=4, used=2),
+    "exaone4": dict(arch="exaone4", dim=32, heads=2, kv=1, theta=1e6, rope_freqs=True, qk_norm=True, post_norms=True,
+                    input_norms=False, window=16, pattern=[True, False]),
+    "afmoe": dict(arch="afmoe", dim=32, ff=16, heads=2, kv=1, type="F32", qk_norm=True, gate=True, post_norms=True, window=16,
+                  pattern=2, experts=4, used=2, dense=1, shared=16, choice_bias=True, scale=2.826),
+    "mellum": dict(arch="mellum", dim=32, ff=16, heads=2, kv=1, theta=5e5, type="F32", qk_norm=True, window=16,
+                   pattern=[True, False], yarn=(8.0, 32), experts=4, used=2),
     "olmo3": dict(arch="olmo2", type="Q8_0", theta=5e5, qk_norm="rows", post_norms=True, input_norms=False, window=16,
                   pattern=[True, False], yarn=(8.0, 32)),
     "granitemoe": dict(arch="granitemoe", layers=1, dim=32, ff=16, heads=2, kv=1, type="F32", experts=4, used=2, shared=32,
                        floats={"embedding_scale": 3.0, "residual_scale": 0.8, "logit_scale": 0.5,
                                "attention.scale": 0.09375}, rope_unused=True),
+    "command-r": dict(arch="command-r", layers=1, heads=2, kv=1, hd=32, type="Q8_0", input_norms="one",
+                      floats={"logit_scale": 0.7}),
     "cohere2": dict(arch="cohere2", heads=2, kv=1, hd=32, type="Q8_0", window=16, pattern=2, input_norms="one",
                     floats={"logit_scale": 0.7}),
     "muse-glimmer": dict(arch="muse-glimmer", dim=32, heads=2, kv=1, type="F32", window=16, pattern=[True, False],
@@ -193,7 +212,7 @@ def metadata(name, s):
     u32 = lambda key, value: ((f"{a}.{key}", gguf.ARR, (gguf.U32, value)) if isinstance(value, list) else
                               (f"{a}.{key}", gguf.U32, value))
     f32 = lambda key, value: (f"{a}.{key}", gguf.F32, value)
-    epsilon = "attention.layer_norm_epsilon" if a == "cohere2" else "attention.layer_norm_rms_epsilon"
+    epsilon = "attention.layer_norm_epsilon" if a in ("cohere2", "command-r") else "attention.layer_norm_rms_epsilon"
     out = [("general.architecture", gguf.STR, a), ("general.name", gguf.STR, f"random {name}"),
            u32("block_count", s.get("blocks", s["layers"])), u32("context_length", 512), u32("embedding_length", s["dim"]),
            u32("feed_forward_length", s["ff"]), u32("attention.head_count", s["heads"]),
@@ -380,6 +399,8 @@ def mixer_tensors(w, s, p, layer):
         return
     if "latent" in s:
         latent_tensors(w, s, p)
+    elif not of_layer(s["heads"], layer):
+        w.norm(p + "ffn_norm.weight", s["dim"])
     elif recurrent != 1:
         attention_tensors(w, s, p, layer)
     elif s.get("input_norms", True):
@@ -438,7 +459,7 @@ def convolution_tensors(w, s, p):
 
 def attention_tensors(w, s, p, layer):
     hd = head_length(s, layer)
-    dim, q_dim, kv_dim = s["dim"], s["heads"] * hd, of_layer(s["kv"], layer) * hd
+    dim, q_dim, kv_dim = s["dim"], of_layer(s["heads"], layer) * hd, of_layer(s["kv"], layer) * hd
     kinds = (("q", q_dim), ("k", kv_dim), ("v", kv_dim))
     if "no_v" in s and not s["pattern"][layer]:
         kinds = kinds[:2]
@@ -446,7 +467,7 @@ def attention_tensors(w, s, p, layer):
         kinds = kinds[:1]
     if s.get("input_norms", True):
         w.norm(p + "attn_norm.weight", dim)
-    if "fused" in s:
+    if "fused" in s or "fused_qkv" in s:
         w.weight(p + "attn_qkv.weight", q_dim + 2 * kv_dim, dim)
         if "bias" in s:
             w.bias(p + "attn_qkv.bias", q_dim + 2 * kv_dim)
@@ -500,7 +521,7 @@ def latent_tensors(w, s, p):
 
 
 def ffn_tensors(w, s, p, ff):
-    if "fused" not in s and "one_part" not in s:
+    if not any(key in s for key in ("fused", "one_part", "no_gates")):
         w.weight(p + "ffn_gate.weight", ff, s["dim"])
     w.weight(p + "ffn_up.weight", ff * (2 if "fused" in s else 1), s["dim"])
     w.weight(p + "ffn_down.weight", s["dim"], ff)
