@@ -3599,6 +3599,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>der Name des Proxys, den die Umgebung nennt, lässt sich nicht auflösen</translation>
     </message>
     <message>
+        <source>the proxy that the environment names refuses the connection</source>
+        <translation>der Proxy, den die Umgebung nennt, nimmt die Verbindung nicht an</translation>
+    </message>
+    <message>
+        <source>the proxy that the environment names wants a name and a password, as in http://NAME:PASSWORD@PROXY:8080</source>
+        <translation>der Proxy, den die Umgebung nennt, verlangt Namen und Passwort, wie in http://NAME:PASSWORT@PROXY:8080</translation>
+    </message>
+    <message>
+        <source>the proxy that the environment names does not connect to %1 (status %2)</source>
+        <translation>der Proxy, den die Umgebung nennt, stellt keine Verbindung zu %1 her (Status %2)</translation>
+    </message>
+    <message>
+        <source>%1, or the proxy that the environment names, refuses the connection</source>
+        <translation>%1 oder der Proxy, den die Umgebung nennt, nimmt die Verbindung nicht an</translation>
+    </message>
+    <message>
+        <source>%1, or the proxy that the environment names, does not answer</source>
+        <translation>%1 oder der Proxy, den die Umgebung nennt, antwortet nicht</translation>
+    </message>
+    <message>
         <source>%1 refuses the connection</source>
         <translation>%1 nimmt die Verbindung nicht an</translation>
     </message>
