@@ -245,6 +245,11 @@ Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
                              const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop)
 {
     Pulled pulled;
+    std::vector<const FileToFetch*> files;
+    for (const PullFile& file : plan.files)
+        files.push_back(&file.file);
+    if (Status room = room_for(files, limits); !room)  // before hours are spent on the first of them
+        return tl::unexpected(room.error());
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
         const PullFile& file = plan.files[i];
         const auto progress = [&](const FetchProgress& p) {
