@@ -267,7 +267,14 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     const Asker asker = std::holds_alternative<net::HubReference>(*reference) ? asks_hub() : Asker::OfAnother;
     net::PullRequest request{std::move(*reference), engine::utf8_path(options.to), options.companions,
                              engine::machine_memory().available_bytes};
+    request.prefers_here = model != nullptr;
     const auto plan = puller.plan(request, stop.token());
+    if (const auto here = !plan && model && net::may_pass(plan.error().kind) ? puller.here(request) : std::nullopt) {
+        std::fprintf(stderr, "note: %s; the file that was fetched before is opened\n",
+                     for_terminal(plan.error().what).c_str());
+        *model = *here;
+        return kDone;
+    }
     if (!plan)
         return report_failure(plan.error(), asker);
     std::optional<engine::ModelInfo> info;

@@ -147,6 +147,31 @@ private Q_SLOTS:
         QVERIFY(puller.fetch(*plan, limits, {}, {}));
     }
 
+    /// Else what memory is free that day would decide what is fetched once more.
+    void whatIsHereGoesBeforeWhatWouldBeChosen()
+    {
+        ModelHub served({model("org/tiny", 12)});
+        const QTemporaryDir folder;
+        net::FetchSettings settings;
+        settings.hub = served.url();
+        settings.hub_cache = folder.path().toStdString();
+        net::Puller puller(m_client, settings);
+        net::PullRequest request;
+        request.reference = net::HubReference{"org/tiny", "main", {}, "Q4_K_M"};
+        QVERIFY(!puller.here(request));
+        const auto named = puller.plan(request, {});
+        QVERIFY(named && puller.fetch(*named, {}, {}, {}));
+        request.reference = net::HubReference{"org/tiny"};
+        QCOMPARE(puller.plan(request, {})->quant, std::string("Q8_0"));
+        request.prefers_here = true;
+        const auto plan = puller.plan(request, {});
+        QVERIFY(plan);
+        QCOMPARE(plan->quant, std::string("Q4_K_M"));
+        QCOMPARE(plan->reason, std::string("it is here already"));
+        QCOMPARE(plan->missing_bytes, std::int64_t(0));
+        QCOMPARE(puller.here(request), std::optional(plan->model));
+    }
+
     void companionsAreNoModels_data()
     {
         QTest::addColumn<QByteArray>("beside");
