@@ -159,6 +159,10 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the memory of %1 is full"),
     QT_TRANSLATE_NOOP("KnownSentence", "the system has no page-locked memory left for %1"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 stopped working: %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "no NVIDIA driver is installed (%1)"),
+    QT_TRANSLATE_NOOP("KnownSentence", "NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here "
+                                       "supports CUDA %3: please update it"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has compute capability %2, and 7.5 or higher is needed"),
     QT_TRANSLATE_NOOP("KnownSentence", "the answer was stopped"),
     QT_TRANSLATE_NOOP("KnownSentence", "loading was cancelled"),
     QT_TRANSLATE_NOOP("KnownSentence", "the prompt is empty"),

@@ -3483,6 +3483,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 arbeitet nicht mehr: %2</translation>
     </message>
     <message>
+        <source>no NVIDIA driver is installed (%1)</source>
+        <translation>es ist kein NVIDIA-Treiber installiert (%1)</translation>
+    </message>
+    <message>
+        <source>NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here supports CUDA %3: please update it</source>
+        <translation>nötig ist der NVIDIA-Treiber %1 oder ein neuerer, der CUDA %2 beherrscht; der vorhandene beherrscht CUDA %3 und muss aktualisiert werden</translation>
+    </message>
+    <message>
+        <source>%1 has compute capability %2, and 7.5 or higher is needed</source>
+        <translation>%1 hat die Compute Capability %2, nötig ist 7.5 oder mehr</translation>
+    </message>
+    <message>
         <source>the answer was stopped</source>
         <translation>die Antwort wurde angehalten</translation>
     </message>

@@ -201,6 +201,8 @@ private Q_SLOTS:
         QVERIFY(inspect.json()["runnable"].toBool());
         const auto devices = QJsonDocument::fromJson(run_cli({"devices", "--json"}).out).array();
         QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
+        const bool hasGpu = devices.size() > 1;
+        QCOMPARE(run_cli({"devices"}).out.contains("\nno GPU: "), !hasGpu);  // and why
     }
 
     void aModelsNameMayHoldAnyLetter()

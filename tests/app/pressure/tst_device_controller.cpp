@@ -228,6 +228,21 @@ private Q_SLOTS:
         QVERIFY(!again.devices().offered());
     }
 
+    /// Its memory is of no use, and whoever has no other one may like to try the emulated one.
+    void aGpuThatCannotBeUsedSaysWhy()
+    {
+        const auto old = [] {
+            auto devices = one_gpu();
+            devices.back().obstacle = "A fine GPU has compute capability 6.1, and 7.5 or higher is needed";
+            return devices;
+        };
+        Window window(file(), old);
+        QTRY_COMPARE(window.devices().names().size(), 3);
+        QCOMPARE(window.devices().names()[kGpu],
+                 QStringLiteral("A fine GPU: A fine GPU has compute capability 6.1, and 7.5 or higher is needed."));
+        QVERIFY(window.devices().offered());
+    }
+
     void aMoveThatIsStoppedOnTheWayStays()
     {
         Window window(file());
