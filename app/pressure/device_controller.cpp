@@ -144,6 +144,15 @@ QVariant DeviceController::roomTokens() const
     return present().spillTokens;
 }
 
+std::optional<DoctorGpu> DeviceController::unusedGpu() const
+{
+    const auto usable = std::ranges::find_if(m_gpus, [](const auto& gpu) { return gpu.obstacle.empty(); });
+    if (usable == m_gpus.end() || id() != kCpu || m_settings.device()->overridden())
+        return {};
+    const QString name = QString::fromStdString(usable->description).section(u',', 0, 0);
+    return DoctorGpu{QString::fromStdString(usable->id), name, qint64(usable->memory_total_bytes.value_or(0))};
+}
+
 void DeviceController::choose(int place)
 {
     if (place <= 0)

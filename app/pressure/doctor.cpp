@@ -487,6 +487,20 @@ private:
     const std::optional<double> m_speed;
 };
 
+/// Suggests the GPU that does nothing while the CPU computes all of a model, and slowly.
+Diagnosis withUnusedGpu(Diagnosis d, const DoctorFacts& facts)
+{
+    constexpr double kReadAlong = 30;  // tokens/s: nobody reads faster
+    const auto& gpu = facts.unusedGpu;
+    const bool slow = d.kind == Kind::SlowFirstToken || ((d.kind == Kind::AllWell || d.kind == Kind::BelowPrediction) &&
+                                                         d.tokensPerSecond.value_or(kReadAlong) < kReadAlong);
+    if (!gpu || facts.last.device || !slow || d.action.kind != Action::None ||
+        double(gpu->bytes) < kTenth * double(facts.weightBytes))
+        return d;
+    d.action = {.kind = Action::UseDevice, .file = gpu->id, .name = gpu->name};
+    return d;
+}
+
 }  // namespace
 
 std::optional<double> measuredSpeed(const engine::Telemetry& last)
@@ -520,5 +534,5 @@ Diagnosis diagnose(const DoctorFacts& facts)
     // Two steps are the fewest that a time can be told of without the first one's surprises.
     if (!facts.last.shares || facts.last.shares->steps < 2)
         return {};
-    return withDraftModel(Examination(facts).result(), facts);
+    return withDraftModel(withUnusedGpu(Examination(facts).result(), facts), facts);
 }

@@ -1749,6 +1749,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ vorausraten lassen</translation>
     </message>
     <message>
+        <source>“%1” computes none of it.</source>
+        <translation>„%1“ rechnet nichts davon.</translation>
+    </message>
+    <message>
+        <source>Use “%1”</source>
+        <translation>„%1“ benutzen</translation>
+    </message>
+    <message>
         <source>For this model and for good: it is loaded again, and reads the conversation anew.</source>
         <translation>Für dieses Modell und auf Dauer: Es wird neu geladen und liest das Gespräch noch einmal.</translation>
     </message>

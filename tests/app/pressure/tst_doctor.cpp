@@ -749,6 +749,32 @@ private Q_SLOTS:
         QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
     }
 
+    /// Who has a graphics card and a slow model is told that the card does nothing.
+    void aGpuThatDoesNothingIsSuggested_data()
+    {
+        QTest::addColumn<double>("times");  // as slow as the guide
+        QTest::addColumn<qint64>("bytes");
+        QTest::addColumn<bool>("suggested");
+        QTest::newRow("slow") << 100.0 << (qint64(8) << 30) << true;
+        QTest::newRow("faster than anybody reads") << 1.0 << (qint64(8) << 30) << false;
+        QTest::newRow("no room for a tenth of it") << 100.0 << qint64(551'000) << false;  // of 5,514,240 bytes
+    }
+    void aGpuThatDoesNothingIsSuggested()
+    {
+        QFETCH(double, times);
+        QFETCH(qint64, bytes);
+        QFETCH(bool, suggested);
+        DoctorFacts facts = recording("guide-cpu");
+        facts.last.shares->host_layers_s *= times;
+        facts.last.decode_tokens_per_s = facts.last.shares->steps / facts.last.shares->decode_s();
+        facts.unusedGpu = DoctorGpu{"cuda:0", "A fine GPU", bytes};
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.kind, Kind::AllWell);
+        QCOMPARE(d.action, suggested ? (DoctorAction{Action::UseDevice, 0, "cuda:0", "A fine GPU"}) : DoctorAction());
+        QCOMPARE(doctorSentence(d).endsWith("“A fine GPU” computes none of it."), suggested);
+        QVERIFY(!suggested || (canApply(d.action) && doctorSuggestion(d.action) == "Use “A fine GPU”"));
+    }
+
     void withoutAnAnswerNothingIsSaid()
     {
         QCOMPARE(int(diagnose({}).kind), int(Kind::Nothing));
