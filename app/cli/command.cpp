@@ -33,6 +33,16 @@ engine::Result<engine::KvType> kv_type(const std::string& name)
     return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of " + kv_type_names());
 }
 
+/// Takes off the byte order mark that editors of Windows write; PowerShell's own files are in UTF-16.
+engine::Result<std::string> without_mark(std::string text, const std::string& path)
+{
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        return engine::fail(engine::Error::Code::BadRequest, path + " is in UTF-16; save it as UTF-8");
+    if (text.starts_with("\xef\xbb\xbf"))
+        text.erase(0, 3);
+    return text;
+}
+
 }  // namespace
 
 CLI::Option_group* CommonOptions::add_to(CLI::App& command, const std::string& file)
@@ -190,7 +200,7 @@ engine::Result<std::string> read_text(const std::string& path)
         text << file.rdbuf();
     if (!file.is_open() || file.bad() || !text)
         return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);
-    return text.str();
+    return without_mark(text.str(), path);
 }
 
 std::string for_terminal(std::string_view text)

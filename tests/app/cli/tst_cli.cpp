@@ -205,6 +205,26 @@ private Q_SLOTS:
         QCOMPARE(run_cli({"devices"}).out.contains("\nno GPU: "), !hasGpu);  // and why
     }
 
+    /// Editors of Windows write a mark, and PowerShell's > writes another encoding.
+    void aFileOfWindowsIsReadAsText()
+    {
+        const QTemporaryDir folder;
+        const QString file = folder.filePath("prompt.txt");
+        const auto answer = [&](const QByteArray& bytes) {
+            QFile prompt(file);
+            if (!prompt.open(QFile::WriteOnly) || prompt.write(bytes) != bytes.size())
+                qFatal("cannot write %s", qPrintable(file));
+            prompt.close();
+            return run_cli({"run", "-m", model("llama"), "-f", file, "-n", "12", "--temp", "0", "--json"});
+        };
+        const auto plain = answer("hello").json();
+        QCOMPARE(answer("\xef\xbb\xbfhello").json()["prompt_tokens"].toInt(), plain["prompt_tokens"].toInt());
+        QVERIFY(plain["prompt_tokens"].toInt() > 0);
+        const Outcome wide = answer(QByteArray("\xff\xfeh\0i\0", 6));
+        QCOMPARE(wide.code, 1);
+        QVERIFY2(wide.err.contains("is in UTF-16; save it as UTF-8"), wide.err.constData());
+    }
+
     void aModelsNameMayHoldAnyLetter()
     {
         const QTemporaryDir folder;
