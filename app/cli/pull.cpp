@@ -246,6 +246,16 @@ int search(net::Puller& puller, const PullOptions& options, Asker asker, const s
     return kDone;
 }
 
+/// Says whether all of it is in the cache of Hugging Face, where files are called by their hashes and revisions once
+/// they have been checked. Elsewhere a file may be an older version of the same size.
+bool is_in_cache(const net::PullPlan& plan)
+{
+    return std::all_of(plan.files.begin(), plan.files.end(), [](const net::PullFile& f) {
+        std::error_code error;
+        return f.here && f.place && std::filesystem::exists(f.place->name, error);
+    });
+}
+
 /// Carries out the verb and returns its exit code. On success `model` is the file to open.
 int pull(const PullOptions& options, std::filesystem::path* model)
 {
@@ -290,7 +300,8 @@ int pull(const PullOptions& options, std::filesystem::path* model)
         return cli::report({engine::Error::Code::Unsupported, plan->title + ": " + info->obstacle});
     if (!options.json)
         print(options.dry_run ? stdout : stderr, *plan, info);
-    if (!options.dry_run) {
+    const bool opens_at_once = model && is_in_cache(*plan);  // else each run would read the whole file before it
+    if (!options.dry_run && !opens_at_once) {
         net::FetchLimits limits;
         limits.connections = options.connections;
         ProgressLine line(*plan);

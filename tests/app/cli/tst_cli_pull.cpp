@@ -174,6 +174,11 @@ private Q_SLOTS:
         QVERIFY2(run.code == 0, run.err);
         const Outcome local = run_cli({"run", test_support::model("llama"), "-p", "hello", "-n", "5", "--temp", "0"});
         QCOMPARE(run.out, local.out);
+        // What is here is not read once more from its beginning to its end before it is opened.
+        QVERIFY2(run.err.contains("100 %"), run.err);
+        const Outcome again = run_cli(arguments);
+        QCOMPARE(again.out, local.out);
+        QVERIFY2(!again.err.contains("100 %"), again.err);
     }
 
     void whatIsHereRunsWithoutANetwork()
