@@ -623,6 +623,19 @@ private Q_SLOTS:
         QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
     }
 
+    /// It is counted with what others hold: closing them would not help.
+    void theDriversOwnContextIsNoOtherProgram()
+    {
+        DoctorFacts facts = recording("by-hand-gpu-half-the-layers");  // a layer has 137 MB
+        facts.options.clear();
+        facts.last.device->other_programs_bytes = 600'000'000;
+        QCOMPARE(diagnose(facts).kind, Kind::HostLayers);
+        facts.last.device->other_programs_bytes = 800'000'000;
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.kind, Kind::OtherPrograms);
+        QCOMPARE(d.action, (DoctorAction{Action::CloseOtherPrograms, 200'000'000}));
+    }
+
     void aContextThatFitsIsSuggested()
     {
         const DoctorFacts facts = recording("by-hand-context-too-large");
