@@ -205,6 +205,17 @@ private Q_SLOTS:
         QCOMPARE(run_cli({"devices"}).out.contains("\nno GPU: "), !hasGpu);  // and why
     }
 
+    /// llama.cpp takes a GPU without being asked for one.
+    void whatNeedsADeviceSaysSo()
+    {
+        const QStringList ask = {"run", "-m", model("llama"), "-p", "hello", "-n", "1"};
+        const QByteArray note = "note: -ngl does nothing on the cpu; --device cuda takes a GPU\n";
+        QVERIFY(run_cli(ask + QStringList{"-ngl", "99"}).err.startsWith(note));
+        QVERIFY(!run_cli(ask + QStringList{"-ngl", "0"}).err.contains("on the cpu"));
+        QVERIFY(!run_cli(ask + QStringList{"-ngl", "1", "--device", "emulated", "--vram", "fit:64"})
+                     .err.contains("on the cpu"));
+    }
+
     /// Editors of Windows write a mark, and PowerShell's > writes another encoding.
     void aFileOfWindowsIsReadAsText()
     {
