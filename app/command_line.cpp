@@ -161,9 +161,12 @@ CommandLine CommandLine::parse(const QStringList& arguments)
         {"measure-start", Text::tr("Print the milliseconds until the window and the model are there.")},
         {"profile", Text::tr("Keep settings, conversations and logs in this folder."), "FOLDER"},
     });
-    parser.process(arguments);
-
     CommandLine line;
+    if (!parser.parse(arguments)) {  // process() would end the program as if the window could not be opened
+        line.usageError = parser.errorText();
+        return line;
+    }
+    parser.process(arguments);
     const Numbers numbers(parser, line.usageError);
     numbers.read(QStringLiteral("ctx-size"), 0, line.contextTokens);
     numbers.read(QStringLiteral("threads"), 0, line.threads);

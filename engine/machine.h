@@ -10,7 +10,8 @@ namespace engine {
 
 struct DeviceInfo {
     std::string id;           // "cpu", "cuda:0"
-    std::string description;  // "2 cores"; of a GPU its name, and why it cannot be used
+    std::string description;  // "2 cores"; of a GPU its name
+    std::string obstacle;     // why it cannot be used, as a part of a sentence; empty: it can
     std::string kernels;      // the kernel table in use
     std::vector<std::string> all_kernels;
     int cores = 0;  // of a GPU: multiprocessors
@@ -20,6 +21,8 @@ struct DeviceInfo {
 
 /// The cpu, and what the machine's driver knows of GPUs. Starting the driver may take a second.
 std::vector<DeviceInfo> devices();
+/// Says, as a part of a sentence, why there is no GPU among them; empty: there is one.
+std::string why_no_gpu();
 
 /// The first of them; no driver is started.
 DeviceInfo cpu_device();

@@ -14,13 +14,14 @@ bool isModelFile(const QString& name)
     return name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive);
 }
 
-/// Says whether the name is one that browsers and the programs that fetch models give to what they have not finished.
+/// Says whether the name is one that browsers and the programs that fetch models, this one among them, give to what
+/// they have not finished.
 bool isUnfinished(const QString& name)
 {
     if (name.startsWith(QLatin1String("incomplete-")))
         return true;
-    for (const char* ending :
-         {".incomplete", ".part", ".partial", ".download", ".downloadInProgress", ".crdownload", ".tmp", ".aria2"})
+    for (const char* ending : {".incomplete", ".part", ".partial", ".download", ".downloadInProgress", ".crdownload",
+                               ".tmp", ".aria2", ".spillway-part"})
         if (name.endsWith(QLatin1String(ending), Qt::CaseInsensitive))
             return name.contains(QLatin1String(".gguf"), Qt::CaseInsensitive) ||
                    name.endsWith(QLatin1String(".incomplete"));

@@ -39,8 +39,9 @@ Findings lookIntoHuggingFace(const QString& root, const WalkLimits& limits, cons
         QDir(root).entryList({QStringLiteral("models--*")}, QDir::Dirs | QDir::NoDotAndDotDot);
     for (const QString& folder : repositories) {
         const QString repository = root + QLatin1Char('/') + folder;
-        found.unfinished +=
-            int(QDir(repository + QStringLiteral("/blobs")).entryList({QStringLiteral("*.incomplete")}).size());
+        found.unfinished += int(QDir(repository + QStringLiteral("/blobs"))
+                                    .entryList({QStringLiteral("*.incomplete"), QStringLiteral("*.spillway-part")})
+                                    .size());
         QHash<QString, qsizetype> byBlob;  // place in found.files
         for (const QString& revision : revisions(repository)) {
             if (stop.stop_requested())

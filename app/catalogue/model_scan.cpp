@@ -58,6 +58,7 @@ public:
 private:
     void scan(const Place& place)
     {
+        flush();  // the place may be a share that takes its time
         const Findings found = lookInto(place, m_request.limits, m_stop);
         PlaceReport report{.place = place,
                            .there = found.there,
@@ -101,6 +102,7 @@ private:
     /// Lists the files that the user opened one by one; those that are gone get no row.
     void scanFiles()
     {
+        flush();
         for (const QString& path : m_request.files) {
             if (m_stop.stop_requested())
                 return;

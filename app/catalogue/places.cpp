@@ -2,12 +2,14 @@
 
 #include <QDir>
 #include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
 
 #include <optional>
 
 namespace {
 
-constexpr qint64 kLongestPointer = 4096;  // bytes of a file that holds one path
+constexpr qint64 kLongestPointer = 256 << 10;  // bytes of a file that names a folder, perhaps among other settings
 
 /// Collects places; paths from the environment are foreign text.
 class Places
@@ -66,11 +68,19 @@ std::optional<QString> firstOf(std::initializer_list<std::optional<QString>> can
     return {};
 }
 
-void addLmStudio(Places& places, const Surroundings& here)
+/// `settings`: the folder in which earlier versions keep what the user has chosen; newer ones do so in LM Studio's
+/// home.
+void addLmStudio(Places& places, const Surroundings& here, const QString& settings)
 {
-    const QString pointer = here.shortFileText(places.atHome(".lmstudio-home-pointer"));
-    places.add(Store::LmStudio, places.absolute(pointer, QStringLiteral("models")));
-    places.add(Store::LmStudio, places.atHome(".lmstudio/models"));
+    const QString usual = places.atHome(".lmstudio");
+    const auto home = places.absolute(here.shortFileText(places.atHome(".lmstudio-home-pointer")));
+    for (const QString& folder : {home.value_or(usual), settings}) {
+        const QString text = here.shortFileText(folder + QStringLiteral("/settings.json"));
+        const QJsonObject chosen = QJsonDocument::fromJson(text.toUtf8()).object();
+        places.add(Store::LmStudio, places.absolute(chosen[QLatin1String("downloadsFolder")].toString()));
+    }
+    places.add(Store::LmStudio, home.value_or(usual) + QStringLiteral("/models"));
+    places.add(Store::LmStudio, usual + QStringLiteral("/models"));
     places.add(Store::LmStudio, places.atHome(".cache/lm-studio/models"));
 }
 
@@ -83,7 +93,7 @@ QList<Place> onLinux(const Surroundings& here)
     places.add(Store::Ollama, QStringLiteral("/usr/share/ollama/.ollama/models"));  // of the system's service
     places.add(Store::HuggingFace, firstOf({places.named("HF_HUB_CACHE"), places.named("HF_HOME", "hub"),
                                             cache + QStringLiteral("/huggingface/hub")}));
-    addLmStudio(places, here);
+    addLmStudio(places, here, places.base("XDG_CONFIG_HOME", ".config") + QStringLiteral("/LM Studio"));
     places.add(Store::Jan, data + QStringLiteral("/Jan/data/llamacpp/models"));
     places.add(Store::Jan, data + QStringLiteral("/Jan/data/models"));
     places.add(Store::Gpt4All, data + QStringLiteral("/nomic.ai/GPT4All"));
@@ -100,7 +110,7 @@ QList<Place> onWindows(const Surroundings& here)
     places.add(Store::HuggingFace,
                firstOf({places.named("HF_HUB_CACHE"), places.named("HF_HOME", "hub"),
                         places.named("XDG_CACHE_HOME", "huggingface/hub"), places.atHome(".cache/huggingface/hub")}));
-    addLmStudio(places, here);
+    addLmStudio(places, here, roaming + QStringLiteral("/LM Studio"));
     places.add(Store::Jan, roaming + QStringLiteral("/Jan/data/llamacpp/models"));
     places.add(Store::Jan, roaming + QStringLiteral("/Jan/data/models"));
     places.add(Store::Gpt4All, local + QStringLiteral("/nomic.ai/GPT4All"));

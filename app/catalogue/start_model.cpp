@@ -64,7 +64,10 @@ void LoadMarker::prompted()
 void LoadMarker::end()
 {
     m_loaded = false;
-    QFile::remove(m_file);
+    QFile file(m_file);
+    // Another program may hold it just now, such as a virus scanner on Windows. An empty note says nothing.
+    if (!file.remove() && file.exists())
+        static_cast<void>(file.open(QFile::WriteOnly | QFile::Truncate));
 }
 
 bool StartModel::Given::goesByLast() const

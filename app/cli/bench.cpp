@@ -117,6 +117,10 @@ int pressure(const engine::LoadRequest& load, const BenchOptions& options)
     request.most_tokens = options.bench.depths.back();
     request.every_tokens = options.every_tokens;
     request.decode_tokens = std::min(options.bench.decode_tokens, options.every_tokens / 2);
+    if (request.most_tokens < request.every_tokens)
+        return report({engine::Error::Code::BadRequest,
+                       "--pressure grows to the last depth of -d, which has to be at least the " +
+                           std::to_string(request.every_tokens) + " tokens of --every"});
     if (options.calibrated && !(request.rates = saved_rates(load.threads)))
         return report({engine::Error::Code::NotFound,
                        "the rates of this machine are not known for so many threads: run spillway-cli calibrate"});

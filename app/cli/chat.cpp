@@ -129,6 +129,8 @@ int chat(Session& session, const RunOptions& options)
             continue;
         if (session.answer(line) != kDone)
             code = kFailed;
+        if (session.stopped())  // nobody is there who would ask for the next
+            return code;
     }
     return code;
 }

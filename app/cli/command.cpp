@@ -33,6 +33,28 @@ engine::Result<engine::KvType> kv_type(const std::string& name)
     return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of " + kv_type_names());
 }
 
+/// Returns the option that is of no use without a device; null: none is. llama.cpp takes a GPU without being asked.
+const char* without_device(const engine::PlacementText& text)
+{
+    if (text.layers != "auto" && text.layers != "0")
+        return "-ngl";
+    if (!text.vram_budget.empty())
+        return "--vram-budget";
+    if (!text.vram.empty())
+        return "--vram";
+    return text.expert_cache.empty() ? nullptr : "--expert-cache";
+}
+
+/// Takes off the byte order mark that editors of Windows write; PowerShell's own files are in UTF-16.
+engine::Result<std::string> without_mark(std::string text, const std::string& path)
+{
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        return engine::fail(engine::Error::Code::BadRequest, path + " is in UTF-16; save it as UTF-8");
+    if (text.starts_with("\xef\xbb\xbf"))
+        text.erase(0, 3);
+    return text;
+}
+
 }  // namespace
 
 CLI::Option_group* CommonOptions::add_to(CLI::App& command, const std::string& file)
@@ -124,6 +146,9 @@ engine::Result<engine::LoadRequest> CommonOptions::request()
     const auto placed = engine::parse_placement(placement);
     if (!placed)
         return tl::unexpected(placed.error());
+    if (placed->device == engine::PlacementOptions::Device::Cpu)
+        if (const char* const option = without_device(placement))
+            std::fprintf(stderr, "note: %s does nothing on the cpu; --device cuda takes a GPU\n", option);
     if (!shape.empty() && !made_)
         if (engine::Status ok = make_shape(); !ok)
             return tl::unexpected(ok.error());
@@ -190,7 +215,7 @@ engine::Result<std::string> read_text(const std::string& path)
         text << file.rdbuf();
     if (!file.is_open() || file.bad() || !text)
         return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);
-    return text.str();
+    return without_mark(text.str(), path);
 }
 
 std::string for_terminal(std::string_view text)

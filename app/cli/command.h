@@ -48,7 +48,7 @@ int report(const engine::Error& error);
 /// Load progress and warnings on stderr; progress only where that is a terminal.
 engine::Listener progress_on_stderr();
 
-/// A whole file, or standard input for "-".
+/// A whole file in UTF-8, without a byte order mark; or standard input for "-", as it comes.
 engine::Result<std::string> read_text(const std::string& path);
 
 /// Text as a terminal may show it: control characters other than newline and tab, and those that reorder text, are left

@@ -129,8 +129,10 @@ int list_devices(bool json)
 {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const engine::DeviceInfo& device : engine::devices()) {
+        const std::string description =
+            device.description + (device.obstacle.empty() ? "" : "; it cannot be used: " + device.obstacle);
         nlohmann::ordered_json entry = {{"id", device.id},
-                                        {"description", device.description},
+                                        {"description", description},
                                         {"cores", device.cores},
                                         {"kernels", device.kernels},
                                         {"all_kernels", device.all_kernels},
@@ -142,7 +144,7 @@ int list_devices(bool json)
             entry["memory_available_bytes"] = *device.memory_available_bytes;
         list.push_back(entry);
         if (!json) {
-            std::printf("%s  %s, kernels %s", device.id.c_str(), device.description.c_str(), device.kernels.c_str());
+            std::printf("%s  %s, kernels %s", device.id.c_str(), description.c_str(), device.kernels.c_str());
             if (device.memory_total_bytes && device.memory_available_bytes)
                 std::printf(", memory %.1f of %.1f GB free", double(*device.memory_available_bytes) / 1e9,
                             double(*device.memory_total_bytes) / 1e9);
@@ -151,6 +153,8 @@ int list_devices(bool json)
     }
     if (json)
         std::printf("%s\n", list.dump(2).c_str());
+    else if (const std::string why = engine::why_no_gpu(); !why.empty())
+        std::printf("no GPU: %s\n", why.c_str());
     return kDone;
 }
 

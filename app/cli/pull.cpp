@@ -2,6 +2,7 @@
 #include "app/cli/pull.h"
 
 #include "app/cli/command.h"
+#include "app/cli/fitted_line.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/system.h"
 #include "app/net/pull.h"
@@ -25,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr int kFoundAtMost = 20;
+constexpr std::size_t kUsualColumns = 80;  // of a terminal that does not say how many it has
 
 struct PullOptions {
     std::string model, to, search;
@@ -114,17 +116,18 @@ public:
         const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
         const double per_s = seconds > 0.5 ? double(p.done_bytes - start_bytes_) / seconds : 0;
         const int percent = int(100 * p.done_bytes / total);
-        std::string text = plan_.files[now.file].name + "  " + size_text(p.done_bytes) + " of " +
-                           size_text(p.total_bytes) + ", " + std::to_string(percent) + " %";
+        const std::string name = for_terminal(plan_.files[now.file].name);
+        std::string facts =
+            "  " + size_text(p.done_bytes) + " of " + size_text(p.total_bytes) + ", " + std::to_string(percent) + " %";
         if (p.done_bytes == p.total_bytes && p.checked_bytes < p.total_bytes)
-            text += ", checking: " + std::to_string(100 * p.checked_bytes / total) + " %";
+            facts += ", checking: " + std::to_string(100 * p.checked_bytes / total) + " %";
         else if (per_s > 0 && p.done_bytes < p.total_bytes)
-            text += ", " + size_text(std::int64_t(per_s)) + "/s, " +
-                    time_text(double(p.total_bytes - p.done_bytes) / per_s);
+            facts += ", " + size_text(std::int64_t(per_s)) + "/s, " +
+                     time_text(double(p.total_bytes - p.done_bytes) / per_s);
         if (on_terminal_)
-            draw(bar(percent) + text);
+            draw(fitted_line(bar(percent), name, facts, stderr_columns().value_or(kUsualColumns)));
         else if (percent / 10 > tenth_)
-            say(text);
+            say(name + facts);
         tenth_ = percent / 10;
     }
 
@@ -148,10 +151,9 @@ private:
     }
     void draw(const std::string& line)
     {
-        const std::string shown = for_terminal(line);
-        const std::size_t before = std::exchange(drawn_, shown.size());
-        const std::string rest(before > shown.size() ? before - shown.size() : 0, ' ');
-        std::fprintf(stderr, "\r%s%s", shown.c_str(), rest.c_str());
+        const std::size_t before = std::exchange(drawn_, columns_of(line));
+        const std::string rest(before > drawn_ ? before - drawn_ : 0, ' ');
+        std::fprintf(stderr, "\r%s%s", line.c_str(), rest.c_str());
         std::fflush(stderr);
     }
     void clear()
@@ -162,7 +164,7 @@ private:
 
     const net::PullPlan& plan_;
     const bool on_terminal_;
-    std::size_t file_ = std::size_t(-1), drawn_ = 0;
+    std::size_t file_ = std::size_t(-1), drawn_ = 0;  // the latter in columns
     int tenth_ = -1;
     std::string note_;
     Clock::time_point start_;
@@ -244,6 +246,16 @@ int search(net::Puller& puller, const PullOptions& options, Asker asker, const s
     return kDone;
 }
 
+/// Says whether all of it is in the cache of Hugging Face, where files are called by their hashes and revisions once
+/// they have been checked. Elsewhere a file may be an older version of the same size.
+bool is_in_cache(const net::PullPlan& plan)
+{
+    return std::all_of(plan.files.begin(), plan.files.end(), [](const net::PullFile& f) {
+        std::error_code error;
+        return f.here && f.place && std::filesystem::exists(f.place->name, error);
+    });
+}
+
 /// Carries out the verb and returns its exit code. On success `model` is the file to open.
 int pull(const PullOptions& options, std::filesystem::path* model)
 {
@@ -267,7 +279,14 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     const Asker asker = std::holds_alternative<net::HubReference>(*reference) ? asks_hub() : Asker::OfAnother;
     net::PullRequest request{std::move(*reference), engine::utf8_path(options.to), options.companions,
                              engine::machine_memory().available_bytes};
+    request.prefers_here = model != nullptr;
     const auto plan = puller.plan(request, stop.token());
+    if (const auto here = !plan && model && net::may_pass(plan.error().kind) ? puller.here(request) : std::nullopt) {
+        std::fprintf(stderr, "note: %s; the file that was fetched before is opened\n",
+                     for_terminal(plan.error().what).c_str());
+        *model = *here;
+        return kDone;
+    }
     if (!plan)
         return report_failure(plan.error(), asker);
     std::optional<engine::ModelInfo> info;
@@ -281,7 +300,8 @@ int pull(const PullOptions& options, std::filesystem::path* model)
         return cli::report({engine::Error::Code::Unsupported, plan->title + ": " + info->obstacle});
     if (!options.json)
         print(options.dry_run ? stdout : stderr, *plan, info);
-    if (!options.dry_run) {
+    const bool opens_at_once = model && is_in_cache(*plan);  // else each run would read the whole file before it
+    if (!options.dry_run && !opens_at_once) {
         net::FetchLimits limits;
         limits.connections = options.connections;
         ProgressLine line(*plan);

@@ -28,7 +28,10 @@ engine::Result<std::filesystem::path> fetched_model(const std::string&)
 
 bool names_a_model_elsewhere(const std::string& typed)
 {
-    return typed.starts_with("hf.co/") || typed.starts_with("https://");
+    for (const char* const begins : {"https://", "http://", "hf.co/", "huggingface.co/", "ollama.com/"})
+        if (typed.starts_with(begins))
+            return true;
+    return false;
 }
 
 }  // namespace cli

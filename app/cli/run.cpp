@@ -79,7 +79,8 @@ void add_run(CLI::App& app, int& exit_code)
                      "a file with the key that it asks for; or it is in SPILLWAY_API_KEY")
         ->needs(remote);
     add_sampling(*command, r->sampling);
-    command->add_option("-p,--prompt", r->prompt, "the prompt; without one the terminal is a chat");
+    command->add_option("-p,--prompt", r->prompt,
+                        "the prompt; without one the terminal is a chat, and each line of a pipe is a message");
     command->add_option("-f,--file", r->file, "a file with the prompt; - is standard input");
     command->add_option("--system", r->system, "system prompt");
     command->add_option("-n,--predict,--n-predict", r->max_tokens, "tokens of the answer at most; -1: until it ends");

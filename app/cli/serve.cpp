@@ -131,7 +131,8 @@ void add_serve(CLI::App& app, int& exit_code)
 {
     auto* command = app.add_subcommand("serve", "Let other programs use the model over HTTP");
     command->footer(
-        "It speaks the APIs of OpenAI, and is reached from this machine only, unless --host says otherwise.\n"
+        "It speaks the APIs of OpenAI, Anthropic and Ollama and llama-server's own, and is reached from this\n"
+        "machine only, unless --host says otherwise.\n"
         "Ctrl+C or SIGTERM ends it, once the answers are finished that are being written.");
     auto s = std::make_shared<ServeOptions>();
     s->common.add_to(*command)->require_option(0, 1);

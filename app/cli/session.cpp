@@ -189,6 +189,7 @@ int Session::print_answer(const engine::Request& request)
             std::fprintf(stderr, "note: %s\n", for_terminal(event.sentence).c_str());
     };
     const auto turn = engine_->generate(sequence_, request, listener, stop.token());
+    stopped_ = interrupted();
     clear_interrupts();
     std::fputs(for_terminal(marks.end()).c_str(), stdout);
     if (!turn)

@@ -21,6 +21,8 @@ public:
 
     /// Asks and prints the answer. A failed question leaves the conversation as it was.
     int answer(const std::string& prompt);
+    /// Says whether Ctrl+C ended the last answer.
+    bool stopped() const { return stopped_; }
     /// Asks the last question once more, in place of its answer. Without one: a sentence.
     int again();
     /// A new conversation with the same system prompt.
@@ -39,7 +41,7 @@ private:
     engine::SequenceId sequence_ = 0;
     std::vector<engine::Message> messages_;  // of a base model: the last text and what came of it
     engine::SamplingOptions sampling_;
-    bool raw_ = false;
+    bool raw_ = false, stopped_ = false;
 };
 
 }  // namespace cli

@@ -1,7 +1,9 @@
 // Gives spillway-cli what systems do in different ways: the command line, the standard streams, the user's folders.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ void give_streams_back();
 bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
+/// Returns the columns of the terminal that shows stderr. Empty: it is none, or does not say.
+std::optional<std::size_t> stderr_columns();
 
 // ---- folders ----
 

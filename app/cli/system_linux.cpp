@@ -1,6 +1,7 @@
 #include "app/cli/system.h"
 
 #include <cstdlib>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cli {
@@ -26,6 +27,14 @@ bool stdout_is_terminal()
 bool stderr_is_terminal()
 {
     return isatty(STDERR_FILENO) != 0;
+}
+
+std::optional<std::size_t> stderr_columns()
+{
+    winsize size{};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return {};
+    return size.ws_col;
 }
 
 std::filesystem::path data_folder()

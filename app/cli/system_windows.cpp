@@ -89,6 +89,14 @@ bool stderr_is_terminal()
     return is_console(STD_ERROR_HANDLE);
 }
 
+std::optional<std::size_t> stderr_columns()
+{
+    CONSOLE_SCREEN_BUFFER_INFO info = {};
+    if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &info) || info.srWindow.Right < info.srWindow.Left)
+        return {};
+    return std::size_t(info.srWindow.Right - info.srWindow.Left + 1);
+}
+
 std::filesystem::path data_folder()
 {
     const wchar_t* const local = _wgetenv(L"LOCALAPPDATA");

@@ -133,7 +133,7 @@ void ExperimentsController::begin()
     // A driver may take a second to start.
     inBackground(this, m_world.devices, [this](const std::vector<engine::DeviceInfo>& found) {
         for (const engine::DeviceInfo& device : found)
-            if (device.id.starts_with("cuda"))
+            if (device.id.starts_with("cuda") && device.obstacle.empty())
                 m_draft.addDevice(QString::fromStdString(device.id),
                                   VisibleText::of(QString::fromStdString(device.description)));
     });

@@ -180,8 +180,11 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
             std::filesystem::remove(part_file, error);
         return tl::unexpected(ok.error());
     }
-    if (Status ok = part->reserve(remote.bytes); !ok)
+    if (Status ok = part->reserve(remote.bytes); !ok) {
+        if (!same)  // what room it got would be taken for nothing
+            std::filesystem::remove(part_file, error);
         return tl::unexpected(ok.error());
+    }
 
     const std::int64_t kept = state.done.total();
     const auto hash = Transfer(client, file, limits, remote, watched, *part, state).run(on_progress, stop);
@@ -213,6 +216,25 @@ void forget_part(const std::filesystem::path& target)
         std::filesystem::remove(part_file, error);
     }
     std::filesystem::remove(state_path(target), error);
+}
+
+Status room_for(const std::vector<const FileToFetch*>& files, const FetchLimits& limits)
+{
+    std::int64_t missing = 0;
+    std::filesystem::path folder;
+    for (const FileToFetch* const file : files) {
+        std::error_code error;
+        if (std::filesystem::exists(file->target, error))
+            continue;
+        // A part has taken the room of its whole file.
+        const auto part = std::filesystem::file_size(part_path(file->target), error);
+        missing += std::max<std::int64_t>(0, file->bytes.value_or(0) - (error ? 0 : std::int64_t(part)));
+        folder = file->target.parent_path();
+    }
+    std::error_code error;
+    while (folder.has_relative_path() && !std::filesystem::exists(folder, error))  // it is made later
+        folder = folder.parent_path();
+    return missing > 0 ? look_for_room(folder.empty() ? "." : folder, limits, missing, 0) : Status();
 }
 
 Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace net {
 
@@ -57,6 +58,9 @@ struct Fetched {
 /// when all of it is right. A target that is there is not fetched again.
 Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
                            const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop);
+
+/// Fails with DiskFull where the disk has no room for all that is missing of these files. They lie in one folder.
+Status room_for(const std::vector<const FileToFetch*>& files, const FetchLimits& limits);
 
 /// Removes what there is of a file that is not whole yet. What somebody else is fetching stays.
 void forget_part(const std::filesystem::path& target);

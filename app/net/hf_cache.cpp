@@ -26,6 +26,16 @@ tl::unexpected<Failure> cannot_write(const fs::path& path)
     return fail(Failure::Kind::CannotWrite, '\'' + engine::utf8_text(path) + "' cannot be written");
 }
 
+/// Returns the commit that a branch or a tag led to when it was fetched last; what is none of them may be a commit.
+std::string known_commit(const fs::path& repository, const std::string& revision)
+{
+    constexpr std::size_t kCommit = 40;  // characters
+    std::ifstream in(repository / "refs" / engine::utf8_path(revision), std::ios::binary);
+    std::string commit(kCommit, '\0');
+    in.read(commit.data(), std::streamsize(kCommit));
+    return std::size_t(in.gcount()) == kCommit ? commit : revision;
+}
+
 }  // namespace
 
 CachePlace cache_place(const fs::path& cache, const std::string& repository, const std::string& commit,
@@ -34,6 +44,24 @@ CachePlace cache_place(const fs::path& cache, const std::string& repository, con
     const fs::path folder = folder_of(cache, repository);
     return {folder / "blobs" / (file.sha256.empty() ? file.oid : file.sha256),
             folder / "snapshots" / commit / engine::utf8_path(file.path)};
+}
+
+std::optional<CachedRevision> cached_revision(const fs::path& cache, const std::string& repository,
+                                              const std::string& revision)
+{
+    const fs::path folder = folder_of(cache, repository);
+    const std::string commit = known_commit(folder, revision);
+    if (cache.empty() || commit.empty() || commit.find_first_not_of("0123456789abcdef") != std::string::npos)
+        return {};
+    CachedRevision found{folder / "snapshots" / commit, {}};
+    std::error_code error, of_file;
+    for (fs::recursive_directory_iterator at(found.folder, error), end; !error && at != end; at.increment(error))
+        if (at->is_regular_file(of_file))  // a link counts as what it leads to
+            found.files.push_back({engine::utf8_text(at->path().lexically_relative(found.folder)),
+                                   std::int64_t(at->file_size(of_file)),
+                                   {},
+                                   {}});
+    return found;
 }
 
 bool has_its_bytes(const CachePlace& place, std::int64_t bytes)

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace net {
 
@@ -19,6 +21,16 @@ struct CachePlace {
 
 CachePlace cache_place(const std::filesystem::path& cache, const std::string& repository, const std::string& commit,
                        const HubFile& file);
+
+/// Holds what the cache has of a revision.
+struct CachedRevision {
+    std::filesystem::path folder;
+    std::vector<HubFile> files;  // by their paths in it, without hashes
+};
+
+/// Finds what was fetched of a branch, a tag or a commit, whoever fetched it. Nothing: the cache does not know it.
+std::optional<CachedRevision> cached_revision(const std::filesystem::path& cache, const std::string& repository,
+                                              const std::string& revision);
 
 /// The name is no link, but a file of this size.
 bool has_its_bytes(const CachePlace& place, std::int64_t bytes);

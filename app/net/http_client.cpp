@@ -50,25 +50,54 @@ std::string certificates()
     std::error_code error;
     if (!info->cainfo || std::filesystem::exists(info->cainfo, error))
         return {};
-    for (const char* place : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-                              "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+    for (const char* place : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+                              "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
         if (std::filesystem::exists(place, error))
             return place;
     return {};
 }
 
-Failure failure_of(CURLcode code, const std::string& host)
+/// Says whether the environment names a proxy for such addresses, with the variables that libcurl reads.
+bool names_proxy(const std::string& scheme)
+{
+    const auto is_set = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return value && *value;
+    };
+    const bool own = scheme == "https" ? is_set("https_proxy") || is_set("HTTPS_PROXY") : is_set("http_proxy");
+    return own || is_set("all_proxy") || is_set("ALL_PROXY");
+}
+
+/// Says why a proxy answers in place of the host, or does not connect to it.
+Failure failure_of_proxy(int status, const std::string& host)
+{
+    const std::string proxy = "the proxy that the environment names ";
+    if (status == 407)
+        return {Failure::Kind::NoConnection,
+                proxy + "wants a name and a password, as in http://NAME:PASSWORD@PROXY:8080"};
+    return {Failure::Kind::NoConnection,
+            proxy + "does not connect to " + host + " (status " + std::to_string(status) + ')'};
+}
+
+Failure failure_of(CURLcode code, const Origin& origin)
 {
     using Kind = Failure::Kind;
+    const std::string host = origin.text();
+    // Which of the two it was is not told.
+    const std::string asked = !origin.is_this_machine() && names_proxy(origin.scheme)
+                                  ? host + ", or the proxy that the environment names,"
+                                  : host;
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
         return {Kind::NoConnection, "the name " + host + " cannot be looked up: no network, or no such host"};
     case CURLE_COULDNT_RESOLVE_PROXY:
         return {Kind::NoConnection, "the proxy that the environment names cannot be looked up"};
+    case CURLE_PROXY:
+        return {Kind::NoConnection, "the proxy that the environment names refuses the connection"};
     case CURLE_COULDNT_CONNECT:
-        return {Kind::NoConnection, host + " refuses the connection"};
+        return {Kind::NoConnection, asked + " refuses the connection"};
     case CURLE_OPERATION_TIMEDOUT:
-        return {Kind::NoConnection, host + " does not answer"};
+        return {Kind::NoConnection, asked + " does not answer"};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
         return {Kind::BadCertificate, host + " cannot prove that it is " + host + ": its certificate is not trusted"};
@@ -296,10 +325,13 @@ std::optional<Failure> HttpClient::Line::perform(const HttpRequest& request, con
         return Failure{Failure::Kind::Cancelled, "stopped"};
     if (hop.failure)
         return hop.failure;
-    const auto origin = origin_of(url);
-    const std::string host = origin ? origin->text() : url;
-    if (code != CURLE_OK && !hop.is_enough())
-        return failure_of(code, host);
+    if (code != CURLE_OK && !hop.is_enough()) {
+        const Origin origin = origin_of(url).value_or(Origin());  // it was one before it was asked
+        // For https a proxy is asked first to connect.
+        const std::int64_t connected = number(CURLINFO_HTTP_CONNECTCODE);
+        return connected > 0 && connected / 100 != 2 ? failure_of_proxy(int(connected), origin.text())
+                                                     : failure_of(code, origin);
+    }
     if (!hop.give_head())
         return hop.failure;
     return {};
@@ -415,6 +447,8 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         hop.head.first_headers = first_headers;
         if (is_success(hop.head.status))
             return std::move(hop.head);
+        if (hop.head.status == 407)
+            return tl::unexpected(failure_of_proxy(407, origin->text()));
         if (!is_redirect(hop.head.status))
             return tl::unexpected(reader.on_refusal ? reader.on_refusal(hop.head, hop.reason)
                                                     : failure_of(hop.head, !token.empty(), hop.reason, request.asked));

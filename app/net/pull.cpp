@@ -64,6 +64,28 @@ Status all_there(const PullRequest& request, const PullPlan& plan)
     return {};
 }
 
+/// Returns those models whose files are all where `target_of` says.
+ModelFiles those_here(const ModelFiles& files, const std::function<fs::path(const HubFile&)>& target_of)
+{
+    const auto is_there = [&](const HubFile& file) {
+        std::error_code error;
+        return fs::file_size(target_of(file), error) == std::uintmax_t(file.bytes) && !error;
+    };
+    ModelFiles here;
+    for (const ModelChoice& choice : files.choices)
+        if (std::all_of(choice.files.begin(), choice.files.end(), is_there))
+            here.choices.push_back(choice);
+    return here;
+}
+
+/// "NAME-TAG", as files of Ollama's registry are called here.
+std::string file_stem(const OllamaReference& reference)
+{
+    std::string name = reference.name.starts_with("library/") ? reference.name.substr(8) : reference.name;
+    std::replace(name.begin(), name.end(), '/', '-');
+    return name + '-' + reference.tag;
+}
+
 void add_up(PullPlan& plan)
 {
     for (PullFile& file : plan.files) {
@@ -121,6 +143,17 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
         return fail(chosen.error().kind, reference.repository + ": " + chosen.error().what);
     if (request.to.empty() && settings_.hub_cache.empty())
         return fail(Kind::BadRequest, "the environment names no folder for models; --to names one");
+    const auto target_of = [&](const HubFile& file) -> fs::path {
+        if (!request.to.empty())
+            return request.to / engine::utf8_path(last_name(file.path));
+        const CachePlace place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
+        return has_its_bytes(place, file.bytes) ? place.name : place.blob;  // the name, where there are no links
+    };
+    // What is free of the memory differs from day to day, and what is here need not be fetched in another size.
+    if (request.prefers_here && chosen->why != Chosen::Why::Named)
+        if (auto here = choose(those_here(repository->files, target_of), {}, {}, request.memory_bytes);
+            here && here->why != Chosen::Why::NoneFits)
+            chosen = Chosen{std::move(here->choice), here->why, "it is here already"};
 
     PullPlan plan{repository->id, chosen->choice.quant, chosen->reason, {}, repository->files.companions, {}, 0, 0,
                   reference,      repository->commit};
@@ -131,13 +164,9 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
                         false,
                         companion};
         pulled.file.name = last_name(file.path);
-        if (request.to.empty()) {
+        pulled.file.target = target_of(file);
+        if (request.to.empty())
             pulled.place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
-            // Where there are no links, the bytes lie under their name.
-            pulled.file.target = has_its_bytes(*pulled.place, file.bytes) ? pulled.place->name : pulled.place->blob;
-        } else {
-            pulled.file.target = request.to / engine::utf8_path(last_name(file.path));
-        }
         plan.files.push_back(std::move(pulled));
     };
     for (const HubFile& file : chosen->choice.files)
@@ -172,9 +201,7 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
     if (!manifest.is_object() || !manifest.contains("layers") || !manifest["layers"].is_array())
         return fail(Kind::BadAnswer, "the registry's answer cannot be read");
     const bool library = reference.name.starts_with("library/");
-    std::string name = library ? reference.name.substr(8) : reference.name;
-    std::replace(name.begin(), name.end(), '/', '-');
-    name += '-' + reference.tag;
+    const std::string name = file_stem(reference);
 
     PullPlan plan;
     plan.title = "ollama.com/" + (library ? reference.name.substr(8) : reference.name) + ':' + reference.tag;
@@ -229,6 +256,26 @@ Result<PullPlan> Puller::plan_link(const LinkReference& reference, const PullReq
     return plan;
 }
 
+std::optional<fs::path> Puller::here(const PullRequest& request) const
+{
+    if (const auto* hub = std::get_if<HubReference>(&request.reference)) {
+        const auto cached = cached_revision(settings_.hub_cache, hub->repository, hub->revision);
+        const auto chosen = cached ? choose(group_files(cached->files), hub->file, hub->quant, request.memory_bytes)
+                                   : Result<Chosen>(fail(Kind::NotFound, {}));
+        return chosen ? std::optional(cached->folder / engine::utf8_path(chosen->choice.files.front().path))
+                      : std::nullopt;
+    }
+    std::string name;
+    if (const auto* ollama = std::get_if<OllamaReference>(&request.reference))
+        name = file_stem(*ollama) + ".gguf";
+    else if (const auto* link = std::get_if<LinkReference>(&request.reference))
+        name = link->file;
+    fs::path file = settings_.models / engine::utf8_path(name);
+    std::error_code error;
+    return !settings_.models.empty() && fs::is_regular_file(file, error) ? std::optional(std::move(file))
+                                                                         : std::nullopt;
+}
+
 Result<engine::ModelInfo> Puller::look(const PullPlan& plan, const std::stop_token& stop)
 {
     std::vector<RemotePart> parts;
@@ -245,6 +292,11 @@ Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
                              const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop)
 {
     Pulled pulled;
+    std::vector<const FileToFetch*> files;
+    for (const PullFile& file : plan.files)
+        files.push_back(&file.file);
+    if (Status room = room_for(files, limits); !room)  // before hours are spent on the first of them
+        return tl::unexpected(room.error());
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
         const PullFile& file = plan.files[i];
         const auto progress = [&](const FetchProgress& p) {

@@ -23,6 +23,7 @@ struct PullRequest {
     bool companions = false;                   // those, too
     std::optional<std::int64_t> memory_bytes;  // of this machine, to choose a quantisation by
     std::vector<std::string> with = {};        // of the companions only these, as the server names them
+    bool prefers_here = false;                 // where no quantisation is named: one that is here already, if it fits
 };
 
 struct PullFile {
@@ -72,6 +73,8 @@ public:
 
     /// Lists of files are read, and nothing else is fetched. NotFound with the nearest names for a bare name.
     Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
+    /// Finds the file to open of what was fetched before. It asks nobody, so that there may be another version by now.
+    std::optional<std::filesystem::path> here(const PullRequest& request) const;
     /// Returns what the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
     /// Fetches all files, one after another. What is there already is checked and kept.

@@ -2,6 +2,7 @@
 
 #include "app/system/background.h"
 #include "app/text/engine_words.h"
+#include "app/worker/error_sentence.h"
 
 #include <algorithm>
 #include <tuple>
@@ -90,7 +91,12 @@ QStringList DeviceController::names() const
     QStringList names{tr("CPU only"), tr("Emulated graphics memory")};
     for (const engine::DeviceInfo& gpu : m_gpus) {
         const QString name = QString::fromStdString(gpu.description.empty() ? gpu.id : gpu.description);
-        names += gpu.memory_total_bytes ? tr("%1, %2").arg(name, memoryWords(double(*gpu.memory_total_bytes))) : name;
+        if (!gpu.obstacle.empty())
+            names +=
+                QStringLiteral("%1: %2").arg(name, errorSentence({engine::Error::Code::Unsupported, gpu.obstacle}));
+        else
+            names +=
+                gpu.memory_total_bytes ? tr("%1, %2").arg(name, memoryWords(double(*gpu.memory_total_bytes))) : name;
     }
     if (onGpu() && !gpuIsThere())
         names += m_known ? tr("%1, which is not there").arg(id()) : id();
@@ -109,7 +115,8 @@ int DeviceController::current() const
 
 bool DeviceController::offered() const
 {
-    return m_known && m_gpus.empty() && id() == kCpu && !m_settings.device()->overridden() &&
+    const bool none = std::ranges::none_of(m_gpus, [](const auto& gpu) { return gpu.obstacle.empty(); });
+    return m_known && none && id() == kCpu && !m_settings.device()->overridden() &&
            m_settings.deviceOffer()->value() != 0;
 }
 
@@ -135,6 +142,15 @@ DeviceController::Room DeviceController::room() const
 QVariant DeviceController::roomTokens() const
 {
     return present().spillTokens;
+}
+
+std::optional<DoctorGpu> DeviceController::unusedGpu() const
+{
+    const auto usable = std::ranges::find_if(m_gpus, [](const auto& gpu) { return gpu.obstacle.empty(); });
+    if (usable == m_gpus.end() || id() != kCpu || m_settings.device()->overridden())
+        return {};
+    const QString name = QString::fromStdString(usable->description).section(u',', 0, 0);
+    return DoctorGpu{QString::fromStdString(usable->id), name, qint64(usable->memory_total_bytes.value_or(0))};
 }
 
 void DeviceController::choose(int place)

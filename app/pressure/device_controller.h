@@ -1,6 +1,7 @@
 // DeviceController puts the model on the device that the user chose in the settings.
 #pragma once
 
+#include "app/pressure/doctor.h"
 #include "app/pressure/placement_controller.h"
 #include "app/settings/settings_controller.h"
 #include "engine/machine.h"
@@ -14,6 +15,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <vector>
 
 /// The devices of this computer to choose from, and the emulated one. A choice goes to the open model at once and to
@@ -53,6 +55,12 @@ public:
 
     Room room() const;
     QVariant roomTokens() const;  // until blocks leave, or answers stop; undefined: there is no such place
+
+    /// Finds a GPU that does nothing, where the CPU computes all. Empty: there is none, or the command line wants it
+    /// so.
+    std::optional<DoctorGpu> unusedGpu() const;
+    /// Chooses a device by its id: "cpu", "cuda:0".
+    void use(const QString& id) { choose(id); }
 
     Q_INVOKABLE void choose(int place);
     Q_INVOKABLE void tryEmulated();

@@ -42,6 +42,10 @@ constexpr double kFell = 2;
 // than this say more of the first words than of the room.
 constexpr double kEnoughReads = 500;
 
+// Of a GPU's memory, that CUDA takes for this program: it is counted with what others hold, and is no reason to close
+// any of them.
+constexpr qint64 kOwnContext_bytes = 600'000'000;
+
 // What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
 constexpr double kStays = 0.8;
 
@@ -334,6 +338,7 @@ private:
         const double layer = double(m_facts.weightBytes) / std::max(1, m_facts.layers);
         // Beside the weights, room for the driver, for pictures and for KV: 2 GB, or a quarter of a small device.
         const qint64 room = device.total_bytes - std::min<qint64>(2'000'000'000, device.total_bytes / 4);
+        const qint64 others = device.other_programs_bytes - (emulated() ? 0 : kOwnContext_bytes);
         if (more.kind != Action::None) {
             d.action = more;
         } else if (m_facts.weightBytes > room) {  // also when no other program held any of it
@@ -341,9 +346,9 @@ private:
             d.bytes = m_facts.weightBytes;
             d.available = room;
             d.action = {Action::SmallerQuantisation, room};
-        } else if (double(device.other_programs_bytes) >= layer) {
+        } else if (double(others) >= layer) {
             d.kind = Kind::OtherPrograms;
-            d.bytes = device.other_programs_bytes;
+            d.bytes = others;
             d.action = {Action::CloseOtherPrograms, d.bytes};
         }
         return d;
@@ -487,6 +492,20 @@ private:
     const std::optional<double> m_speed;
 };
 
+/// Suggests the GPU that does nothing while the CPU computes all of a model, and slowly.
+Diagnosis withUnusedGpu(Diagnosis d, const DoctorFacts& facts)
+{
+    constexpr double kReadAlong = 30;  // tokens/s: nobody reads faster
+    const auto& gpu = facts.unusedGpu;
+    const bool slow = d.kind == Kind::SlowFirstToken || ((d.kind == Kind::AllWell || d.kind == Kind::BelowPrediction) &&
+                                                         d.tokensPerSecond.value_or(kReadAlong) < kReadAlong);
+    if (!gpu || facts.last.device || !slow || d.action.kind != Action::None ||
+        double(gpu->bytes) < kTenth * double(facts.weightBytes))
+        return d;
+    d.action = {.kind = Action::UseDevice, .file = gpu->id, .name = gpu->name};
+    return d;
+}
+
 }  // namespace
 
 std::optional<double> measuredSpeed(const engine::Telemetry& last)
@@ -520,5 +539,5 @@ Diagnosis diagnose(const DoctorFacts& facts)
     // Two steps are the fewest that a time can be told of without the first one's surprises.
     if (!facts.last.shares || facts.last.shares->steps < 2)
         return {};
-    return withDraftModel(Examination(facts).result(), facts);
+    return withDraftModel(withUnusedGpu(Examination(facts).result(), facts), facts);
 }

@@ -26,11 +26,12 @@ struct DoctorAction {
         SetHostExperts,       // layers whose experts lie in RAM; -1: as many as KV drives out
         SetRoomForCopies,     // bytes of the device's memory, for experts that lie in RAM
         SetDraftModel,        // `file` guesses for the model from now on; empty: none does
+        UseDevice,            // `file` is its id: "cuda:0", "cpu"
     };
     Kind kind = Kind::None;
     qint64 value = 0;
     QString file = {};
-    QString name = {};  // of that file, as the list of models has it
+    QString name = {};  // of that file, as the list of models has it, or of that device
     bool operator==(const DoctorAction&) const = default;
 };
 
@@ -45,6 +46,13 @@ struct DoctorDraft {
     QString path;
     QString name;
     double bytesPerToken = 0;  // that it reads for a guess: its weights, and its KV of the present context
+};
+
+/// A GPU of this computer that computes nothing of the model.
+struct DoctorGpu {
+    QString id;
+    QString name;
+    qint64 bytes = 0;  // of its memory
 };
 
 /// Shares of the time of an answer's tokens, by what it went to; together they are 1.
@@ -137,6 +145,7 @@ struct DoctorFacts {
     std::optional<double> predicted = {};               // tokens/s as it is placed now
     std::vector<DoctorOption> options = {};             // other placements
     std::optional<DoctorDraft> draft = {};              // could guess; empty: none, or it is not to be suggested
+    std::optional<DoctorGpu> unusedGpu = {};            // empty: none, or the CPU was asked for by name
     bool shrunk = false;                                // for another program, so that it can grow back
     Diagnosis::Kind before = Diagnosis::Kind::Nothing;  // what was said of the conversation's last answer
 };

@@ -142,6 +142,8 @@ DoctorAction DoctorController::opposite(const DoctorAction& action) const
         return {action.kind, m_model ? m_model->context_in_use : 0};
     case Action::SetDraftModel:
         return {.kind = action.kind, .file = QString::fromStdU16String(now.request.draft_model.u16string())};
+    case Action::UseDevice:
+        return {.kind = action.kind, .file = QStringLiteral("cpu")};
     case Action::GrowBack:
         return {Action::Shrink, placement.vram_budget_bytes};
     default:
@@ -181,6 +183,9 @@ void DoctorController::ask(const DoctorAction& action, const std::filesystem::pa
         break;
     case Action::SetDraftModel:
         Q_EMIT draftModelRequested(QString::fromStdU16String(model.u16string()), action.file);
+        break;
+    case Action::UseDevice:
+        Q_EMIT deviceRequested(action.file);
         break;
     case Action::GrowBack:
         Q_EMIT growRequested();
@@ -332,6 +337,7 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
     facts.copiedBytes = reads.copiedBytes;
     facts.earlier = m_earlier;
     facts.shrunk = present.budgetBefore.has_value();
+    facts.unusedGpu = present.unusedGpu;
     facts.before = m_diagnosis.kind;
     judgeChange(last);
     facts.draft = draftFor(request, last);

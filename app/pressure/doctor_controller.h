@@ -40,6 +40,7 @@ public:
     struct Present {
         engine::LoadRequest request = {};         // with what has been changed of its placement since
         std::optional<qint64> budgetBefore = {};  // another program needed the device; empty: it is not shrunk
+        std::optional<DoctorGpu> unusedGpu = {};
     };
     /// Finds a model on this computer that could guess tokens for the one that this request has loaded. Empty: there is
     /// none, or guessing is switched off.
@@ -89,6 +90,7 @@ Q_SIGNALS:
     void threadsRequested(int threads);
     void reloadRequested(int contextTokens);
     void draftModelRequested(const QString& model, const QString& file);  // empty: none
+    void deviceRequested(const QString& id);
     void growRequested();
     void shrinkRequested(double bytes);  // for another program
 

@@ -308,6 +308,8 @@ QString doctorSentence(const Diagnosis& d)
         sentence += QLatin1Char(' ') + ofDrafts(d);
     if (d.action.kind == DoctorAction::Kind::SetDraftModel)
         sentence += QLatin1Char(' ') + ofGuesser(d);
+    if (d.action.kind == DoctorAction::Kind::UseDevice)
+        sentence += QLatin1Char(' ') + Text::tr("“%1” computes none of it.").arg(d.action.name);
     return unbroken(sentence);
 }
 
@@ -329,6 +331,8 @@ QString doctorSuggestion(const DoctorAction& action)
     case Action::SetDraftModel:
         return action.file.isEmpty() ? Text::tr("Let no model guess ahead")
                                      : Text::tr("Let “%1” guess ahead").arg(action.name);
+    case Action::UseDevice:
+        return Text::tr("Use “%1”").arg(action.name);
     case Action::SetPolicy:
         return Text::tr("Use the policy “%1”").arg(policyName(action.value));
     case Action::SetKvType:
@@ -384,6 +388,7 @@ QString doctorScope(const DoctorAction& action)
         return Text::tr("For this model and for good: it is loaded again, and reads the conversation anew.");
     case Action::SetKvType:
     case Action::SetThreads:
+    case Action::UseDevice:
         return Text::tr("For all models and for good: it is a setting.");
     case Action::None:
     case Action::SmallerQuantisation:

@@ -24,7 +24,8 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     , m_placement(engine)
     , m_shownEvents(m_events)
     , m_doctor(engine, [this] {
-        return DoctorController::Present{m_placement.request(), m_placement.budgetBeforeYield()};
+        return DoctorController::Present{m_placement.request(), m_placement.budgetBeforeYield(),
+                                         m_devices ? m_devices->unusedGpu() : std::nullopt};
     })
 {
     EngineWorker* const worker = engine.worker();
@@ -101,6 +102,12 @@ void Pressure::follow(ChatController& chat, TurnRunner& turns, ConversationStore
     m_doctor.onConversation(chat.conversationId());
     connect(&store, &ConversationStore::trashed, &recorder, &FlightRecorder::forget);
     recorder.show(chat.conversationId());
+}
+
+void Pressure::offerDevices(DeviceController* devices)
+{
+    m_devices = devices;
+    connect(&m_doctor, &DoctorController::deviceRequested, devices, &DeviceController::use);
 }
 
 void Pressure::offerDrafts(CatalogueController& catalogue, const Setting& draft)

@@ -34,7 +34,7 @@ public:
     PlacementController* placement() { return &m_placement; }
     DeviceController* devices() { return m_devices; }
     /// Takes what its pages offer. Call it before they are made; the object outlives this.
-    void offerDevices(DeviceController* devices) { m_devices = devices; }
+    void offerDevices(DeviceController* devices);
     /// Takes which models could guess for the open one, and that the user lets them. Both outlive this.
     void offerDrafts(CatalogueController& catalogue, const Setting& draft);
     ShownPlacementEvents* events() { return &m_shownEvents; }

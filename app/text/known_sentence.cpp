@@ -43,6 +43,12 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the disk cannot be written (%1)"),
     QT_TRANSLATE_NOOP("KnownSentence", "the name %1 cannot be looked up: no network, or no such host"),
     QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names cannot be looked up"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names refuses the connection"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names wants a name and a password, as in "
+                                       "http://NAME:PASSWORD@PROXY:8080"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the proxy that the environment names does not connect to %1 (status %2)"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1, or the proxy that the environment names, refuses the connection"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1, or the proxy that the environment names, does not answer"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 refuses the connection"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 does not answer"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 cannot prove that it is %2: its certificate is not trusted"),
@@ -153,6 +159,10 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the memory of %1 is full"),
     QT_TRANSLATE_NOOP("KnownSentence", "the system has no page-locked memory left for %1"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 stopped working: %2"),
+    QT_TRANSLATE_NOOP("KnownSentence", "no NVIDIA driver is installed (%1)"),
+    QT_TRANSLATE_NOOP("KnownSentence", "NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here "
+                                       "supports CUDA %3: please update it"),
+    QT_TRANSLATE_NOOP("KnownSentence", "%1 has compute capability %2, and 7.5 or higher is needed"),
     QT_TRANSLATE_NOOP("KnownSentence", "the answer was stopped"),
     QT_TRANSLATE_NOOP("KnownSentence", "loading was cancelled"),
     QT_TRANSLATE_NOOP("KnownSentence", "the prompt is empty"),

@@ -30,14 +30,15 @@ static DeviceInfo gpu_device(const kernels::cuda::ListedDevice& listed)
     const kernels::cuda::DeviceInfo& info = listed.info;
     DeviceInfo gpu;
     gpu.id = "cuda:" + std::to_string(info.ordinal);
-    gpu.description = (info.name.empty() ? "unknown" : info.name) + ", compute capability " +
-                      std::to_string(info.compute_major) + "." + std::to_string(info.compute_minor);
-    if (!listed.problem.empty())
-        gpu.description += "; it cannot be used: " + listed.problem;
+    gpu.description = info.name.empty() ? "unknown"
+                                        : info.name + ", compute capability " + std::to_string(info.compute_major) +
+                                              "." + std::to_string(info.compute_minor);
+    gpu.obstacle = listed.problem;
     gpu.kernels = "cuda";
     gpu.all_kernels = {gpu.kernels};
     gpu.cores = info.multiprocessors;
-    gpu.memory_total_bytes = std::int64_t(info.memory_bytes);
+    if (info.memory_bytes > 0)
+        gpu.memory_total_bytes = std::int64_t(info.memory_bytes);
     return gpu;
 }
 
@@ -47,6 +48,11 @@ std::vector<DeviceInfo> devices()
     for (const kernels::cuda::ListedDevice& listed : kernels::cuda::list_devices(kernels::cuda::platform()))
         all.push_back(gpu_device(listed));
     return all;
+}
+
+std::string why_no_gpu()
+{
+    return kernels::cuda::why_no_device(kernels::cuda::platform());
 }
 
 MachineMemory machine_memory()

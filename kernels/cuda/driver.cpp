@@ -45,6 +45,15 @@ std::string driver_number(int major)
     return major == 12 ? "driver 525" : major == 13 ? "driver 580" : "a newer driver";
 }
 
+/// "out of memory (CUDA error 2)"
+std::string status_text(const DriverTable& table, Status status)
+{
+    const char* text = nullptr;
+    if (table.error_text(status, &text) != Status::Ok || !text)
+        text = "unknown error";
+    return std::string(text) + " (CUDA error " + std::to_string(int(status)) + ")";
+}
+
 }  // namespace
 
 // ---- the library ----
@@ -169,19 +178,27 @@ std::vector<ListedDevice> list_devices(const Platform& platform)
     return list;
 }
 
-// Fills info_, and refuses what our kernels cannot run on.
+std::string why_no_device(const Platform& platform)
+{
+    if (!platform.table)
+        return platform.problem;
+    int count = 0;
+    Status s = platform.table->init(0);
+    if (s == Status::Ok)
+        s = platform.table->device_count(&count);
+    if (s != Status::Ok)
+        return "the NVIDIA driver does not start: " + status_text(*platform.table, s);
+    return count > 0 ? std::string() : "the NVIDIA driver knows no GPU";
+}
+
+// Fills info_, also of what it refuses since our kernels cannot run on it.
 std::string Driver::describe(int ordinal, int built_for)
 {
+    info_.ordinal = ordinal;
     if (const Status s = table_.init(0); s != Status::Ok)
         return "the NVIDIA driver does not start: " + error_text(s);
-    // A driver runs the kernels of every compiler of its own major version.
-    const int needed = built_for / 1000 * 1000;
     if (const Status s = table_.driver_version(&info_.driver_version); s != Status::Ok)
         return "the NVIDIA driver does not answer: " + error_text(s);
-    if (info_.driver_version < needed)
-        return "NVIDIA " + driver_number(needed / 1000) + " or newer is needed, which supports CUDA " +
-               version_text(needed) + "; the one here supports CUDA " + version_text(info_.driver_version) +
-               ": please update it";
 
     int count = 0;
     if (table_.device_count(&count) != Status::Ok || ordinal < 0 || ordinal >= count)
@@ -202,7 +219,6 @@ std::string Driver::describe(int ordinal, int built_for)
     attribute(info_.multiprocessors, DeviceAttribute::Multiprocessors);
     attribute(info_.l2_bytes, DeviceAttribute::L2Bytes);
     info_.name = name;
-    info_.ordinal = ordinal;
     char luid[sizeof info_.luid] = {};
     unsigned node_mask = 0;
     if (table_.device_luid && table_.device_luid(luid, &node_mask, device_) == Status::Ok)
@@ -212,6 +228,12 @@ std::string Driver::describe(int ordinal, int built_for)
     if (info_.compute_major * 10 + info_.compute_minor < kOldestCompute)
         return info_.name + " has compute capability " + std::to_string(info_.compute_major) + "." +
                std::to_string(info_.compute_minor) + ", and 7.5 or higher is needed";
+    // A driver runs the kernels of every compiler of its own major version.
+    const int needed = built_for / 1000 * 1000;
+    if (info_.driver_version < needed)
+        return "NVIDIA " + driver_number(needed / 1000) + " or newer is needed, which supports CUDA " +
+               version_text(needed) + "; the one here supports CUDA " + version_text(info_.driver_version) +
+               ": please update it";
     return {};
 }
 
@@ -339,10 +361,7 @@ Driver::~Driver()
 
 std::string Driver::error_text(Status status) const
 {
-    const char* text = nullptr;
-    if (table_.error_text(status, &text) != Status::Ok || !text)
-        text = "unknown error";
-    return std::string(text) + " (CUDA error " + std::to_string(int(status)) + ")";
+    return status_text(table_, status);
 }
 
 Answer<MemoryInfo> Driver::memory() const

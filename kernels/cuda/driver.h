@@ -259,6 +259,8 @@ struct ListedDevice {
 };
 /// The machine's devices, none of which is opened; nothing where there is no driver.
 std::vector<ListedDevice> list_devices(const Platform& platform);
+/// Says in one sentence why it lists none; empty: it lists some.
+std::string why_no_device(const Platform& platform);
 
 struct MemoryInfo {
     std::size_t free_bytes = 0, total_bytes = 0;

@@ -1757,6 +1757,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ vorausraten lassen</translation>
     </message>
     <message>
+        <source>“%1” computes none of it.</source>
+        <translation>„%1“ rechnet nichts davon.</translation>
+    </message>
+    <message>
+        <source>Use “%1”</source>
+        <translation>„%1“ benutzen</translation>
+    </message>
+    <message>
         <source>For this model and for good: it is loaded again, and reads the conversation anew.</source>
         <translation>Für dieses Modell und auf Dauer: Es wird neu geladen und liest das Gespräch noch einmal.</translation>
     </message>
@@ -3491,6 +3499,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 arbeitet nicht mehr: %2</translation>
     </message>
     <message>
+        <source>no NVIDIA driver is installed (%1)</source>
+        <translation>es ist kein NVIDIA-Treiber installiert (%1)</translation>
+    </message>
+    <message>
+        <source>NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here supports CUDA %3: please update it</source>
+        <translation>nötig ist der NVIDIA-Treiber %1 oder ein neuerer, der CUDA %2 beherrscht; der vorhandene beherrscht CUDA %3 und muss aktualisiert werden</translation>
+    </message>
+    <message>
+        <source>%1 has compute capability %2, and 7.5 or higher is needed</source>
+        <translation>%1 hat die Compute Capability %2, nötig ist 7.5 oder mehr</translation>
+    </message>
+    <message>
         <source>the answer was stopped</source>
         <translation>die Antwort wurde angehalten</translation>
     </message>
@@ -3605,6 +3625,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>the proxy that the environment names cannot be looked up</source>
         <translation>der Name des Proxys, den die Umgebung nennt, lässt sich nicht auflösen</translation>
+    </message>
+    <message>
+        <source>the proxy that the environment names refuses the connection</source>
+        <translation>der Proxy, den die Umgebung nennt, nimmt die Verbindung nicht an</translation>
+    </message>
+    <message>
+        <source>the proxy that the environment names wants a name and a password, as in http://NAME:PASSWORD@PROXY:8080</source>
+        <translation>der Proxy, den die Umgebung nennt, verlangt Namen und Passwort, wie in http://NAME:PASSWORT@PROXY:8080</translation>
+    </message>
+    <message>
+        <source>the proxy that the environment names does not connect to %1 (status %2)</source>
+        <translation>der Proxy, den die Umgebung nennt, stellt keine Verbindung zu %1 her (Status %2)</translation>
+    </message>
+    <message>
+        <source>%1, or the proxy that the environment names, refuses the connection</source>
+        <translation>%1 oder der Proxy, den die Umgebung nennt, nimmt die Verbindung nicht an</translation>
+    </message>
+    <message>
+        <source>%1, or the proxy that the environment names, does not answer</source>
+        <translation>%1 oder der Proxy, den die Umgebung nennt, antwortet nicht</translation>
     </message>
     <message>
         <source>%1 refuses the connection</source>

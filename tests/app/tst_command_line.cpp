@@ -51,6 +51,8 @@ private Q_SLOTS:
         QTest::newRow("two models") << QStringList{"a.gguf", "b.gguf"};
         QTest::newRow("no such type") << QStringList{"-ctk", "q4_0"};
         QTest::newRow("no folder") << QStringList{"--profile", ""};
+        QTest::newRow("no such option") << QStringList{"--sing"};
+        QTest::newRow("an option without its value") << QStringList{"-c"};
         QTest::newRow("no such theme") << QStringList{"--theme", "pink"};
     }
 

@@ -52,6 +52,7 @@ grep -q "has no room" log || fail "it does not say that there is no room"
 install || fail "what found no room cannot be installed once there is some"
 is_version 1 "$first" || fail "it is not there"
 grep -qF "Exec=\"$first/bin/spillway\" %f" "$entry" || fail "the menu does not start it"
+grep -qF "once $HOME/.local/bin is in PATH" log || fail "it does not say why a terminal does not find the commands"
 
 # What the user adds stays, whatever comes and goes.
 echo kept >"$first/bin/of-the-user"
@@ -66,7 +67,8 @@ is_version 2 "$first" || fail "the newer version is not there"
 [ ! -e "$first/.spillway-being-installed" ] || fail "what was broken off stays"
 rm package/lib/only-in-version-2
 version 3
-install || fail "it cannot be installed once more"
+(PATH="$HOME/.local/bin:$PATH" && install) || fail "it cannot be installed once more"
+! grep -q "is in PATH" log || fail "it speaks of PATH where the commands are found"
 [ ! -e "$first/lib/only-in-version-2" ] || fail "a file of the older version stays"
 
 # Another folder: it moves, and what is outside of the folder with it.

@@ -91,3 +91,7 @@ if command -v systemctl >/dev/null && systemctl --user daemon-reload 2>/dev/null
     systemctl --user try-restart spillway-server.service 2>/dev/null || true # which ran the older version
 fi
 echo "Spillway is in $folder, its entry in the menu, its commands in $commands. To remove it: $folder/uninstall.sh"
+case :$PATH: in
+*:"$commands":*) ;;
+*) echo "A terminal finds the commands once $commands is in PATH; many systems put it there at the next login." ;;
+esac

@@ -114,6 +114,27 @@ private Q_SLOTS:
         QCOMPARE(given, 2);  // the third was stopped in the midst of its header: no row says that it is broken
     }
 
+    void aPlaceIsShownBeforeTheNextIsLookedInto()
+    {
+        m_folder->put("a/one.gguf", chatModel("One"));
+        m_folder->put("b/two.gguf", chatModel("Two"));
+        ScanRequest both = request(Store::Folder, "a");
+        both.places.append({Store::Folder, m_folder->path("b")});
+        QStringList shown, shownBefore;
+        both.inspect = [&](const fs::path& path, const std::stop_token& inspecting) {
+            if (path.filename() == "two.gguf")
+                shownBefore = shown;
+            return engine::inspect_model(path, inspecting);
+        };
+        const auto show = [&](const QList<ModelEntry>& rows) {
+            for (const ModelEntry& row : rows)
+                shown.append(row.title);
+        };
+        scanForModels(both, show, {});
+        QCOMPARE(shownBefore, QStringList("One"));
+        QCOMPARE(shown, QStringList({"One", "Two"}));
+    }
+
     void noSuchFolder()
     {
         ScanReport report;
@@ -208,6 +229,8 @@ private Q_SLOTS:
         m_folder->link(repo + "snapshots/bbbbbbbbbbbbbbbbbb/gone.gguf", m_folder->path(repo + "blobs/none"));
         m_folder->put(repo + "refs/main", "bbbbbbbbbbbbbbbbbb");
         m_folder->put(repo + "blobs/ffff.incomplete", "half");
+        m_folder->put(repo + "blobs/eeee.spillway-part", "half");
+        m_folder->put(repo + "blobs/eeee.spillway-part.json", "{}");
         m_folder->put("hub/models--org--plain/snapshots/cc/real.gguf", chatModel("Plain"));
         m_folder->put("hub/datasets--org--x/snapshots/cc/data.gguf", chatModel("Data"));
         ScanReport report;
@@ -215,7 +238,7 @@ private Q_SLOTS:
         QCOMPARE(lines(rows),
                  QStringList({"Hugging Face | Plain | org/plain |  |  | openable",
                               "Hugging Face | Some Model | org/Some-Model-GGUF | aaaaaaaaaaaa |  | openable"}));
-        QCOMPARE(report.places.first().unfinished, 1);
+        QCOMPARE(report.places.first().unfinished, 2);
         QCOMPARE(report.places.first().unreadable, 1);
         for (const ModelEntry& row : rows)
             QVERIFY(row.path.contains("snapshots"));  // the name that people know, not the blob's

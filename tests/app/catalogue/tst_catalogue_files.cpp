@@ -126,10 +126,11 @@ private Q_SLOTS:
         m_folder->put("m/evil.gguf", evil);
         m_folder->put("m/half.gguf.part", "half");
         m_folder->put("m/incomplete-x.gguf", "half");
+        m_folder->put("m/y.gguf.spillway-part", "half");
         ScanReport report;
         const auto rows = rowsOf(request(Store::Folder, "m"), &report);
         QCOMPARE(rows.size(), 3);
-        QCOMPARE(report.places.first().unfinished, 2);
+        QCOMPARE(report.places.first().unfinished, 3);
         for (const ModelEntry& row : rows) {
             if (row.title.startsWith("evil")) {
                 QVERIFY(row.openable());

@@ -2,6 +2,7 @@
 #include "app/catalogue/places.h"
 #include "tests/support/test_program.h"
 
+#include <QHash>
 #include <QSet>
 #include <QTest>
 
@@ -31,6 +32,8 @@ private Q_SLOTS:
         row("LM Studio", l, "", "", "/home/u/.lmstudio/models");
         row("LM Studio before", l, "", "", "/home/u/.cache/lm-studio/models");
         row("LM Studio moved", l, "", "", "/moved/models");
+        row("LM Studio's chosen folder", l, "", "", "/chosen");
+        row("LM Studio's chosen folder before", l, "", "", "/chosen before");
         row("Jan", l, "", "", "/home/u/.local/share/Jan/data/llamacpp/models");
         row("GPT4All", l, "XDG_DATA_HOME", "/d", "/d/nomic.ai/GPT4All");
         row("llama.cpp", l, "", "", "/home/u/.cache/llama.cpp");
@@ -38,6 +41,8 @@ private Q_SLOTS:
         row("Ollama on Windows", w, "", "", "C:/Users/u/.ollama/models");
         row("Ollama on Windows by variable", w, "OLLAMA_MODELS", "D:\\ollama", "D:/ollama");
         row("Jan on Windows", w, "APPDATA", "C:\\Users\\u\\R", "C:/Users/u/R/Jan/data/llamacpp/models");
+        row("LM Studio's chosen folder on Windows", w, "", "", "D:/chosen");
+        row("LM Studio's chosen folder on Windows before", w, "APPDATA", "C:\\R", "D:/chosen before");
         row("GPT4All on Windows", w, "", "", "C:/Users/u/AppData/Local/nomic.ai/GPT4All");
         row("llama.cpp on Windows", w, "LOCALAPPDATA", "E:\\L", "E:/L/llama.cpp");
         row("Hugging Face on Windows", w, "", "", "C:/Users/u/.cache/huggingface/hub");
@@ -53,9 +58,15 @@ private Q_SLOTS:
         here.system = Surroundings::System(system);
         here.home = here.system == Surroundings::System::Windows ? "C:/Users/u" : "/home/u";
         here.variable = [&](const char* name) { return variable == name ? value : QString(); };
-        here.shortFileText = [&](const QString& file) {
-            return file == here.home + "/.lmstudio-home-pointer" ? QString("/moved\n") : QString();
-        };
+        const bool windows = here.system == Surroundings::System::Windows;
+        const QHash<QString, QString> files = {
+            {here.home + "/.lmstudio-home-pointer", windows ? "C:\\moved\n" : "/moved\n"},
+            {"/moved/settings.json", R"({"language": "en", "downloadsFolder": "/chosen"})"},
+            {"/home/u/.config/LM Studio/settings.json", R"({"downloadsFolder": "/chosen before"})"},
+            {"C:/moved/settings.json", R"({"downloadsFolder": "D:\\chosen"})"},
+            {"C:/R/LM Studio/settings.json", R"({"downloadsFolder": "D:\\chosen before"})"},
+            {"C:/Users/u/AppData/Roaming/LM Studio/settings.json", R"({"downloadsFolder": ["no text"]})"}};
+        here.shortFileText = [&](const QString& file) { return files.value(file); };
         QStringList paths;
         for (const Place& known : placesOfOtherPrograms(here))
             paths.append(known.path);

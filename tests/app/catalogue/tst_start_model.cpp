@@ -1,5 +1,6 @@
 // Tests that the program opens the guide at its first start, later the last model, and none that it crashed with.
 #include "app/catalogue/start_model.h"
+#include "tests/support/plain_user.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
@@ -88,6 +89,19 @@ private Q_SLOTS:
         QFile::rename(state + "/kept", state + "/loading-model");
         QCOMPARE(LoadMarker(state).diedOf(), QStringLiteral("/models/größe.gguf"));
         QVERIFY(LoadMarker(state).diedOf().isEmpty());  // said once
+    }
+
+    void aMarkerThatCannotBeRemovedSaysNothing()
+    {
+        const QString state = folder.filePath("held");
+        LoadMarker marker(state);
+        marker.begin("/models/a.gguf");
+        const support::PlainUser user;
+        QVERIFY(QFile::setPermissions(state, QFile::ReadOwner | QFile::ExeOwner));
+        marker.end();
+        const QString diedOf = LoadMarker(state).diedOf();
+        QVERIFY(QFile::setPermissions(state, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        QCOMPARE(diedOf, QString());
     }
 };
 

@@ -201,6 +201,39 @@ private Q_SLOTS:
         QVERIFY(inspect.json()["runnable"].toBool());
         const auto devices = QJsonDocument::fromJson(run_cli({"devices", "--json"}).out).array();
         QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
+        const bool hasGpu = devices.size() > 1;
+        QCOMPARE(run_cli({"devices"}).out.contains("\nno GPU: "), !hasGpu);  // and why
+    }
+
+    /// llama.cpp takes a GPU without being asked for one.
+    void whatNeedsADeviceSaysSo()
+    {
+        const QStringList ask = {"run", "-m", model("llama"), "-p", "hello", "-n", "1"};
+        const QByteArray note = "note: -ngl does nothing on the cpu; --device cuda takes a GPU\n";
+        QVERIFY(run_cli(ask + QStringList{"-ngl", "99"}).err.startsWith(note));
+        QVERIFY(!run_cli(ask + QStringList{"-ngl", "0"}).err.contains("on the cpu"));
+        QVERIFY(!run_cli(ask + QStringList{"-ngl", "1", "--device", "emulated", "--vram", "fit:64"})
+                     .err.contains("on the cpu"));
+    }
+
+    /// Editors of Windows write a mark, and PowerShell's > writes another encoding.
+    void aFileOfWindowsIsReadAsText()
+    {
+        const QTemporaryDir folder;
+        const QString file = folder.filePath("prompt.txt");
+        const auto answer = [&](const QByteArray& bytes) {
+            QFile prompt(file);
+            if (!prompt.open(QFile::WriteOnly) || prompt.write(bytes) != bytes.size())
+                qFatal("cannot write %s", qPrintable(file));
+            prompt.close();
+            return run_cli({"run", "-m", model("llama"), "-f", file, "-n", "12", "--temp", "0", "--json"});
+        };
+        const auto plain = answer("hello").json();
+        QCOMPARE(answer("\xef\xbb\xbfhello").json()["prompt_tokens"].toInt(), plain["prompt_tokens"].toInt());
+        QVERIFY(plain["prompt_tokens"].toInt() > 0);
+        const Outcome wide = answer(QByteArray("\xff\xfeh\0i\0", 6));
+        QCOMPARE(wide.code, 1);
+        QVERIFY2(wide.err.contains("is in UTF-16; save it as UTF-8"), wide.err.constData());
     }
 
     void aModelsNameMayHoldAnyLetter()

@@ -273,6 +273,10 @@ private Q_SLOTS:
         QCOMPARE(bench.json()["spill_tokens"].toInt(), 64);
         QVERIFY(bench.json()["median_prediction_error"].toDouble() >= 0);
         QCOMPARE(run_cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
+        const Outcome nowhere = run_cli({"bench", "--pressure", "-m", model("llama")});
+        QCOMPARE(nowhere.code, 1);
+        QVERIFY2(nowhere.err.contains("the last depth of -d, which has to be at least the 512"),
+                 nowhere.err.constData());
     }
 
     void benchSaysWhatADeviceTakes()

@@ -301,6 +301,21 @@ private Q_SLOTS:
         QCOMPARE(terminal.ends(), 0);
     }
 
+    void anInterruptEndsWhatIsPiped()
+    {
+        // Greedily this model goes round in a circle: the answer does not end by itself.
+        QProcess process;
+        process.start(SPILLWAY_CLI, {"run", "-m", test_support::own_models_folder() + "/llama3-rope.gguf", "--temp",
+                                     "0", "-n", "1000000", "-c", "262144"});
+        process.write("go\ngo on\n");
+        process.closeWriteChannel();
+        QTRY_VERIFY_WITH_TIMEOUT(process.bytesAvailable() > 200, 20'000);  // it is talking
+        QCOMPARE(kill(pid_t(process.processId()), SIGINT), 0);
+        QVERIFY(process.waitForFinished(20'000));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.readAllStandardError().count("first token after"), 1);
+    }
+
     /// Where it reads a prompt that is larger than a pipe, Ctrl+C is caught, and no model is there yet.
     void anInterruptBeforeTheModelIsThereEndsIt()
     {

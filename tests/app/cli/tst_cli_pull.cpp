@@ -174,6 +174,36 @@ private Q_SLOTS:
         QVERIFY2(run.code == 0, run.err);
         const Outcome local = run_cli({"run", test_support::model("llama"), "-p", "hello", "-n", "5", "--temp", "0"});
         QCOMPARE(run.out, local.out);
+        // What is here is not read once more from its beginning to its end before it is opened.
+        QVERIFY2(run.err.contains("100 %"), run.err);
+        const Outcome again = run_cli(arguments);
+        QCOMPARE(again.out, local.out);
+        QVERIFY2(!again.err.contains("100 %"), again.err);
+    }
+
+    void whatIsHereRunsWithoutANetwork()
+    {
+        const auto run = [this](const char* name) {
+            return run_cli({"run", name, "-p", "hello", "-n", "5", "--temp", "0"}, {}, {}, m_folder->filePath("data"));
+        };
+        const QList<const char*> names = {"hf.co/me/tiny:F16", "ollama.com/tiny:1b"};
+        QByteArray said;
+        for (const char* const name : names) {
+            const Outcome first = run(name);
+            QVERIFY2(first.code == 0, first.err);
+            said = first.out;
+        }
+        m_hub.reset();
+        for (const char* const name : names) {
+            const Outcome again = run(name);
+            QVERIFY2(again.code == 0, again.err);
+            QCOMPARE(again.out, said);
+            QVERIFY2(again.err.contains("refuses the connection; the file that was fetched before is opened"),
+                     again.err);
+        }
+        QCOMPARE(run("hf.co/me/tiny:Q8_0").code, 1);
+        QCOMPARE(run("hf.co/me/other").code, 1);
+        QCOMPARE(run_cli({"pull", "hf.co/me/tiny:F16"}).code, 1);  // to fetch is what was asked for
     }
 
     // A file may have hundreds of gigabytes.

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <memory>
 #include <random>
 
 #ifdef __linux__
@@ -161,6 +162,42 @@ private Q_SLOTS:
         QVERIFY(!none);
         QCOMPARE(none.error().kind, net::Failure::Kind::NoConnection);
         QVERIFY(none.error().what.find("refuses") != std::string::npos);
+    }
+
+    void saysWhatAProxyDoes_data()
+    {
+        QTest::addColumn<QByteArray>("url");
+        QTest::addColumn<int>("status");  // 0: no proxy is there
+        QTest::addColumn<QByteArray>("sentence");
+        const QByteArray wants("the proxy that the environment names wants a name and a password, as in "
+                               "http://NAME:PASSWORD@PROXY:8080");
+        QTest::newRow("it asks who is there") << QByteArray("http://hub.invalid/") << 407 << wants;
+        QTest::newRow("it asks, for https") << QByteArray("https://hub.invalid/") << 407 << wants;
+        QTest::newRow("it connects to nobody")
+            << QByteArray("https://hub.invalid/") << 403
+            << QByteArray("the proxy that the environment names does not connect to hub.invalid (status 403)");
+        QTest::newRow("it is not there")
+            << QByteArray("https://hub.invalid/") << 0
+            << QByteArray("hub.invalid, or the proxy that the environment names, refuses the connection");
+    }
+    void saysWhatAProxyDoes()
+    {
+        QFETCH(QByteArray, url);
+        QFETCH(int, status);
+        QFETCH(QByteArray, sentence);
+        auto proxy = std::make_unique<WebServer>([status](const WebRequest&) { return WebAnswer{status, {}, {}}; });
+        const QByteArray address = QByteArray::fromStdString(proxy->url());
+        if (status == 0)
+            proxy.reset();
+        for (const char* name : {"http_proxy", "https_proxy"})
+            qputenv(name, address);
+        net::HttpClient client;
+        const auto none = client.get_text({url.toStdString(), "test"}, 1000, {});
+        for (const char* name : {"http_proxy", "https_proxy"})
+            qunsetenv(name);
+        QVERIFY(!none);
+        QCOMPARE(none.error().kind, net::Failure::Kind::NoConnection);
+        QCOMPARE(QByteArray::fromStdString(none.error().what), sentence);
     }
 
     void answersHaveAnEnd()

@@ -1,13 +1,18 @@
 // Tests that Hub finds models page by page, groups a repository's files by quantisation, and reads its card.
 #include "app/net/companion_kind.h"
 #include "app/net/hub.h"
+#include "app/net/pull.h"
 #include "tests/support/net/model_hub.h"
 #include "tests/support/test_program.h"
 
+#include <QDir>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -113,6 +118,58 @@ private Q_SLOTS:
         QCOMPARE(card->text, std::string("# A model\n\nIt talks.\n"));
         QCOMPARE(card->downloads, std::int64_t(12));
         QVERIFY(!card->gated);
+    }
+
+    void allPartsHaveRoomBeforeTheFirstIsFetched()
+    {
+        ModelHub served({model("org/tiny", 12)});
+        net::FetchSettings settings;
+        settings.hub = served.url();
+        net::Puller puller(m_client, settings);
+        const QTemporaryDir folder;
+        net::PullRequest request;
+        request.reference = net::HubReference{"org/tiny", "main", {}, "Q8_0"};
+        request.to = folder.filePath("models/new").toStdString();
+        const auto plan = puller.plan(request, {});
+        QVERIFY(plan);
+        QCOMPARE(plan->missing_bytes, std::int64_t(6000));
+        std::int64_t free = 5999;
+        net::FetchLimits limits;
+        limits.spare_bytes = 0;
+        limits.free_bytes = [&](const std::filesystem::path& there) {
+            return std::filesystem::exists(there) ? std::optional(free) : std::nullopt;
+        };
+        const auto none = puller.fetch(*plan, limits, {}, {});
+        QVERIFY(!none);
+        QCOMPARE(none.error().kind, Kind::DiskFull);
+        QVERIFY(QDir(folder.path()).isEmpty());
+        free = 6000;
+        QVERIFY(puller.fetch(*plan, limits, {}, {}));
+    }
+
+    /// Else what memory is free that day would decide what is fetched once more.
+    void whatIsHereGoesBeforeWhatWouldBeChosen()
+    {
+        ModelHub served({model("org/tiny", 12)});
+        const QTemporaryDir folder;
+        net::FetchSettings settings;
+        settings.hub = served.url();
+        settings.hub_cache = folder.path().toStdString();
+        net::Puller puller(m_client, settings);
+        net::PullRequest request;
+        request.reference = net::HubReference{"org/tiny", "main", {}, "Q4_K_M"};
+        QVERIFY(!puller.here(request));
+        const auto named = puller.plan(request, {});
+        QVERIFY(named && puller.fetch(*named, {}, {}, {}));
+        request.reference = net::HubReference{"org/tiny"};
+        QCOMPARE(puller.plan(request, {})->quant, std::string("Q8_0"));
+        request.prefers_here = true;
+        const auto plan = puller.plan(request, {});
+        QVERIFY(plan);
+        QCOMPARE(plan->quant, std::string("Q4_K_M"));
+        QCOMPARE(plan->reason, std::string("it is here already"));
+        QCOMPARE(plan->missing_bytes, std::int64_t(0));
+        QCOMPARE(puller.here(request), std::optional(plan->model));
     }
 
     void companionsAreNoModels_data()

@@ -228,6 +228,37 @@ private Q_SLOTS:
         QVERIFY(!again.devices().offered());
     }
 
+    /// Its memory is of no use, and whoever has no other one may like to try the emulated one.
+    void aGpuThatCannotBeUsedSaysWhy()
+    {
+        const auto old = [] {
+            auto devices = one_gpu();
+            devices.back().obstacle = "A fine GPU has compute capability 6.1, and 7.5 or higher is needed";
+            return devices;
+        };
+        Window window(file(), old);
+        QTRY_COMPARE(window.devices().names().size(), 3);
+        QCOMPARE(window.devices().names()[kGpu],
+                 QStringLiteral("A fine GPU: A fine GPU has compute capability 6.1, and 7.5 or higher is needed."));
+        QVERIFY(window.devices().offered());
+        QVERIFY(!window.devices().unusedGpu());
+    }
+
+    void aGpuIsUnusedWhileTheCpuComputesAll()
+    {
+        Window window(file(), one_gpu);
+        QVERIFY(!window.devices().unusedGpu());  // nobody knows yet what there is
+        QTRY_VERIFY(window.devices().unusedGpu());
+        QCOMPARE(window.devices().unusedGpu()->id, QStringLiteral("cuda:0"));
+        QCOMPARE(window.devices().unusedGpu()->name, QStringLiteral("A fine GPU"));
+        QCOMPARE(window.devices().unusedGpu()->bytes, qint64(8) << 30);
+        window.devices().use("cuda:0");
+        QVERIFY(!window.devices().unusedGpu());
+        window.devices().use("cpu");
+        window.settings().device()->override(kCpu);  // on the command line
+        QVERIFY(!window.devices().unusedGpu());
+    }
+
     void aMoveThatIsStoppedOnTheWayStays()
     {
         Window window(file());

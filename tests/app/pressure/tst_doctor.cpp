@@ -623,6 +623,19 @@ private Q_SLOTS:
         QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
     }
 
+    /// It is counted with what others hold: closing them would not help.
+    void theDriversOwnContextIsNoOtherProgram()
+    {
+        DoctorFacts facts = recording("by-hand-gpu-half-the-layers");  // a layer has 137 MB
+        facts.options.clear();
+        facts.last.device->other_programs_bytes = 600'000'000;
+        QCOMPARE(diagnose(facts).kind, Kind::HostLayers);
+        facts.last.device->other_programs_bytes = 800'000'000;
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.kind, Kind::OtherPrograms);
+        QCOMPARE(d.action, (DoctorAction{Action::CloseOtherPrograms, 200'000'000}));
+    }
+
     void aContextThatFitsIsSuggested()
     {
         const DoctorFacts facts = recording("by-hand-context-too-large");
@@ -747,6 +760,32 @@ private Q_SLOTS:
         facts.kvBytesPerTokenAsQ8.reset();
         facts.last.device->step_attended_on_host_bytes = 0;  // what was read in that time is not known
         QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
+    }
+
+    /// Who has a graphics card and a slow model is told that the card does nothing.
+    void aGpuThatDoesNothingIsSuggested_data()
+    {
+        QTest::addColumn<double>("times");  // as slow as the guide
+        QTest::addColumn<qint64>("bytes");
+        QTest::addColumn<bool>("suggested");
+        QTest::newRow("slow") << 100.0 << (qint64(8) << 30) << true;
+        QTest::newRow("faster than anybody reads") << 1.0 << (qint64(8) << 30) << false;
+        QTest::newRow("no room for a tenth of it") << 100.0 << qint64(551'000) << false;  // of 5,514,240 bytes
+    }
+    void aGpuThatDoesNothingIsSuggested()
+    {
+        QFETCH(double, times);
+        QFETCH(qint64, bytes);
+        QFETCH(bool, suggested);
+        DoctorFacts facts = recording("guide-cpu");
+        facts.last.shares->host_layers_s *= times;
+        facts.last.decode_tokens_per_s = facts.last.shares->steps / facts.last.shares->decode_s();
+        facts.unusedGpu = DoctorGpu{"cuda:0", "A fine GPU", bytes};
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.kind, Kind::AllWell);
+        QCOMPARE(d.action, suggested ? (DoctorAction{Action::UseDevice, 0, "cuda:0", "A fine GPU"}) : DoctorAction());
+        QCOMPARE(doctorSentence(d).endsWith("“A fine GPU” computes none of it."), suggested);
+        QVERIFY(!suggested || (canApply(d.action) && doctorSuggestion(d.action) == "Use “A fine GPU”"));
     }
 
     void withoutAnAnswerNothingIsSaid()

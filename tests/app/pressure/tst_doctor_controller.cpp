@@ -135,6 +135,23 @@ private Q_SLOTS:
         QCOMPARE(std::get<engine::SetThreads>(script->commands().front()).threads, 4);
     }
 
+    void aGpuThatDoesNothingIsAskedFor()
+    {
+        readsItsWeights();
+        present.unusedGpu = DoctorGpu{"cuda:0", "A fine GPU", qint64(8) << 30};
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy device(&doctor, &DoctorController::deviceRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        doctor.apply();
+        QVERIFY(doctor.canUndo());
+        doctor.undo();
+        QCOMPARE(device.size(), 2);
+        QCOMPARE(device[0][0].toString(), "cuda:0");
+        QCOMPARE(device[1][0].toString(), "cpu");
+    }
+
     /// So does it count what is copied to the device: an answer is judged by its own copies.
     void whatWasCopiedInAnAnswerIsItsOwn()
     {

@@ -108,6 +108,37 @@ private slots:
         QCOMPARE(gpu.leaks(), std::string());
     }
 
+    /// Whoever is to update the driver wants to know for which of the GPUs.
+    void whatCannotBeUsedIsListedByItsName()
+    {
+        const EmulatedGpu gpu(
+            {.name = "Card", .count = 2, .compute_major = 8, .compute_minor = 6, .driver_version = 12040});
+        const Platform platform{&EmulatedGpu::table(), gpu.images(), {}};
+        const std::vector<ListedDevice> listed = list_devices(platform);
+        QCOMPARE(listed.size(), std::size_t(2));
+        for (int ordinal = 0; ordinal < 2; ++ordinal) {
+            const ListedDevice& device = listed[std::size_t(ordinal)];
+            QCOMPARE(device.info.ordinal, ordinal);
+            QCOMPARE(device.info.name, std::string("Card"));
+            QCOMPARE(device.info.compute_major * 10 + device.info.compute_minor, 86);
+            QVERIFY(device.info.memory_bytes > 0);
+            QVERIFY2(device.problem.starts_with("NVIDIA driver 580 or newer is needed"), device.problem.c_str());
+        }
+    }
+
+    void whereNoneIsListedItIsSaidWhy()
+    {
+        Platform platform{nullptr, {}, "no driver is installed"};
+        QCOMPARE(why_no_device(platform), std::string("no driver is installed"));
+        QVERIFY(list_devices(platform).empty());
+        EmulatedGpu gpu;
+        platform = {&EmulatedGpu::table(), gpu.images(), {}};
+        QCOMPARE(why_no_device(platform), std::string());
+        gpu.fail_call(1, Status::NoDevice);
+        QCOMPARE(why_no_device(platform),
+                 std::string("the NVIDIA driver does not start: an emulated error (CUDA error 100)"));
+    }
+
     // The real library is not here, or there is none of its kind: either way it says so and nothing happens.
     void theLibraryIsThereOrSaysWhyNot()
     {
