@@ -338,7 +338,7 @@ private:
         const double layer = double(m_facts.weightBytes) / std::max(1, m_facts.layers);
         // Beside the weights, room for the driver, for pictures and for KV: 2 GB, or a quarter of a small device.
         const qint64 room = device.total_bytes - std::min<qint64>(2'000'000'000, device.total_bytes / 4);
-        const qint64 others = device.other_programs_bytes - (emulated() ? 0 : kOwnContext_bytes);
+        const qint64 ofOthers = device.other_programs_bytes - (emulated() ? 0 : kOwnContext_bytes);
         if (more.kind != Action::None) {
             d.action = more;
         } else if (m_facts.weightBytes > room) {  // also when no other program held any of it
@@ -346,9 +346,9 @@ private:
             d.bytes = m_facts.weightBytes;
             d.available = room;
             d.action = {Action::SmallerQuantisation, room};
-        } else if (double(others) >= layer) {
+        } else if (double(ofOthers) >= layer) {
             d.kind = Kind::OtherPrograms;
-            d.bytes = others;
+            d.bytes = ofOthers;
             d.action = {Action::CloseOtherPrograms, d.bytes};
         }
         return d;

@@ -209,7 +209,7 @@ private:
                 metadata_.say(key(of) + "_mla", *length);
     }
 
-    /// Of some architectures there are other families, too.
+    /// Some architectures have other families, too.
     bool is_chat_family() const
     {
         if (architecture_ == "deepseek2")

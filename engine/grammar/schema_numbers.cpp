@@ -184,7 +184,9 @@ std::string with_both_signs(std::optional<NumberEnd> least, std::optional<Number
     std::vector<std::string> choices;
     if (!least || least->units < 0) {
         const NumberEnd nearest = most && most->units < 0 ? mirrored(*most) : beyond_zero;
-        const std::optional<NumberEnd> farthest = least ? std::optional(mirrored(*least)) : std::nullopt;
+        std::optional<NumberEnd> farthest;
+        if (least)
+            farthest.emplace(mirrored(*least));
         if (const std::string negative = not_negative_ones(nearest, farthest); !negative.empty())
             choices.push_back("\"-\" (" + negative + ")");
     }
