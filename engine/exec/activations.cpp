@@ -16,11 +16,6 @@ int widest(const Hyperparameters& h, const Width& width)
     return most;
 }
 
-int widest_ffn(const Hyperparameters& h)
-{
-    return widest(h, [](const LayerParameters& layer) { return layer.ffn_length; });
-}
-
 /// Says whether experts read and give fewer values than the stream has.
 bool has_latent_experts(const Hyperparameters& h)
 {
@@ -40,6 +35,11 @@ bool has_both_parts(const Hyperparameters& h)
 }
 
 }  // namespace
+
+int widest_ffn(const Hyperparameters& h)
+{
+    return widest(h, [](const LayerParameters& layer) { return layer.ffn_length; });
+}
 
 PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory)
     : has_local_(has_local_rope(h))

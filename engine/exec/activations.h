@@ -61,6 +61,9 @@ private:
     Rows rows_;
 };
 
+/// Returns the most values between the two products of a layer's dense feed-forward part.
+int widest_ffn(const Hyperparameters& h);
+
 struct Activations {
     /// `head_rows`: of how many rows logits are computed at a time.
     Activations(const Hyperparameters& h, int max_rows, RowMemory& memory, int head_rows = 1);

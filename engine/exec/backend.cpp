@@ -33,4 +33,11 @@ void Backend::prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const St
         store_kv(qkv, p.heads, l, step);
 }
 
+void Backend::project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
+                            const Step& step)
+{
+    this->products(x, products, qkv);
+    prepare_heads(qkv, p, l, step);
+}
+
 }  // namespace engine

@@ -81,6 +81,14 @@ constexpr float kLeastSumOfWeights = 1.0f / (1 << 14);
 // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
 constexpr float kSwigluOaiAlpha = 1.702f, kSwigluOaiLimit = 7.0f;
 
+/// Says how a sum is normed, and with which matrix the next operation multiplies the result. Null weight: it is not
+/// normed.
+struct FollowingNorm {
+    Vector weight = nullptr;
+    float epsilon = 0.0f;
+    const Matrix* reader = nullptr;
+};
+
 /// Whose rows a step has: all of a sequence follow each other, and no sequence has two groups.
 struct Step {
     KvCache& cache;
@@ -174,8 +182,17 @@ public:
         products(x, std::span(&product, 1), branch);
         add(branch, sum);
     }
-    /// The products, gate first, and what the gate makes of them. `gate_up`: room for what is between
-    virtual void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
+    /// Does the same; then out = the norm of sum.
+    virtual void add_product_and_norm(Rows& x, const Product& product, Rows& branch, Rows& sum,
+                                      const FollowingNorm& norm, Rows& out)
+    {
+        add_product(x, product, branch, sum);
+        rms_norm_before(*norm.reader, sum, norm.weight, norm.epsilon, out);
+    }
+    /// The products, gate first, and what the gate makes of them, which the next operation multiplies with `reader`.
+    /// `gate_up`: room for what is between
+    virtual void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& /*reader*/,
+                                Rows& gate_up, Rows& out)
     {
         products(x, gate_and_up, gate_up);
         gated(gate, gate_up, out);
@@ -188,6 +205,9 @@ public:
     /// Norms and turns queries and keys, and appends keys and values to layer l of their sequences where it has its
     /// own; in qkv only queries are left.
     virtual void prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step);
+    /// qkv = the products of x, queries, keys, values and gates; then prepares the heads.
+    virtual void project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
+                               const Step& step);
     /// Appends the rows' keys and values to layer l of their sequences.
     virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
     /// Causal attention of each row over everything before it in its sequence and itself.

@@ -8,7 +8,7 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
-CudaAttention::CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, const CudaProducts& products,
+CudaAttention::CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaProducts& products,
                              CudaHostPart& host_part, CudaJoins& joins, CudaRecorder& recorder, const CudaSizes& sizes,
                              CudaArena& memory)
     : calls_(calls)
@@ -30,7 +30,8 @@ void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, co
                   cuda_address(qkv.row(0) + heads.v_col()), qkv.cols(), inputs_.positions(), qkv.count());
 }
 
-void CudaAttention::prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step)
+/// The heads of qkv as the kernels are given them.
+cuda::PreparedHeads CudaAttention::prepared(const Rows& qkv, const HeadPreparation& p) const
 {
     cuda::PreparedHeads heads{
         .heads = p.heads.heads,
@@ -51,7 +52,25 @@ void CudaAttention::prepare_heads(const Rows& qkv, const HeadPreparation& p, int
         heads.pairs = p.rotation->pairs;
         heads.order = p.rotation->neox ? cuda::RopePairs::Halves : cuda::RopePairs::Neighbours;
     }
-    calls_.launch(cuda::prepare_heads, inputs_.kv_blocks(l, step.cache.layer(l)), heads);
+    return heads;
+}
+
+void CudaAttention::prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step)
+{
+    calls_.launch(cuda::prepare_heads, inputs_.kv_blocks(l, step.cache.layer(l)), prepared(qkv, p));
+}
+
+void CudaAttention::project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p,
+                                  int l, const Step& step)
+{
+    const cuda::KvBlocks kv = inputs_.kv_blocks(l, step.cache.layer(l));
+    if (!CudaProducts::can_multiply_and_prepare(x, products, kv.layout)) {
+        products_.multiply(x, products, qkv);
+        prepare_heads(qkv, p, l, step);
+        return;
+    }
+    CudaProducts::shape(x, products, qkv);
+    products_.multiply_and_prepare(x, products, qkv, kv, prepared(qkv, p));
 }
 
 static cuda::Rounded from_row(cuda::Rounded rounded, int row)

@@ -19,12 +19,14 @@ class CudaAttention
 {
 public:
     /// All that is given outlives it. Throws std::bad_alloc.
-    CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, const CudaProducts& products, CudaHostPart& host_part,
+    CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaProducts& products, CudaHostPart& host_part,
                   CudaJoins& joins, CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
 
     // These do the backend's operations of their names; the step is the one that was begun. Heads that are prepared are
     // normed each by itself, before they are turned, and in their place.
     void prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step);
+    void project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
+                       const Step& step);
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
 
@@ -33,6 +35,7 @@ public:
     void attend_here_and_there(const CudaAttending& a);
 
 private:
+    kernels::cuda::PreparedHeads prepared(const Rows& qkv, const HeadPreparation& p) const;
     CudaAttending few_of(const CudaAttending& all, int row, int rows) const;
     void attend_few(const CudaAttending& a, const kernels::cuda::Rounded& rounded);
     void attend_many(const CudaAttending& a);
@@ -41,7 +44,7 @@ private:
 
     CudaCalls& calls_;
     const CudaStepInputs& inputs_;
-    const CudaProducts& products_;
+    CudaProducts& products_;
     CudaHostPart& host_part_;
     CudaJoins& joins_;
     CudaRecorder& recorder_;

@@ -63,7 +63,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , activations_(h, sizes_.max_rows, arena_, sizes_.head_rows)
     , inputs_(calls_, sizes_, arena_)
     , outputs_(calls_, sizes_, arena_)
-    , products_(calls_, vram, sizes_)
+    , products_(calls_, vram, sizes_, arena_)
     , heads_(calls_, h, sizes_, arena_)
     , recurrent_(calls_)
     , streams_(calls_)
@@ -80,9 +80,11 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     activations_.take_rounded(sizes_.sixteen_bits);
 }
 
-/// Allocates the page-locked memory and the events that the parts need.
+/// Allocates the page-locked memory and the events that the parts need, and clears what has to begin as zeros.
 Status CudaBackend::allocate(const Hyperparameters& h)
 {
+    if (Status ok = products_.clear_counters(); !ok)
+        return ok;
     if (Status ok = inputs_.allocate(activations_); !ok)
         return ok;
     if (Status ok = outputs_.allocate(activations_); !ok)
@@ -115,12 +117,24 @@ void CudaBackend::rms_norm(Rows& x, Vector weight, float epsilon, Rows& out)
 
 void CudaBackend::rms_norm_before(const Matrix& reader, Rows& x, Vector weight, float epsilon, Rows& out)
 {
-    out.set_shape(x.count(), x.cols());
-    const cuda::Rounded rounded = products_.rounded_for(reader, out);
-    calls_.launch(cuda::rms_norm, cuda_rows(x), cuda_address(weight), epsilon, x.count(), x.cols(), cuda_rows(out),
-                  rounded);
-    if (rounded.rows.at)
-        out.set_rounded();
+    products_.norm(x, {weight, epsilon, &reader}, out);
+}
+
+void CudaBackend::add_product(Rows& x, const Product& product, Rows& /*branch*/, Rows& sum)
+{
+    products_.multiply_and_add(x, product, sum);
+}
+
+void CudaBackend::add_product_and_norm(Rows& x, const Product& product, Rows& /*branch*/, Rows& sum,
+                                       const FollowingNorm& norm, Rows& out)
+{
+    products_.multiply_add_and_norm(x, product, sum, norm, out);
+}
+
+void CudaBackend::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& reader,
+                                 Rows& gate_up, Rows& out)
+{
+    products_.gated_products(x, gate_and_up, gate, reader, gate_up, out);
 }
 
 void CudaBackend::layer_norm(Rows& x, Vector weight, float epsilon, Rows& out)
@@ -161,16 +175,27 @@ void CudaBackend::rope_heads(Rows& x, int col, int heads, int length, const Rota
                   rotation.pairs, order, x.count());
 }
 
+/// Norms of whole rows, or behind the rotation, and queries that lie elsewhere first are done one after another.
+static bool prepares_at_once(const HeadPreparation& p)
+{
+    const bool norms = p.q_norm || p.k_norm || p.v_norm;
+    return p.own_kv && (!norms || p.norm == QkNorm::HeadsBeforeRope) && p.heads.projected_q_col() == 0;
+}
+
 void CudaBackend::prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step)
 {
-    // Norms of whole rows, or behind the rotation, and queries that lie elsewhere first are done one after another.
-    const bool norms = p.q_norm || p.k_norm || p.v_norm;
-    if (!p.own_kv || (norms && p.norm != QkNorm::HeadsBeforeRope) || p.heads.projected_q_col() != 0) {
-        Backend::prepare_heads(qkv, p, l, step);
-        return;
-    }
+    if (!prepares_at_once(p))
+        return Backend::prepare_heads(qkv, p, l, step);
     qkv.changed();
     attention_.prepare_heads(qkv, p, l, step);
+}
+
+void CudaBackend::project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
+                                const Step& step)
+{
+    if (!prepares_at_once(p))
+        return Backend::project_heads(x, products, qkv, p, l, step);
+    attention_.project_heads(x, products, qkv, p, l, step);
 }
 
 void CudaBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step)

@@ -100,15 +100,14 @@ public:
     {
         products_.gated_by(gate, x, up, col, out);
     }
-    void add_product(Rows& x, const Product& product, Rows&, Rows& sum) override
-    {
-        products_.multiply_and_add(x, product, sum);
-    }
-    void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out) override
-    {
-        products_.gated_products(x, gate_and_up, gate, gate_up, out);
-    }
+    void add_product(Rows& x, const Product& product, Rows& branch, Rows& sum) override;
+    void add_product_and_norm(Rows& x, const Product& product, Rows& branch, Rows& sum, const FollowingNorm& norm,
+                              Rows& out) override;
+    void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& reader, Rows& gate_up,
+                        Rows& out) override;
     void prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step) override;
+    void project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
+                       const Step& step) override;
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override;
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override;
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override

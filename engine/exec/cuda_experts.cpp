@@ -143,6 +143,7 @@ void CudaExperts::compute_gated_row(const Input& in, const LayerWeights& w, cons
         .gating = CudaProducts::gating_of(gate)};
     product.gate.tokens = routing.used;
     product.gate.stack_stride = stacks.stride;
+    products_.round_at_end(product, matrices.down, rows_.hidden);
     calls_.launch(cuda::gated_expert_matvec, product, routing, in.pairs_of_each);
 }
 

@@ -47,8 +47,13 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     , most_ranked(std::min(cuda::kMostRanked, (h.vocabulary - 1) / 2))  // else all of them are as few bytes
     , sixteen_bits(h.experts > 0)
 {
-    for (const LayerParameters& layer : h.layers)
+    int all_heads = 0;  // of queries, keys and values
+    for (const LayerParameters& layer : h.layers) {
         heads = std::max(heads, layer.heads);
+        all_heads = std::max(all_heads, layer.heads + 2 * layer.kv_heads);
+    }
+    const int groups = std::max(widest_ffn(h), h.experts_used * h.expert_ffn_length) / 32;
+    counters = std::size_t(std::max({1, all_heads, groups})) * sizeof(unsigned);
     CountedMemory counted(kCudaAlignment);
     Activations(h, max_rows, counted, head_rows).take_rounded(sixteen_bits);
     if (h.experts > 0)
@@ -75,7 +80,7 @@ std::size_t CudaSizes::device() const
 {
     return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(expert_places) +
            cuda_aligned(partials) + cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) +
-           cuda_aligned(ranked) + (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
+           cuda_aligned(ranked) + cuda_aligned(counters) + (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
 }
 
 }  // namespace engine

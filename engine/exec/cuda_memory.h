@@ -76,6 +76,7 @@ struct CudaSizes {
     bool sixteen_bits;         // activations are rounded to two times 8 bits, as the CPU does for models with experts
     std::size_t positions, block_tables, expert_places, activations, partials, host_partials, carried, rank_scratch,
         ranked;
+    std::size_t counters;       // of thread blocks that have ended (kernels/cuda/ops.h)
     std::size_t rounded_heads;  // of a batch, each as a row by itself; twice that with sixteen_bits
     std::size_t device() const;
 };

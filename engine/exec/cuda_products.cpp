@@ -44,12 +44,19 @@ static GateAndUp gate_and_up_of(std::span<const Product> products)
     return {half, up, first.bias, first.bias ? first.bias + half.rows : nullptr};
 }
 
-CudaProducts::CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes)
+CudaProducts::CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes, CudaArena& memory)
     : calls_(calls)
     , vram_(vram)
     , max_rows_(sizes.max_rows)
     , sixteen_bits_(sizes.sixteen_bits)
+    , counter_bytes_(sizes.counters)
+    , counters_(memory.take(sizes.counters))
 {
+}
+
+Status CudaProducts::clear_counters()
+{
+    return calls_.device().checked(calls_.driver().fill(cuda_address(counters_), 0, counter_bytes_, calls_.queue()));
 }
 
 void CudaProducts::round_rows(Rows& x)
@@ -96,24 +103,43 @@ cuda::Product CudaProducts::operands(Rows& x, const Matrix& m, Vector bias, cons
     };
 }
 
-void CudaProducts::multiply(Rows& x, std::span<const Product> products, Rows& out)
+void CudaProducts::shape(const Rows& x, std::span<const Product> products, Rows& out)
 {
     int out_cols = 0;
     for (const Product& p : products)
         out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
     out.set_shape(x.count(), out_cols);
-    if (x.count() <= cuda::kFewTokens)
-        multiply_together(x, products, out);
+}
+
+void CudaProducts::multiply(Rows& x, std::span<const Product> products, Rows& out)
+{
+    shape(x, products, out);
+    if (x.count() <= cuda::kFewTokens && products.size() <= cuda::kMostTogether)
+        multiply_together(x, products, out,
+                          [&](const auto& together) { calls_.launch(cuda::matvec_together, together); });
     else
         multiply_into(x, products, out, cuda::Into::Place);
 }
 
-/// Multiplies few tokens; products whose types allow it share one launch.
-void CudaProducts::multiply_together(Rows& x, std::span<const Product> products, Rows& out)
+bool CudaProducts::can_multiply_and_prepare(const Rows& x, std::span<const Product> products,
+                                            const kernels::KvBlockLayout& layout)
+{
+    return x.count() == 1 && products.size() <= cuda::kMostTogether && cuda::can_multiply_and_prepare(layout);
+}
+
+void CudaProducts::multiply_and_prepare(Rows& x, std::span<const Product> products, Rows& qkv, const cuda::KvBlocks& kv,
+                                        const cuda::PreparedHeads& heads)
+{
+    multiply_together(x, products, qkv, [&](const auto& together) {
+        calls_.launch(cuda::matvec_and_prepare, together, kv, heads, cuda_address(counters_));
+    });
+}
+
+/// Multiplies few tokens with kMostTogether matrices at most; products whose types allow it share one launch.
+template <class Launch>
+void CudaProducts::multiply_together(Rows& x, std::span<const Product> products, Rows& out, const Launch& launch)
 {
     std::array<bool, cuda::kMostTogether> done{};
-    if (products.size() > done.size())
-        return multiply_into(x, products, out, cuda::Into::Place);
     for (std::size_t first = 0; first < products.size(); ++first) {
         std::array<kernels::TensorType, cuda::kMostTogether> types;
         std::array<cuda::Product, cuda::kMostTogether> together;
@@ -127,9 +153,7 @@ void CudaProducts::multiply_together(Rows& x, std::span<const Product> products,
             done[i] = true;
         }
         if (count > 0)
-            calls_.run([&] {
-                return cuda::matvec_together(calls_.driver(), calls_.queue(), std::span(together).first(count));
-            });
+            launch(std::span<const cuda::Product>(together).first(count));
     }
 }
 
@@ -137,6 +161,36 @@ void CudaProducts::multiply_and_add(Rows& x, const Product& product, Rows& sum)
 {
     sum.changed();
     multiply_into(x, std::span(&product, 1), sum, cuda::Into::Sum);
+}
+
+void CudaProducts::norm(Rows& x, const FollowingNorm& norm, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    const cuda::Rounded rounded = rounded_for(*norm.reader, out);
+    calls_.launch(cuda::rms_norm, cuda_rows(x), cuda_address(norm.weight), norm.epsilon, x.count(), x.cols(),
+                  cuda_rows(out), rounded);
+    if (rounded.rows.at)
+        out.set_rounded();
+}
+
+void CudaProducts::multiply_add_and_norm(Rows& x, const Product& product, Rows& sum, const FollowingNorm& norm,
+                                         Rows& out)
+{
+    if (x.count() > 1 || sum.cols() % 32 != 0) {
+        multiply_and_add(x, product, sum);
+        this->norm(sum, norm, out);
+        return;
+    }
+    sum.changed();
+    out.set_shape(1, sum.cols());
+    const cuda::Rounded rounded = rounded_for(*norm.reader, out);
+    cuda::Product with = operands(x, *product.matrix, product.bias, cuda_rows(sum));
+    with.into = cuda::Into::Sum;
+    calls_.launch(cuda::matvec_and_norm, with,
+                  cuda::NormOfResult{cuda_address(norm.weight), norm.epsilon, cuda_rows(out), rounded},
+                  cuda_address(counters_));
+    if (rounded.rows.at)
+        out.set_rounded();
 }
 
 void CudaProducts::multiply_into(Rows& x, std::span<const Product> products, Rows& out, cuda::Into into)
@@ -216,7 +270,8 @@ void CudaProducts::gated_by(Gate gate, const Rows& x, const Rows& up, int col, R
     calls_.launch(cuda::gated, gating_of(gate), cuda_rows(x), cuda_rows(up, col), x.count(), x.cols(), cuda_rows(out));
 }
 
-void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
+void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& reader,
+                                  Rows& gate_up, Rows& out)
 {
     const GateAndUp both = gate_and_up_of(gate_and_up);
     if (x.count() > cuda::kFewTokens || both.gate.type != both.up.type) {
@@ -225,14 +280,25 @@ void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up,
         return;
     }
     out.set_shape(x.count(), both.gate.rows);
-    const cuda::GatedProduct product{
+    cuda::GatedProduct product{
         .gate = operands(x, both.gate, both.gate_bias, cuda_rows(out)),
         .up_weights = cuda_address(both.up.data),
         .up_scale = cuda_address(both.up.scale),
         .up_bias = cuda_address(both.up_bias),
         .gating = gating_of(gate),
     };
+    if (x.count() == 1)
+        round_at_end(product, reader, out);
     calls_.launch(cuda::gated_matvec, product);
+}
+
+void CudaProducts::round_at_end(cuda::GatedProduct& product, const Matrix& reader, Rows& out)
+{
+    product.rounded = rounded_for(reader, out);
+    if (!product.rounded.rows.at)
+        return;
+    product.counters = cuda_address(counters_);
+    out.set_rounded();
 }
 
 }  // namespace engine

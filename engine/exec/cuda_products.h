@@ -1,5 +1,6 @@
 // CudaProducts multiplies rows with weight matrices on a GPU, by our kernels or by cuBLAS, and applies the gate. One
-// token's products are done with what follows them in one kernel: the gate, and the sum with the residual stream.
+// token's products end with what follows them, in the same launch: the gate and its rounding, the sum with the residual
+// stream and its norm, the preparation of heads.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -19,18 +20,34 @@ class CudaProducts
 {
 public:
     /// `calls` and `vram` outlive it.
-    CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes);
+    CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes, CudaArena& memory);
+    /// Call it before the first product. DeviceLost.
+    Status clear_counters();
     /// Call it between steps. Takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on.
     /// Where that does not work everything stays as it is, and a warning says why.
     void use_blas(const Hyperparameters& h);
 
     void multiply(Rows& x, std::span<const Product> products, Rows& out);
+    /// Returns whether products of x may end with what prepare_heads makes of them.
+    static bool can_multiply_and_prepare(const Rows& x, std::span<const Product> products,
+                                         const kernels::KvBlockLayout& layout);
+    /// Does both, in a launch for all products whose types allow it. can_multiply_and_prepare() holds, and `qkv`, in
+    /// which `heads` lie, has its shape already.
+    void multiply_and_prepare(Rows& x, std::span<const Product> products, Rows& qkv, const kernels::cuda::KvBlocks& kv,
+                              const kernels::cuda::PreparedHeads& heads);
+    /// Gives `out` the shape of the products of x.
+    static void shape(const Rows& x, std::span<const Product> products, Rows& out);
     /// Into the residual stream itself.
     void multiply_and_add(Rows& x, const Product& product, Rows& sum);
+    /// The same; then out = the norm of sum.
+    void multiply_add_and_norm(Rows& x, const Product& product, Rows& sum, const FollowingNorm& norm, Rows& out);
+    /// out = the norm of x, rounded, too, where the norm's reader wants that.
+    void norm(Rows& x, const FollowingNorm& norm, Rows& out);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
     /// `gate_up`: room for what is between, where it is not one kernel.
-    void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out);
+    void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& reader, Rows& gate_up,
+                        Rows& out);
 
     // ---- for launchers of products ----
 
@@ -40,11 +57,14 @@ public:
     /// Says where what computes the rows of x shall write them rounded, too, when they are multiplied with `reader`
     /// next; nowhere, where it needs no rounded rows.
     kernels::cuda::Rounded rounded_for(const Matrix& reader, Rows& x) const;
+    /// Lets a gated product of rows of `out` end with rounding them for their reader.
+    void round_at_end(kernels::cuda::GatedProduct& product, const Matrix& reader, Rows& out);
 
 private:
     void round_rows(Rows& x);
     kernels::cuda::DevicePtr residual_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
-    void multiply_together(Rows& x, std::span<const Product> products, Rows& out);
+    template <class Launch>
+    void multiply_together(Rows& x, std::span<const Product> products, Rows& out, const Launch& launch);
     void multiply_into(Rows& x, std::span<const Product> products, Rows& out, kernels::cuda::Into into);
     bool multiplies_by_blas(const Rows& x, const Matrix& m) const;
     bool multiplies_by_blas(const Rows& x, std::span<const Product> products) const;
@@ -54,6 +74,8 @@ private:
     Vram& vram_;
     const int max_rows_;
     const bool sixteen_bits_;
+    const std::size_t counter_bytes_;
+    std::byte* const counters_;       // of the device: zeros between launches
     std::unique_ptr<CudaBlas> blas_;  // null: it is not used
     bool tried_blas_ = false;
 };

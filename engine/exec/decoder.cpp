@@ -26,6 +26,24 @@ const Matrix& mixers_reader(const LayerWeights& w)
     return w.mix_in;
 }
 
+/// Returns the products that give queries, keys, values and gates.
+std::span<const Product> projections(const LayerWeights& w, const HeadLayout& heads, std::array<Product, 4>& products)
+{
+    std::size_t count = 0;
+    if (w.qkv) {
+        products[count++] = {&w.qkv, w.qkv_bias, 0};
+    } else {
+        products[count++] = {&w.q, w.q_bias, heads.projected_q_col()};
+        if (w.k)  // else it reads those of another layer
+            products[count++] = {&w.k, w.k_bias, heads.k_col()};
+        if (w.k)
+            products[count++] = {w.v ? &w.v : &w.k, w.v_bias, heads.v_col()};
+    }
+    if (w.attn_gate)
+        products[count++] = {&w.attn_gate, nullptr, heads.gate_col()};
+    return std::span(products).first(count);
+}
+
 const Matrix& feed_forward_reader(const LayerWeights& w)
 {
     if (w.router && !w.experts_norm)
@@ -64,6 +82,7 @@ void Decoder::append(const Placement& placement, const Step& step)
         bring_rows(on, step);
         // One reference fits the function itself: nothing is allocated.
         const auto layers = [&, at = Place{on, activations(on), step}] {
+            normed_ = nullptr;
             for (int l = range.first; l < range.last;) {
                 const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
                 const StepClock::Scope scope(step.clock,
@@ -74,7 +93,8 @@ void Decoder::append(const Placement& placement, const Step& step)
                     // What a device is given may be recorded, and is then whole.
                     if (on.memory_space() == MemorySpace::Host && given_up(step.groups))
                         return;
-                    layer(l, placement.weights_of(l), at);
+                    const bool goes_on = l + 1 < range.last && step.layer_on(l + 1) == side;
+                    layer(l, placement.weights_of(l), goes_on ? &placement.weights_of(l + 1) : nullptr, at);
                 }
             }
         };
@@ -168,8 +188,9 @@ void Decoder::take_states_back(const Placement& placement, const Step& step)
     }
 }
 
-/// One transformer layer: the residual stream is read and updated in place.
-void Decoder::layer(int l, const LayerWeights& w, const Place& at)
+/// One transformer layer: the residual stream is read and updated in place. `next`: the layer that follows at the same
+/// place; null: none does
+void Decoder::layer(int l, const LayerWeights& w, const LayerWeights* next, const Place& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
@@ -181,7 +202,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
         x = &part_input(w.attn_norm, w.attn_streams, mixers_reader(w), at);
         if (w.altup.laurel_down)
             streams_.add_laurel(w, *x, on, a);
-        mix(l, w, *x, at);
+        mix(l, w, next, *x, at);
         if (w.altup.laurel_down)
             on.scale(std::sqrt(0.5f), a.hidden);
     }
@@ -196,8 +217,8 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
         experts(l, w, y, at);
         add_normed(w.ffn_post_norm, at);
     } else {
-        feed_forward(w, y, at);
-        add_branch(a.inner, {&w.down, w.down_bias, 0}, w.ffn_post_norm, at);
+        feed_forward(w, y, w.down, at);
+        add_branch(a.inner, {&w.down, w.down_bias, 0}, w.ffn_post_norm, norm_behind_layer(l, w, next), at);
     }
     if (w.altup.router)
         streams_.end_layer(w, on, a, a.x);
@@ -211,7 +232,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
 void Decoder::feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
-    feed_forward(w, x, at);
+    feed_forward(w, x, w.down, at);
     const Product down{&w.down, w.down_bias, 0};
     on.products(a.inner, std::span(&down, 1), a.branch);
     on.rms_norm(a.branch, w.dense_post_norm, h_.rms_epsilon, a.branch);
@@ -248,7 +269,7 @@ void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at
     on.gated_by(h_.architecture->gate, a.gate_up, a.side, l * h_.side_length, a.inner);
     if (streams_.several())
         return streams_.add_side(w, on, a);
-    add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, at);
+    add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, {}, at);
 }
 
 /// Returns what attention or the feed-forward part reads: the residual stream, normed where there is a norm; or what it
@@ -262,16 +283,54 @@ Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Ma
     }
     if (!norm)
         return a.hidden;
+    if (std::exchange(normed_, nullptr) == norm)
+        return a.x;
     streams_.norm_rows(a.hidden, norm, reader, on, a.x);
     return a.x;
 }
 
-/// hidden += product of y, normed first where the architecture does that
-void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at)
+/// Returns the norm that reads the residual stream next, where all of layer l has been added to it; or none, where
+/// something comes between. `next`: the weights of the layer that follows at the same place, or null
+FollowingNorm Decoder::norm_behind_layer(int l, const LayerWeights& w, const LayerWeights* next) const
+{
+    if (!next || w.altup.router || w.side_gate || w.output_scale != 1.0f)
+        return {};
+    if (h_.layers[std::size_t(l + 1)].mixer == Mixer::None)
+        return following(next->ffn_norm, next->ffn_streams, feed_forward_reader(*next));
+    return following(next->attn_norm, next->attn_streams, mixers_reader(*next));
+}
+
+/// The same where the layer's mixers have been added.
+FollowingNorm Decoder::norm_behind_mixers(int l, const LayerWeights& w, const LayerWeights* next) const
+{
+    if (w.altup.laurel_down)
+        return {};
+    if (!h_.layers[std::size_t(l)].feed_forward)
+        return norm_behind_layer(l, w, next);
+    return h_.architecture->branches == Branches::Parallel
+               ? FollowingNorm()
+               : following(w.ffn_norm, w.ffn_streams, feed_forward_reader(w));
+}
+
+/// Returns that norm for add_branch(); none where there is no norm, or another than RMSNorm of the one residual stream.
+FollowingNorm Decoder::following(Vector norm, const StreamConnection& streams, const Matrix& reader) const
+{
+    if (streams.norm || streams_.several() || h_.architecture->norm == NormKind::Layer)
+        return {};
+    return {norm, h_.stream_epsilon, &reader};
+}
+
+/// hidden += product of y, normed first where the architecture does that. `norm`: the norm of hidden that follows, or
+/// none
+void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const Place& at)
 {
     auto& [on, a, step] = at;
     if (!post_norm && !h_.streams.connected) {
-        on.add_product(y, product, a.branch, a.hidden);
+        if (norm.weight)
+            on.add_product_and_norm(y, product, a.branch, a.hidden, norm, a.x);
+        else
+            on.add_product(y, product, a.branch, a.hidden);
+        normed_ = norm.weight;
         return;
     }
     on.products(y, std::span(&product, 1), a.branch);
@@ -291,17 +350,19 @@ void Decoder::add_normed(Vector post_norm, const Place& at)
 }
 
 /// hidden += what the layer's mixers make of x
-void Decoder::mix(int l, const LayerWeights& w, Rows& x, const Place& at)
+void Decoder::mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const Place& at)
 {
     const Mixer mixer = h_.layers[std::size_t(l)].mixer;
+    const FollowingNorm norm = norm_behind_mixers(l, w, next);
     Rows& mixed = at.a.attended;
     if (attends(mixer)) {
         h_.latent ? attend_latent(l, w, x, at) : attention(l, w, x, at);
-        add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
+        add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm,
+                   is_recurrent(mixer) ? FollowingNorm() : norm, at);
     }
     if (is_recurrent(mixer)) {
         mix_recurrent(h_, l, w, x, at.step, at.on, at.a);
-        add_branch(mixed, {&w.mix_out, nullptr, 0}, nullptr, at);
+        add_branch(mixed, {&w.mix_out, nullptr, 0}, nullptr, norm, at);
     }
 }
 
@@ -312,8 +373,8 @@ void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(h_, parameters);
     const Rotation rotation = a.tables.rotation(parameters.kind);
-    project(w, heads, x, at);
-    on.prepare_heads(a.qkv,
+    std::array<Product, 4> products;
+    on.project_heads(x, projections(w, heads, products), a.qkv,
                      {.heads = heads,
                       .q_norm = w.q_norm,
                       .k_norm = w.k_norm,
@@ -357,26 +418,6 @@ void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows
               l, step, out);
 }
 
-/// qkv = queries, keys, values and gates of x
-void Decoder::project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at)
-{
-    auto& [on, a, step] = at;
-    std::array<Product, 4> products;
-    std::size_t count = 0;
-    if (w.qkv) {
-        products[count++] = {&w.qkv, w.qkv_bias, 0};
-    } else {
-        products[count++] = {&w.q, w.q_bias, heads.projected_q_col()};
-        if (w.k)  // else it reads those of another layer
-            products[count++] = {&w.k, w.k_bias, heads.k_col()};
-        if (w.k)
-            products[count++] = {w.v ? &w.v : &w.k, w.v_bias, heads.v_col()};
-    }
-    if (w.attn_gate)
-        products[count++] = {&w.attn_gate, nullptr, heads.gate_col()};
-    on.products(x, std::span(products).first(count), a.qkv);
-}
-
 /// branch = what the experts make of x, and the one that all rows share
 void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
@@ -391,7 +432,7 @@ void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
     }
     if (!w.down)
         return;
-    feed_forward(w, x, at);
+    feed_forward(w, x, w.shared_weight ? Matrix() : w.down, at);
     if (w.shared_weight) {
         const Product weight{&w.shared_weight, nullptr, 0};
         on.products(x, std::span(&weight, 1), a.weight);
@@ -400,15 +441,15 @@ void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
     on.add_product(a.inner, {&w.down, w.down_bias, 0}, a.x, a.branch);  // nobody reads x any more
 }
 
-/// inner = gate times up of x
-void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
+/// inner = gate times up of x. `reader`: what multiplies that next, or an empty matrix
+void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const Place& at)
 {
     auto& [on, a, step] = at;
     const Gate gate = h_.architecture->gate;
     if (w.gate) {
         const std::array<Product, 2> apart{Product{&w.gate, w.gate_bias, 0}, Product{&w.up, w.up_bias, w.gate.rows}};
         if (w.gate_deviations == 0.0f)
-            return on.gated_products(x, apart, gate, a.gate_up, a.inner);
+            return on.gated_products(x, apart, gate, reader, a.gate_up, a.inner);
         on.products(x, apart, a.gate_up);
         on.keep_above(w.gate_deviations, w.gate.rows, a.gate_up);
         return on.gated(gate, a.gate_up, a.inner);
@@ -418,7 +459,7 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
         on.products(x, std::span(&up, 1), a.gate_up);
         on.gated_by(gate, a.gate_up, a.gate_up, 0, a.inner);
     } else {
-        on.gated_products(x, std::span(&up, 1), gate, a.gate_up, a.inner);  // both in one
+        on.gated_products(x, std::span(&up, 1), gate, reader, a.gate_up, a.inner);  // both in one
     }
 }
 

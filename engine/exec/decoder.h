@@ -62,19 +62,21 @@ private:
     void join_given(CpuBackend& host);
     void bring_shared_kv_home(const Step& step);
     void keep_states(int l, const Place& at);
-    void layer(int l, const LayerWeights& w, const Place& at);
-    void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void layer(int l, const LayerWeights& w, const LayerWeights* next, const Place& at);
+    void mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& x, const Place& at);
     Rows& part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at);
     void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
     void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at);
     void attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);
     ExpertParameters expert_parameters(int l, const Step& step, Rows* routed_by) const;
     void experts(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void feed_forward(const LayerWeights& w, Rows& x, const Place& at);
+    void feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const Place& at);
     void feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at);
     void side_branch(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
+    FollowingNorm norm_behind_layer(int l, const LayerWeights& w, const LayerWeights* next) const;
+    FollowingNorm norm_behind_mixers(int l, const LayerWeights& w, const LayerWeights* next) const;
+    FollowingNorm following(Vector norm, const StreamConnection& streams, const Matrix& reader) const;
+    void add_branch(Rows& y, const Product& product, Vector post_norm, const FollowingNorm& norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);
 
     const Hyperparameters& h_;
@@ -87,6 +89,7 @@ private:
     Rows given_, joined_;         // joined: (rows, 2 dim)
     Backend* rows_at_ = nullptr;  // where the residual stream of the last step is
     bool copied_home_ = false;    // it is on the host as well
+    Vector normed_ = nullptr;     // x holds the residual stream, normed by these weights; null: it does not
 };
 
 }  // namespace engine

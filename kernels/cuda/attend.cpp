@@ -2,7 +2,6 @@
 #include "kernels/cuda/attend.h"
 
 #include "kernels/cuda/launching.h"
-#include "kernels/cuda/prepare_heads.h"
 
 #include <algorithm>
 #include <iterator>
@@ -21,31 +20,13 @@ Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr
 
 Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, const PreparedHeads& p)
 {
-    if (kv.layout.k_dim % 4 != 0 || kv.layout.v_dim % 4 != 0 || 2 * p.pairs > kv.layout.k_dim)
+    if (!can_prepare(kv, p))
         return Status::InvalidValue;
-    const PrepareArguments arguments{
-        .layout = kv.layout,
-        .heads = p.heads,
-        .kv_heads = kv.heads,
-        .q = pointer<float>(p.q),
-        .k = pointer<float>(p.k),
-        .v = pointer<float>(p.v),
-        .stride = p.stride,
-        .q_norm = pointer<float>(p.q_norm),
-        .k_norm = pointer<float>(p.k_norm),
-        .v_norm = pointer<float>(p.v_norm),
-        .epsilon = p.epsilon,
-        .cos = pointer<float>(p.cos),
-        .sin = pointer<float>(p.sin),
-        .pairs = p.pairs,
-        .neox = p.order == RopePairs::Halves,
-        .blocks = pointer<std::uint64_t>(kv.blocks),
-        .first = pointer<int>(p.first),
-    };
     const unsigned heads = unsigned(p.heads + 2 * kv.heads);
     const unsigned shared_floats = kPrepareWarps * unsigned(std::max(kv.layout.k_dim, kv.layout.v_dim));
     return driver.launch_early(Kernel::prepare_heads, {(heads + kPrepareWarps - 1) / kPrepareWarps, unsigned(p.rows)},
-                               {32 * kPrepareWarps}, shared_floats * unsigned(sizeof(float)), queue, arguments);
+                               {32 * kPrepareWarps}, shared_floats * unsigned(sizeof(float)), queue,
+                               prepare_arguments(kv, p));
 }
 
 PartialsLayout::PartialsLayout(int rows, int max_blocks, int block_tokens, int heads, int v_dim, int many_pieces)

@@ -11,8 +11,11 @@
 
 // Makes a kernel known to the emulator.
 #define EMULATED(kernel) static_assert(true)
+// A function that is compiled once for all kernels of a file, and called.
+#define CALLED __noinline__
 #else
 #include "kernels/cuda/device_on_host.h"
+#define CALLED
 #endif
 
 namespace kernels::cuda {
@@ -193,6 +196,48 @@ __device__ inline void wait_for_previous()
 #endif
 }
 
+// ---- thread blocks of one launch ----
+
+/// Adds one to a counter and returns what it was. Whoever finds it higher can read what this thread had written, or had
+/// been able to read, before.
+__device__ inline unsigned count_up(unsigned* counter)
+{
+#ifdef __CUDACC__
+    __threadfence();
+    const unsigned before = atomicAdd(counter, 1u);
+    __threadfence();
+    return before;
+#else
+    return host::count_up(counter);
+#endif
+}
+
+/// Reads what other thread blocks of the launch have written. A multiprocessor's own cache does not know of that.
+__device__ inline float4 read_of_others(const float4* at)
+{
+#ifdef __CUDACC__
+    return __ldcg(at);
+#else
+    return *at;
+#endif
+}
+__device__ inline float read_of_others(const float* at)
+{
+#ifdef __CUDACC__
+    return __ldcg(at);
+#else
+    return *at;
+#endif
+}
+
+/// Brings memory nearer that is read soon.
+__device__ inline void ask_for([[maybe_unused]] const void* at)
+{
+#ifdef __CUDACC__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
+#endif
+}
+
 // ---- together with the host ----
 
 /// Writes a value; whoever sees it can read what this thread, and those before it in the queue, have written.
@@ -254,6 +299,16 @@ __device__ inline void rest_a_little()
 __device__ inline int of_first_lane(int value)
 {
     return __shfl_sync(kWholeWarp, value, 0);
+}
+
+/// The same value, of which the compiler no longer knows what it is. What depends on it is computed anew, and takes no
+/// registers until then.
+__device__ inline int computed_anew(int value)
+{
+#ifdef __CUDACC__
+    asm volatile("" : "+r"(value));
+#endif
+    return value;
 }
 
 // ---- tensor cores ----

@@ -24,6 +24,7 @@
 #define __align__(bytes) alignas(bytes)
 #define __shared__ static thread_local  // a block runs on one thread of the host
 #define __constant__ static const
+#define __grid_constant__
 
 // ---- the emulator's side ----
 
@@ -71,6 +72,10 @@ template <class T>
 T load_acquire(const T* at)
 {
     return std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_acquire);
+}
+inline unsigned count_up(unsigned* counter)
+{
+    return std::atomic_ref(*counter).fetch_add(1, std::memory_order_acq_rel);
 }
 std::uint64_t now_ns();
 void yield();  // to the host's other threads

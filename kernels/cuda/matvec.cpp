@@ -69,12 +69,23 @@ static Status launch_matvec(const Driver& driver, Queue queue, const Product& p,
     if (p.tokens > 1)
         return launch_few(driver, queue, p.type, blocks, heads, not_gated(arguments), {});
     return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks, 1, unsigned(heads)}, {32 * kMatvecWarps},
-                               0, queue, arguments, MatvecParts{});
+                               0, queue, arguments, MatvecParts{}, MatvecEnd{});
 }
 
 Status matvec(const Driver& driver, Queue queue, const Product& p)
 {
     return can_multiply(p) ? launch_matvec(driver, queue, p, arguments_of(p), 1) : Status::InvalidValue;
+}
+
+Status matvec_and_norm(const Driver& driver, Queue queue, const Product& p, const NormOfResult& norm, DevicePtr counter)
+{
+    if (!can_multiply(p) || p.tokens != 1 || p.rows % 32 != 0)
+        return Status::InvalidValue;
+    MatvecEnd end{};
+    end.counters = pointer<unsigned>(counter);
+    end.norm = {pointer<float>(norm.weight), norm.epsilon, pointer<float>(norm.out.at), rounded_rows(norm.rounded)};
+    return driver.launch_early(of_type(Kernel::matvec_f32, p.type), {blocks_of_rows(p.rows, 1)}, {32 * kMatvecWarps}, 0,
+                               queue, arguments_of(p), MatvecParts{}, end);
 }
 
 // ---- several at once ----
@@ -147,7 +158,8 @@ static bool are_together(std::span<const Product> products)
     });
 }
 
-Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products)
+static Status launch_together(const Driver& driver, Queue queue, std::span<const Product> products,
+                              const MatvecEnd& end)
 {
     TensorType types[kMostTogether];
     if (products.empty() || products.size() > kMostTogether || !are_together(products))
@@ -168,7 +180,7 @@ Status matvec_together(const Driver& driver, Queue queue, std::span<const Produc
                 launches[in_one ? 0 : int(second)].add(p, second);
     if (in_one)
         return driver.launch_early(two ? two->kernel : of_type(Kernel::matvec_f32, types[0]), {launches[0].blocks},
-                                   {32 * kMatvecWarps}, 0, queue, launches[0].first, launches[0].parts);
+                                   {32 * kMatvecWarps}, 0, queue, launches[0].first, launches[0].parts, end);
     Status status = Status::Ok;
     for (const bool second : {false, true})
         if (const TogetherLaunch& l = launches[int(second)]; l.blocks > 0 && status == Status::Ok)
@@ -177,11 +189,35 @@ Status matvec_together(const Driver& driver, Queue queue, std::span<const Produc
     return status;
 }
 
+Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products)
+{
+    return launch_together(driver, queue, products, {});
+}
+
+bool can_multiply_and_prepare(const KvBlockLayout& layout)
+{
+    static_assert(kMatvecWarps == 4);  // the rows of a thread block are of one head
+    return layout.k_dim % 4 == 0 && layout.v_dim % 4 == 0 && std::max(layout.k_dim, layout.v_dim) <= kLongestHead;
+}
+
+Status matvec_and_prepare(const Driver& driver, Queue queue, std::span<const Product> products, const KvBlocks& kv,
+                          const PreparedHeads& heads, DevicePtr counters)
+{
+    if (!can_multiply_and_prepare(kv.layout) || !can_prepare(kv, heads) || heads.rows != 1 || products.empty() ||
+        products.front().tokens != 1)
+        return Status::InvalidValue;
+    MatvecEnd end{};
+    end.counters = pointer<unsigned>(counters);
+    end.heads = prepare_arguments(kv, heads);
+    return launch_together(driver, queue, products, end);
+}
+
 // ---- gated ----
 
 static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct& p, const ExpertArguments& expert)
 {
-    if (!can_multiply(p.gate) || p.gate.into == Into::Sum)
+    const bool few = p.gate.tokens > 1 && !expert.chosen;
+    if (!can_multiply(p.gate) || p.gate.into == Into::Sum || (p.counters && (few || p.gate.rows % 32 != 0)))
         return Status::InvalidValue;
     GatedMatvecArguments arguments{
         .gate = arguments_of(p.gate),
@@ -189,10 +225,12 @@ static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct
         .up_scale = pointer<float>(p.up_scale),
         .up_bias = pointer<float>(p.up_bias),
         .gating = p.gating,
+        .rounded = rounded_rows(p.rounded),
+        .counters = pointer<unsigned>(p.counters),
     };
     arguments.gate.expert = expert;
     const unsigned blocks = pieces(p.gate.rows, kMatvecWarps);
-    if (p.gate.tokens > 1 && !expert.chosen)
+    if (few)
         return launch_few(driver, queue, p.gate.type, blocks, 1, arguments, {});
     const Dim grid{blocks, unsigned(p.gate.tokens)};
     return driver.launch_early(of_type(Kernel::gated_matvec_f32, p.gate.type), grid, {32 * kMatvecWarps}, 0, queue,
@@ -265,7 +303,7 @@ Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const 
     if (routing.rows <= kFewTokens) {
         const Dim grid{pieces(p.rows, kMatvecWarps), unsigned(p.tokens)};
         return driver.launch_early(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments,
-                                   MatvecParts{});
+                                   MatvecParts{}, MatvecEnd{});
     }
     ExpertArguments& expert = arguments.expert;
     const auto first = std::size_t(routing.first);

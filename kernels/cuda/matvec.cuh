@@ -344,7 +344,7 @@ __device__ inline void write_sums(const MatvecArguments& a, const Operands& oper
 template <class Weights>
 __device__ void matvec(const MatvecArguments& a, int block, Turns<Weights, 1>* turns)
 {
-    const int row = block * kMatvecWarps + warp();
+    const int row = block * kMatvecWarps + of_first_lane(warp());
     let_next_begin();
     if (row >= a.rows || !weights_are_known(a))
         wait_for_previous();
@@ -374,14 +374,14 @@ struct PartOfLaunch {
     bool is_second_type;
 };
 
-/// Says what this thread block multiplies.
-__device__ inline PartOfLaunch part_of(const MatvecArguments& first, const MatvecParts& parts)
+/// Says what thread block `block` multiplies.
+__device__ inline PartOfLaunch part_of(const MatvecArguments& first, const MatvecParts& parts, int block)
 {
-    PartOfLaunch of{first, int(blockIdx.x), false};
+    PartOfLaunch of{first, block, false};
 #pragma unroll
     for (int i = 0; i < kMostParts; ++i) {
         const MatvecPart& part = parts.part[i];
-        if (i >= parts.count || int(blockIdx.x) < part.first_block)
+        if (i >= parts.count || block < part.first_block)
             break;
         of.a.weights = part.weights;
         of.a.row_bytes = part.row_bytes;
@@ -389,7 +389,7 @@ __device__ inline PartOfLaunch part_of(const MatvecArguments& first, const Matve
         of.a.bias = part.bias;
         of.a.out = part.out;
         of.a.rows = part.rows;
-        of.block = int(blockIdx.x) - part.first_block;
+        of.block = block - part.first_block;
         of.is_second_type = part.is_second_type != 0;
     }
     return of;

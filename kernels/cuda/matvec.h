@@ -2,6 +2,9 @@
 #pragma once
 
 #include "kernels/cuda/gating.h"
+#include "kernels/cuda/norms.h"
+#include "kernels/cuda/prepare_heads.h"
+#include "kernels/cuda/rounded_rows.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +77,14 @@ struct MatvecParts {
     MatvecPart part[kMostParts];
 };
 
+/// Says what a launch for one token ends with. It is done by the thread block that is the last to write one of the
+/// values which it needs.
+struct MatvecEnd {
+    unsigned* counters;      // zeros, which are zeros again behind the launch; null: it ends with nothing
+    NormOfRow norm;          // of the launch's only product
+    PrepareArguments heads;  // where there is no norm: each head by itself, with a counter of its own
+};
+
 /// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r], each times its scale and plus its bias.
 struct GatedMatvecArguments {
     MatvecArguments gate;   // adds nothing to what was there
@@ -81,6 +92,9 @@ struct GatedMatvecArguments {
     const float* up_scale;  // as gate.scale
     const float* up_bias;   // as gate.bias
     Gating gating;
+    // Not of matvec8: where `out` is also rounded, and for that (tokens, rows / 32) counters as those of MatvecEnd
+    RoundedRows rounded;
+    unsigned* counters;
 };
 
 }  // namespace kernels::cuda

@@ -124,7 +124,7 @@ __device__ void matvec8(const GatedMatvecArguments& gated, const PartOfLaunch& o
     {                                                                                                                  \
         __shared__ Turns<Weights, kRows> turns[kMatvecWarps];                                                          \
         let_next_begin();                                                                                              \
-        matvec8<Weights>(gated, part_of(gated.gate, parts), turns);                                                    \
+        matvec8<Weights>(gated, part_of(gated.gate, parts, int(blockIdx.x)), turns);                                   \
     }                                                                                                                  \
     EMULATED(name)
 MATVEC_OF_EACH_TYPE(MATVEC8, matvec8)

@@ -1,31 +1,35 @@
 // Products of matrices of two types with the same token: what files mix in one layer goes in one launch.
-#include "kernels/cuda/matvec.cuh"
+#include "kernels/cuda/matvec_end.cuh"
 
 using namespace kernels::cuda;
 
 namespace {
 
 template <class First, class Second>
-__device__ void matvec_mixed(const PartOfLaunch& of)
+__device__ void matvec_mixed(const MatvecArguments& a, const MatvecParts& parts, const MatvecEnd& end)
 {
     using TurnsOfFirst = Turns<First, 1>;
     using TurnsOfSecond = Turns<Second, 1>;
     constexpr std::size_t kBytes =
         sizeof(TurnsOfFirst) > sizeof(TurnsOfSecond) ? sizeof(TurnsOfFirst) : sizeof(TurnsOfSecond);
     __shared__ uint4 turns[kMatvecWarps * kBytes / sizeof(uint4)];  // a thread block needs one of both
+    static_assert(sizeof turns >= kLongestHead * sizeof(float));
+    const PartOfLaunch of = part_of(a, parts, int(blockIdx.x));
     if (of.is_second_type)
         matvec<Second>(of.a, of.block, reinterpret_cast<TurnsOfSecond*>(turns));
     else
         matvec<First>(of.a, of.block, reinterpret_cast<TurnsOfFirst*>(turns));
+    if (end.counters)
+        end_matvec(end, part_of(a, parts, computed_anew(int(blockIdx.x))), reinterpret_cast<float*>(turns));
 }
 
 }  // namespace
 
 #define MATVEC_MIXED(name, First, Second)                                                                              \
     extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp, PackedWeights<kernels::Block##First>::kBlocks)   \
-        name(const MatvecArguments a, const MatvecParts parts)                                                         \
+        name(const MatvecArguments a, const MatvecParts parts, const __grid_constant__ MatvecEnd end)                  \
     {                                                                                                                  \
-        matvec_mixed<PackedWeights<kernels::Block##First>, PackedWeights<kernels::Block##Second>>(part_of(a, parts));  \
+        matvec_mixed<PackedWeights<kernels::Block##First>, PackedWeights<kernels::Block##Second>>(a, parts, end);      \
     }                                                                                                                  \
     EMULATED(name)
 

@@ -145,6 +145,19 @@ struct Product {
 // For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
 Status matvec(const Driver& driver, Queue queue, const Product& p);
 
+/// Says what the result of a product is normed with, and where that goes.
+struct NormOfResult {
+    DevicePtr weight = 0;  // (p.rows,)
+    float epsilon = 0.0f;
+    Rows out = {};
+    Rounded rounded = {};
+};
+
+// A product of one token, and rms_norm of its result, in one launch; p.rows is a multiple of 32. What comes is what
+// both make one after another. counter: one unsigned zero, which is zero again behind the launch
+Status matvec_and_norm(const Driver& driver, Queue queue, const Product& p, const NormOfResult& norm,
+                       DevicePtr counter);
+
 // Up to kMostTogether products of few tokens with the same activations, in one launch, or of more tokens than one in a
 // launch for each type: what comes is what matvec makes of each. Their types are the same, or two that are multiplied
 // together, and of more tokens than one what comes is as far apart. InvalidValue: more than kFewTokens.
@@ -176,9 +189,13 @@ struct GatedProduct {
     DevicePtr up_scale = 0;    // as gate.scale
     DevicePtr up_bias = 0;     // as gate.bias
     Gating gating = {};
+    // With one token, or with experts, the result may be rounded as well: where to, and (tokens, gate.rows / 32)
+    // unsigned zeros, which are zeros again behind the launch. gate.rows is a multiple of 32 then. 0: it is not rounded
+    Rounded rounded = {};
+    DevicePtr counters = 0;
 };
 
-// For few tokens, as matvec. What comes is what matvec and gated make of them.
+// For few tokens, as matvec. What comes is what matvec and gated, and quantize_q8, make of them.
 Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p);
 
 // ---- sampling ----
@@ -297,6 +314,14 @@ struct PreparedHeads {
 // Queries stay in their place; keys and values are written as by store_kv, and what is in their place is undefined
 // then.
 Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, const PreparedHeads& p);
+
+// Products of one token as those of matvec_together, and what prepare_heads makes of their results, in one launch. Each
+// head is written whole by one of the products, or by none: then it is left as it is. counters: an unsigned zero for
+// each head of queries, keys and values, which are zeros again behind the launch. InvalidValue for a layout that
+// can_multiply_and_prepare() does not take
+bool can_multiply_and_prepare(const KvBlockLayout& layout);
+Status matvec_and_prepare(const Driver& driver, Queue queue, std::span<const Product> products, const KvBlocks& kv,
+                          const PreparedHeads& heads, DevicePtr counters);
 
 // ---- attention ----
 

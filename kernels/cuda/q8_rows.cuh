@@ -52,8 +52,8 @@ __device__ inline float4 put_quad(const float4& v, int quad, bool live, int n, s
             put(at.shift32, quad / 8, -128 * sum_of_all);
         }
     }
-    return make_float4(v.x - float(q[0]) * scale, v.y - float(q[1]) * scale, v.z - float(q[2]) * scale,
-                       v.w - float(q[3]) * scale);
+    return make_float4(__fmaf_rn(-float(q[0]), scale, v.x), __fmaf_rn(-float(q[1]), scale, v.y),
+                       __fmaf_rn(-float(q[2]), scale, v.z), __fmaf_rn(-float(q[3]), scale, v.w));
 }
 
 /// Does the same into row `row` of those, where they are wanted.
@@ -61,10 +61,10 @@ __device__ inline void put_rounded(const float4& v, int quad, bool live, int n, 
 {
     if (!to.at)
         return;
-    const std::size_t at = std::size_t(row) * to.stride;
-    const float4 lost = put_quad(v, quad, live, n, to.at + at);
-    if (to.residual)
-        put_quad(lost, quad, live, n, to.residual + at);
+    float4 rest = v;
+#pragma unroll 1
+    for (int i = 0; i < (to.residual ? 2 : 1); ++i)
+        rest = put_quad(rest, quad, live, n, (i == 0 ? to.at : to.residual) + std::size_t(row) * to.stride);
 }
 
 }  // namespace kernels::cuda

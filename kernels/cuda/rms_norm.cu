@@ -1,8 +1,8 @@
 // RMSNorm and LayerNorm: one thread block per row, or one warp per head. A pass for each sum and one for the result;
 // the values of RMSNorm stay in registers in between, as far as there are some.
-#include "kernels/cuda/norms.h"
 #include "kernels/cuda/q8_rows.cuh"
 #include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/rms_norm.cuh"
 
 using namespace kernels::cuda;
 
@@ -34,16 +34,6 @@ __device__ inline void store_quad(float* row, int quad, int n, bool aligned, con
         row[4 * quad + i] = values[i];
 }
 
-__device__ inline float squares_of(const float4& v)
-{
-    return (v.x * v.x + v.y * v.y) + (v.z * v.z + v.w * v.w);
-}
-
-__device__ inline float4 weighed(const float4& v, float scale, const float4& weight)
-{
-    return make_float4(v.x * scale * weight.x, v.y * scale * weight.y, v.z * scale * weight.z, v.w * scale * weight.w);
-}
-
 }  // namespace
 
 // x, out: (rows, dim), row r at r * x_stride and r * out_stride; weight: (dim,). out may be x. Where the result is
@@ -70,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(kNormThreads)
     float squares = 0.0f;
 #pragma unroll
     for (int i = 0; i < kKept; ++i)
-        squares += squares_of(kept[i]);
+        squares = __fadd_rn(squares, squares_of(kept[i]));
     for (int quad = int(threadIdx.x) + kKept * threads; 4 * quad < dim; quad += threads)
-        squares += squares_of(load_quad(x, quad, dim, aligned));
+        squares = __fadd_rn(squares, squares_of(load_quad(x, quad, dim, aligned)));
     const float scale = rsqrtf(block_sum(squares) / float(dim) + eps);
 
     const auto put = [&](int quad, const float4& v) {

@@ -31,9 +31,8 @@ Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, flo
 {
     if (rounded.rows.at && dim % 32 != 0)
         return Status::InvalidValue;
-    const unsigned warps = (unsigned(dim) + 4 * 32 - 1) / (4 * 32);  // that have four values for each lane
-    return driver.launch_early(Kernel::rms_norm, {unsigned(rows)}, {std::min(32 * warps, unsigned(kNormThreads))}, 0,
-                               queue, x.at, x.stride, weight, eps, dim, out.at, out.stride, rounded_rows(rounded));
+    return driver.launch_early(Kernel::rms_norm, {unsigned(rows)}, {unsigned(norm_threads(dim))}, 0, queue, x.at,
+                               x.stride, weight, eps, dim, out.at, out.stride, rounded_rows(rounded));
 }
 
 Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)

@@ -5,6 +5,7 @@
 #include "tests/support/cuda/emulated_gpu.h"
 #include "tests/support/placement_run.h"
 
+#include <cmath>
 #include <memory>
 
 namespace test_support {
@@ -67,7 +68,7 @@ inline LoadRequest with_room_for(LoadRequest request, int tokens)
     for (const KvLayerShape& layer : model->cache().layers())
         kv_bytes +=
             std::int64_t(layer.bytes()) * (layer.window > 0 ? layer.window / kBlockTokens + 2 : tokens / kBlockTokens);
-    request.placement.vram_budget_bytes = std::int64_t(double(device->used_bytes() + kv_bytes) / 0.95);
+    request.placement.vram_budget_bytes = std::int64_t(std::ceil(double(device->used_bytes() + kv_bytes) / 0.95));
     return on_cuda(request);
 }
 

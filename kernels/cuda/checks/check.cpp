@@ -19,6 +19,7 @@ const std::vector<KernelCheck>& kernel_checks()
         add_linear_attention_checks(all);
         add_stream_checks(all);
         add_store_kv_checks(all);
+        add_launch_end_checks(all);
         add_attention_checks(all);
         add_flag_checks(all);
         return all;

@@ -23,6 +23,8 @@ void add_routing_checks(std::vector<KernelCheck>& checks);
 void add_expert_checks(std::vector<KernelCheck>& checks);
 /// Adds checks of how keys and values come into KV blocks.
 void add_store_kv_checks(std::vector<KernelCheck>& checks);
+/// Adds checks that what products end with in their own launch has the bits of an operation by itself.
+void add_launch_end_checks(std::vector<KernelCheck>& checks);
 /// Adds checks of attention over a sequence's KV blocks.
 void add_attention_checks(std::vector<KernelCheck>& checks);
 /// Adds checks of convolutions, and of norms and gates in recurrent layers.

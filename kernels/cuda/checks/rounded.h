@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace kernels::cuda {
@@ -29,18 +30,20 @@ public:
     Rounded to() const { return {{out_, stride_}, residual_}; }
 
     /// values: (rows, n), the operation's result. The very bytes of the reference; what they lost is given back to half
-    /// a step of the residual's.
-    double error(const std::vector<float>& values) const
+    /// a step of the residual's. Rows that are left out are as they were.
+    double error(const std::vector<float>& values, std::span<const int> left_out = {}) const
     {
         std::vector<std::byte> expected = untouched();
+        const auto is_left_out = [&](int r) { return std::ranges::find(left_out, r) != left_out.end(); };
         for (int r = 0; r < rows_; ++r)
-            all_cpu_kernels().front().quantize_q8(n_, &values[std::size_t(r * n_)],
-                                                  &expected[std::size_t(r) * stride_]);
+            if (!is_left_out(r))
+                all_cpu_kernels().front().quantize_q8(n_, &values[std::size_t(r * n_)],
+                                                      &expected[std::size_t(r) * stride_]);
         const auto rounded = on_.get<std::byte>(out_, expected.size());
         const auto residual = on_.get<std::byte>(residual_, expected.size());
         double worst = share_of_same(rounded, expected);
         for (int r = 0; r < rows_; ++r)
-            for (int i = 0; i < n_; ++i) {
+            for (int i = 0; i < n_ && !is_left_out(r); ++i) {
                 const Value kept = value(rounded, r, i), lost = value(residual, r, i);
                 worst = std::max(worst, share_of(kept.step / 127 * 0.51, kept.value + lost.value,
                                                  double(values[std::size_t(r * n_ + i)])));
