@@ -71,12 +71,11 @@ bool names_proxy(const std::string& scheme)
 /// Says why a proxy answers in place of the host, or does not connect to it.
 Failure failure_of_proxy(int status, const std::string& host)
 {
-    const std::string proxy = "the proxy that the environment names ";
     if (status == 407)
-        return {Failure::Kind::NoConnection,
-                proxy + "wants a name and a password, as in http://NAME:PASSWORD@PROXY:8080"};
-    return {Failure::Kind::NoConnection,
-            proxy + "does not connect to " + host + " (status " + std::to_string(status) + ')'};
+        return {Failure::Kind::NoConnection, "the proxy that the environment names wants a name and a password, as in "
+                                             "http://NAME:PASSWORD@PROXY:8080"};
+    return {Failure::Kind::NoConnection, "the proxy that the environment names does not connect to " + host +
+                                             " (status " + std::to_string(status) + ')'};
 }
 
 Failure failure_of(CURLcode code, const Origin& origin)
