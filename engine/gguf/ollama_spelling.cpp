@@ -134,7 +134,7 @@ public:
     /// Its converter writes the name of no model, and takes a template only where it lies in one of several places.
     void say_template()
     {
-        const bool by_others = metadata_.string("general.name") || metadata_.string("general.type");
+        const bool by_others = metadata_.string("general.name").has_value();
         if (by_others || metadata_.string("tokenizer.chat_template") || !is_chat_family())
             return;
         if (const std::string_view known = template_of_family(architecture_); !known.empty())

@@ -297,6 +297,10 @@ private Q_SLOTS:
         QTest::newRow("GLM-4.7-Flash") << QByteArray("glm4moelite")
                                        << QByteArray("[gMASK]<sop><|system|>You are terse.<|user|>Hi<|assistant|>"
                                                      "</think>Hello.<|user|>What is a KV cache?<|assistant|><think>");
+        QTest::newRow("GLM-4.7-Flash by its usual name")
+            << QByteArray("deepseek2")
+            << QByteArray("[gMASK]<sop><|system|>You are terse.<|user|>Hi<|assistant|></think>Hello.<|user|>"
+                          "What is a KV cache?<|assistant|><think>");
         QTest::newRow("lfm2") << QByteArray("lfm2")
                               << QByteArray("<s><|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
                                             "<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n"
@@ -326,6 +330,8 @@ private Q_SLOTS:
         QFETCH(QByteArray, expected);
         GgufWriter w = six_layers(architecture.toStdString());
         w.u32(architecture.toStdString() + ".attention.sliding_window", 64);
+        if (architecture == "deepseek2")  // which other families have, too
+            w.string("tokenizer.ggml.pre", "glm4").string("general.type", "model");
         const auto source = [&](const GgufWriter& of) {
             return std::string(GgufFile::open(saved(of))->string("tokenizer.chat_template").value_or(""));
         };
