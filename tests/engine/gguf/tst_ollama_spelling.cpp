@@ -359,6 +359,26 @@ private Q_SLOTS:
         QCOMPARE(source(GgufWriter(w).string("tokenizer.chat_template", "own")), std::string("own"));
     }
 
+    // The models with inputs for each layer (E2B, E4B) have no empty thought before an answer without one.
+    void smallGemmasBeginWithoutAThought()
+    {
+        for (const auto& [length, before] : {std::pair(256u, ""), std::pair(0u, "<|channel>thought\n<channel|>")}) {
+            GgufWriter w = six_layers("gemma4").u32("gemma4.embedding_length_per_layer_input", length);
+            const auto file = GgufFile::open(saved(w));
+            const auto known = ChatTemplate::parse(std::string(file->string("tokenizer.chat_template").value_or("")));
+            QVERIFY2(known, known ? "" : known.error().what.c_str());
+            const auto text = [&](bool thinks) {
+                return *known->render({{"messages", {{{"role", "user"}, {"content", "x"}}}},
+                                       {"add_generation_prompt", true},
+                                       {"bos_token", "<s>"},
+                                       {"enable_thinking", thinks}});
+            };
+            const std::string asked = "<|turn>user\nx<turn|>\n<|turn>model\n";
+            QCOMPARE(text(false), "<s>" + asked + before);
+            QCOMPARE(text(true), "<s><|turn>system\n<|think|>\n<turn|>\n" + asked);
+        }
+    }
+
     // Its system is there also where nobody has said anything for it.
     void nemotronHasASystem()
     {
