@@ -68,7 +68,12 @@ constexpr std::string_view kLfm2 =
     "{{ bos_token }}{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') + '<|im_end|>\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
+// The Instruct models always have a system. Nothing in a file tells Think models from them, which therefore get the
+// same template and lack the mark that opens their thoughts.
 constexpr std::string_view kOlmo3 =
+    "{% if messages[0].role != 'system' %}"
+    "{{ '<|im_start|>system\\nYou are a helpful function-calling AI assistant. "
+    "You do not currently have access to any functions. <functions></functions><|im_end|>\\n' }}{% endif %}"
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') + '<|im_end|>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 

@@ -392,6 +392,19 @@ private Q_SLOTS:
                              "<|im_start|>assistant\n<think></think>"));
     }
 
+    // As the template of OLMo 3's Instruct models writes it.
+    void olmoHasASystem()
+    {
+        const auto file = GgufFile::open(saved(six_layers("olmo3").u32("olmo3.attention.sliding_window", 64)));
+        const auto known = ChatTemplate::parse(std::string(file->string("tokenizer.chat_template").value_or("")));
+        QVERIFY(known);
+        QCOMPARE(
+            *known->render({{"messages", {{{"role", "user"}, {"content", "x"}}}}, {"add_generation_prompt", true}}),
+            std::string("<|im_start|>system\nYou are a helpful function-calling AI assistant. You do not currently "
+                        "have access to any functions. <functions></functions><|im_end|>\n<|im_start|>user\nx"
+                        "<|im_end|>\n<|im_start|>assistant\n"));
+    }
+
     void llama3IsKnownByItsTokens()
     {
         const auto pre = [&](std::size_t end_of_turn, const char* said) {
