@@ -244,6 +244,12 @@ private Q_SLOTS:
         QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", true)), "(runs)");
         QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", false)),
                  "this model reads texts forwards and backwards at once, which this version does not compute");
+        GgufWriter command = with_weight(model("command-r").f32("command-r.attention.layer_norm_epsilon", 1e-5f));
+        command.tensor("blk.0.attn_norm.weight", 0, {64}, GgufWriter::Bytes(256));
+        QCOMPARE(obstacle(command), "(runs)");
+        command.tensor("blk.0.attn_q_norm.weight", 0, {16, 4}, GgufWriter::Bytes(256));
+        QCOMPARE(obstacle(command),
+                 "this model norms the queries and keys of each head in a way that this version does not compute");
         GgufWriter guesses = with_weight(model("qwen35").u32("qwen35.nextn_predict_layers", 1));
         guesses.f32("qwen35.attention.layer_norm_rms_epsilon", 1e-6f);
         guesses.tensor("blk.2.nextn.eh_proj.weight", 0, {8}, GgufWriter::Bytes(32));
