@@ -128,14 +128,16 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     const std::int64_t kv_dim = at_most(info.kv_heads * (key_length + value_length));
     const int named_expert_ffn = shape.number("expert_feed_forward_length");
     const auto ffns = shape.per_layer("feed_forward_length", info.layers, named_expert_ffn);
-    // Where a file has one length it is the experts', too.
+    // Where a file has one length it is the experts', too, unless their tensors have another one.
     const bool one_length = named_expert_ffn == 0 && info.experts > 0 && !ffns.empty();
-    const std::int64_t expert_ffn = at_most(one_length ? ffns.back() : named_expert_ffn);
+    std::int64_t expert_ffn = at_most(one_length ? ffns.back() : named_expert_ffn);
     std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
     std::int64_t gates = 0;
     for (const GgufTensor& tensor : gguf.tensors()) {
         if (tensor.name.ends_with(".ffn_down_shexp.weight"))
             ffn = std::max(ffn, at_most(tensor.dims[0]));
+        if (one_length && tensor.name.ends_with(".ffn_down_exps.weight"))
+            expert_ffn = at_most(tensor.dims[0]);
         if (tensor.name.ends_with(".attn_gate.weight"))
             gates = q_dim;
     }

@@ -208,6 +208,18 @@ private Q_SLOTS:
         QVERIFY(info.runnable);
     }
 
+    // Qwen 1.5 MoE's first files say the shared expert's length only.
+    void rowsOfExpertsAreAsLongAsTheirTensors()
+    {
+        GgufWriter w = with_weight(model("qwen2moe").u32("qwen2moe.feed_forward_length", 128));
+        w.u32("qwen2moe.expert_count", 4).u32("qwen2moe.expert_used_count", 2);
+        const auto scratch = [this](const GgufWriter& of) { return info_of(of).memory.scratch_bytes_per_row; };
+        const auto named = scratch(GgufWriter(w).u32("qwen2moe.expert_feed_forward_length", 32));
+        QVERIFY(scratch(w) > named);
+        w.tensor("blk.2.ffn_down_exps.weight", 0, {32, 64, 4}, GgufWriter::Bytes(32 * 64 * 4 * 4));
+        QCOMPARE(scratch(w), named);
+    }
+
     void whatCannotRunSaysWhy()
     {
         const auto obstacle = [this](const GgufWriter& w) {
