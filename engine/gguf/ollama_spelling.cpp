@@ -134,10 +134,11 @@ public:
     /// Its converter writes the name of no model, and takes a template only where it lies in one of several places.
     void say_template()
     {
-        const bool by_others = metadata_.string("general.name") || metadata_.string("general.type");
+        const bool by_others = metadata_.string("general.name").has_value();
         if (by_others || metadata_.string("tokenizer.chat_template") || !is_chat_family())
             return;
-        if (const std::string_view known = template_of_family(architecture_); !known.empty())
+        const bool inputs_per_layer = metadata_.integer(key("embedding_length_per_layer_input")).value_or(0) > 0;
+        if (const std::string_view known = template_of_family(architecture_, inputs_per_layer); !known.empty())
             metadata_.say("tokenizer.chat_template", std::string(known));
     }
 

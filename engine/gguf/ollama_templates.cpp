@@ -19,17 +19,21 @@ constexpr std::string_view kGemma =
     "{% if loop.first %}{{ before }}{% endif %}" SAID "{{ '<end_of_turn>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}";
 
-// An empty thought stands before an answer without one.
-constexpr std::string_view kGemma4 =
-    "{{ bos_token }}{% set turns = messages %}{% set thinks = enable_thinking is defined and enable_thinking %}"
-    "{% set instructed = messages[0].role in ['system', 'developer'] %}"
-    "{% if thinks or instructed %}{{ '<|turn>system\\n' }}{% if thinks %}{{ '<|think|>\\n' }}{% endif %}"
-    "{% if instructed %}{{ messages[0].content | trim }}{% set turns = messages[1:] %}{% endif %}"
-    "{{ '<turn|>\\n' }}{% endif %}"
-    "{% for m in turns %}{{ '<|turn>' + ('model' if m.role == 'assistant' else m.role) + '\\n' }}" SAID
-    "{{ '<turn|>\\n' }}{% endfor %}"
+// What both sizes of Gemma 4 have in common; the generation prompt is still open.
+#define GEMMA4                                                                                                         \
+    "{{ bos_token }}{% set turns = messages %}{% set thinks = enable_thinking is defined and enable_thinking %}"       \
+    "{% set instructed = messages[0].role in ['system', 'developer'] %}"                                               \
+    "{% if thinks or instructed %}{{ '<|turn>system\\n' }}{% if thinks %}{{ '<|think|>\\n' }}{% endif %}"              \
+    "{% if instructed %}{{ messages[0].content | trim }}{% set turns = messages[1:] %}{% endif %}"                     \
+    "{{ '<turn|>\\n' }}{% endif %}"                                                                                    \
+    "{% for m in turns %}{{ '<|turn>' + ('model' if m.role == 'assistant' else m.role) + '\\n' }}" SAID                \
+    "{{ '<turn|>\\n' }}{% endfor %}"                                                                                   \
     "{% if add_generation_prompt %}{{ '<|turn>model\\n' }}"
-    "{% if not thinks %}{{ '<|channel>thought\\n<channel|>' }}{% endif %}{% endif %}";
+
+// An empty thought stands before an answer without one, but for the small models.
+constexpr std::string_view kGemma4 =
+    GEMMA4 "{% if not thinks %}{{ '<|channel>thought\\n<channel|>' }}{% endif %}{% endif %}";
+constexpr std::string_view kGemma4Small = GEMMA4 "{% endif %}";
 
 // The instructions of a developer are what others call the system's.
 constexpr std::string_view kGptOss =
@@ -64,7 +68,12 @@ constexpr std::string_view kLfm2 =
     "{{ bos_token }}{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') + '<|im_end|>\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
+// The Instruct models always have a system. Nothing in a file tells Think models from them, which therefore get the
+// same template and lack the mark that opens their thoughts.
 constexpr std::string_view kOlmo3 =
+    "{% if messages[0].role != 'system' %}"
+    "{{ '<|im_start|>system\\nYou are a helpful function-calling AI assistant. "
+    "You do not currently have access to any functions. <functions></functions><|im_end|>\\n' }}{% endif %}"
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') + '<|im_end|>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
@@ -77,6 +86,7 @@ constexpr std::string_view kNemotron3 =
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}"
     "{{ '<think></think>' if enable_thinking is defined and not enable_thinking else '<think>\\n' }}{% endif %}";
 
+#undef GEMMA4
 #undef SAID
 
 struct Family {
@@ -90,8 +100,10 @@ constexpr Family kFamilies[] = {
 
 }  // namespace
 
-std::string_view template_of_family(std::string_view architecture)
+std::string_view template_of_family(std::string_view architecture, bool inputs_per_layer)
 {
+    if (architecture == "gemma4" && inputs_per_layer)
+        return kGemma4Small;
     const auto found = std::ranges::find(kFamilies, architecture, &Family::architecture);
     return found == std::end(kFamilies) ? std::string_view() : found->chat_template;
 }

@@ -7,7 +7,7 @@
 namespace engine {
 
 /// Writes messages as the family's makers describe them; tools are not spoken of. Empty: no template for this
-/// architecture is known.
-std::string_view template_of_family(std::string_view architecture);
+/// architecture is known. `inputs_per_layer`: the model has such, by which the small ones of Gemma 4 are known.
+std::string_view template_of_family(std::string_view architecture, bool inputs_per_layer);
 
 }  // namespace engine

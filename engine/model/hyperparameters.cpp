@@ -101,10 +101,10 @@ Mixer mixer_of(const Architecture& architecture, bool recurrent, int heads, int 
     return architecture.one_part_layers && ffn_length > 0 ? Mixer::None : architecture.recurrent;
 }
 
-/// Files do not agree on the key that says it, so it is what the tensor has. 0: the layer has none.
-int shared_expert_length(Reader& in, const GgufFile& file, int l)
+/// Returns the length of the rows of a matrix of layer `l`. 0: the layer has none of that name.
+int rows_length(Reader& in, const GgufFile& file, int l, std::string_view matrix)
 {
-    const std::string name = "blk." + std::to_string(l) + ".ffn_down_shexp.weight";
+    const std::string name = "blk." + std::to_string(l) + std::string(matrix);
     const GgufTensor* tensor = file.tensor(name);
     if (tensor && tensor->dims[0] > kMaxDimension)
         return in.wrong("the tensor " + name + " is larger than a model can have it");
@@ -146,8 +146,10 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     const auto kv_heads = in.per_layer("attention.head_count_kv", layers, most_heads, fewest, 1 << 14);
     const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length,
                                   h.architecture->one_part_layers ? 0 : 1, kMaxDimension);
-    if (h.expert_ffn_length < 0)  // the file does not say it apart
-        h.expert_ffn_length = h.experts > 0 ? ffn.back() : 0;
+    if (h.expert_ffn_length < 0) {  // The file does not say it apart; the length that it says may be a shared expert's.
+        const int routed = rows_length(in, file, layers - 1, ".ffn_down_exps.weight");
+        h.expert_ffn_length = h.experts == 0 ? 0 : routed > 0 ? routed : ffn.back();
+    }
     const auto recurrent = recurrent_layers(in, h, layers, kv_heads);
     h.state_space = read_state_space(in, h);
     // A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
@@ -162,7 +164,8 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
         const LayerKind kind = slides[i] ? LayerKind::SlidingWindow : LayerKind::FullAttention;
-        const int shared = shared_expert_length(in, file, l);
+        // Files do not agree on the key that says it, so it is what the tensor has.
+        const int shared = rows_length(in, file, l, ".ffn_down_shexp.weight");
         LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, heads[i], ffn[i]),
                               kind,
                               heads[i],

@@ -208,6 +208,18 @@ private Q_SLOTS:
         QVERIFY(info.runnable);
     }
 
+    // Qwen 1.5 MoE's first files say the shared expert's length only.
+    void rowsOfExpertsAreAsLongAsTheirTensors()
+    {
+        GgufWriter w = with_weight(model("qwen2moe").u32("qwen2moe.feed_forward_length", 128));
+        w.u32("qwen2moe.expert_count", 4).u32("qwen2moe.expert_used_count", 2);
+        const auto scratch = [this](const GgufWriter& of) { return info_of(of).memory.scratch_bytes_per_row; };
+        const auto named = scratch(GgufWriter(w).u32("qwen2moe.expert_feed_forward_length", 32));
+        QVERIFY(scratch(w) > named);
+        w.tensor("blk.2.ffn_down_exps.weight", 0, {32, 64, 4}, GgufWriter::Bytes(32 * 64 * 4 * 4));
+        QCOMPARE(scratch(w), named);
+    }
+
     void whatCannotRunSaysWhy()
     {
         const auto obstacle = [this](const GgufWriter& w) {
@@ -244,6 +256,25 @@ private Q_SLOTS:
         QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", true)), "(runs)");
         QCOMPARE(obstacle(GgufWriter(layer).boolean("llama.attention.causal", false)),
                  "this model reads texts forwards and backwards at once, which this version does not compute");
+        GgufWriter command = with_weight(model("command-r").f32("command-r.attention.layer_norm_epsilon", 1e-5f));
+        command.tensor("blk.0.attn_norm.weight", 0, {64}, GgufWriter::Bytes(256));
+        QCOMPARE(obstacle(command), "(runs)");
+        command.tensor("blk.0.attn_q_norm.weight", 0, {16, 4}, GgufWriter::Bytes(256));
+        QCOMPARE(obstacle(command),
+                 "this model norms the queries and keys of each head in a way that this version does not compute");
+        const auto deci = [&](const std::vector<std::uint32_t>& heads, const std::vector<std::uint32_t>& kv_heads,
+                              const std::vector<std::uint32_t>& ffn) {
+            GgufWriter w;
+            w.string("general.architecture", "deci").u32("deci.block_count", 3).u32("deci.embedding_length", 64);
+            w.u32s("deci.attention.head_count", heads).u32s("deci.attention.head_count_kv", kv_heads);
+            return obstacle(with_weight(w.u32s("deci.feed_forward_length", ffn)));
+        };
+        QCOMPARE(deci({4, 0, 4}, {2, 0, 1}, {128, 64, 128}), "(runs)");
+        QCOMPARE(
+            deci({4, 4, 0}, {2, 0, 0}, {128, 64, 128}),
+            "layers of this model have a single matrix in place of attention, which this version does not compute");
+        QCOMPARE(deci({4, 0, 4}, {2, 0, 1}, {128, 64, 0}),
+                 "layers of this model have no feed-forward part, which this version does not compute");
         GgufWriter guesses = with_weight(model("qwen35").u32("qwen35.nextn_predict_layers", 1));
         guesses.f32("qwen35.attention.layer_norm_rms_epsilon", 1e-6f);
         guesses.tensor("blk.2.nextn.eh_proj.weight", 0, {8}, GgufWriter::Bytes(32));

@@ -297,6 +297,10 @@ private Q_SLOTS:
         QTest::newRow("GLM-4.7-Flash") << QByteArray("glm4moelite")
                                        << QByteArray("[gMASK]<sop><|system|>You are terse.<|user|>Hi<|assistant|>"
                                                      "</think>Hello.<|user|>What is a KV cache?<|assistant|><think>");
+        QTest::newRow("GLM-4.7-Flash by its usual name")
+            << QByteArray("deepseek2")
+            << QByteArray("[gMASK]<sop><|system|>You are terse.<|user|>Hi<|assistant|></think>Hello.<|user|>"
+                          "What is a KV cache?<|assistant|><think>");
         QTest::newRow("lfm2") << QByteArray("lfm2")
                               << QByteArray("<s><|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nHi"
                                             "<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\n"
@@ -326,6 +330,8 @@ private Q_SLOTS:
         QFETCH(QByteArray, expected);
         GgufWriter w = six_layers(architecture.toStdString());
         w.u32(architecture.toStdString() + ".attention.sliding_window", 64);
+        if (architecture == "deepseek2")  // which other families have, too
+            w.string("tokenizer.ggml.pre", "glm4").string("general.type", "model");
         const auto source = [&](const GgufWriter& of) {
             return std::string(GgufFile::open(saved(of))->string("tokenizer.chat_template").value_or(""));
         };
@@ -353,6 +359,26 @@ private Q_SLOTS:
         QCOMPARE(source(GgufWriter(w).string("tokenizer.chat_template", "own")), std::string("own"));
     }
 
+    // The models with inputs for each layer (E2B, E4B) have no empty thought before an answer without one.
+    void smallGemmasBeginWithoutAThought()
+    {
+        for (const auto& [length, before] : {std::pair(256u, ""), std::pair(0u, "<|channel>thought\n<channel|>")}) {
+            GgufWriter w = six_layers("gemma4").u32("gemma4.embedding_length_per_layer_input", length);
+            const auto file = GgufFile::open(saved(w));
+            const auto known = ChatTemplate::parse(std::string(file->string("tokenizer.chat_template").value_or("")));
+            QVERIFY2(known, known ? "" : known.error().what.c_str());
+            const auto text = [&](bool thinks) {
+                return *known->render({{"messages", {{{"role", "user"}, {"content", "x"}}}},
+                                       {"add_generation_prompt", true},
+                                       {"bos_token", "<s>"},
+                                       {"enable_thinking", thinks}});
+            };
+            const std::string asked = "<|turn>user\nx<turn|>\n<|turn>model\n";
+            QCOMPARE(text(false), "<s>" + asked + before);
+            QCOMPARE(text(true), "<s><|turn>system\n<|think|>\n<turn|>\n" + asked);
+        }
+    }
+
     // Its system is there also where nobody has said anything for it.
     void nemotronHasASystem()
     {
@@ -364,6 +390,19 @@ private Q_SLOTS:
                                  {"enable_thinking", false}}),
                  std::string("<|im_start|>system\n<|im_end|>\n<|im_start|>user\nx<|im_end|>\n"
                              "<|im_start|>assistant\n<think></think>"));
+    }
+
+    // As the template of OLMo 3's Instruct models writes it.
+    void olmoHasASystem()
+    {
+        const auto file = GgufFile::open(saved(six_layers("olmo3").u32("olmo3.attention.sliding_window", 64)));
+        const auto known = ChatTemplate::parse(std::string(file->string("tokenizer.chat_template").value_or("")));
+        QVERIFY(known);
+        QCOMPARE(
+            *known->render({{"messages", {{{"role", "user"}, {"content", "x"}}}}, {"add_generation_prompt", true}}),
+            std::string("<|im_start|>system\nYou are a helpful function-calling AI assistant. You do not currently "
+                        "have access to any functions. <functions></functions><|im_end|>\n<|im_start|>user\nx"
+                        "<|im_end|>\n<|im_start|>assistant\n"));
     }
 
     void llama3IsKnownByItsTokens()

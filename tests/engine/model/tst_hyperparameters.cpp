@@ -340,6 +340,17 @@ private Q_SLOTS:
         QCOMPARE(h->experts, 0);
     }
 
+    // Qwen 1.5 MoE's first files say the shared expert's length only.
+    void expertsAreAsLongAsTheirTensors()
+    {
+        GgufWriter w = model("qwen2moe").u32("qwen2moe.expert_count", 4).u32("qwen2moe.expert_used_count", 2);
+        QCOMPARE(read(w)->expert_ffn_length, 128);
+        w.tensor("blk.5.ffn_down_exps.weight", 0, {32, 64, 4}, GgufWriter::Bytes(32 * 64 * 4 * 4));
+        QCOMPARE(read(w)->expert_ffn_length, 32);
+        QCOMPARE(read(w)->layers[5].ffn_length, 128);
+        QCOMPARE(read(w.u32("qwen2moe.expert_feed_forward_length", 48))->expert_ffn_length, 48);
+    }
+
     void layersMayLackAttention()
     {
         GgufWriter w = model("deci", "attention.head_count");
