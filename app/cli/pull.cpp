@@ -282,8 +282,8 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     request.prefers_here = model != nullptr;
     const auto plan = puller.plan(request, stop.token());
     if (const auto here = !plan && model && net::may_pass(plan.error().kind) ? puller.here(request) : std::nullopt) {
-        std::fprintf(stderr, "note: %s; the file that was fetched before is opened\n",
-                     for_terminal(plan.error().what).c_str());
+        std::fprintf(stderr, "note: %s; '%s', which was fetched before, is opened\n",
+                     for_terminal(plan.error().what).c_str(), for_terminal(engine::utf8_text(*here)).c_str());
         *model = *here;
         return kDone;
     }

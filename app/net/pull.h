@@ -74,6 +74,7 @@ public:
     /// Lists of files are read, and nothing else is fetched. NotFound with the nearest names for a bare name.
     Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
     /// Finds the file to open of what was fetched before. It asks nobody, so that there may be another version by now.
+    /// Nothing also where the file's name does not tell where it came from: of links, and of some models of Ollama.
     std::optional<std::filesystem::path> here(const PullRequest& request) const;
     /// Returns what the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
