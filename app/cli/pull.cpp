@@ -246,13 +246,12 @@ int search(net::Puller& puller, const PullOptions& options, Asker asker, const s
     return kDone;
 }
 
-/// Says whether all of it is in the cache of Hugging Face, where files are called by their hashes and revisions once
-/// they have been checked. Elsewhere a file may be an older version of the same size.
+/// Says whether all of it is in the cache of Hugging Face under its names and with its sizes. Whoever fetched it, files
+/// are called there by their hashes and revisions; elsewhere a file may be an older version of the same size.
 bool is_in_cache(const net::PullPlan& plan)
 {
     return std::all_of(plan.files.begin(), plan.files.end(), [](const net::PullFile& f) {
-        std::error_code error;
-        return f.here && f.place && std::filesystem::exists(f.place->name, error);
+        return f.place && f.file.bytes && net::is_named(*f.place, *f.file.bytes);
     });
 }
 

@@ -71,6 +71,14 @@ bool has_its_bytes(const CachePlace& place, std::int64_t bytes)
            fs::file_size(place.name, error) == std::uintmax_t(bytes) && !error;
 }
 
+bool is_named(const CachePlace& place, std::int64_t bytes)
+{
+    std::error_code error;
+    if (!fs::equivalent(place.name, place.blob, error))
+        return has_its_bytes(place, bytes);
+    return fs::file_size(place.blob, error) == std::uintmax_t(bytes) && !error;
+}
+
 Status name_in_cache(const CachePlace& place)
 {
     std::error_code error;

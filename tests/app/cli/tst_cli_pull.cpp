@@ -11,6 +11,7 @@
 #include <QJsonArray>
 #include <QTemporaryDir>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -179,6 +180,19 @@ private Q_SLOTS:
         const Outcome again = run_cli(arguments);
         QCOMPARE(again.out, local.out);
         QVERIFY2(!again.err.contains("100 %"), again.err);
+        // The name may lead elsewhere, to a file of the same size.
+        namespace fs = std::filesystem;
+        const QString repository = m_folder->filePath("hf/hub/models--me--tiny");
+        const fs::path blob = (repository + "/blobs/" + m_hash.c_str()).toStdString();
+        const fs::path name = (repository + "/snapshots/" + kCommit.c_str() + "/sub/tiny-F16.gguf").toStdString();
+        const fs::path other = m_folder->filePath("other").toStdString();
+        fs::copy_file(blob, other);
+        fs::remove(name);
+        fs::create_symlink(other, name);
+        const Outcome checked = run_cli(arguments);
+        QCOMPARE(checked.out, local.out);
+        QVERIFY2(checked.err.contains("100 %"), checked.err);
+        QVERIFY(fs::equivalent(name, blob));
     }
 
     void whatIsHereRunsWithoutANetwork()
