@@ -309,6 +309,10 @@ int pull(const PullOptions& options, std::filesystem::path* model)
         if (!fetched)
             return report_failure(fetched.error(), asker);
     }
+    if (opens_at_once)
+        if (const net::Status kept = puller.keep_names(*plan); !kept)
+            std::fprintf(stderr, "note: %s; without a network the model may not be found\n",
+                         for_terminal(kept.error().what).c_str());
     if (options.json) {
         Json json = to_json(*plan, info);
         json["connections"] = connections_of(client);

@@ -101,7 +101,10 @@ Status name_in_cache(const CachePlace& place)
 Status keep_revision(const fs::path& cache, const std::string& repository, const std::string& revision,
                      const std::string& commit)
 {
-    const fs::path file = folder_of(cache, repository) / "refs" / engine::utf8_path(revision);
+    const fs::path folder = folder_of(cache, repository);
+    if (known_commit(folder, revision) == commit)  // the cache may be one that only somebody else writes
+        return {};
+    const fs::path file = folder / "refs" / engine::utf8_path(revision);
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     std::ofstream out(file, std::ios::binary | std::ios::trunc);

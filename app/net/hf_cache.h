@@ -41,7 +41,7 @@ bool is_named(const CachePlace& place, std::int64_t bytes);
 /// The name leads to the bytes that are there. Where the system permits no links, the bytes get the name.
 Status name_in_cache(const CachePlace& place);
 
-/// refs/REVISION says which commit it was.
+/// refs/REVISION says which commit it was, where a revision is not a commit itself.
 Status keep_revision(const std::filesystem::path& cache, const std::string& repository, const std::string& revision,
                      const std::string& commit);
 

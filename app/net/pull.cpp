@@ -317,10 +317,20 @@ Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
             if (Status ok = name_in_cache(*file.place); !ok)
                 return tl::unexpected(ok.error());
     }
-    if (plan.files.front().place)
-        if (Status ok = keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit); !ok)
-            return tl::unexpected(ok.error());
+    if (Status ok = keep_names(plan); !ok)
+        return tl::unexpected(ok.error());
     return pulled;
+}
+
+Status Puller::keep_names(const PullPlan& plan)
+{
+    for (const PullFile& file : plan.files)
+        if (file.place)
+            if (Status ok = name_in_cache(*file.place); !ok)
+                return ok;
+    if (!plan.files.front().place)
+        return {};
+    return keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit);
 }
 
 }  // namespace net

@@ -81,6 +81,9 @@ public:
     /// Fetches all files, one after another. What is there already is checked and kept.
     Result<Pulled> fetch(const PullPlan& plan, const FetchLimits& limits,
                          const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
+    /// What is in the cache of Hugging Face has its names there, and what the revision is now is kept: so it is found
+    /// without a network. fetch() does this, too.
+    Status keep_names(const PullPlan& plan);
     Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop);
 
 private:

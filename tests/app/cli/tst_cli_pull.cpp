@@ -207,6 +207,12 @@ private Q_SLOTS:
             QVERIFY2(first.code == 0, first.err);
             said = first.out;
         }
+        // As another program leaves it that asked for a commit: which one "main" is comes to be known.
+        const QString branch = m_folder->filePath("hf/hub/models--me--tiny/refs/main");
+        QVERIFY(QFile::remove(branch));
+        const Outcome at_once = run(names[0]);
+        QVERIFY2(at_once.code == 0 && !at_once.err.contains("100 %"), at_once.err);
+        QCOMPARE(read_bytes(branch).toStdString(), kCommit);
         m_hub.reset();
         for (const char* const name : names) {
             const Outcome again = run(name);
