@@ -450,7 +450,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         hop.head.first_headers = first_headers;
         if (is_success(hop.head.status))
             return std::move(hop.head);
-        if (hop.head.status == 407)
+        if (hop.head.status == 407 && goes_to_proxy(*origin))
             return tl::unexpected(failure_of_proxy(407, origin->text()));
         if (!is_redirect(hop.head.status))
             return tl::unexpected(reader.on_refusal ? reader.on_refusal(hop.head, hop.reason)

@@ -206,6 +206,14 @@ private Q_SLOTS:
         QCOMPARE(QByteArray::fromStdString(none.error().what), sentence);
     }
 
+    void aServersOwn407IsNoProxys()
+    {
+        WebServer server([](const WebRequest&) { return WebAnswer{407, {}, {}}; });
+        const auto none = get(server.url("/"));
+        QVERIFY(!none);
+        QVERIFY2(none.error().what.find("proxy") == std::string::npos, none.error().what.c_str());
+    }
+
     void someGoPastTheProxy_data()
     {
         QTest::addColumn<QByteArray>("list");
