@@ -136,7 +136,7 @@ engine::Status CommonOptions::make_shape()
     return {};
 }
 
-engine::Result<engine::LoadRequest> CommonOptions::request()
+engine::Result<engine::LoadRequest> CommonOptions::request(Computes who)
 {
     engine::LoadRequest request = load;
     request.prefill_chunk_tokens = ubatch_tokens.value_or(load.prefill_chunk_tokens);
@@ -146,7 +146,7 @@ engine::Result<engine::LoadRequest> CommonOptions::request()
     const auto placed = engine::parse_placement(placement);
     if (!placed)
         return tl::unexpected(placed.error());
-    if (placed->device == engine::PlacementOptions::Device::Cpu)
+    if (who == Computes::Here && placed->device == engine::PlacementOptions::Device::Cpu)
         if (const char* const option = without_device(placement))
             std::fprintf(stderr, "note: %s does nothing on the cpu; --device cuda takes a GPU\n", option);
     if (!shape.empty() && !made_)

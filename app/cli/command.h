@@ -17,6 +17,9 @@ constexpr int kDone = 0;
 constexpr int kFailed = 1;  // one sentence on stderr says why
 constexpr int kUsage = 2;
 
+/// Says whose processors compute.
+enum class Computes { Here, AServer };
+
 struct CommonOptions {
     engine::LoadRequest load;
     engine::PlacementText placement;
@@ -31,7 +34,7 @@ struct CommonOptions {
     CLI::Option_group* add_to(CLI::App& command, const std::string& file = {});
     /// The request, or a sentence about an option that makes no sense. A shape's model is made on the first call and
     /// is there as long as the options are.
-    engine::Result<engine::LoadRequest> request();
+    engine::Result<engine::LoadRequest> request(Computes who = Computes::Here);
 
 private:
     void add_placement_to(CLI::App& command);

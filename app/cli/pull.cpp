@@ -246,13 +246,12 @@ int search(net::Puller& puller, const PullOptions& options, Asker asker, const s
     return kDone;
 }
 
-/// Says whether all of it is in the cache of Hugging Face, where files are called by their hashes and revisions once
-/// they have been checked. Elsewhere a file may be an older version of the same size.
+/// Says whether all of it is in the cache of Hugging Face under its names and with its sizes. Whoever fetched it, files
+/// are called there by their hashes and revisions; elsewhere a file may be an older version of the same size.
 bool is_in_cache(const net::PullPlan& plan)
 {
     return std::all_of(plan.files.begin(), plan.files.end(), [](const net::PullFile& f) {
-        std::error_code error;
-        return f.here && f.place && std::filesystem::exists(f.place->name, error);
+        return f.place && f.file.bytes && net::is_named(*f.place, *f.file.bytes);
     });
 }
 
@@ -282,8 +281,8 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     request.prefers_here = model != nullptr;
     const auto plan = puller.plan(request, stop.token());
     if (const auto here = !plan && model && net::may_pass(plan.error().kind) ? puller.here(request) : std::nullopt) {
-        std::fprintf(stderr, "note: %s; the file that was fetched before is opened\n",
-                     for_terminal(plan.error().what).c_str());
+        std::fprintf(stderr, "note: %s; '%s', which was fetched before, is opened\n",
+                     for_terminal(plan.error().what).c_str(), for_terminal(engine::utf8_text(*here)).c_str());
         *model = *here;
         return kDone;
     }
@@ -310,6 +309,10 @@ int pull(const PullOptions& options, std::filesystem::path* model)
         if (!fetched)
             return report_failure(fetched.error(), asker);
     }
+    if (opens_at_once)
+        if (const net::Status kept = puller.keep_names(*plan); !kept)
+            std::fprintf(stderr, "note: %s; without a network the model may not be found\n",
+                         for_terminal(kept.error().what).c_str());
     if (options.json) {
         Json json = to_json(*plan, info);
         json["connections"] = connections_of(client);

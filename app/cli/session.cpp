@@ -56,7 +56,7 @@ Session::Session(RunOptions& options)
 
 int Session::open()
 {
-    auto request = options_.common.request();
+    auto request = options_.common.request(options_.remote.empty() ? Computes::Here : Computes::AServer);
     if (!request)
         return report(request.error());
     if (const engine::Status ok = options_.draft.add_to(*request); !ok)

@@ -71,6 +71,14 @@ bool has_its_bytes(const CachePlace& place, std::int64_t bytes)
            fs::file_size(place.name, error) == std::uintmax_t(bytes) && !error;
 }
 
+bool is_named(const CachePlace& place, std::int64_t bytes)
+{
+    std::error_code error;
+    if (!fs::equivalent(place.name, place.blob, error))
+        return has_its_bytes(place, bytes);
+    return fs::file_size(place.blob, error) == std::uintmax_t(bytes) && !error;
+}
+
 Status name_in_cache(const CachePlace& place)
 {
     std::error_code error;
@@ -93,7 +101,10 @@ Status name_in_cache(const CachePlace& place)
 Status keep_revision(const fs::path& cache, const std::string& repository, const std::string& revision,
                      const std::string& commit)
 {
-    const fs::path file = folder_of(cache, repository) / "refs" / engine::utf8_path(revision);
+    const fs::path folder = folder_of(cache, repository);
+    if (known_commit(folder, revision) == commit)  // the cache may be one that only somebody else writes
+        return {};
+    const fs::path file = folder / "refs" / engine::utf8_path(revision);
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     std::ofstream out(file, std::ios::binary | std::ios::trunc);

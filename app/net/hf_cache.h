@@ -35,10 +35,13 @@ std::optional<CachedRevision> cached_revision(const std::filesystem::path& cache
 /// The name is no link, but a file of this size.
 bool has_its_bytes(const CachePlace& place, std::int64_t bytes);
 
+/// Says whether the name leads to the blob or is a file of its own, and has this size. What the bytes are is not read.
+bool is_named(const CachePlace& place, std::int64_t bytes);
+
 /// The name leads to the bytes that are there. Where the system permits no links, the bytes get the name.
 Status name_in_cache(const CachePlace& place);
 
-/// refs/REVISION says which commit it was.
+/// refs/REVISION says which commit it was, where a revision is not a commit itself.
 Status keep_revision(const std::filesystem::path& cache, const std::string& repository, const std::string& revision,
                      const std::string& commit);
 

@@ -57,15 +57,20 @@ std::string certificates()
     return {};
 }
 
-/// Says whether the environment names a proxy for such addresses, with the variables that libcurl reads.
-bool names_proxy(const std::string& scheme)
+/// Says whether the environment names a proxy for this address, with the variables that libcurl reads.
+bool goes_to_proxy(const Origin& origin)
 {
-    const auto is_set = [](const char* name) {
-        const char* const value = std::getenv(name);
-        return value && *value;
+    const auto value = [](const char* name) {
+        const char* const text = std::getenv(name);
+        return std::string_view(text ? text : "");
     };
-    const bool own = scheme == "https" ? is_set("https_proxy") || is_set("HTTPS_PROXY") : is_set("http_proxy");
-    return own || is_set("all_proxy") || is_set("ALL_PROXY");
+    const auto either = [&](const char* name, const char* other) {
+        return value(name).empty() ? value(other) : value(name);
+    };
+    if (origin.is_this_machine() || has_host(either("no_proxy", "NO_PROXY"), origin.host))
+        return false;
+    const std::string_view own = origin.scheme == "https" ? either("https_proxy", "HTTPS_PROXY") : value("http_proxy");
+    return !own.empty() || !either("all_proxy", "ALL_PROXY").empty();
 }
 
 /// Says why a proxy answers in place of the host, or does not connect to it.
@@ -83,9 +88,7 @@ Failure failure_of(CURLcode code, const Origin& origin)
     using Kind = Failure::Kind;
     const std::string host = origin.text();
     // Which of the two it was is not told.
-    const std::string asked = !origin.is_this_machine() && names_proxy(origin.scheme)
-                                  ? host + ", or the proxy that the environment names,"
-                                  : host;
+    const std::string asked = goes_to_proxy(origin) ? host + ", or the proxy that the environment names," : host;
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
         return {Kind::NoConnection, "the name " + host + " cannot be looked up: no network, or no such host"};
@@ -446,7 +449,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         hop.head.first_headers = first_headers;
         if (is_success(hop.head.status))
             return std::move(hop.head);
-        if (hop.head.status == 407)
+        if (hop.head.status == 407 && goes_to_proxy(*origin))
             return tl::unexpected(failure_of_proxy(407, origin->text()));
         if (!is_redirect(hop.head.status))
             return tl::unexpected(reader.on_refusal ? reader.on_refusal(hop.head, hop.reason)

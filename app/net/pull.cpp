@@ -86,6 +86,13 @@ std::string file_stem(const OllamaReference& reference)
     return name + '-' + reference.tag;
 }
 
+/// Says whether the stem tells the name: somebody's "a/b" and the library's "a-b" share theirs. A '-' in the tag is let
+/// pass, since nearly every tag with a quantisation has one.
+bool has_own_stem(const OllamaReference& reference)
+{
+    return reference.name.starts_with("library/") && reference.name.find('-') == std::string::npos;
+}
+
 void add_up(PullPlan& plan)
 {
     for (PullFile& file : plan.files) {
@@ -265,15 +272,12 @@ std::optional<fs::path> Puller::here(const PullRequest& request) const
         return chosen ? std::optional(cached->folder / engine::utf8_path(chosen->choice.files.front().path))
                       : std::nullopt;
     }
-    std::string name;
-    if (const auto* ollama = std::get_if<OllamaReference>(&request.reference))
-        name = file_stem(*ollama) + ".gguf";
-    else if (const auto* link = std::get_if<LinkReference>(&request.reference))
-        name = link->file;
-    fs::path file = settings_.models / engine::utf8_path(name);
+    const auto* const ollama = std::get_if<OllamaReference>(&request.reference);
+    if (!ollama || !has_own_stem(*ollama) || settings_.models.empty())
+        return {};
+    fs::path file = settings_.models / engine::utf8_path(file_stem(*ollama) + ".gguf");
     std::error_code error;
-    return !settings_.models.empty() && fs::is_regular_file(file, error) ? std::optional(std::move(file))
-                                                                         : std::nullopt;
+    return fs::is_regular_file(file, error) ? std::optional(std::move(file)) : std::nullopt;
 }
 
 Result<engine::ModelInfo> Puller::look(const PullPlan& plan, const std::stop_token& stop)
@@ -313,10 +317,20 @@ Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
             if (Status ok = name_in_cache(*file.place); !ok)
                 return tl::unexpected(ok.error());
     }
-    if (plan.files.front().place)
-        if (Status ok = keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit); !ok)
-            return tl::unexpected(ok.error());
+    if (Status ok = keep_names(plan); !ok)
+        return tl::unexpected(ok.error());
     return pulled;
+}
+
+Status Puller::keep_names(const PullPlan& plan)
+{
+    for (const PullFile& file : plan.files)
+        if (file.place)
+            if (Status ok = name_in_cache(*file.place); !ok)
+                return ok;
+    if (!plan.files.front().place)
+        return {};
+    return keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit);
 }
 
 }  // namespace net

@@ -74,12 +74,16 @@ public:
     /// Lists of files are read, and nothing else is fetched. NotFound with the nearest names for a bare name.
     Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
     /// Finds the file to open of what was fetched before. It asks nobody, so that there may be another version by now.
+    /// Nothing also where the file's name does not tell where it came from: of links, and of some models of Ollama.
     std::optional<std::filesystem::path> here(const PullRequest& request) const;
     /// Returns what the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
     /// Fetches all files, one after another. What is there already is checked and kept.
     Result<Pulled> fetch(const PullPlan& plan, const FetchLimits& limits,
                          const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
+    /// What is in the cache of Hugging Face has its names there, and what the revision is now is kept: so it is found
+    /// without a network. fetch() does this, too.
+    Status keep_names(const PullPlan& plan);
     Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop);
 
 private:

@@ -51,6 +51,31 @@ std::string Origin::text() const
     return usual ? host : host + ':' + port;
 }
 
+bool has_host(std::string_view list, std::string_view host)
+{
+    constexpr std::string_view between = ", \t";
+    if (list == "*")
+        return true;
+    if (host.size() > 2 && host.front() == '[')  // the list has addresses without brackets
+        host = host.substr(1, host.size() - 2);
+    while (true) {
+        list.remove_prefix(std::min(list.find_first_not_of(between), list.size()));
+        if (list.empty())
+            return false;
+        std::string_view name = list.substr(0, list.find_first_of(between));
+        list.remove_prefix(name.size());
+        if (name.front() == '.')
+            name.remove_prefix(1);
+        if (name.empty() || name.size() > host.size())
+            continue;
+        const std::string_view end = host.substr(host.size() - name.size());
+        const bool is_whole = end.size() == host.size() || host[host.size() - end.size() - 1] == '.';
+        if (is_whole && std::equal(end.begin(), end.end(), name.begin(),
+                                   [](char a, unsigned char b) { return a == char(std::tolower(b)); }))
+            return true;
+    }
+}
+
 std::optional<Origin> origin_of(const std::string& url)
 {
     const Url parsed(curl_url(), curl_url_cleanup);

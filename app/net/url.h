@@ -19,6 +19,10 @@ struct Origin {
     std::string text() const;
 };
 
+/// Says whether a list such as NO_PROXY has the host, lower case, or a domain that it belongs to. Ranges of addresses
+/// in the list (10.0.0.0/8) are not read.
+bool has_host(std::string_view list, std::string_view host);
+
 /// Returns the origin. Nothing: it is no address, or none of http and https, or one with a user's name or password in
 /// it.
 std::optional<Origin> origin_of(const std::string& url);

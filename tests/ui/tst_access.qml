@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui
 
 Item {
     width: 1024
@@ -71,6 +72,9 @@ Item {
             keyClick(Qt.Key_Return);
             keyClick(Qt.Key_Enter);
             compare(Bench.settings.theme.value, before); // of three
+            part("navSettings").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Enter);
+            compare(shell.page, PageName.Settings);
         }
 
         function test_small_and_large_windows() {

@@ -43,7 +43,7 @@ Item {
             compare(status(), "401");
             compare(status("/v1/models", Bench.server.key), "200");
             compare(Bench.namelessControls(shell).join(), "");
-            keyClick(Qt.Key_Space);
+            keyClick(Qt.Key_Enter);
             tryVerify(() => Bench.server.state === ServerController.Off);
             compare(Bench.ask("/v1/models"), "");
             tryCompare(part("serverSign"), "visible", false);

@@ -22,7 +22,14 @@ AbstractButton {
     Accessible.role: Accessible.Button
     Accessible.name: qsTr("%1, %2: licence %3").arg(root.name).arg(root.purpose).arg(root.licence)
     Accessible.onPressAction: root.clicked()
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     contentItem: RowLayout {
         spacing: Theme.gap

@@ -43,7 +43,14 @@ AbstractButton {
     Accessible.name: failed ? sentence : Format.filled(qsTr("%1, %2"), [name, facts()])
     Accessible.description: failed ? "" : qsTr("Shows the text that the model reads")
     Accessible.onPressAction: root.clicked()
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
     // Del is the window's, unless it means this file.
     Keys.onShortcutOverride: event => event.accepted = root.removable && event.key === Qt.Key_Delete
     Keys.onDeletePressed: {

@@ -36,7 +36,14 @@ Item {
             root.wanted = !root.open;
             root.chosen = true;
         }
-        Keys.onReturnPressed: clicked()
+        Keys.onReturnPressed: event => {
+            if (!event.isAutoRepeat)
+                clicked();
+        }
+        Keys.onEnterPressed: event => {
+            if (!event.isAutoRepeat)
+                clicked();
+        }
 
         Accessible.role: Accessible.Button
         Accessible.name: text

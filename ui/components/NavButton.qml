@@ -29,7 +29,14 @@ Button {
     Accessible.description: root.markMeans
     Accessible.selected: root.current
     Accessible.onPressAction: root.clicked()
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     contentItem: RowLayout {
         spacing: root.spacing

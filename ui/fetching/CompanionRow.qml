@@ -25,7 +25,14 @@ AbstractButton {
     rightPadding: Theme.gap
     hoverEnabled: true
     onClicked: ticked(!companion.wanted)
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     Accessible.role: Accessible.CheckBox
     Accessible.name: Format.listed([root.companion.name, root.size])

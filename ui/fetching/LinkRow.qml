@@ -21,7 +21,14 @@ Button {
 
     Accessible.name: Format.listed([root.title, root.summary, root.fact])
     Accessible.onPressAction: root.clicked()
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     background: Rectangle {
         radius: Theme.radius

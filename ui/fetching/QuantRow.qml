@@ -69,6 +69,14 @@ Rectangle {
                 Layout.fillWidth: true
                 implicitHeight: Theme.controlHeight
                 onClicked: root.page.look(root.index)
+                Keys.onReturnPressed: event => {
+                    if (!event.isAutoRepeat)
+                        clicked();
+                }
+                Keys.onEnterPressed: event => {
+                    if (!event.isAutoRepeat)
+                        clicked();
+                }
 
                 Accessible.role: Accessible.Button
                 Accessible.name: Format.listed([root.title, root.size, fitWords.words, root.given ? root.reason : ""])

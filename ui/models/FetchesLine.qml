@@ -27,7 +27,14 @@ Button {
     leftPadding: Theme.gap
     rightPadding: Theme.gapSmall
     hoverEnabled: true
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     Accessible.name: root.all
     Accessible.description: qsTr("Shows what is being fetched")

@@ -26,7 +26,14 @@ AbstractButton {
     rightPadding: Theme.gapSmall
     focusPolicy: Qt.StrongFocus
     hoverEnabled: true
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
     Keys.onDownPressed: clicked()
 
     Accessible.role: Accessible.ButtonMenu

@@ -27,7 +27,14 @@ AbstractButton {
     Accessible.name: root.limit <= 0 ? qsTr("Context: %1 tokens used").arg(Format.count(root.used)) : qsTr("Context: %1 of %2 tokens used").arg(Format.count(root.used)).arg(Format.count(root.limit))
     Accessible.description: qsTr("Shows what fills the context")
     Accessible.onPressAction: root.clicked()
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     FontMetrics {
         id: words

@@ -31,7 +31,14 @@ Flow {
             hoverEnabled: true
             focusPolicy: entry.hides ? Qt.StrongFocus : Qt.NoFocus
             onClicked: root.toggled(entry.key)
-            Keys.onReturnPressed: clicked()
+            Keys.onReturnPressed: event => {
+                if (!event.isAutoRepeat)
+                    clicked();
+            }
+            Keys.onEnterPressed: event => {
+                if (!event.isAutoRepeat)
+                    clicked();
+            }
 
             Accessible.role: entry.hides ? Accessible.CheckBox : Accessible.StaticText
             Accessible.name: entry.value === "" ? entry.name : qsTr("%1: %2").arg(entry.name).arg(entry.value)

@@ -28,7 +28,14 @@ ColumnLayout {
         hoverEnabled: true
         focusPolicy: Qt.StrongFocus
         onClicked: root.folded = !root.folded
-        Keys.onReturnPressed: clicked()
+        Keys.onReturnPressed: event => {
+            if (!event.isAutoRepeat)
+                clicked();
+        }
+        Keys.onEnterPressed: event => {
+            if (!event.isAutoRepeat)
+                clicked();
+        }
 
         Accessible.role: Accessible.Button
         Accessible.name: root.folded ? qsTr("Show: %1").arg(root.title) : qsTr("Fold: %1").arg(root.title)

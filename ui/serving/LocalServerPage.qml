@@ -26,6 +26,11 @@ Page {
     function takeFocus() {
         onOff.forceActiveFocus(Qt.OtherFocusReason);
     }
+    // A key switches once, however long it is held.
+    function switchBy(event: var) {
+        if (!event.isAutoRepeat)
+            server.on = !server.on;
+    }
 
     title: qsTr("Local server")
 
@@ -60,8 +65,9 @@ Page {
             choices: [qsTr("Off"), qsTr("On")]
             current: root.server.on ? 1 : 0
             onChosen: choice => root.server.on = choice === 1
-            Keys.onSpacePressed: root.server.on = !root.server.on
-            Keys.onReturnPressed: root.server.on = !root.server.on
+            Keys.onSpacePressed: event => root.switchBy(event)
+            Keys.onReturnPressed: event => root.switchBy(event)
+            Keys.onEnterPressed: event => root.switchBy(event)
         }
         Text {
             objectName: "serverState"

@@ -21,7 +21,14 @@ AbstractButton {
     Accessible.checkable: true
     Accessible.checked: root.current
     Accessible.onPressAction: root.clicked()
-    Keys.onReturnPressed: clicked()
+    Keys.onReturnPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
+    Keys.onEnterPressed: event => {
+        if (!event.isAutoRepeat)
+            clicked();
+    }
 
     background: Rectangle {
         radius: height / 2

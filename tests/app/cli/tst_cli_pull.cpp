@@ -11,6 +11,7 @@
 #include <QJsonArray>
 #include <QTemporaryDir>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -179,6 +180,19 @@ private Q_SLOTS:
         const Outcome again = run_cli(arguments);
         QCOMPARE(again.out, local.out);
         QVERIFY2(!again.err.contains("100 %"), again.err);
+        // The name may lead elsewhere, to a file of the same size.
+        namespace fs = std::filesystem;
+        const QString repository = m_folder->filePath("hf/hub/models--me--tiny");
+        const fs::path blob = (repository + "/blobs/" + m_hash.c_str()).toStdString();
+        const fs::path name = (repository + "/snapshots/" + kCommit.c_str() + "/sub/tiny-F16.gguf").toStdString();
+        const fs::path other = m_folder->filePath("other").toStdString();
+        fs::copy_file(blob, other);
+        fs::remove(name);
+        fs::create_symlink(other, name);
+        const Outcome checked = run_cli(arguments);
+        QCOMPARE(checked.out, local.out);
+        QVERIFY2(checked.err.contains("100 %"), checked.err);
+        QVERIFY(fs::equivalent(name, blob));
     }
 
     void whatIsHereRunsWithoutANetwork()
@@ -193,13 +207,19 @@ private Q_SLOTS:
             QVERIFY2(first.code == 0, first.err);
             said = first.out;
         }
+        // As another program leaves it that asked for a commit: which one "main" is comes to be known.
+        const QString branch = m_folder->filePath("hf/hub/models--me--tiny/refs/main");
+        QVERIFY(QFile::remove(branch));
+        const Outcome at_once = run(names[0]);
+        QVERIFY2(at_once.code == 0 && !at_once.err.contains("100 %"), at_once.err);
+        QCOMPARE(read_bytes(branch).toStdString(), kCommit);
         m_hub.reset();
         for (const char* const name : names) {
             const Outcome again = run(name);
             QVERIFY2(again.code == 0, again.err);
             QCOMPARE(again.out, said);
-            QVERIFY2(again.err.contains("refuses the connection; the file that was fetched before is opened"),
-                     again.err);
+            QVERIFY2(again.err.contains("refuses the connection; '"), again.err);
+            QVERIFY2(again.err.contains(".gguf', which was fetched before, is opened"), again.err);
         }
         QCOMPARE(run("hf.co/me/tiny:Q8_0").code, 1);
         QCOMPARE(run("hf.co/me/other").code, 1);

@@ -60,7 +60,8 @@ class TestHttpClient : public QObject
 private Q_SLOTS:
     void initTestCase()
     {
-        for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "SSL_CERT_FILE"})
+        for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "no_proxy",
+                                 "NO_PROXY", "SSL_CERT_FILE"})
             qunsetenv(name);
     }
 
@@ -179,6 +180,10 @@ private Q_SLOTS:
         QTest::newRow("it is not there")
             << QByteArray("https://hub.invalid/") << 0
             << QByteArray("hub.invalid, or the proxy that the environment names, refuses the connection");
+#ifdef __linux__  // elsewhere there may be no such address
+        QTest::newRow("it is not asked") << QByteArray("http://127.0.0.2:1/") << 0
+                                         << QByteArray("127.0.0.2:1 refuses the connection");
+#endif
     }
     void saysWhatAProxyDoes()
     {
@@ -191,13 +196,46 @@ private Q_SLOTS:
             proxy.reset();
         for (const char* name : {"http_proxy", "https_proxy"})
             qputenv(name, address);
+        qputenv("no_proxy", "127.0.0.2");
         net::HttpClient client;
         const auto none = client.get_text({url.toStdString(), "test"}, 1000, {});
-        for (const char* name : {"http_proxy", "https_proxy"})
+        for (const char* name : {"http_proxy", "https_proxy", "no_proxy"})
             qunsetenv(name);
         QVERIFY(!none);
         QCOMPARE(none.error().kind, net::Failure::Kind::NoConnection);
         QCOMPARE(QByteArray::fromStdString(none.error().what), sentence);
+    }
+
+    void aServersOwn407IsNoProxys()
+    {
+        WebServer server([](const WebRequest&) { return WebAnswer{407, {}, {}}; });
+        const auto none = get(server.url("/"));
+        QVERIFY(!none);
+        QVERIFY2(none.error().what.find("proxy") == std::string::npos, none.error().what.c_str());
+    }
+
+    void someGoPastTheProxy_data()
+    {
+        QTest::addColumn<QByteArray>("list");
+        QTest::addColumn<QByteArray>("host");
+        QTest::addColumn<bool>("has");
+        const QByteArray hub("hub.example.org");
+        QTest::newRow("none") << QByteArray() << hub << false;
+        QTest::newRow("all") << QByteArray("*") << hub << true;
+        QTest::newRow("itself") << QByteArray("other.org,hub.example.org") << hub << true;
+        QTest::newRow("its domain") << QByteArray("example.org") << hub << true;
+        QTest::newRow("its domain with a dot") << QByteArray("other.org, .Example.ORG ,") << hub << true;
+        QTest::newRow("the end of a name") << QByteArray("ample.org") << hub << false;
+        QTest::newRow("a longer name") << QByteArray("my.hub.example.org") << hub << false;
+        QTest::newRow("dots and commas") << QByteArray(" ., ,,") << hub << false;
+        QTest::newRow("an address") << QByteArray("10.0.0.1,fe80::1") << QByteArray("[fe80::1]") << true;
+    }
+    void someGoPastTheProxy()
+    {
+        QFETCH(QByteArray, list);
+        QFETCH(QByteArray, host);
+        QFETCH(bool, has);
+        QCOMPARE(net::has_host(list.toStdString(), host.toStdString()), has);
     }
 
     void answersHaveAnEnd()

@@ -172,6 +172,39 @@ private Q_SLOTS:
         QCOMPARE(puller.here(request), std::optional(plan->model));
     }
 
+    /// Without a network nothing tells whether a file of the right name came from there.
+    void onlyItsOwnFileIsHere_data()
+    {
+        QTest::addColumn<QString>("typed");
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<bool>("here");
+        QTest::newRow("of the library") << "ollama.com/tiny:1b"
+                                        << "tiny-1b.gguf" << true;
+        QTest::newRow("or somebody's") << "ollama.com/me-tiny:1b"
+                                       << "me-tiny-1b.gguf" << false;
+        QTest::newRow("or the library's") << "ollama.com/me/tiny:1b"
+                                          << "me-tiny-1b.gguf" << false;
+        QTest::newRow("a link") << "https://b.example/model.gguf"
+                                << "model.gguf" << false;
+    }
+    void onlyItsOwnFileIsHere()
+    {
+        QFETCH(QString, typed);
+        QFETCH(QString, file);
+        QFETCH(bool, here);
+        const QTemporaryDir folder;
+        QFile there(folder.filePath(file));
+        QVERIFY(there.open(QFile::WriteOnly));
+        net::FetchSettings settings;
+        settings.models = folder.path().toStdString();
+        const net::Puller puller(m_client, settings);
+        const auto reference = net::read_reference(typed.toStdString());
+        QVERIFY(reference);
+        net::PullRequest request;
+        request.reference = *reference;
+        QCOMPARE(puller.here(request).has_value(), here);
+    }
+
     void companionsAreNoModels_data()
     {
         QTest::addColumn<QByteArray>("beside");

@@ -123,6 +123,8 @@ private Q_SLOTS:
         const QByteArray said = run(where + QStringList{"--api-key-file", key.fileName()} + what, 0);
         QVERIFY2(!said.trimmed().isEmpty() && !said.startsWith("exit code"), said.constData());
         QVERIFY(run(where + what, 1).contains("asks for a key"));
+        const QByteArray with_layers = run(where + QStringList{"-ngl", "99"} + what, 1);
+        QVERIFY2(with_layers.contains("asks for a key") && !with_layers.contains("does nothing"), with_layers);
         QVERIFY(run(where + QStringList{"--api-key-file", key.fileName(), "--remote-model", "other"} + what, 1)
                     .contains("has no model 'other'"));
         QVERIFY(run(QStringList{"run", "--remote", "not a server"} + what, 1).contains("no address"));
