@@ -27,7 +27,7 @@ FocusScope {
     // What a line takes with everything in it. It is known before anything is laid out: a height that changes then could
     // let the list make and drop a message for ever.
     readonly property real lineWidth: (message.versionCount > 1 ? Theme.px(140) : 0)
-        + (writer.text !== "" ? Math.min(writer.implicitWidth, Theme.px(180)) + Theme.px(14) : 0)
+        + (model.text !== "" ? Math.min(model.implicitWidth, Theme.px(180)) + Theme.px(14) : 0)
         + (ending.text !== "" ? ending.implicitWidth + Theme.px(12) : 0) + Theme.px(275)
     readonly property bool twoLines: lineWidth > message.columnWidth
 
@@ -49,7 +49,7 @@ FocusScope {
         RowLayout {
             Layout.fillWidth: root.twoLines && !root.mine
             Layout.preferredHeight: Theme.px(30)
-            visible: root.message.versionCount > 1 || writer.text !== "" || ending.text !== ""
+            visible: root.message.versionCount > 1 || model.text !== "" || ending.text !== ""
             spacing: 2
 
             VersionSwitch {
@@ -63,7 +63,7 @@ FocusScope {
                 onNextRequested: root.versionRequested(1)
             }
             Text {
-                id: writer
+                id: model
 
                 objectName: "answerModel"
                 Layout.leftMargin: Theme.px(6)
