@@ -471,6 +471,11 @@ private slots:
         }
         row(QByteArray::fromStdString(wide + "'d16':{'type':'integer'}},'$ref':'#/$defs/d0'}"),
             "the schema is too large");
+        // Texts that may be left out beside a number are counted like others, wherever the number stands.
+        const std::string texts = repeated("{'type':'string','pattern':'(?=a)'},", 30'000);
+        row(QByteArray::fromStdString("{'anyOf':[{'type':'number'}," + texts + "{'type':'null'}]}"),
+            "the schema is too large");
+        row(QByteArray::fromStdString("{'anyOf':[" + texts + "{'type':'number'}]}"), "the schema is too large");
         // What stands beside is copied for each choice, and what is referred to for each reference.
         std::string words = "{'anyOf':[" + repeated("{},", 10'000) + "{}]";
         for (int i = 0; i < 8'000; ++i)
