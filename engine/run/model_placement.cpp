@@ -542,8 +542,6 @@ bool ModelPlacement::follow_other_programs()
     const bool has_experts = on_device_->layout().has_experts();
     if (relieved_from_ > 0 && mark - lowest_mark_ > room_for_more(on_device_->layout(), wanted_, relieved_from_)) {
         relieved_at_ = lowest_mark_ = mark;
-        experts_.try_copies_again();
-        on_device_->try_rings_again();
         want_again(relieved_from_, Event::Cause::OtherProgram);
         if (wanted_ >= relieved_from_ && !has_experts)  // of these more may come back with more room
             relieved_from_ = 0;
@@ -551,10 +549,13 @@ bool ModelPlacement::follow_other_programs()
     return false;
 }
 
-/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before.
+/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before; and so is what
+/// else had no room.
 void ModelPlacement::want_again(int before, Event::Cause cause)
 {
     adaptation_.forget_change();
+    experts_.try_copies_again();
+    on_device_->try_rings_again();
     const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, std::max(wanted_, before));
     wanted_ = experts_.make(*on_device_, options_, planned);
     returning_ = cause;
