@@ -550,7 +550,7 @@ bool ModelPlacement::follow_other_programs()
 }
 
 /// Layers that left for a time are wanted again, as many as a plan has room for, up to those before; and so is what
-/// else had no room.
+/// else had no room. Layers that still find none wait for another program to end.
 void ModelPlacement::want_again(int before, Event::Cause cause)
 {
     adaptation_.forget_change();
@@ -558,6 +558,10 @@ void ModelPlacement::want_again(int before, Event::Cause cause)
     on_device_->try_rings_again();
     const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, std::max(wanted_, before));
     wanted_ = experts_.make(*on_device_, options_, planned);
+    if (wanted_ < before) {
+        relieved_from_ = std::max(relieved_from_, before);
+        lowest_mark_ = on_device_->vram().high_mark();
+    }
     returning_ = cause;
 }
 
