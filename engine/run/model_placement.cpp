@@ -367,6 +367,8 @@ bool ModelPlacement::advance()
             note(Event::Kind::Warning, Event::Cause::Split,
                  "only " + std::to_string(layers()) + " of the " + std::to_string(wanted_) +
                      " layers asked for find room on the device " + on_device_->id());
+            relieved_from_ = std::max(relieved_from_, wanted_);  // another program may have been faster
+            lowest_mark_ = on_device_->vram().high_mark();
             wanted_ = layers();
         }
         return true;

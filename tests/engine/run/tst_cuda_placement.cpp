@@ -175,6 +175,31 @@ private Q_SLOTS:
         QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
     }
 
+    /// Layers are on their way back when the next program takes the memory, of which nothing is known for a moment.
+    void layersWhoseReturnFailsComeBackLater()
+    {
+        Gpu gpu;
+        if (!gpu.emulated())
+            QSKIP("what other programs hold can be set on the emulated GPU only");
+        const auto model = load(on_cuda(request_for("llama")));
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const int layers = placement.layers();
+        const auto device = *placement.telemetry();
+        const std::int64_t budget = std::int64_t(double(device.used_bytes() - device.kv_ahead_bytes + 1000) / 0.95);
+        QVERIFY(layers_beside_program(gpu, placement, device.total_bytes - budget) < layers);
+
+        gpu.emulated()->hold_memory(0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(110));
+        QVERIFY(placement.telemetry()->watermark_bytes > device.total_bytes / 2);  // it is asked now
+        gpu.emulated()->hold_memory(std::size_t(device.total_bytes));
+        for (int i = 0; i < 10'000 && placement.advance(); ++i) {
+        }
+        QVERIFY(placement.layers() < layers);
+        QVERIFY(layers_beside_program(gpu, placement, device.total_bytes) < layers);
+        QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
+    }
+
     /// Experts that left for another program come back when it has ended, though no layer has left.
     void expertsThatLeftForAnotherProgramComeBack()
     {
