@@ -194,16 +194,20 @@ Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, con
     return bound;
 }
 
-/// What numbers are to be multiples of. Nothing: of no number.
-Result<std::optional<Bound>> number_step(const Schema& s)
+/// What numbers are to be multiples of. Nothing: of no number, or of one with too many digits, which need not be held
+/// to.
+Result<std::optional<Bound>> number_step(const Schema& s, SchemaRigour rigour)
 {
     if (!s.contains("multipleOf"))
         return std::optional<Bound>();
     Bound step{number_at(s, "multipleOf")};
-    if (!(step.value > 0) || !step.count_places())
-        return refuse_schema(
-            "the schema's 'multipleOf' must be a number above zero with at most 6 digits behind the point");
-    return std::optional(step);
+    const bool is_step = step.value > 0 && std::isfinite(step.value);
+    if (is_step && step.count_places())
+        return std::optional(step);
+    if (is_step && rigour == SchemaRigour::Lenient)
+        return std::optional<Bound>();
+    return refuse_schema(
+        "the schema's 'multipleOf' must be a number above zero with at most 6 digits behind the point");
 }
 
 /// The rule of the multiples in a range. Nothing: they are too many, and it need not be held to that they are some.
@@ -225,7 +229,7 @@ Result<std::string> gbnf_of_integer(const Schema& s, SchemaRigour rigour)
 {
     const auto least = integer_bound(s, "minimum", "exclusiveMinimum", 1);
     const auto most = integer_bound(s, "maximum", "exclusiveMaximum", -1);
-    const auto step = number_step(s);
+    const auto step = number_step(s, rigour);
     if (!least || !most)
         return tl::unexpected((least ? most : least).error());
     if (!step)
@@ -251,7 +255,7 @@ Result<std::string> gbnf_of_number(const Schema& s, SchemaRigour rigour)
 {
     const auto least = number_bound(s, "minimum", "exclusiveMinimum");
     const auto most = number_bound(s, "maximum", "exclusiveMaximum");
-    const auto step = number_step(s);
+    const auto step = number_step(s, rigour);
     for (const auto* one : {&least, &most, &step})
         if (!*one)
             return tl::unexpected(one->error());

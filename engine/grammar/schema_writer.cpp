@@ -48,16 +48,21 @@ bool asks_for_any_text(const Schema& names)
     return words == true || words == Schema::object() || words == Schema{{"type", "string"}};
 }
 
-/// Says whether a choice is a number once more, as a text: so pydantic writes what a decimal may be. Its pattern looks
-/// ahead, and an answer can as well be the number.
-bool is_number_as_text(const Schema& choice, const Schema& choices)
+bool has_type(const Schema& s, const char* type)
 {
-    const auto has_type = [](const Schema& s, const char* type) {
-        return s.is_object() && s.value("type", Schema()) == type;
-    };
-    return has_type(choice, "string") && choice.contains("pattern") &&
-           std::ranges::any_of(
-               choices, [&](const Schema& other) { return has_type(other, "number") || has_type(other, "integer"); });
+    return s.is_object() && s.value("type", Schema()) == type;
+}
+
+/// Says whether a choice may be a number once more, as a text: so pydantic writes what a decimal may be. Its pattern
+/// looks ahead, and an answer can as well be the number.
+bool may_be_number_as_text(const Schema& choice)
+{
+    return has_type(choice, "string") && choice.contains("pattern");
+}
+
+bool is_choice_of_number(const Schema& choice)
+{
+    return has_type(choice, "number") || has_type(choice, "integer");
 }
 
 bool is_too_large(const std::string& text)
@@ -82,7 +87,8 @@ Result<std::string> SchemaWriter::schema(const Schema& given, int depth)
 {
     if (depth > kMostSchemaDepth)
         return refuse_schema("the schema is nested too deeply");
-    if (++schemas_ > kMostSchemas || is_too_large(rules_) || !may_copy(given))
+    ++schemas_;
+    if (!may_copy(given) || is_used_up())
         return too_large();
     if (given == false)
         return refuse_schema("the schema asks for 'false', which no value is");
@@ -110,6 +116,12 @@ bool SchemaWriter::may_copy(const Schema& s)
 {
     work_ += work_of(s);
     return work_ <= kMostWork;
+}
+
+/// Says whether the schemas so far were too many, or too much: whatever comes then is refused.
+bool SchemaWriter::is_used_up() const
+{
+    return schemas_ > kMostSchemas || work_ > kMostWork || is_too_large(rules_);
 }
 
 /// Returns what lies in the same schema, as in "#/$defs/name".
@@ -208,10 +220,11 @@ Result<std::string> SchemaWriter::choices(const Schema& s, const std::string& wo
         return refuse_schema("the schema has an '" + word + "' that is no list of schemas");
     Schema beside = s;
     beside.erase(word);
+    const bool has_number = std::ranges::any_of(s[word], is_choice_of_number);
     std::string all;
     for (const Schema& choice : s[word]) {
         Text text = schema(beside.empty() ? choice : Schema{{"allOf", {beside, choice}}}, depth + 1);
-        if (!text && is_number_as_text(choice, s[word]))
+        if (!text && has_number && may_be_number_as_text(choice) && !is_used_up())
             continue;
         if (!text)
             return text;

@@ -30,6 +30,7 @@ private:
 
     Text schema(const Schema& given, int depth);
     bool may_copy(const Schema& s);
+    bool is_used_up() const;
     Result<const Schema*> referred(const std::string& pointer) const;
     Text reference(const std::string& pointer, int depth);
     Text expanded(const Schema& s, int depth);

@@ -25,8 +25,10 @@ void KvColumns::end_turn(std::span<const PageId> pages)
 {
     if (in_use_.empty() || pages.empty())
         return;
-    const auto own = std::ranges::mismatch(pages, in_use_).in1;  // branches share the first ones
-    last_is_over_ = last_is_over_ || own == pages.end();
+    const auto [own, rest] = std::ranges::mismatch(pages, in_use_);  // branches share the first ones
+    // What is in use behind all of these was cut off since, or is of a branch that goes on.
+    const auto cut_off = [this](PageId page) { return cache_.owners(page) == 0; };
+    last_is_over_ = last_is_over_ || (own == pages.end() && std::all_of(rest, in_use_.end(), cut_off));
     const std::uint64_t before = of(in_use_.front()).used_at - 1;
     std::for_each(own, pages.end(), [&](PageId page) {
         PageFacts& facts = facts_[std::size_t(page)];

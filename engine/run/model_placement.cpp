@@ -367,6 +367,8 @@ bool ModelPlacement::advance()
             note(Event::Kind::Warning, Event::Cause::Split,
                  "only " + std::to_string(layers()) + " of the " + std::to_string(wanted_) +
                      " layers asked for find room on the device " + on_device_->id());
+            relieved_from_ = std::max(relieved_from_, wanted_);  // another program may have been faster
+            lowest_mark_ = on_device_->vram().high_mark();
             wanted_ = layers();
         }
         return true;
@@ -542,8 +544,6 @@ bool ModelPlacement::follow_other_programs()
     const bool has_experts = on_device_->layout().has_experts();
     if (relieved_from_ > 0 && mark - lowest_mark_ > room_for_more(on_device_->layout(), wanted_, relieved_from_)) {
         relieved_at_ = lowest_mark_ = mark;
-        experts_.try_copies_again();
-        on_device_->try_rings_again();
         want_again(relieved_from_, Event::Cause::OtherProgram);
         if (wanted_ >= relieved_from_ && !has_experts)  // of these more may come back with more room
             relieved_from_ = 0;
@@ -551,12 +551,19 @@ bool ModelPlacement::follow_other_programs()
     return false;
 }
 
-/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before.
+/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before; and so is what
+/// else had no room. Layers that still find none wait for another program to end.
 void ModelPlacement::want_again(int before, Event::Cause cause)
 {
     adaptation_.forget_change();
+    experts_.try_copies_again();
+    on_device_->try_rings_again();
     const int planned = std::clamp(on_device_->planned_layers(options_), wanted_, std::max(wanted_, before));
     wanted_ = experts_.make(*on_device_, options_, planned);
+    if (wanted_ < before) {
+        relieved_from_ = std::max(relieved_from_, before);
+        lowest_mark_ = on_device_->vram().high_mark();
+    }
     returning_ = cause;
 }
 

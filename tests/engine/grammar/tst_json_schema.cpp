@@ -340,6 +340,9 @@ private slots:
         // As pydantic writes a set, and Home Assistant a choice of several.
         row("items that differ", "{'items':{'enum':['a','b']},'uniqueItems':true}", "['a','a']", "['c']");
         row("multiples without end", "{'type':'integer','multipleOf':7,'minimum':1}", "8", "0");
+        row("multiples of next to nothing", "{'type':'number','multipleOf':1e-8}", "0.00000001", "'0'");
+        row("integers of them", "{'type':'integer','multipleOf':1e-8,'minimum':1}", "8", "0");
+        row("multiples of what is far away", "{'type':'number','multipleOf':1e16}", "1e17", "'0'");
         row("names", "{'propertyNames':{'pattern':'^a'},'additionalProperties':{'type':'null'}}", "{'b':null}",
             "{'b':1}");
         row("how many members", "{'minProperties':1,'additionalProperties':{'type':'null'}}", "{}", "{'a':1}");
@@ -380,7 +383,8 @@ private slots:
     void whatCannotBeHeldToIsSaidAllTheSame()
     {
         for (const char* schema : {"{'pattern':'^(?!x)'}", "{'pattern':'^(?!x)','format':'iri'}", "{'not':{}}",
-                                   "{'type':'integer','minimum':0.5}"})
+                                   "{'type':'integer','minimum':0.5}", "{'multipleOf':0}", "{'multipleOf':-1e-8}",
+                                   "{'type':'number','multipleOf':'1'}"})
             QVERIFY(!engine::gbnf_of_json_schema(json(schema), engine::SchemaRigour::Lenient));
     }
 
@@ -471,6 +475,11 @@ private slots:
         }
         row(QByteArray::fromStdString(wide + "'d16':{'type':'integer'}},'$ref':'#/$defs/d0'}"),
             "the schema is too large");
+        // Texts that may be left out beside a number are counted like others, wherever the number stands.
+        const std::string texts = repeated("{'type':'string','pattern':'(?=a)'},", 30'000);
+        row(QByteArray::fromStdString("{'anyOf':[{'type':'number'}," + texts + "{'type':'null'}]}"),
+            "the schema is too large");
+        row(QByteArray::fromStdString("{'anyOf':[" + texts + "{'type':'number'}]}"), "the schema is too large");
         // What stands beside is copied for each choice, and what is referred to for each reference.
         std::string words = "{'anyOf':[" + repeated("{},", 10'000) + "{}]";
         for (int i = 0; i < 8'000; ++i)

@@ -505,6 +505,33 @@ private Q_SLOTS:
         QVERIFY(here.intact(over) && here.intact(goes_on));
     }
 
+    /// A conversation is over whose pages are the first ones of a branch that goes on.
+    void aBranchOfWhatIsOverStaysInUse()
+    {
+        Paged here(8);
+        KvSequence over, another;
+        QVERIFY(here.steps(over, 2));
+        KvSequence goes_on = here.cache.branch(over, over.length());
+        QVERIFY(here.steps(goes_on, 2));
+        here.pager.end_turn(over.pages);
+        QVERIFY(here.steps(another, 1));
+        QVERIFY(here.pager.others_in_use());
+        QVERIFY(here.intact(over) && here.intact(goes_on) && here.intact(another));
+    }
+
+    /// Its last tokens were taken back before, as those that were guessed wrong.
+    void aShortenedConversationIsOverAsAWhole()
+    {
+        Paged here(8);
+        KvSequence over, goes_on;
+        QVERIFY(here.steps(over, 3));
+        QCOMPARE(here.cache.truncate(over, 2 * kTokens), 2 * kTokens);
+        here.pager.end_turn(over.pages);
+        QVERIFY(here.steps(goes_on, 1));
+        QVERIFY(!here.pager.others_in_use());
+        QVERIFY(here.intact(over) && here.intact(goes_on));
+    }
+
     void aLayerThatComesTakesItsBlocksAlong()
     {
         Paged here(2);

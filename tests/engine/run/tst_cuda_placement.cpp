@@ -10,6 +10,7 @@
 
 #include <QtTest>
 
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -26,6 +27,16 @@ std::vector<int> tokens_of(const Reference& r)
     std::vector<int> tokens = r.tokens;
     tokens.insert(tokens.end(), r.greedy.begin(), r.greedy.end() - 1);
     return tokens;
+}
+
+/// Another program holds so many bytes of the emulated GPU, and all moves that is to move. Answers the layers there.
+int layers_beside_program(Gpu& gpu, ModelPlacement& placement, std::int64_t held_bytes)
+{
+    gpu.emulated()->hold_memory(std::size_t(held_bytes));
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
+    for (int i = 0; i < 10'000 && placement.advance(); ++i) {
+    }
+    return placement.layers();
 }
 
 }  // namespace
@@ -131,6 +142,62 @@ private Q_SLOTS:
         QCOMPARE(advance(std::size_t(room / 2)), layers - 1);
         QCOMPARE(advance(0), layers);
         model->cache().truncate(kv, 0);
+    }
+
+    /// Answers side by side find no memory, and give a layer up for it. When they end another program has the room: the
+    /// layer comes back when that one ends, too.
+    void aLayerThatLeftForOtherAnswersComesBackAfterAProgram()
+    {
+        Gpu gpu;
+        if (!gpu.emulated())
+            QSKIP("a real device does not fail at will");
+        const auto model = load(on_cuda(request_for("llama")));
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const int layers = placement.layers();
+        const std::vector<int> ids = some_tokens(*model);
+        std::array<KvSequence, 2> answers;
+        placement.begin_turn();
+        for (int i = 0; placement.layers() == layers && i < 16; ++i) {
+            KvSequence& kv = answers[std::size_t(i % 2)];
+            if (i >= 2)  // both are in use; what fails may be something dispensable
+                gpu.emulated()->fail_call(20 + i, cuda::Status::OutOfMemory);
+            QVERIFY(model->append(kv, std::span(ids).subspan(std::size_t(kv.length()), 40)));
+        }
+        QCOMPARE(placement.layers(), layers - 1);
+        const auto device = *placement.telemetry();
+        const std::int64_t held_bytes = device.total_bytes - device.weight_bytes;
+        for (int i = 0; i < 2; ++i)  // what leaves first makes the room smaller
+            QVERIFY(layers_beside_program(gpu, placement, held_bytes) < layers);
+        for (KvSequence& kv : answers)
+            model->cache().truncate(kv, 0);
+        QVERIFY(layers_beside_program(gpu, placement, held_bytes) < layers);
+        QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
+    }
+
+    /// Layers are on their way back when the next program takes the memory, of which nothing is known for a moment.
+    void layersWhoseReturnFailsComeBackLater()
+    {
+        Gpu gpu;
+        if (!gpu.emulated())
+            QSKIP("what other programs hold can be set on the emulated GPU only");
+        const auto model = load(on_cuda(request_for("llama")));
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const int layers = placement.layers();
+        const auto device = *placement.telemetry();
+        const std::int64_t budget = std::int64_t(double(device.used_bytes() - device.kv_ahead_bytes + 1000) / 0.95);
+        QVERIFY(layers_beside_program(gpu, placement, device.total_bytes - budget) < layers);
+
+        gpu.emulated()->hold_memory(0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(110));
+        QVERIFY(placement.telemetry()->watermark_bytes > device.total_bytes / 2);  // it is asked now
+        gpu.emulated()->hold_memory(std::size_t(device.total_bytes));
+        for (int i = 0; i < 10'000 && placement.advance(); ++i) {
+        }
+        QVERIFY(placement.layers() < layers);
+        QVERIFY(layers_beside_program(gpu, placement, device.total_bytes) < layers);
+        QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
     }
 
     /// Experts that left for another program come back when it has ended, though no layer has left.
