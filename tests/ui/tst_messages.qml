@@ -120,45 +120,6 @@ Item {
             tryVerify(() => !messagePart("leftOutMark", marked).visible);
         }
 
-        // The smallest window at the largest text: whatever can be pressed is in the window, and its words are whole.
-        function test_buttons_below_messages_are_in_a_small_window() {
-            Theme.scale = 2;
-            parent.width = 640;
-            makeWindow({ tokens: 30, context: 100, modelContext: 1000 });
-            openModel();
-            answered("one");
-            answered("two");
-            Bench.script({ tokens: 60 });
-            answered("three");
-            const notice = part("contextNotice");
-            tryCompare(notice, "visible", true);
-            const inside = button => {
-                const left = button.mapToItem(shell, 0, 0).x;
-                return left >= 0 && left + button.width <= shell.width && !button.contentItem.truncated
-                    && button.contentItem.contentWidth <= button.availableWidth && button.contentItem.contentHeight <= button.availableHeight;
-            };
-            for (const name of ["dropOldest", "raiseContext", "contextNew"]) {
-                const button = findChild(notice, name);
-                verify(button.visible, name);
-                tryVerify(() => inside(button), 5000, name);
-            }
-            const line = part("statusLine");
-            verify(line.mapToItem(shell, 0, line.height).y <= shell.height); // the notice scrolls: it leaves the others room
-            Bench.script({ text: "and the rest" });
-            findChild(notice, "dropOldest").forceActiveFocus(Qt.TabFocusReason);
-            keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.turn.busy && lastText().endsWith("and the rest"));
-            const marked = Bench.chat.messages.count - 2;
-            part("messageView").positionViewAtIndex(marked, ListView.Beginning);
-            tryVerify(() => message(marked) && messagePart("leftOutMark", marked).visible);
-            const back = messagePart("bringBack", marked);
-            tryVerify(() => back.mapToItem(shell, back.width, 0).x <= part("chatPage").mapToItem(shell, part("chatPage").width, 0).x - Theme.gap);
-            click(back);
-            tryVerify(() => !messagePart("leftOutMark", marked).visible);
-            Theme.scale = 1;
-            parent.width = 1024;
-        }
-
         function test_raise_the_context() {
             makeWindow({ tokens: 60, context: 40, modelContext: 100, loadMs: 100 });
             openModel();
