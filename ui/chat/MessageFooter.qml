@@ -24,111 +24,75 @@ FocusScope {
     readonly property bool showsActions: attended && visible
     property bool hasActions: false // from when they are first shown: their buttons take longer to make than most messages
 
-    // What a line takes with everything in it. It is known before anything is laid out: a height that changes then could
-    // let the list make and drop a message for ever.
-    readonly property real lineWidth: (message.versionCount > 1 ? Theme.px(140) : 0)
-        + (model.text !== "" ? Math.min(model.implicitWidth, Theme.px(180)) + Theme.px(14) : 0)
-        + (ending.text !== "" ? ending.implicitWidth + Theme.px(12) : 0) + Theme.px(275)
-    readonly property bool twoLines: lineWidth > message.columnWidth
-
-    implicitHeight: (twoLines ? 2 : 1) * Theme.px(30)
+    implicitHeight: Theme.px(30)
     onShowsActionsChanged: {
         if (showsActions)
             hasActions = true;
     }
 
-    GridLayout {
+    RowLayout {
         height: parent.height
         x: root.mine ? parent.width - width : -Theme.px(6)
         width: root.mine ? implicitWidth : parent.width + Theme.px(6)
-        columns: root.twoLines ? 1 : 2
-        columnSpacing: 2
-        rowSpacing: 0
+        spacing: 2
         layoutDirection: root.mine ? Qt.RightToLeft : Qt.LeftToRight // the versions stay where they are when actions appear
 
-        RowLayout {
-            Layout.fillWidth: root.twoLines && !root.mine
-            Layout.preferredHeight: Theme.px(30)
-            visible: root.message.versionCount > 1 || model.text !== "" || ending.text !== ""
-            spacing: 2
+        VersionSwitch {
+            objectName: "versionSwitch"
+            visible: root.message.versionCount > 1
+            version: root.message.version
+            versions: root.message.versionCount
+            comparable: !root.mine
+            onCompareRequested: root.chat.comparison.show(root.message.messageId)
+            onPreviousRequested: root.versionRequested(-1)
+            onNextRequested: root.versionRequested(1)
+        }
+        Text {
+            objectName: "answerModel"
+            Layout.leftMargin: Theme.px(6)
+            Layout.rightMargin: Theme.gapTiny
+            Layout.maximumWidth: Math.min(implicitWidth, Theme.px(180))
+            visible: !root.mine && text !== ""
+            text: root.message.modelName
+            textFormat: Text.PlainText
+            elide: Text.ElideMiddle
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
 
-            VersionSwitch {
-                objectName: "versionSwitch"
-                visible: root.message.versionCount > 1
-                version: root.message.version
-                versions: root.message.versionCount
-                comparable: !root.mine
-                onCompareRequested: root.chat.comparison.show(root.message.messageId)
-                onPreviousRequested: root.versionRequested(-1)
-                onNextRequested: root.versionRequested(1)
-            }
-            Text {
-                id: model
-
-                objectName: "answerModel"
-                Layout.leftMargin: Theme.px(6)
-                Layout.rightMargin: Theme.gapTiny
-                Layout.fillWidth: root.twoLines
-                Layout.maximumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(180))
-                visible: text !== ""
-                text: root.mine ? "" : root.message.modelName
-                textFormat: Text.PlainText
-                elide: Text.ElideMiddle
-                font.pixelSize: Theme.sizeSmall
-                color: Theme.textMuted
-
-                Accessible.role: Accessible.StaticText
-                Accessible.name: qsTr("Answered by %1").arg(text)
-            }
-            AnswerEnding {
-                id: ending
-
-                Layout.fillWidth: root.twoLines
-                Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(120)) // before the model's name
-                Layout.maximumWidth: Math.ceil(implicitWidth)
-                Layout.leftMargin: Theme.gapSmall
-                elide: Text.ElideRight
-                status: root.message.status
-            }
-            Item {
-                Layout.fillWidth: true
-                visible: root.twoLines
+            Accessible.role: Accessible.StaticText
+            Accessible.name: qsTr("Answered by %1").arg(text)
+        }
+        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // qmllint disable unqualified
+        Loader {
+            visible: root.attended
+            active: root.hasActions
+            sourceComponent: MessageActions {
+                chat: root.chat
+                message: root.message
+                mine: root.mine
+                last: root.last
+                said: root.said
+                raw: root.raw
+                onEditRequested: root.editRequested()
+                onRawToggled: root.rawToggled()
             }
         }
-        RowLayout {
-            Layout.fillWidth: !root.mine
-            Layout.preferredHeight: Theme.px(30)
-            spacing: 2
-
-            // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
-            // qmllint disable unqualified
-            Loader {
-                visible: root.attended
-                active: root.hasActions
-                sourceComponent: MessageActions {
-                    chat: root.chat
-                    message: root.message
-                    mine: root.mine
-                    last: root.last
-                    said: root.said
-                    raw: root.raw
-                    onEditRequested: root.editRequested()
-                    onRawToggled: root.rawToggled()
-                }
-            }
-            // qmllint enable unqualified
-            MessageNumbers {
-                objectName: "answerNumbers"
-                Layout.fillWidth: true
-                Layout.maximumWidth: implicitWidth
-                Layout.leftMargin: Theme.gapSmall
-                visible: !root.mine && root.attended && text !== ""
-                message: root.message
-            }
-            Item {
-                Layout.fillWidth: true
-                visible: !root.mine
-            }
+        // qmllint enable unqualified
+        AnswerEnding {
+            Layout.leftMargin: Theme.gapSmall
+            status: root.message.status
+        }
+        MessageNumbers {
+            objectName: "answerNumbers"
+            Layout.fillWidth: true
+            Layout.maximumWidth: implicitWidth
+            Layout.leftMargin: Theme.gapSmall
+            visible: !root.mine && root.attended && text !== ""
+            message: root.message
+        }
+        Item {
+            Layout.fillWidth: true
         }
     }
 }
