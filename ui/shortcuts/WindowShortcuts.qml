@@ -21,7 +21,7 @@ Instantiator {
 
         context: inAllWindows ? Qt.ApplicationShortcut : Qt.WindowShortcut
         // What is done once is not done over and over while its key is held.
-        autoRepeat: ["previousVersion", "nextVersion", "larger", "smaller"].includes(action)
+        autoRepeat: action === "previousVersion" || action === "nextVersion" || action === "larger" || action === "smaller"
         enabled: ofWindow && root.active && (action !== "escape" || root.escapes)
         onActivated: root.triggered(action)
     }
