@@ -43,7 +43,8 @@ Item {
                     const chip = part("question" + i);
                     lines.set(chip.y, (lines.get(chip.y) || []).concat([chip]));
                 }
-                return lines.size > 1 && chips.height > 0;
+                const first = part("question0"); // nothing lies left of the chips once all have their places
+                return lines.size > 1 && chips.height > 0 && first.x >= 0;
             });
             let bottom = 0;
             for (const line of lines.values()) {

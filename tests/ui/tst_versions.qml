@@ -3,7 +3,6 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
-import Spillway.Ui.Theme
 
 Item {
     id: root
@@ -45,30 +44,6 @@ Item {
             messagePart("nextVersion").forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Space);
             tryVerify(() => lastText() === "second");
-        }
-
-        // The smallest window at the largest text: the actions have a line of their own, and none of them leaves the window.
-        function test_actions_are_in_a_small_window_data() {
-            return [{ tag: "usual text", width: 1024, scale: 1, lines: 1 }, { tag: "large text", width: 640, scale: 2, lines: 2 }];
-        }
-        function test_actions_are_in_a_small_window(data) {
-            Theme.scale = data.scale;
-            parent.width = data.width;
-            makeWindow({ text: "first" });
-            openModel();
-            answered("hello");
-            keyClick(Qt.Key_R, Qt.ControlModifier);
-            tryVerify(() => !Bench.chat.turn.busy && messagePart("versionText") && messagePart("versionText").text === "2/2");
-            tryVerify(() => footer() && footer().visible && messagePart("rawButton"));
-            compare(footer().height, data.lines * Theme.px(30));
-            const place = name => messagePart(name).mapToItem(footer(), 0, 0);
-            for (const name of ["compareButton", "copyButton", "retryButton", "editButton", "branchButton", "rawButton"]) {
-                const button = messagePart(name);
-                tryVerify(() => button.visible && button.mapToItem(shell, button.width, 0).x <= shell.width, 5000, name);
-            }
-            compare(place("rawButton").y > place("compareButton").y, data.lines === 2);
-            Theme.scale = 1;
-            parent.width = 1024;
         }
 
         function test_versions_by_keyboard() {
