@@ -4,11 +4,15 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 TestCase {
     id: root
 
     property Item shell
+    property size usual // of the window
+
+    Component.onCompleted: usual = Qt.size(parent.width, parent.height)
 
     // Qt's own look again every 50 ms only, though most of what they wait for takes less: that was half the time of these
     // tests. The first line of the stack that is not of this file says who waits.
@@ -142,6 +146,10 @@ TestCase {
         shell = null;
         wait(0); // until it is gone
         Bench.clear();
+        // What a test that failed has left.
+        Theme.scale = 1;
+        parent.width = usual.width;
+        parent.height = usual.height;
     }
 
     Component {
