@@ -1,13 +1,14 @@
 // Products of packed weights with many tokens' activations on tensor cores. A thread block takes 64 weight rows and 128
 // tokens, 64 weights of each row at a time, which are unpacked to bytes in shared memory once for all tokens. While
 // tensor cores multiply one step's bytes, the next step's are on their way. Within a group the products are summed
-// exactly, as integers; scales and offsets follow group by group, in the order of the groups.
+// exactly, as integers; scales follow group by group, in the order of the groups. What has an offset is multiplied
+// first.
 #include "kernels/cpu/q8_layout.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/matmul_offsets.cuh"
+#include "kernels/cuda/matmul_tiles.cuh"
 #include "kernels/cuda/matmul_work.cuh"
-#include "kernels/cuda/pieces.cuh"
-#include "kernels/packed_types.h"
 
 using namespace kernels::cuda;
 
@@ -16,66 +17,44 @@ namespace {
 constexpr int kStep = 64;            // weights of a row in shared memory
 constexpr int kGroups = kStep / 32;  // groups of 32 in a step
 constexpr int kPieces = kStep / 16;  // what threads and banks of shared memory take at once
-/// Types with a scale for each 16 weights, not 32.
-template <class Block>
-constexpr bool kScaleOf16 = false;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockQ2_K> = true;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockQ3_K> = true;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockQ6_K> = true;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockIQ2_XS> = true;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockIQ2_S> = true;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockIQ1_M> = true;
-template <>
-inline constexpr bool kScaleOf16<kernels::BlockNVFP4> = true;
 
+static_assert(kMatmulThreads == kMatmulRows * kPieces);
+
+/// Holds the scales of a row's group of weights, and of the first what scaled_float_of_bits wants of it.
 template <class Block>
-constexpr int kScalesOf = kScaleOf16<Block> ? 2 : 1;  // of a group
-/// The scales and offsets of a row's group of weights: scales first, then offsets.
+struct RowScales {
+    float first, no_integer, second, unused;
+};
 template <class Block>
-constexpr int kScales = kScalesOf<Block>*(kHasOffset<Block> ? 2 : 1);
-/// The numbers of a token's group: a scale, then sums of what has an offset together; in all 1, 2 or 4.
-template <class Block>
-constexpr int kTokenScales = !kHasOffset<Block>  ? 1
-                             : kScaleOf16<Block> ? 4
-                                                 : 2;
+requires(!kScaleOf16<Block>) struct RowScales<Block> {
+    float first, no_integer;
+};
 
 /// Holds what is multiplied in a step. Rows of 64 bytes lie without gaps; address_in says how.
 template <class Block>
 struct RowStage {
     std::byte weights[kMatmulRows * kStep];
-    __align__(16) float scales[kGroups][kMatmulRows][kScales<Block>];
+    __align__(16) RowScales<Block> scales[kGroups][kMatmulRows];
 };
-template <class Block>
 struct TokenStage {
     std::byte x[kMatmulTokens * kStep];
-    __align__(16) float scales[kGroups][kMatmulTokens][kTokenScales<Block>];
+    __align__(16) float scales[kGroups][kMatmulTokens];
 };
 
+template <class Block>
+struct Stages {
+    RowStage<Block> rows[2];
+    TokenStage tokens[2];
+};
 template <class Block>
 struct Shared {
-    RowStage<Block> rows[2];
-    TokenStage<Block> tokens[2];
-    int out_row[kMatmulTokens];  // of each token; -1: there is no such token
+    union {
+        Stages<Block> stages;
+        OffsetStage offsets;
+    };
     __align__(16) int start[4];  // kIntegerBits
+    int out_row[kMatmulTokens];  // of each token; -1: there is no such token
 };
-
-/// What a warp multiplies: so many tiles of 16 rows, and pairs of tiles of 8 tokens. The wider it is, the fewer bytes
-/// come from shared memory for each product; types with scales of 16 have no registers for two tiles of rows.
-template <class Block>
-constexpr int kRowTiles = kScaleOf16<Block> ? 1 : 2;
-template <class Block>
-constexpr int kRowWarps = kMatmulRows / (16 * kRowTiles<Block>);
-template <class Block>
-constexpr int kTokenWarps = kMatmulThreads / kWarp / kRowWarps<Block>;
-template <class Block>
-constexpr int kPairs = kMatmulTokens / (16 * kTokenWarps<Block>);
-static_assert(kMatmulThreads == kMatmulRows * kPieces);
 
 /// 16 bytes of a row of a stage. Eight rows' are in different banks.
 template <class Bytes>
@@ -95,40 +74,27 @@ template <class Block>
 class Activations
 {
 public:
-    __device__ Activations(const MatmulArguments& a, const MatmulWork& work)
+    __device__ Activations(const MatmulArguments& a, const MatmulWork& work, const std::byte* x)
         : at_(a.n)
         , tokens_(work.tokens)
     {
-        const auto row_of = [&](int token) {
-            return a.x + work.x + std::size_t(max(rows_of(a, work, token).x, 0)) * a.x_stride;
-        };
+        const auto row_of = [&](int token) { return x + std::size_t(max(rows_of(a, work, token).x, 0)) * a.x_stride; };
         for (int i = 0; i < kTokens; ++i)
             values_[i] = row_of(token(i)) + 16 * piece();
         scales_ = row_of(scaled_token()) + at_.scale + 4 * own_group();
     }
 
-    /// A step's, `apart` bytes from the activations themselves. What lies beyond the row becomes zero; tokens that
-    /// there are not keep what was there.
-    __device__ void copy(TokenStage<Block>& to, unsigned step, std::ptrdiff_t apart) const
+    /// Copies a step's. What lies beyond the row becomes zero; tokens that there are not keep what was there.
+    __device__ void copy(TokenStage& to, unsigned step) const
     {
         const int left = int(at_.scale) / 32 - int(step) * kGroups;  // groups
 #pragma unroll
         for (int i = 0; i < kTokens; ++i)
-            copy_async_if<16>(token(i) < tokens_, address_in(to.x, token(i), piece()),
-                              values_[i] + (apart + step * kStep), !kHasTail<Block> || left > piece() / 2);
+            copy_async_if<16>(token(i) < tokens_, address_in(to.x, token(i), piece()), values_[i] + step * kStep,
+                              !kHasTail<Block> || left > piece() / 2);
         const bool wanted = scaled_token() < tokens_;
         const bool there = !kHasTail<Block> || left > own_group();
-        float* scales = to.scales[own_group()][scaled_token()];
-        const std::byte* from = scales_ + (apart + step * (4 * kGroups));
-        copy_async_if<4>(wanted, scales, from, there);
-        if constexpr (kScaleOf16<Block> && kHasOffset<Block>) {
-            const unsigned group = step * kGroups + unsigned(own_group());
-            const std::byte* sums = from + (at_.sum16 - at_.scale) + 4 * group;  // two for each scale
-            copy_async_if<4>(wanted, scales + 1, sums, there);
-            copy_async_if<4>(wanted, scales + 2, sums + 4, there);
-        } else if constexpr (kHasOffset<Block>) {
-            copy_async_if<4>(wanted, scales + 1, from + (at_.sum32 - at_.scale), there);
-        }
+        copy_async_if<4>(wanted, &to.scales[own_group()][scaled_token()], scales_ + step * (4 * kGroups), there);
     }
 
 private:
@@ -182,13 +148,11 @@ public:
         if (inside())
             p = Pieces<Block>::unpack(read_, block(), sub(), piece() % 2);
         *reinterpret_cast<uint4*>(address_in(to.weights, row(), piece())) = make_uint4(p.q[0], p.q[1], p.q[2], p.q[3]);
-        float* scales = to.scales[piece() / 2][row()];
-        if (!kScaleOf16<Block> && piece() % 2 != 0)
-            return;
-        const int place = kScaleOf16<Block> ? piece() % 2 : 0;
-        scales[place] = p.scale;
-        if (kHasOffset<Block>)
-            scales[kScalesOf<Block> + place] = p.offset;
+        RowScales<Block>& scales = to.scales[piece() / 2][row()];
+        if (piece() % 2 == 0)
+            reinterpret_cast<float2&>(scales) = make_float2(p.scale, p.scale * -kIntegerOne);
+        else if constexpr (kScaleOf16<Block>)
+            scales.second = p.scale;
     }
 
 private:
@@ -206,49 +170,23 @@ private:
 
 // ---- products ----
 
-// Neighbouring floats in as few loads as there may be.
-template <int count>
-__device__ inline void take_neighbours(float (&to)[count], const float* from)
+template <class Block>
+__device__ inline RowScales<Block> taken_at_once(const RowScales<Block>& from)
 {
-    static_assert(count == 1 || count == 2 || count % 4 == 0);
-    if constexpr (count == 1) {
-        to[0] = *from;
-    } else if constexpr (count == 2) {
-        const float2 v = *reinterpret_cast<const float2*>(from);
-        to[0] = v.x;
-        to[1] = v.y;
-    } else {
-#pragma unroll
-        for (int i = 0; i < count; i += 4) {
-            const float4 v = *reinterpret_cast<const float4*>(from + i);
-            to[i] = v.x;
-            to[i + 1] = v.y;
-            to[i + 2] = v.z;
-            to[i + 3] = v.w;
-        }
-    }
+    using Words = std::conditional_t<kScaleOf16<Block>, float4, float2>;
+    const Words words = reinterpret_cast<const Words&>(from);
+    if constexpr (kScaleOf16<Block>)
+        return {words.x, words.y, words.z, words.w};
+    else
+        return {words.x, words.y};
 }
 
-/// A lane's scales of one of its rows in a group, and what scaled_float_of_bits wants of the first.
-template <class Block>
-struct RowScales {
-    float of[kScales<Block>];
-    float no_integer;
-
-    __device__ void take(const float* from)
-    {
-        take_neighbours(of, from);
-        no_integer = of[0] * -kIntegerOne;
-    }
-};
-
 // Adds the products of a group of 16 rows and 8 tokens. w, x: as multiply_bytes takes them; rows: the lane's two;
-// token_scales: of its two tokens, one after the other
+// token_scales: of its two tokens
 template <class Block>
 __device__ inline void add_group(const std::uint32_t (&w)[4], std::uint32_t x0, std::uint32_t x1,
-                                 const RowScales<Block>& row0, const RowScales<Block>& row1,
-                                 const float (&token_scales)[2 * kTokenScales<Block>], const int (&start)[4],
-                                 float (&sums)[4])
+                                 const RowScales<Block>& row0, const RowScales<Block>& row1, const float2& token_scales,
+                                 const int (&start)[4], float (&sums)[4])
 {
     int products[2][4];
     if constexpr (kScaleOf16<Block>) {
@@ -260,49 +198,80 @@ __device__ inline void add_group(const std::uint32_t (&w)[4], std::uint32_t x0, 
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         const RowScales<Block>& row = i < 2 ? row0 : row1;
-        const float* token = token_scales + i % 2 * kTokenScales<Block>;
-        float weighted = scaled_float_of_bits(products[0][i], row.of[0], row.no_integer);
+        float weighted = scaled_float_of_bits(products[0][i], row.first, row.no_integer);
         if constexpr (kScaleOf16<Block>)
-            weighted += row.of[1] * float_of_bits(products[1][i]);
-        sums[i] += weighted * token[0];
-        if constexpr (kHasOffset<Block>)
-#pragma unroll
-            for (int part = 0; part < kScalesOf<Block>; ++part)
-                sums[i] += row.of[kScalesOf<Block> + part] * token[1 + part];
+            weighted += row.second * float_of_bits(products[1][i]);
+        sums[i] += weighted * (i % 2 ? token_scales.y : token_scales.x);
     }
 }
 
-// A step's products. row, pair: the warp's first row, and pair of tiles of 8 tokens; live: tokens that there are
+// A step's products.
 template <class Block>
-__device__ inline void multiply(const RowStage<Block>& rows, const TokenStage<Block>& tokens, int row, int pair,
-                                int live, const int (&start)[4], float (&sums)[kPairs<Block>][2][kRowTiles<Block>][4])
+__device__ inline void multiply(const RowStage<Block>& rows, const TokenStage& tokens, const WarpTiles<Block>& tiles,
+                                const int (&start)[4], TileSums<Block>& sums)
 {
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
         std::uint32_t w[kRowTiles<Block>][4];
 #pragma unroll
         for (int i = 0; i < kRowTiles<Block>; ++i)
-            load_matrices(w[i], address_in(rows.weights, row + 16 * i + lane() % 16, 2 * g + lane() / 16));
+            load_matrices(w[i], address_in(rows.weights, tiles.row + 16 * i + lane() % 16, 2 * g + lane() / 16));
         RowScales<Block> scales[2 * kRowTiles<Block>];
 #pragma unroll
         for (int i = 0; i < 2 * kRowTiles<Block>; ++i)
-            scales[i].take(rows.scales[g][row + 8 * i + lane() / 4]);
+            scales[i] = taken_at_once(rows.scales[g][tiles.row + 8 * i + lane() / 4]);
 #pragma unroll
         for (int p = 0; p < kPairs<Block>; ++p) {
-            const int first = 16 * (pair + kTokenWarps<Block> * p);
-            if (first >= live)
+            const int first = tiles.token(p);
+            if (first >= tiles.live)
                 break;  // the whole warp
             std::uint32_t x[4];
             load_matrices(x, address_in(tokens.x, first + lane() / 16 * 8 + lane() % 8, 2 * g + lane() / 8 % 2));
 #pragma unroll
             for (int t = 0; t < 2; ++t) {
-                float token_scales[2 * kTokenScales<Block>];
-                take_neighbours(token_scales, tokens.scales[g][first + 8 * t + lane() % 4 * 2]);
+                const float2 token_scales =
+                    *reinterpret_cast<const float2*>(&tokens.scales[g][first + 8 * t + lane() % 4 * 2]);
 #pragma unroll
                 for (int i = 0; i < kRowTiles<Block>; ++i)
                     add_group<Block>(w[i], x[2 * t], x[2 * t + 1], scales[2 * i], scales[2 * i + 1], token_scales,
                                      start, sums[p][t][i]);
             }
+        }
+    }
+}
+
+// The products of all weights of the thread block's rows. x: the activations of its tokens' first row
+template <class Block>
+__device__ inline void multiply_all(const MatmulArguments& a, const MatmulWork& work, const std::byte* x, int first_row,
+                                    Shared<Block>& shared, const WarpTiles<Block>& tiles, TileSums<Block>& sums)
+{
+    Stages<Block>& stages = shared.stages;
+    const Activations<Block> activations(a, work, x);
+    Weights<Block> weights(a, work, first_row);
+    const unsigned steps = unsigned(a.n / 32 + kGroups - 1) / kGroups;
+    activations.copy(stages.tokens[0], 0);
+    commit_copies();
+    weights.read(0);
+    weights.unpack(stages.rows[0]);
+    __syncthreads();
+    int start[4];
+    read_unknown(start, shared.start);
+    for (unsigned first = 0; first < steps; first += 2) {
+#pragma unroll
+        for (unsigned stage = 0; stage < 2; ++stage) {
+            const unsigned next = first + stage + 1;
+            if (next > steps)
+                break;
+            wait_for_copies<0>();
+            __syncthreads();  // this step is here, and the one before has been used
+            if (next < steps) {
+                activations.copy(stages.tokens[1 - stage], next);
+                commit_copies();
+                weights.read(next * kGroups);
+            }
+            multiply<Block>(stages.rows[stage], stages.tokens[stage], tiles, start, sums);
+            if (next < steps)
+                weights.unpack(stages.rows[1 - stage]);
         }
     }
 }
@@ -313,9 +282,9 @@ __device__ inline void multiply(const RowStage<Block>& rows, const TokenStage<Bl
 template <class Block>
 __device__ void matmul(const MatmulArguments& a)
 {
-    static_assert(sizeof(Shared<Block>) <= matmul_shared_bytes(kTokenScales<Block> > 2));
+    static_assert(sizeof(Shared<Block>) <= kMatmulSharedBytes);
     Shared<Block>& shared = *reinterpret_cast<Shared<Block>*>(dynamic_shared());
-    const MatmulWork work = work_of(a);
+    MatmulWork work = work_of(a);
     if (work.tokens <= 0)
         return;  // the whole block
     if (const int token = int(threadIdx.x); token < kMatmulTokens)
@@ -323,54 +292,32 @@ __device__ void matmul(const MatmulArguments& a)
     if (threadIdx.x < 4)
         shared.start[threadIdx.x] = kIntegerBits;
 
-    const int first_row = int(blockIdx.y) * kMatmulRows;
-    const int row = warp() % kRowWarps<Block> * 16 * kRowTiles<Block>;
-    // Warps take pairs in turns, so that more of them have work where tokens are few.
-    const int pair = of_first_lane(warp() / kRowWarps<Block>);
-    const int live = of_first_lane(work.tokens);
-    Activations<Block> activations(a, work);
-    Weights<Block> weights(a, work, first_row);
-
-    // What rounding lost is multiplied by the same weights: every second part then, after the activations of its step.
-    const unsigned parts_bits = a.residual ? 1 : 0;
-    const unsigned parts = (unsigned(a.n / 32 + kGroups - 1) / kGroups) << parts_bits;
-    float sums[kPairs<Block>][2][kRowTiles<Block>][4] = {};
-    activations.copy(shared.tokens[0], 0, 0);
-    commit_copies();
-    weights.read(0);
-    weights.unpack(shared.rows[0]);
-    __syncthreads();
-    int start[4];
-    read_unknown(start, shared.start);
-    for (unsigned part = 0; part < parts; ++part) {
-        const unsigned next = part + 1;
-        const unsigned next_step = next >> parts_bits;
-        const bool other_weights = next < parts && (next & parts_bits) == 0;
-        wait_for_copies<0>();
-        __syncthreads();  // this part is here, and the one before has been used
-        if (next < parts) {
-            activations.copy(shared.tokens[next % 2], next_step, next & parts_bits ? a.residual - a.x : 0);
-            commit_copies();
-        }
-        if (other_weights)
-            weights.read(next_step * kGroups);
-        multiply<Block>(shared.rows[(part >> parts_bits) % 2], shared.tokens[part % 2], row, pair, live, start, sums);
-        if (other_weights)
-            weights.unpack(shared.rows[next_step % 2]);
+    const WarpTiles<Block> tiles(work.tokens);
+    TileSums<Block> sums = {};
+    for (int lost = 0; lost < (a.residual ? 2 : 1); ++lost) {
+        work = work_of(a, computed_anew(int(blockIdx.z)));
+        const std::byte* x = (lost ? a.residual : a.x) + work.x;
+        const int first_row = computed_anew(int(blockIdx.y)) * kMatmulRows;
+        __syncthreads();  // shared memory has been used
+        if constexpr (kHasOffset<Block>)
+            add_offsets<Block>(a, work, x, first_row, shared.offsets, tiles, sums);
+        multiply_all<Block>(a, work, x, first_row, shared, tiles, sums);
     }
 
+    work = work_of(a, computed_anew(int(blockIdx.z)));
+    const int first_row = computed_anew(int(blockIdx.y)) * kMatmulRows;
 #pragma unroll
     for (int i = 0; i < 4 * kPairs<Block>; ++i) {
         const int p = i / 4;
         const int t = i / 2 % 2;
         const int odd = i % 2;
-        const int out_row = shared.out_row[16 * (pair + kTokenWarps<Block> * p) + 8 * t + lane() % 4 * 2 + odd];
+        const int out_row = shared.out_row[tiles.token(p) + 8 * t + lane() % 4 * 2 + odd];
         if (out_row < 0)
             continue;
         float* out = a.out + work.out + std::size_t(out_row) * std::size_t(a.out_stride);
 #pragma unroll
         for (int eight = 0; eight < 2 * kRowTiles<Block>; ++eight) {
-            const int r = first_row + row + 8 * eight + lane() / 4;
+            const int r = first_row + tiles.row + 8 * eight + lane() / 4;
             if (r >= a.rows)
                 continue;
             const float sum = sums[p][t][eight / 2][eight % 2 * 2 + odd] * work.scale;

@@ -5,58 +5,25 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/matmul_work.cuh"
-#include "kernels/cuda/power_of_two.cuh"
+#include "kernels/cuda/split_floats.cuh"
 
 using namespace kernels::cuda;
 
 namespace {
 
-constexpr int kStep = 32;
-constexpr int kPitch = kStep + 8;  // halves from row to row: eight rows' words lie in different banks
-constexpr int kTokenTiles = 8;     // of 8 tokens, that a warp takes beside its 16 rows
+constexpr int kStep = kSharedScale;
+constexpr int kTokenTiles = 8;  // of 8 tokens, that a warp takes beside its 16 rows
 constexpr int kRowWarps = kMatmulRows / 16;
 constexpr int kTokenWarps = kMatmulThreads / kWarp / kRowWarps;
 static_assert(kMatmulTokens == 8 * kTokenTiles * kTokenWarps);
 constexpr float kLostScale = 2048.0f;  // 2^11: what was lost is as large as the half it was lost from, or smaller
 
-struct Halves {
-    std::uint32_t kept[4], lost[4];  // eight of each
-};
-
 struct alignas(16) Shared {  // eight halves are written at once
-    std::uint16_t weights[kMatmulRows * kPitch], weights_lost[kMatmulRows * kPitch];
-    std::uint16_t x[kMatmulTokens * kPitch], x_lost[kMatmulTokens * kPitch];
+    std::uint16_t weights[kMatmulRows * kHalvesPitch], weights_lost[kMatmulRows * kHalvesPitch];
+    std::uint16_t x[kMatmulTokens * kHalvesPitch], x_lost[kMatmulTokens * kHalvesPitch];
     float weights_scale[kMatmulRows], x_scale[kMatmulTokens];  // of the 32 values
     int x_row[kMatmulTokens], out_row[kMatmulTokens];          // of each token; -1: there is no such token
 };
-
-__device__ inline Halves halves_of(const float (&values)[8], float scale)
-{
-    Halves h;
-    for (int i = 0; i < 4; ++i) {
-        const float a = values[2 * i] * scale;
-        const float b = values[2 * i + 1] * scale;
-        h.kept[i] = two_halves(a, b);
-        h.lost[i] = two_halves((a - half_to_float(std::uint16_t(h.kept[i]))) * kLostScale,
-                               (b - half_to_float(std::uint16_t(h.kept[i] >> 16))) * kLostScale);
-    }
-    return h;
-}
-
-__device__ inline void put(std::uint16_t* rows, int row, int part, const std::uint32_t (&eight)[4])
-{
-    *reinterpret_cast<uint4*>(rows + row * kPitch + 8 * part) = make_uint4(eight[0], eight[1], eight[2], eight[3]);
-}
-
-// The largest magnitude of the four lanes that share a row.
-__device__ inline float largest_of_row(const float (&values)[8])
-{
-    float largest = 0.0f;
-    for (const float v : values)
-        largest = fmaxf(largest, fabsf(v));
-    largest = fmaxf(largest, __shfl_xor_sync(kWholeWarp, largest, 1));
-    return fmaxf(largest, __shfl_xor_sync(kWholeWarp, largest, 2));
-}
 
 __device__ inline void take_floats(const float* from, float (&values)[8])
 {
@@ -89,26 +56,20 @@ struct SixteenBits {
     }
 };
 
-/// A thread's share of a row: a quarter of a step.
-__device__ inline int part_of_step()
-{
-    return int(threadIdx.x) % 4;
-}
-
 // row: of the weights that this thread brings
 template <class Weights>
 __device__ void load_weights(const MatmulArguments& a, const std::byte* row, int first, Shared& shared)
 {
     static_assert(kMatmulThreads == 4 * kMatmulRows);
-    const int part = part_of_step();
+    const int part = quarter_of_row();
     float values[8] = {};
     if (first + 8 * part < a.n)
         Weights::take(row, first + 8 * part, values);
     const float scale = scale_to_halves(largest_of_row(values));
-    const Halves h = halves_of(values, scale);
-    put(shared.weights, int(threadIdx.x) / 4, part, h.kept);
+    const SplitFloats h = split(values, scale, kLostScale);
+    put_eight(shared.weights, int(threadIdx.x) / 4, part, h.kept);
     if (Weights::kLoses)
-        put(shared.weights_lost, int(threadIdx.x) / 4, part, h.lost);
+        put_eight(shared.weights_lost, int(threadIdx.x) / 4, part, h.lost);
     if (part == 0)
         shared.weights_scale[threadIdx.x / 4] = inverse_of(scale);
 }
@@ -116,15 +77,15 @@ __device__ void load_weights(const MatmulArguments& a, const std::byte* row, int
 // x: the first token's activations
 __device__ void load_activations(const MatmulArguments& a, const std::byte* x, int first, Shared& shared)
 {
-    const int part = part_of_step();
+    const int part = quarter_of_row();
     for (int token = int(threadIdx.x) / 4; token < kMatmulTokens; token += kMatmulThreads / 4) {
         float values[8] = {};
         if (const int row = shared.x_row[token]; row >= 0 && first + 8 * part < a.n)
             take_floats(reinterpret_cast<const float*>(x + std::size_t(row) * a.x_stride) + first + 8 * part, values);
         const float scale = scale_to_halves(largest_of_row(values));
-        const Halves h = halves_of(values, scale);
-        put(shared.x, token, part, h.kept);
-        put(shared.x_lost, token, part, h.lost);
+        const SplitFloats h = split(values, scale, kLostScale);
+        put_eight(shared.x, token, part, h.kept);
+        put_eight(shared.x_lost, token, part, h.lost);
         if (part == 0)
             shared.x_scale[token] = inverse_of(scale);
     }
@@ -134,7 +95,7 @@ __device__ void load_activations(const MatmulArguments& a, const std::byte* x, i
 
 __device__ inline std::uint32_t word(const std::uint16_t* rows, int row, int half)
 {
-    return *reinterpret_cast<const std::uint32_t*>(rows + row * kPitch + half);
+    return *reinterpret_cast<const std::uint32_t*>(rows + row * kHalvesPitch + half);
 }
 
 /// 16 rows from `row` - lane / 4 on, 16 values from `at` on: as multiply_halves takes them.

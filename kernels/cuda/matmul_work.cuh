@@ -24,9 +24,11 @@ struct MatmulWork {
     std::size_t x, out;  // of the head: bytes from where activations begin, and floats from where results do
     int first, tokens;   // of the tokens, or of the expert's pairs; kMatmulTokens at most
 };
-__device__ inline MatmulWork work_of(const MatmulArguments& a)
+
+/// block: of the grid's third dimension, the expert or the head
+__device__ inline MatmulWork work_of(const MatmulArguments& a, int block = int(blockIdx.z))
 {
-    const auto matrix = std::size_t(blockIdx.z);  // the expert or the head
+    const auto matrix = std::size_t(block);
     int first = int(blockIdx.x) * kMatmulTokens;
     int end = a.tokens;
     if (a.expert.begin) {

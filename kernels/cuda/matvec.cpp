@@ -244,7 +244,7 @@ Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p)
 
 static unsigned shared_bytes_of(TensorType type)
 {
-    return is_packed(type) ? matmul_shared_bytes(type == TensorType::Q2_K) : 0;
+    return is_packed(type) ? kMatmulSharedBytes : 0;
 }
 
 static Status launch_matmul(const Driver& driver, Queue queue, const Product& p, const MatmulArguments& arguments,

@@ -70,8 +70,11 @@ class Card:
         return self.ghz * 1e9
 
 
-# Inner loops in machine_code.tsv, for compute capability 8.0 to 8.9, 9.0 and 12.0.
-MATMUL_8, MATMUL_9, MATMUL_12 = (403, 557), (403, 563), (354, 511)
+# Inner loops in machine_code.tsv, for compute capability 8.0 to 8.9, 9.0 and 12.0: of two steps each. Before them a loop
+# takes the offsets of 16 steps' Q4_K.
+MATMUL_8 = (491 / 2 + 457 / 16, 966 / 2)
+MATMUL_9 = (493 / 2 + 461 / 16, 962 / 2)
+MATMUL_12 = (476 / 2 + 467 / 16, 930 / 2)
 MATMUL_OF_H200 = (489, 634)  # 2026-11-27
 
 CARDS = [

@@ -17,6 +17,7 @@ SIZED = 0x04  # format of an attribute: its bytes follow
 LOAD_GENERIC, LOAD_GLOBAL, LOAD_LOCAL, LOAD_SHARED = 0x180, 0x181, 0x183, 0x184
 STORE_GENERIC, STORE_GLOBAL, STORE_LOCAL, STORE_SHARED = 0x185, 0x186, 0x187, 0x188
 COPY_TO_SHARED = 0x1AE  # cp.async
+MULTIPLY_BYTES = 0x037  # of tensor cores
 BRANCH, BRANCH_INDIRECT, RETURN, EXIT = 0x147, 0x149, 0x150, 0x14D
 DIVERGE = 0x145  # BSSY: lanes may part here, and meet again at the BSYNC that it names
 ALWAYS = 7  # the predicate that is always true
@@ -105,6 +106,9 @@ class Loop:
     def divergences(self):
         return sum(i.does == DIVERGE for i in self.instructions)
 
+    def products(self):
+        return sum(i.does == MULTIPLY_BYTES for i in self.instructions)
+
 
 @dataclass
 class Kernel:
@@ -127,8 +131,9 @@ class Kernel:
         return innermost_loops(self.code, self.indirect)
 
     def hot_loop(self):
-        """That which reads most a turn; without such, the longest. None where there is no loop."""
-        return max(self.loops(), key=lambda l: (l.read_bytes(), len(l.instructions)), default=None)
+        """That which has most products of bytes on tensor cores a turn; without such, the one that reads most; else the
+        longest. None where there is no loop."""
+        return max(self.loops(), key=lambda l: (l.products(), l.read_bytes(), len(l.instructions)), default=None)
 
 
 class Cubin:

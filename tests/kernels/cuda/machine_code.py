@@ -138,9 +138,9 @@ def read_table():
 def write_table(rows, columns):
     lines = [
         f"# The kernels' machine code, as nvcc {NVCC_OF_TABLE} makes it for each compute capability: registers (r), bytes",
-        "# in local (l) and in shared memory (s), warps a multiprocessor (w); of the inner loop that reads most: its",
-        "# instructions (i), places where lanes may part (d), loads by their bits, generic ones with a g, and behind a + the",
-        "# copies to shared memory in all of the kernel.",
+        "# in local (l) and in shared memory (s), warps a multiprocessor (w); of the inner loop that multiplies or reads",
+        "# most: its instructions (i), places where lanes may part (d), loads by their bits, generic ones with a g, and",
+        "# behind a + the copies to shared memory in all of the kernel.",
         "# Written by `machine_code.py --compile 75,86,89,90,120 --update`; the rules and what is excepted from them are",
         "# not here.",
         "\t".join(["kernel", *map(str, columns)]),
