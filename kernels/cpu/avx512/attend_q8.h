@@ -25,7 +25,7 @@ inline const std::byte* values_ahead(const AttendBlock& a, int t)
            std::size_t(t) * std::size_t(a.layout.v_dim) * kv_value_bytes(a.layout.v_type);
 }
 
-/// Returns the keys to prefetch: those of the next block, after the first `values` values of each of its tokens.
+/// Returns where the keys to prefetch begin: those of the next block after its first `tokens` times `values` numbers.
 /// Without a next block they are this block's, which are in the cache already: prefetching them costs nothing.
 inline const std::byte* keys_ahead(const AttendBlock& a, int values)
 {
