@@ -1,6 +1,6 @@
-// Lists the values that packed blocks index. Facts of the format, from ggml's ggml-common.h (iq3s_grid, kvalues_iq4nl,
-// kvalues of the four-bit float; https://github.com/ggml-org/ggml). Constants of the compiler, since device code needs
-// its own copy.
+// Lists the values that packed blocks index. They are facts of the format, from ggml's ggml-common.h (iq3s_grid,
+// kvalues_iq4nl, kvalues of the four-bit float; https://github.com/ggml-org/ggml). They are constexpr, since device
+// code needs its own copy.
 #pragma once
 
 #include <cstdint>

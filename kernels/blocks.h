@@ -95,9 +95,10 @@ struct BlockQ3_K {
 static_assert(sizeof(BlockQ3_K) == 110);
 
 // 8 groups of 32: w = scale * group scale * q - min_scale * group min. Weight 64 h + i is the low nibble of byte
-// 32 h + i, weight 64 h + 32 + i the high one. Group scales and mins are 6 bits: those of groups 0..3 are the low six
-// bits of bytes 0..3 and 4..7; for groups 4..7 bytes 8..11 hold the low four (scale low, min high) and the top two
-// bits of bytes 0..3 and 4..7 the rest.
+// 32 h + i, weight 64 h + 32 + i the high one. Group scales and mins have 6 bits each. Groups 0..3: the scales are the
+// low six bits of bytes 0..3 of `scales`, the mins those of bytes 4..7. Groups 4..7: bytes 8..11 hold the low four bits
+// of the scales (in their low nibbles) and of the mins (in their high nibbles); the top two bits of the scales are
+// those of bytes 0..3, and of the mins those of bytes 4..7.
 struct BlockQ4_K {
     std::uint16_t scale;
     std::uint16_t min_scale;
@@ -188,8 +189,8 @@ struct BlockIQ1_S {
 static_assert(sizeof(BlockIQ1_S) == 50);
 
 // 16 groups of 16: as IQ1_S, but each point has a nibble in high (low before high): three bits of index, and the sign
-// of its 1/8. Four groups' scales are three bits each of a word of scales; the words' top nibbles are the scale, a
-// half, its lowest first.
+// of its 1/8. Each word of scales holds the scales of four groups, three bits each; above them is a nibble of the
+// block's scale, a half, whose lowest nibble is in the first word.
 struct BlockIQ1_M {
     std::uint8_t index[32];
     std::uint8_t high[16];
@@ -197,9 +198,9 @@ struct BlockIQ1_M {
 };
 static_assert(sizeof(BlockIQ1_M) == 56);
 
-// w = scale * (trit - 1). A byte holds trits as a fraction of 256: times 3, what is above 255 is the first one, and so
-// on with what is below. Weight 32 t + i is trit t of q[i], weight 160 + 16 t + i that of q[32 + i], weight 240 + 4 t +
-// i that of last[i], which has four only.
+// w = scale * (trit - 1). A byte holds five trits as a fraction of 256: three times the byte is its first trit times
+// 256, plus a byte that holds the other trits in the same way. Weight 32 t + i is trit t of q[i], weight 160 + 16 t + i
+// that of q[32 + i], weight 240 + 4 t + i that of last[i], which has four only.
 struct BlockTQ1_0 {
     std::uint8_t q[48];
     std::uint8_t last[4];

@@ -16,13 +16,14 @@
 
 namespace kernels {
 
-/// Says what a weight type's product wants its activations as.
+/// The form in which the product with a type's weights takes its activations.
 enum class Activation { F32, Q8 };
 
-/// F32 for F32, F16 and BF16 weights; Q8 for the quantised ones.
+/// Returns F32 for F32, F16 and BF16 weights, and Q8 for the quantised ones.
 Activation activation_of(TensorType type);
 
-/// Bytes of one row of n activations, a multiple of 64 so that rows may follow each other in an aligned buffer.
+/// Returns the bytes of one row of n activations, a multiple of 64 so that rows may follow each other in an aligned
+/// buffer.
 std::size_t activation_row_bytes(Activation activation, int n);
 
 /// Views into a row of n activations rounded to 8 bits, 32 values a scale. n is a multiple of 32.
@@ -66,11 +67,11 @@ struct AttendBlock {
     float* max = nullptr;              // (group,)
     float* sum = nullptr;              // (group,)
     float* out = nullptr;              // (group, v_dim)
-    const std::byte* next = nullptr;   // the block that is attended after this one, to be asked for meanwhile; or null
+    const std::byte* next = nullptr;   // the block that is attended after this one, prefetched meanwhile; or null
 };
 
 /// Linear attention with a state M (keys, values) that decays: the gated delta rule (arXiv 2412.06464), or the plain
-/// sum that Mamba-2 (arXiv 2405.21060) is. For one token after another, in this order:
+/// sum of Mamba-2 (arXiv 2405.21060). For one token after another, in this order:
 ///   d = beta * (v - decay * M^T k)  by the delta rule, else  d = beta * v
 ///   M = decay * M + k d^T
 ///   out = M^T q
@@ -115,9 +116,9 @@ struct CpuKernels {
 
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul;  // by type id; null where there is no such type
 
-    // Weights whose rows are interleaved as this table reads them fastest, in as many bytes; null where it gains
-    // nothing. weights: (rows, row_bytes(type, n)). Any kInterleavedRows rows from a multiple of it on stay together,
-    // so that a product may begin there; what is left at the end stays as it is.
+    // Writes weights with their rows interleaved as this table reads them fastest, in as many bytes; null where that
+    // gains nothing. weights: (rows, row_bytes(type, n)). Every kInterleavedRows rows stay together, so that a product
+    // may begin at any multiple of it; the rows that are left at the end stay as they are.
     std::array<void (*)(int n, int rows, const std::byte* weights, std::byte* out), kTensorTypeIds> interleave;
     // The same product of such weights, with the same bits.
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul_interleaved;
@@ -156,10 +157,10 @@ struct CpuKernels {
     void (*linear_attention)(const LinearAttention& a);
     void (*short_convolution)(const Convolution& c);
 
-    // Writes token t of a block. k: (k_dim,), v: (v_dim,), of no importance where values are the first part of keys
+    // Writes token t of a block. k: (k_dim,), v: (v_dim,), which is not read where values are the first part of keys
     void (*store_kv)(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);
 
-    // Reads it back, as attention sees it
+    // Reads token t back, with the rounding that attention sees
     void (*load_kv)(const KvBlockLayout& layout, const std::byte* block, int t, float* k, float* v);
 
     void (*attend_block)(const AttendBlock& a);
@@ -172,8 +173,8 @@ struct CpuKernels {
 const CpuKernels& cpu_kernels();                // the table in use, chosen once: by dispatch.h, or by SPILLWAY_CPU
 std::span<const CpuKernels> all_cpu_kernels();  // every table this machine can run, scalar first
 
-/// The name SPILLWAY_CPU asks for when no such table runs here (then scalar is in use), else empty. The program says
-/// so.
+/// Returns the name SPILLWAY_CPU asks for when no such table runs here (then scalar is in use), else an empty text. The
+/// program tells its user.
 std::string_view unknown_forced_table();
 
 }  // namespace kernels

@@ -7,7 +7,7 @@
 //   V   (tokens, head_dim) values
 //   V scales (tokens,) float                        q8_0 only
 //
-// Of latent attention a value is the first part of its key: there is no V, and values are read where the keys lie.
+// In latent attention a value is the first part of its key: there is no V, and values are read where the keys lie.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ constexpr std::size_t kv_scale_bytes(KvType type)
     return type == KvType::Q8_0 ? sizeof(float) : 0;
 }
 
-/// One key or value of one token and head, its scale included.
+/// Returns the bytes of one key or value of one token and head, its scale included.
 constexpr std::size_t kv_vector_bytes(KvType type, int length)
 {
     return std::size_t(length) * kv_value_bytes(type) + kv_scale_bytes(type);
@@ -45,7 +45,7 @@ struct KvBlockLayout {
     int tokens = 0;               // block length
     bool values_in_keys = false;  // a value is the first v_dim values of its key; v_type is k_type
 
-    /// Values that are the first part of their keys have the type of these.
+    /// Sets both types. Values that are the first part of their keys get the type of the keys.
     constexpr void set_types(KvType keys, KvType values)
     {
         k_type = keys;
@@ -75,7 +75,7 @@ struct KvBlockLayout {
         return kv_vector_bytes(k_type, k_dim) + (values_in_keys ? 0 : kv_vector_bytes(v_type, v_dim));
     }
 
-    /// How often attention reads each byte: values that are a part of their keys are read with these, and once more.
+    /// How often attention reads each byte on average: values that are a part of their keys are read a second time.
     constexpr double reads() const { return values_in_keys ? 1.0 + double(v_dim) / double(k_dim) : 1.0; }
 
     /// Index of a key's value within K: value d of token t.
@@ -86,7 +86,7 @@ struct KvBlockLayout {
                    kKvGroupValues +
                std::size_t(d % kKvGroupValues);
     }
-    /// Index within V, or where there is none within K: value d of token t.
+    /// Index of value d of token t within V, or within K where there is no V.
     constexpr std::size_t v_index(int t, int d) const
     {
         return values_in_keys ? k_index(t, d) : std::size_t(t) * std::size_t(v_dim) + std::size_t(d);

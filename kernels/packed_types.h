@@ -1,9 +1,9 @@
-// Lists the packed tensor types, for what is written once and exists for each of them.
+// Lists the packed tensor types in a macro, so that code that exists for each of them is written once.
 #pragma once
 
 // clang-format off
-// TYPE(name, suffix, more...) for each, in the order of all_tensor_types(). name: as in TensorType, and behind Block in
-// blocks.h; suffix: of the CUDA kernels for it; more: what is handed through, or nothing.
+// Expands TYPE(name, suffix, more...) for each type, in the order of all_tensor_types(). name: as in TensorType, and
+// after `Block` in blocks.h; suffix: how the names of the type's CUDA kernels end; more: any further arguments.
 #define SPILLWAY_EACH_PACKED_TYPE(TYPE, ...)         \
     TYPE(Q4_0, q4_0, __VA_ARGS__)       \
     TYPE(Q4_1, q4_1, __VA_ARGS__)       \

@@ -52,10 +52,10 @@ inline const TypeTraits& type_traits(TensorType type)
     return *type_traits(static_cast<std::uint32_t>(type));
 }
 
-/// All types, in the order of their ids.
+/// Returns all types, in the order of their ids.
 std::span<const TypeTraits> all_tensor_types();
 
-/// Bytes of a row of n weights. n must be a multiple of the block length.
+/// Returns the bytes of a row of n weights. n must be a multiple of the block length.
 inline std::size_t row_bytes(TensorType type, std::int64_t n)
 {
     const TypeTraits& t = type_traits(type);

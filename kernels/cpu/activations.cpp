@@ -1,4 +1,4 @@
-// The forms activations take before a product.
+// Says which form of activations a type's product takes, and where the parts of a rounded row lie.
 #include "kernels/cpu.h"
 #include "kernels/cpu/q8_layout.h"
 

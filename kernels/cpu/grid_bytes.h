@@ -14,7 +14,7 @@ struct PointBytes {
     alignas(64) Word of[Count];
 };
 
-/// bits: that a point has for each weight; levels: what they number.
+/// Returns the points with a byte for each weight. bits: how many bits of a point number a weight's level.
 template <class Word, int Count, class Level, int Levels>
 constexpr PointBytes<Word, Count> point_bytes(const std::uint16_t (&points)[Count], int bits,
                                               const Level (&levels)[Levels])
@@ -31,7 +31,8 @@ inline constexpr auto kIq2xsBytes = point_bytes<std::uint64_t>(kIq2xsGrid, 2, kI
 inline constexpr auto kIq2sBytes = point_bytes<std::uint64_t>(kIq2sGrid, 2, kIq2Levels);
 inline constexpr auto kIq3xxsBytes = point_bytes<std::uint32_t>(kIq3xxsGrid, 4, kIq3xxsLevels);
 
-/// Eighths of IQ1_S and IQ1_M above the bias of 16, less the one that its sign bit takes away: without it 2 are added.
+/// Weights of IQ1_S and IQ1_M in eighths, plus a bias of 16. A set sign bit takes one eighth away: kIq1Levels has it
+/// taken away already, and where the bit is not set kIq1Plus is added.
 constexpr int kIq1Bias = 16, kIq1Plus = 2;
 inline constexpr std::uint8_t kIq1Levels[4] = {kIq1Bias - 8 - 1, kIq1Bias - 1, kIq1Bias + 8 - 1, 0};
 inline constexpr auto kIq1Bytes = point_bytes<std::uint64_t>(kIq1Grid, 2, kIq1Levels);

@@ -6,7 +6,7 @@
 
 namespace kernels {
 
-/// Working memory that grows; one thread's.
+/// Working memory of one thread. It grows when more is asked for.
 class Scratch
 {
 public:
@@ -18,7 +18,7 @@ public:
     std::byte* at_least(std::size_t bytes)
     {
         if (size_ < bytes) {
-            ::operator delete(bytes_, kAlignment);  // first, so that both need not fit
+            ::operator delete(bytes_, kAlignment);  // first, so that the old and the new need not both fit
             bytes_ = nullptr;
             size_ = 0;
             bytes_ = static_cast<std::byte*>(::operator new(bytes, kAlignment));
@@ -34,7 +34,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Made at the thread's first call, freed when it ends. Throws std::bad_alloc.
+/// Returns the calling thread's memory, made at its first call and freed when it ends. Throws std::bad_alloc.
 Scratch& scratch_of_this_thread();
 
 }  // namespace kernels

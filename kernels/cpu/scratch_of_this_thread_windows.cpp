@@ -1,5 +1,5 @@
-// mingw-w64 emulates thread_local: a thread's variables may be freed before their destructors run. A key's destructor
-// is given what the key holds, which is ours.
+// mingw-w64 emulates thread_local: a thread's variables may be freed before their destructors run. The scratch is kept
+// under a pthread key instead, whose destructor is given the pointer that the key holds.
 #include "kernels/cpu/scratch.h"
 
 #include <memory>

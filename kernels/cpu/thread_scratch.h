@@ -5,7 +5,8 @@
 
 namespace kernels {
 
-/// At least `bytes` bytes at a multiple of 64, valid until this thread's next call. Its contents are not kept.
+/// Returns at least `bytes` bytes at an address that is a multiple of 64, valid until this thread's next call. What an
+/// earlier call's user wrote may be gone. Throws std::bad_alloc.
 std::byte* thread_scratch(std::size_t bytes);
 
 }  // namespace kernels

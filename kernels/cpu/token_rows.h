@@ -1,5 +1,5 @@
-// Reads a product's tokens: their rounded activations as a format reads them, and so many at a time as
-// registers allow. What is no template on something of one instruction set is inlined always: see
+// Reads a product's tokens: their rounded activations with the sums that a format needs, and as many tokens at a time
+// as registers allow. Functions that are not templates on a type of one instruction set are always inlined: see
 // kernels/CMakeLists.txt.
 #pragma once
 
@@ -17,14 +17,14 @@ struct TokenRow {
     const float* sum;           // of 32, or of 16
     const std::int32_t* shift;  // of 32, or of 16
 
-    /// The row from group 8 * chunk on; parts: sums and shifts a group.
+    /// Returns the row from group 8 * chunk on. parts: how many sums and shifts a group has.
     [[gnu::always_inline]] TokenRow at(std::ptrdiff_t chunk, int parts) const
     {
         return {q + 256 * chunk, scale + 8 * chunk, sum + 8 * parts * chunk, shift + 8 * parts * chunk};
     }
 };
 
-/// Eight groups of a token where the row has no more so many, padded with zeros.
+/// The last groups of a token's row where they are fewer than eight, padded with zeros.
 struct TokenTail {
     std::int8_t q[256];
     float scale[8];
@@ -42,7 +42,7 @@ struct TokenTail {
     [[gnu::always_inline]] TokenRow row() const { return {q, scale, sum, shift}; }
 };
 
-/// Format::kHalves: its scales cover 16 weights.
+/// Returns the row of token t. Its sums and shifts are of 16 where the format's scales cover 16 weights (kHalves).
 template <class Format>
 inline TokenRow token_row(const MatMul& m, int t)
 {
@@ -50,7 +50,7 @@ inline TokenRow token_row(const MatMul& m, int t)
     return {row.q, row.scale, Format::kHalves ? row.sum16 : row.sum32, Format::kHalves ? row.shift16 : row.shift32};
 }
 
-/// body<count>(first) for runs of Most tokens, then for those that are left.
+/// Calls body<count>(first) for runs of Most tokens, then for the run of those that are left.
 template <int Most, class Body>
 inline void for_token_runs(int tokens, const Body& body)
 {

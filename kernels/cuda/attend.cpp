@@ -61,7 +61,7 @@ struct AttendVariant {
     unsigned shared_bytes;
 };
 
-/// The fastest kernel that takes it.
+/// Returns the fastest kernel that can compute this attention.
 static AttendVariant variant_of(const Attention& a, int piece_tokens)
 {
     const KvBlockLayout& l = a.kv.layout;

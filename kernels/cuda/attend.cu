@@ -1,5 +1,5 @@
-// Attention for a few rows by floats: for keys and values that are floats, and heads of any length. See
-// attend_pieces.cuh; attend_halves.cu is faster.
+// Attends for a few rows in floats, for keys and values that are floats and for heads of any length. How the work is
+// divided: see attend_pieces.cuh. Where attend_halves.cu can be used it is faster.
 #include "kernels/cuda/attend_pieces.cuh"
 
 using namespace kernels::cuda;
@@ -31,7 +31,7 @@ __device__ void unpack_keys(const uint4& bytes, float4 (&k)[kTokens<type>])
             k[t] = bytes_to_floats(words[t]);
 }
 
-// scores[t][g] for 16 of the piece's tokens, whose keys lie in one run of bytes: a warp has them.
+// Computes scores[t][g] for 16 of the piece's tokens, whose keys lie in one run of bytes, by one warp.
 template <KvType type, int heads>
 __device__ void score_run(const AttendArguments& a, const Piece& piece, int run, const float* q, float* scores)
 {
@@ -105,8 +105,8 @@ __device__ void score(const AttendArguments& a, const Piece& piece, const float*
 
 // ---- weights ----
 
-// scores to exp(score - largest), a warp a head; where values have scales, these are put into the weights. max, sum: of
-// the first head
+// Turns scores into weights exp(score - largest), a warp for each head. Where values have scales, the weights are
+// multiplied by them. max, sum: of the first head
 template <int heads>
 __device__ void weigh(const AttendArguments& a, const Piece& piece, int live_heads, float* scores, float* max,
                       float* sum)
@@ -130,7 +130,8 @@ constexpr int kChunk = 8;          // values of a token that one thread adds up
 constexpr int kValuesAtOnce = 4;   // tokens whose values are added in a turn, while the next ones' are under way
 constexpr int kHeadsTogether = 4;  // that lie in shared memory while the threads' sums are added
 
-/// Holds what a thread adds up: its chunk of every so many tokens. The threads cover as many whole tokens as they can.
+/// Says which values a thread adds up: one chunk of every `across`-th token. The threads cover as many whole tokens at
+/// once as they can.
 struct Share {
     int chunks, across;  // of a token; tokens at once
     int chunk, slot;
@@ -153,7 +154,7 @@ struct Fours {
     }
 };
 
-/// The bytes of one token's chunk: of eight values that are no floats.
+/// Returns the bytes of one token's chunk: eight values of a type other than float.
 __device__ inline uint4 load_chunk(const kernels::KvBlockLayout& l, const std::byte* values, int t, int chunk)
 {
     const Fours fours(l, t, chunk * kChunk);
@@ -172,8 +173,8 @@ __device__ inline uint4 load_chunk(const kernels::KvBlockLayout& l, const std::b
     return make_uint4(bytes[fours.at], bytes[fours.next], 0, 0);
 }
 
-/// The bytes of the thread's chunks of kValuesAtOnce tokens, from the batch's first on. Those of floats are not
-/// loaded ahead.
+/// Loads the bytes of the thread's chunks of kValuesAtOnce tokens, from the batch's first on. Values that are floats
+/// are not loaded ahead.
 __device__ inline void load_values(const AttendArguments& a, const Piece& piece, const Share& share, int batch,
                                    uint4 (&bytes)[kValuesAtOnce])
 {
@@ -210,8 +211,8 @@ __device__ void unpack_values(const uint4& bytes, const float4* floats, const Fo
     }
 }
 
-// out[g][d] = sum of weights[t][g] * v[t][d]: each thread adds up its chunks, and these are added in order. `bytes`:
-// the first batch's.
+// out[g][d] = sum of weights[t][g] * v[t][d]: each thread adds up its chunks, and the threads' sums are added in order.
+// `bytes`: the first batch's.
 template <KvType type, int heads>
 __device__ void add_values(const AttendArguments& a, const Piece& piece, const Share& share, int live_heads,
                            const float* weights, uint4 (&bytes)[kValuesAtOnce], float* parts, float* out)

@@ -10,12 +10,13 @@
 namespace kernels::cuda {
 
 constexpr int kAttendThreads = 128;
-// Thread blocks on a multiprocessor: as many as leave a thread registers for what is under way to it.
+// Thread blocks on a multiprocessor: as many as leave each thread enough registers for the loads it has under way.
 constexpr int kAttendBlocks = 4;
 constexpr int kMergeThreads = 256;
 constexpr int kMergeValues = 32;  // of a head, that a thread block joins
 
-/// Tokens that a row sees: so many, its own included, or its own and those since the last multiple of so many.
+/// Says which tokens a row sees: the last `tokens`, its own included; or with `chunks` those from the last multiple of
+/// `tokens` up to its own.
 struct AttendWindow {
     int tokens;  // 0: all
     int chunks;  // not 0: since the last multiple
@@ -29,13 +30,13 @@ struct AttendWindow {
     }
 };
 
-/// Tokens of a KV block whose attention is a partial of its own: at least so many where a row sees few, and at most so
-/// many where it sees many.
+/// Tokens of a piece, which is a part of a KV block whose attention is a partial result of its own: kPieceTokens where
+/// a row sees few tokens, and up to kMostPieceTokens where it sees many.
 constexpr int kPieceTokens = 64, kMostPieceTokens = 256;
 
-/// The pieces of what a row sees. They become longer where there are more than `many`, which any device can share
-/// among its multiprocessors: partials are kept and joined. It depends on nothing else than what the row sees, and with
-/// it the order of all additions.
+/// The pieces of what a row sees. They become longer where there would be more than `many`, which are enough for the
+/// multiprocessors of any device: each partial takes memory and has to be joined. The pieces depend only on what the
+/// row sees, and so does the order of all additions.
 struct SeenPieces {
     int tokens = kPieceTokens;  // of a piece
     int block_tokens;
@@ -56,7 +57,7 @@ struct SeenPieces {
     }
     constexpr int first_of(int block) const { return block << shift; }
     constexpr int block_of(int piece) const { return piece >> shift; }
-    /// Tokens of its block that are before it: not less than there are where it is no piece.
+    /// Returns how many tokens of its block are before a piece; for a number that stands for no piece, all or more.
     constexpr int offset_of(int piece) const { return (piece & ((1 << shift) - 1)) * tokens; }
     constexpr int number_of(int token) const { return first_of(token / block_tokens) + token % block_tokens / tokens; }
     /// Returns the place of a piece's partial among those of its row.
@@ -131,7 +132,7 @@ struct AttendHalvesShared {
     }
 };
 
-/// The merge of those partials.
+/// The arguments of the kernel that joins these partials.
 struct MergeArguments {
     int block_tokens;
     int heads;

@@ -1,5 +1,6 @@
-// Attention for a few rows on tensor cores. Tokens are the rows of what these multiply, and a thread block's heads the
-// columns. Keys and values are fp16, or whole numbers, which fp16 holds exactly. Each query and weight is split into
+// Attention for a few rows on tensor cores. Tokens are the rows of the matrices that these multiply, and a thread
+// block's heads the columns. Keys and values are fp16, or integers, which fp16 holds exactly. Each query and weight is
+// split into
 // two fp16 numbers, the second of which holds what the first rounds away, so the result is nearly as exact as with
 // floats.
 #include "kernels/cuda/attend_pieces.cuh"
@@ -11,7 +12,8 @@ using kernels::KvType;
 
 namespace {
 
-// A lane holds of a product's 16 x 8 results two rows' of two columns. See device.h.
+// Of a product's 16 x 8 results a lane holds two rows of two columns each, which group() and place() name: see
+// device.h.
 __device__ inline int group()
 {
     return lane() / 4;
@@ -21,15 +23,15 @@ __device__ inline int place()
     return lane() % 4;
 }
 
-/// Two columns of fp16 numbers a head: the first ones of all heads, then the second ones. With eight heads those are a
-/// set of eight columns each.
+/// Sets of eight columns. A head has two columns of fp16 numbers; the first ones of all heads come before the second
+/// ones. With eight heads the first ones are one set, and the second ones another.
 template <int heads>
 constexpr int kSets = heads * 2 / 8;
 
 template <int heads>
 struct SharedOf {
     uint2* q;           // (k_dim / 16, kSets, 8 columns, 4 places): four values each
-    float* unscale;     // (heads,) brings scores back to what they are
+    float* unscale;     // (heads,) factors that undo the scaling of queries to the range of fp16
     float* v_scale;     // (piece_tokens,) of values that have one
     float* value_unit;  // one: what the values' sums are multiples of
     std::uint16_t* weights;
@@ -65,7 +67,7 @@ struct HighAndLow {
 
 // ---- queries ----
 
-/// A warp a head.
+/// Writes the queries into shared memory, each as two fp16 numbers, a warp for each head.
 template <int heads>
 __device__ void prepare(const SharedOf<heads>& shared, const float* q, int k_dim, int live_heads, float scale)
 {
@@ -125,11 +127,11 @@ struct KeysOf<KvType::Q8_0> {
     }
 };
 
-/// Steps of 16 values that are under way together: keys are whole multiples of so many.
+/// How many steps of 16 values are under way together. The length of keys is a multiple of that.
 template <KvType type, int pass>
 constexpr int kStepsAtOnce = type == KvType::Q8_0 ? pass / 16 : 4;
 
-/// The first run of 16 tokens that the warp takes of those from `first` on: each takes every fourth.
+/// Returns the first run of 16 tokens that the warp takes, from the piece's first token on: it takes every fourth run.
 __device__ inline int first_run(const Piece& piece)
 {
     const int run = piece.first / kKvGroupTokens;
@@ -178,7 +180,7 @@ __device__ void score(const AttendArguments& a, const Piece& piece, const Shared
                 }
             }
         }
-        float both[4];  // of two tokens of two heads: what the larger halves make, and the others
+        float both[4];  // for two tokens and two heads: the sum of what the queries' two fp16 numbers make
 #pragma unroll
         for (int i = 0; i < 4; ++i)
             both[i] =
@@ -196,7 +198,7 @@ __device__ void score(const AttendArguments& a, const Piece& piece, const Shared
 
 // ---- weights ----
 
-/// What values' scales come through: a thread loads those of two tokens at most while keys are multiplied.
+/// How many of the values' scales a thread loads, at most, while keys are multiplied.
 constexpr int kScalesOfThread = kMostPieceTokens / kAttendThreads;
 
 __device__ inline void load_scales(const AttendArguments& a, const Piece& piece, float (&to)[kScalesOfThread])
@@ -218,7 +220,8 @@ __device__ inline void keep_scales(const Piece& piece, const float (&from)[kScal
             to[t] = from[i];
 }
 
-/// Scores to weights, values' scales and their power of two included; zeros for tokens of the runs that are not seen.
+/// Turns scores into weights, multiplied by the values' scales and a power of two for all of them; tokens of the runs
+/// that are not seen get zeros.
 template <int heads>
 __device__ void weigh(const AttendArguments& a, const Piece& piece, int live_heads, const SharedOf<heads>& shared,
                       float* max, float* sum)
@@ -252,8 +255,8 @@ __device__ void weigh(const AttendArguments& a, const Piece& piece, int live_hea
 
 // ---- values ----
 
-/// A lane's values of a token, `pass` / 8 that follow each other, and of four tokens what tensor cores take: rows are
-/// dimensions, two for each tile.
+/// A lane has pass / 8 values that follow each other of each of four tokens. For a tile, unpack() gives what tensor
+/// cores take of them: two rows, since rows are dimensions.
 template <KvType type, int pass>
 struct ValuesOf {
     static constexpr int kOfLane = pass / 8;

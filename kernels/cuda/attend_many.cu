@@ -47,7 +47,7 @@ struct Shared {
     __align__(16) std::uint16_t k[kTile<dim> * dim];
     __align__(16) std::uint16_t v[kTile<dim> * dim];
     float k_scale[2][kTile<dim>];  // of this tile and the next
-    int present[2][kRuns<dim>];    // whether the run is here
+    int present[2][kRuns<dim>];    // whether the run is on the device
     float v_scale[kThreads<dim>];  // of the token whose values a thread fetches
 };
 
@@ -82,7 +82,7 @@ __device__ void put_part(ScoreParts<dim>& all_parts, const float (&scores)[kTile
             all_parts.scores[warp()][4 * tile + i][lane()] = scores[tile][i];
 }
 
-// scores = the sum over the parts of each lane's queries, in their order: the same in all warps that share them.
+// Sets scores to the sums over the parts, in the parts' order: all warps that share the queries get the same.
 template <int dim>
 __device__ void add_parts(const ScoreParts<dim>& all_parts, float (&scores)[kTile<dim> / 8][4])
 {
@@ -107,11 +107,11 @@ __device__ inline std::uint32_t scaled_halves(std::uint32_t two, float scale)
     return two_halves(half_to_float(std::uint16_t(two)) * scale, half_to_float(std::uint16_t(two >> 16)) * scale);
 }
 
-/// The run of 16 tokens that a warp fetches, alone or with others, and where it lies.
+/// Says where the run of 16 tokens lies that a warp fetches, alone or with others.
 struct Run {
     const std::byte* block;  // of the KV head; null: it is not on the device
     int at;                  // of the block's tokens
-    int tokens;              // that anybody may see
+    int tokens;              // from `at` on that queries of the thread block may see
 };
 
 template <int dim>
@@ -126,7 +126,7 @@ public:
     {
     }
 
-    // Zeros beyond the keys' dimensions, also where a run is not there: queries have zeros there too.
+    // Puts zeros beyond the keys' dimensions, also for runs that are not on the device: queries have zeros there too.
     __device__ void clear(Shared<dim>& shared) const
     {
         if (l_.k_dim == dim)
@@ -136,8 +136,8 @@ public:
         __syncthreads();
     }
 
-    // Keys of tokens first .. first + kTile<dim> - 1. What is fetched for tokens that nobody sees does not matter.
-    // Bytes are put where they do not overlap with the halves that a thread makes of what it has fetched.
+    // Fetches the keys of tokens first .. first + kTile<dim> - 1. What is fetched for tokens that no query sees does
+    // not matter. Bytes are put where they do not overlap with the halves that a thread makes of what it has fetched.
     __device__ void fetch_keys(int first, int slot, Shared<dim>& shared)
     {
         find_run(first + kKvGroupTokens * run());
@@ -163,7 +163,7 @@ public:
                           run_.block + l_.k_scales_offset() + sizeof(float) * std::size_t(run_.at + index()), true);
     }
 
-    // Makes halves of bytes that have come. All threads; a barrier follows.
+    // Turns the bytes that have arrived into halves. All threads must call it, and a barrier must follow.
     __device__ void finish_keys(Shared<dim>& shared) const
     {
         if (l_.k_type == KvType::F16)
@@ -188,8 +188,8 @@ public:
         }
     }
 
-    // Values of the tokens whose keys were fetched last; zeros for those that nobody sees. Where they are the first
-    // part of their keys, take_values_of_keys() has them.
+    // Fetches the values of the tokens whose keys were fetched last; zeros for those that no query sees. Where values
+    // are the first part of their keys, take_values_of_keys() does it.
     __device__ void fetch_values(Shared<dim>& shared) const
     {
         if (l_.values_in_keys)
@@ -212,7 +212,7 @@ public:
         copy_async<4>(&shared.v_scale[threadIdx.x], there ? run_.block + scale : nullptr, there);
     }
 
-    // Takes the values that are a part of the keys here. A thread takes its own, so that nobody waits for others'.
+    // Copies the values that are a part of the keys. A thread takes those that it fetched, so it waits for no other.
     __device__ void take_values_of_keys(Shared<dim>& shared, int slot) const
     {
         if (!l_.values_in_keys)
@@ -270,7 +270,7 @@ private:
         return int(threadIdx.x) % kTogether;
     }
 
-    // A thread takes four values each of two tokens' keys; the same tokens' always.
+    // A thread takes four values each of two tokens' keys, always of the same two tokens.
     static constexpr int kQuadsApart = kTogether / 8;
     static __device__ int first_quad()
     {
@@ -291,7 +291,7 @@ private:
                4 * key_token();
     }
 
-    // And eight values of one token.
+    // It takes eight values of one token at a time.
     static constexpr int kOfToken = kTogether / kKvGroupTokens;
     static __device__ int first_eight()
     {
@@ -355,7 +355,7 @@ __device__ inline Query query(const AttendManyArguments& a, int kv_head, int ind
     return q;
 }
 
-// Four values of a query, as halves.
+// Returns four values of a query, as halves.
 __device__ inline uint2 load_query(const AttendManyArguments& a, const Query& q, int d)
 {
     if (!q.live || d >= a.layout.k_dim)
@@ -365,7 +365,7 @@ __device__ inline uint2 load_query(const AttendManyArguments& a, const Query& q,
     return make_uint2(two_halves(from.x, from.y), two_halves(from.z, from.w));
 }
 
-// The largest of the four lanes that share a row.
+// Returns the largest value of the four lanes that share a row.
 __device__ inline float row_max(float x)
 {
     x = fmaxf(x, __shfl_xor_sync(kWholeWarp, x, 1));
@@ -378,7 +378,8 @@ __device__ inline float row_sum(float x)
     return x + __shfl_xor_sync(kWholeWarp, x, 2);
 }
 
-// What a launch leaves to the next of each query of each head: the largest score, the sum, and the values.
+// Reads (in) or writes what a launch leaves to the next one for each query and head: the largest score, the sum, and
+// the values.
 template <int dim>
 __device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (&out)[kPart<dim> / 8][4], bool in)
 {
@@ -416,8 +417,8 @@ __device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (
 
 // ---- scores ----
 
-// The products of 16 queries and a tile of keys. A lane's values of a key are four that follow each other: tensor cores
-// add in whichever order, as long as queries have the same.
+// Multiplies 16 queries with a tile of keys. A lane takes four values of a key that follow each other: any order of the
+// dimensions will do for tensor cores, as long as queries have the same.
 template <int dim>
 __device__ inline void multiply_keys(const Shared<dim>& shared, const std::uint32_t (&q)[kPart<dim> / 16][4],
                                      float (&scores)[kTile<dim> / 8][4])
@@ -440,7 +441,8 @@ __device__ inline void multiply_keys(const Shared<dim>& shared, const std::uint3
     }
 }
 
-// Scales the scores; -infinity for tokens that a query does not see. `plain`: all see all, and nothing is capped
+// Scales the scores, and sets those of tokens that a query does not see to -infinity. `plain`: all queries see all
+// tokens, and nothing is capped
 template <int dim, bool plain>
 __device__ inline void finish_scores(const AttendManyArguments& a, const Shared<dim>& shared, int slot, int first,
                                      int end, const Query (&queries)[2], float (&scores)[kTile<dim> / 8][4])
@@ -470,7 +472,7 @@ __device__ inline void finish_scores(const AttendManyArguments& a, const Shared<
     }
 }
 
-// Scores become weights; what there is of the result is brought to the same base.
+// Turns scores into weights, and rescales the result so far to the same base.
 template <int dim>
 __device__ inline void weigh(Query (&queries)[2], float (&scores)[kTile<dim> / 8][4], float (&out)[kPart<dim> / 8][4])
 {
@@ -507,7 +509,7 @@ template <int dim>
 __device__ inline void add_values(const Shared<dim>& shared, const float (&scores)[kTile<dim> / 8][4],
                                   float (&out)[kPart<dim> / 8][4])
 {
-    // Of the lane's token, where pairs of eights begin: four and four again.
+    // Where the first four pairs of eight values begin for the lane's token; the others are 64 values further on.
     const std::uint16_t* pairs[4];
     for (int pair = 0; pair < 4; ++pair)
         pairs[pair] = &shared.v[value_at<dim>(lane() % 16, part<dim>() * (kPart<dim> / 8) + 2 * pair + lane() / 16)];
@@ -527,7 +529,7 @@ __device__ inline void add_values(const Shared<dim>& shared, const float (&score
     }
 }
 
-// ---- the whole of it ----
+// ---- kernel ----
 
 template <int dim>
 __device__ void finish(const AttendManyArguments& a, const Query (&queries)[2], const float (&out)[kPart<dim> / 8][4])
@@ -552,7 +554,7 @@ __device__ void finish(const AttendManyArguments& a, const Query (&queries)[2], 
     }
 }
 
-/// Holds what all of a warp's queries see.
+/// Says which tokens all of a warp's queries see.
 struct Whole {
     int from, to;  // tokens; to: the first that one of them does not see
 };
@@ -569,7 +571,7 @@ __device__ void attend_many(const AttendManyArguments& a)
     constexpr int tile_tokens = kTile<dim>;
     __shared__ Shared<dim> shared;
     const int kv_head = int(blockIdx.y);
-    // Those that see most begin first.
+    // The queries that see most tokens begin first.
     const int first_query = int(gridDim.x - 1 - blockIdx.x) * attend_many_queries(dim);
     const int own_query = first_query + warp() % kWarpRows<dim> * 16;
     Query queries[2] = {query(a, kv_head, own_query + lane() / 4), query(a, kv_head, own_query + lane() / 4 + 8)};

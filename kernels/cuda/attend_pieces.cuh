@@ -24,8 +24,9 @@ struct Partial {
     std::size_t of_sums, of_values;
 };
 
-/// Scores of a head become exp(score - largest), a warp's work, where they are capped first. put(token of the piece,
-/// weight): for those of [first, last). score(token): where its score is. max, sum: of the head; null: it is none
+/// Turns the scores of a head, capped if there is a soft cap, into weights exp(score - largest), by one warp.
+/// score(token) says where a token's score is; put(token of the piece, weight) is called for those of [first, last).
+/// max, sum: where those of the head go; null where there is no such head
 template <class ScoreAt, class Put>
 __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, float* max, float* sum,
                                   const ScoreAt& score, const Put& put)
@@ -56,8 +57,8 @@ __device__ inline void weigh_head(const AttendArguments& a, const Piece& piece, 
 }
 
 /// Attends the pieces of a thread block's heads and row. grid: (kv_heads * ceil(group / heads), thread blocks that
-/// share the pieces, rows). It calls prepare(queries of the first head, heads that there are, their factor), then
-/// attend_piece(piece, heads that there are, where its partial goes) for each piece.
+/// share the pieces, rows). It calls prepare(queries of the first head, number of heads, the queries' factor), then
+/// attend_piece(piece, number of heads, where its partial goes) for each piece.
 template <int heads, class Prepare, class AttendPiece>
 __device__ inline void attend_pieces(const AttendArguments& a, const Prepare& prepare, const AttendPiece& attend_piece)
 {

@@ -20,7 +20,7 @@ const char* fill_table(BlasTable& t, Symbol symbol, void* library)
     return bind.missing();
 }
 
-// Never closed, as the driver.
+// Like the driver's library, this one is never closed.
 static BlasLibrary load_blas_library()
 {
     OpenedLibrary opened = open_blas_library();
@@ -81,8 +81,9 @@ bool blas_can(TensorType type)
     return is_packed(type) || type == TensorType::F16;
 }
 
-// Rows of a slice, which finds room as halves. Slices are of one size, and of whole tiles: cuBLAS's fast kernels want
-// the stride of what they write aligned, and take a third of the time of those that do not.
+// Returns how many rows of the weights become halves at a time; there is room for `most`. Slices have about one size,
+// of whole tiles if there is room for one: cuBLAS's fast kernels need an aligned stride of what they write, and take a
+// third of the time of its other kernels.
 static int slice_rows(int rows, std::size_t most)
 {
     if (most >= std::size_t(rows))

@@ -37,16 +37,18 @@ struct BlasTable {
                            const void* beta, void* c, BlasType c_type, int c_stride, int compute, int algorithm);
 };
 
-/// The library, opened on the first call and kept; no table, and why in one sentence, where there is none.
+/// Holds cuBLAS, which blas_library() opens on the first call and keeps. Where there is none, `table` is null and
+/// `problem` says why in one sentence.
 struct BlasLibrary {
     const BlasTable* table = nullptr;
     std::string problem;
 };
 const BlasLibrary& blas_library();
 
-/// The newest that is installed; the functions of one system. Null: there is none.
+/// Opens the newest cuBLAS that is installed; each system has a version of its own. Where there is none, its library is
+/// null.
 OpenedLibrary open_blas_library();
-/// The name of the first symbol that is missing, or null.
+/// Fills the table from a library's symbols. Returns the name of the first one that is missing, or null.
 const char* fill_table(BlasTable& table, Symbol symbol, void* library);
 
 /// cuBLAS for one queue of an open device, whose context is current when it is made, used and destroyed. One thread at
@@ -54,10 +56,10 @@ const char* fill_table(BlasTable& table, Symbol symbol, void* library);
 class Blas
 {
 public:
-    /// Megabytes that it works in, by NVIDIA's advice for its larger GPUs.
+    /// Size of the memory that it works in, as NVIDIA advises for its larger GPUs.
     static constexpr std::size_t kWorkspaceBytes = std::size_t(32) << 20;
 
-    /// Null: it does not start here. The workspace is the caller's, on the device.
+    /// Returns null if cuBLAS does not start here. The workspace is the caller's, on the device.
     static std::unique_ptr<Blas> open(const BlasTable& table, Queue queue, DevicePtr workspace, std::size_t bytes);
     ~Blas();
     Blas(const Blas&) = delete;
@@ -78,14 +80,14 @@ private:
 
 constexpr int kBlasTile = 128;  // rows
 
-/// Says where the halves of a matrix lie while they are multiplied: as many rows at a time as find room, in whole tiles
-/// where one does.
+/// Says where the halves of a matrix lie while they are multiplied: as many rows at a time as there is room for, in
+/// whole tiles if there is room for one.
 struct HalfRoom {
     DevicePtr at = 0;
     std::size_t bytes = 0;
 };
 
-/// Types whose weights are halves already, or become halves without losing what matters.
+/// Says whether weights of the type are halves already, or become halves without losing what matters.
 bool blas_can(TensorType type);
 
 /// Says how far a product came.
@@ -94,8 +96,8 @@ struct BlasProgress {
     BlasStatus blas_status = BlasStatus::Ok;
     int rows = 0;  // of the matrix that are done
 };
-// As matmul, by cuBLAS; x: the activations of p as halves, in place of p.x. Where cuBLAS does not go on, the rest of
-// the rows is untouched.
+// Does what matmul() does, by cuBLAS. x: the activations of p as halves, in place of p.x. Where cuBLAS fails, the rest
+// of the rows is untouched.
 BlasProgress matmul_by_blas(const Driver& driver, Queue queue, const Blas& blas, const Product& p, const HalfRows& x,
                             const HalfRoom& room);
 

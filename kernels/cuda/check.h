@@ -26,12 +26,12 @@ struct KernelCheck {
     std::function<Checked(const Driver& driver, unsigned seed)> run;
 };
 
-/// Together they launch every kernel. Each needs a few megabytes of the device, and its context to be current. They
-/// throw std::bad_alloc.
+/// Returns the checks, which together launch every kernel. Each needs a few megabytes of the device, and its context to
+/// be current. They throw std::bad_alloc.
 const std::vector<KernelCheck>& kernel_checks();
 
-/// Products by cuBLAS, of all types that it is used for, beside the same in double precision. Not among the others: a
-/// machine may have no cuBLAS.
+/// Holds what products by cuBLAS, of all types that it is used for, differ from the same in double precision. This
+/// check is not among kernel_checks(), since a machine may have no cuBLAS.
 struct BlasChecked {
     Checked checked;
     BlasStatus blas_status = BlasStatus::Ok;  // of the first call that failed

@@ -11,7 +11,7 @@
 
 // Makes a kernel known to the emulator.
 #define EMULATED(kernel) static_assert(true)
-// A function that is compiled once for all kernels of a file, and called.
+// Marks a function that is compiled once for all kernels of a file and called, not inlined.
 #define CALLED __noinline__
 #else
 #include "kernels/cuda/device_on_host.h"
@@ -33,7 +33,7 @@ __device__ inline int warp()
     return int(threadIdx.x / kWarp);
 }
 
-/// The shared memory whose size the launch gives.
+/// Returns the shared memory whose size the launch gives.
 __device__ inline std::byte* dynamic_shared()
 {
 #ifdef __CUDACC__
@@ -76,7 +76,7 @@ __device__ inline float bf16_to_float(std::uint16_t bits)
     return __uint_as_float(std::uint32_t(bits) << 16);
 }
 
-/// 2^x, to about 22 bits; zero where it would be no normal float.
+/// Returns 2^x, to about 22 bits; zero where it would not be a normal float.
 __device__ inline float power_of_2(float x)
 {
 #ifdef __CUDACC__
@@ -88,7 +88,7 @@ __device__ inline float power_of_2(float x)
 #endif
 }
 
-/// Four signed bytes, the lowest first.
+/// Returns four signed bytes as floats, the lowest first.
 __device__ inline float4 bytes_to_floats(std::uint32_t bytes)
 {
 #ifdef __CUDACC__
@@ -104,7 +104,7 @@ __device__ inline float4 bytes_to_floats(std::uint32_t bytes)
 #endif
 }
 
-/// Four signed bytes as halves, two in a word.
+/// Returns four signed bytes as halves, two in a word.
 __device__ inline uint2 bytes_to_halves(std::uint32_t bytes)
 {
 #ifdef __CUDACC__
@@ -126,7 +126,7 @@ __device__ inline uint2 bytes_to_halves(std::uint32_t bytes)
 #endif
 }
 
-/// c + the products of four signed bytes.
+/// Returns c + the products of four signed bytes.
 __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
 {
 #ifdef __CUDACC__
@@ -144,8 +144,8 @@ __device__ inline const std::byte* moved(const std::byte* from, std::size_t byte
     return reinterpret_cast<const std::byte*>(reinterpret_cast<std::size_t>(from) + bytes);
 }
 
-/// 16 bytes from any address on, in whole words. By how much it is beyond a multiple of four is said when they are
-/// used, since parts of a block share it.
+/// Holds 16 bytes from any address on, in whole words. How far the address is beyond a multiple of four is given only
+/// when they are used, since it is the same for all parts of a block.
 struct AnyWords {
     std::uint32_t words[5];
     __device__ std::uint32_t word(int i, unsigned beyond) const
@@ -162,7 +162,7 @@ __device__ inline AnyWords read_any(const void* at)
     AnyWords any{};
     const unsigned beyond = beyond_words(at);
 #ifdef __CUDACC__
-    // Of what follows no more is read than the rest of a word: a device's memory does not end within one.
+    // After the 16 bytes no more is read than the rest of a word: a device's memory does not end within a word.
     const auto* words = reinterpret_cast<const std::uint32_t*>(static_cast<const std::byte*>(at) - beyond);
     for (int i = 0; i < 4; ++i)
         any.words[i] = words[i];
@@ -175,10 +175,10 @@ __device__ inline AnyWords read_any(const void* at)
 
 // ---- one kernel after another ----
 //
-// A kernel that is launched early (driver.h) may begin while the one before it in the queue ends. What it reads or
-// writes of another's it does after wait_for_previous(), which each of its threads calls.
+// A kernel that is launched early (driver.h) may begin while the one before it in the queue ends. Each of its threads
+// calls wait_for_previous(), and only after that reads or writes what another kernel writes or reads.
 
-/// The next kernel in the queue may begin, once all thread blocks have said so, where it was launched early.
+/// Lets the next kernel in the queue begin, if it was launched early, once all thread blocks have called this.
 __device__ inline void let_next_begin()
 {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -198,8 +198,8 @@ __device__ inline void wait_for_previous()
 
 // ---- thread blocks of one launch ----
 
-/// Adds one to a counter and returns what it was. Whoever finds it higher can read what this thread had written, or had
-/// been able to read, before.
+/// Adds one to a counter and returns what it was. A thread that finds it higher can read what this thread had written,
+/// or had been able to read, before.
 __device__ inline unsigned count_up(unsigned* counter)
 {
 #ifdef __CUDACC__
@@ -212,7 +212,8 @@ __device__ inline unsigned count_up(unsigned* counter)
 #endif
 }
 
-/// Reads what other thread blocks of the launch have written. A multiprocessor's own cache does not know of that.
+/// Reads what other thread blocks of the launch have written, past the multiprocessor's own cache, which may hold older
+/// values.
 __device__ inline float4 read_of_others(const float4* at)
 {
 #ifdef __CUDACC__
@@ -230,7 +231,7 @@ __device__ inline float read_of_others(const float* at)
 #endif
 }
 
-/// Brings memory nearer that is read soon.
+/// Prefetches memory that is read soon into the second-level cache.
 __device__ inline void ask_for([[maybe_unused]] const void* at)
 {
 #ifdef __CUDACC__
@@ -285,7 +286,7 @@ __device__ inline std::uint64_t now_ns()
 #endif
 }
 
-/// Leaves the memory and the link to others for a moment.
+/// Pauses for a moment, so that others can use the memory and the link to the host.
 __device__ inline void rest_a_little()
 {
 #ifdef __CUDACC__
@@ -295,13 +296,14 @@ __device__ inline void rest_a_little()
 #endif
 }
 
-/// A value that is the same in all lanes of a warp, so that the compiler knows it: branches on it part no lanes.
+/// Returns the first lane's value. For a value that is the same in all lanes of a warp, this tells the compiler so:
+/// branches on it do not separate lanes.
 __device__ inline int of_first_lane(int value)
 {
     return __shfl_sync(kWholeWarp, value, 0);
 }
 
-/// The same value, of which the compiler no longer knows what it is. What depends on it is computed anew, and takes no
+/// Returns the same value, but hides from the compiler what it is. What depends on it is computed anew, and takes no
 /// registers until then.
 __device__ inline int computed_anew(int value)
 {
@@ -317,8 +319,8 @@ __device__ inline int computed_anew(int value)
 // place = lane % 4, a lane holds of C: c[0], c[1] = row `group`, columns 2 * place and the next; c[2], c[3] = row
 // group + 8.
 
-/// Signed bytes, k = 16, the sums begin with `start`. a0: row `group`, k = 4 * place and the next three; a1: row
-/// group + 8; b: the same k of column `group`.
+/// Multiplies signed bytes, k = 16; the sums begin with `start`. a0: row `group`, k = 4 * place and the next three; a1:
+/// row group + 8; b: the same k of column `group`.
 __device__ inline void multiply_bytes(int (&c)[4], const int (&start)[4], std::uint32_t a0, std::uint32_t a1,
                                       std::uint32_t b)
 {
@@ -345,7 +347,7 @@ __device__ inline void multiply_bytes(int (&c)[4], const int (&start)[4], std::u
 #endif
 }
 
-/// Signed bytes, k = 32: a[0], a[1], b[0] as above, a[2], a[3], b[1] for the k that are 16 higher.
+/// Multiplies signed bytes, k = 32: a[0], a[1], b0 as above, a[2], a[3], b1 for the k that are 16 higher.
 __device__ inline void multiply_bytes(int (&c)[4], const int (&start)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                       std::uint32_t b1)
 {
@@ -374,16 +376,16 @@ __device__ inline void multiply_bytes(int (&c)[4], const int (&start)[4], const 
 #endif
 }
 
-/// Integers up to 2^22 in magnitude, added to this one, are floats when their bits are read so: kIntegerOne and the
-/// integer. So what tensor cores add up needs no conversion.
+/// The sum of kIntegerBits and an integer up to 2^22 in magnitude, read as the bits of a float, is kIntegerOne plus
+/// that integer. So what tensor cores add up needs no conversion.
 constexpr int kIntegerBits = 0x4b400000;
 constexpr float kIntegerOne = 12582912.0f;  // 1.5 * 2^23
 __device__ inline float float_of_bits(int bits)
 {
     return __uint_as_float(std::uint32_t(bits)) - kIntegerOne;
 }
-/// Four of them from shared memory, for multiply_bytes to start with. A compiler that knew their values would set them
-/// anew before each product, where the product overwrites them.
+/// Reads four kIntegerBits from shared memory, for multiply_bytes to start with. If the compiler knew their values, it
+/// would set them anew before each product, which overwrites them.
 __device__ inline void read_unknown(int (&to)[4], const int* from)
 {
 #ifdef __CUDACC__
@@ -396,16 +398,16 @@ __device__ inline void read_unknown(int (&to)[4], const int* from)
 #endif
 }
 
-/// scale times the integer, rounded once, in one instruction. no_integer: scale times -kIntegerOne, which has to be
-/// exact: a scale of 22 significant bits at most, and below 2^104. Only an exponent of MXFP4 can name a larger one, for
-/// weights that no model has; an infinity comes of it.
+/// Returns scale times the integer, rounded once, in one instruction. no_integer: scale times -kIntegerOne, which has
+/// to be exact: the scale has 22 significant bits at most, and is below 2^104. Only an exponent of MXFP4 can be larger,
+/// for weights that no model has; the result is infinite then.
 __device__ inline float scaled_float_of_bits(int bits, float scale, float no_integer)
 {
     return __fmaf_rn(scale, __uint_as_float(std::uint32_t(bits)), no_integer);
 }
 
-/// Halves, two in a word, k = 16. a[0]: row `group`, k = 2 * place and the next; a[1]: row group + 8; a[2], a[3]: the
-/// same for the k that are 8 higher. b[0], b[1]: those k of column `group`.
+/// Multiplies halves, two in a word, k = 16. a[0]: row `group`, k = 2 * place and the next; a[1]: row group + 8; a[2],
+/// a[3]: the same for the k that are 8 higher. b[0], b[1]: those k of column `group`.
 __device__ inline void multiply_halves(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2])
 {
 #ifndef __CUDACC__
@@ -438,8 +440,8 @@ __device__ inline void multiply_halves(float (&c)[4], const std::uint32_t (&a)[4
 #endif
 }
 
-/// Four matrices of 8 rows of 16 bytes in shared memory. Lane l gives the address of row l % 8 of matrix l / 8, a
-/// multiple of 16 bytes, and gets of each matrix the four bytes at 4 * place of row `group`.
+/// Loads four matrices of 8 rows of 16 bytes from shared memory. Lane l gives the address of row l % 8 of matrix l / 8,
+/// a multiple of 16 bytes, and gets of each matrix the four bytes at 4 * place of row `group`.
 __device__ inline void load_matrices(std::uint32_t (&words)[4], const void* row)
 {
 #ifdef __CUDACC__
@@ -457,8 +459,9 @@ __device__ inline void load_matrices(std::uint32_t (&words)[4], const void* row)
 #endif
 }
 
-/// Columns of a 16 x 16 matrix of halves in shared memory, as multiply_halves takes them in b for its left (b[0]) and
-/// right half (b[1]): lane l gives the address of row l % 16, from column 8 * (l / 16) on, a multiple of 16 bytes.
+/// Loads columns of a 16 x 16 matrix of halves from shared memory, as multiply_halves takes them in b for its left
+/// (b[0]) and right half (b[1]): lane l gives the address of row l % 16, from column 8 * (l / 16) on, a multiple of 16
+/// bytes.
 __device__ inline void load_columns(std::uint32_t (&b)[2][2], const std::uint16_t* row)
 {
 #ifdef __CUDACC__
@@ -481,10 +484,10 @@ __device__ inline void load_columns(std::uint32_t (&b)[2][2], const std::uint16_
 
 // ---- copies to shared memory that are not waited for ----
 //
-// Such copies are gathered in groups, which arrive in the order in which they were committed. Hardware that has none
-// makes them at once.
+// Such copies are gathered in groups, which arrive in the order in which they were committed. Hardware that cannot do
+// this copies at once.
 
-/// 4, 8 or 16 bytes, aligned so; zeros where there is nothing to copy.
+/// Copies 4, 8 or 16 bytes, aligned to as many; without `any` it writes zeros instead.
 template <int bytes>
 __device__ inline void copy_async(void* to, const void* from, bool any)
 {
@@ -522,7 +525,7 @@ __device__ inline void copy_async(void* to, const void* from, bool any)
 #endif
 }
 
-/// Does the same where it is wanted, without a branch; else nothing is touched. bytes: 4 or 16
+/// Does the same if `wanted`, without a branch; else it touches nothing. bytes: 4 or 16
 template <int bytes>
 __device__ inline void copy_async_if(bool wanted, void* to, const void* from, bool any)
 {
@@ -546,7 +549,7 @@ __device__ inline void copy_async_if(bool wanted, void* to, const void* from, bo
 #endif
 }
 
-/// Where in shared memory copies go to, in the form that they want: made once, and kept.
+/// An address in shared memory in the form that copies take: made once, and kept.
 #ifdef __CUDACC__
 using SharedPlace = std::uint32_t;
 __device__ inline SharedPlace shared_place(void* at)
@@ -563,9 +566,9 @@ inline SharedPlace shared_place(void* at)
 }
 #endif
 
-/// Sixteen bytes, so many further on on both sides, at a multiple of 16. `inside` of them, one at least, are of a
-/// tensor: the host copies no others. Memory is given in whole multiples of 16 bytes, so that a device has the others,
-/// too.
+/// Copies sixteen bytes, `offset` further on on both sides, at a multiple of 16. The first `inside` of them, at least
+/// one, belong to a tensor: the emulator copies no others. A device's memory is given in whole multiples of 16 bytes,
+/// so that it has the others, too.
 template <int offset>
 __device__ inline void copy_chunk(SharedPlace to, const std::byte* from, int inside)
 {
@@ -601,7 +604,7 @@ __device__ inline void commit_copies()
 #endif
 }
 
-/// Waits for this thread's groups but the last ones.
+/// Waits for this thread's groups except the last `still_under_way`.
 template <int still_under_way>
 __device__ inline void wait_for_copies()
 {
@@ -617,7 +620,7 @@ __device__ inline std::uint32_t two_halves(float low, float high)
 #ifndef __CUDACC__
     return std::uint32_t(float_to_half(low)) | std::uint32_t(float_to_half(high)) << 16;
 #elif __CUDA_ARCH__ >= 800
-    std::uint32_t both;  // of CUDA's own functions for it the compiler makes several instructions more
+    std::uint32_t both;  // CUDA's own functions for it compile to several instructions more
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     return both;
 #else

@@ -80,8 +80,7 @@ inline unsigned count_up(unsigned* counter)
 std::uint64_t now_ns();
 void yield();  // to the host's other threads
 
-/// Checks an address, for twins of instructions that move more bytes than the type they are given says: elsewhere the
-/// compiler asks.
+/// Checks that an address is aligned, in twins of instructions that move more bytes than the type of their pointer has.
 void must_be_aligned(const void* at, std::size_t bytes, Where where);
 
 /// Calls of wait_for_previous() so far, of all threads of all kernels.
@@ -162,7 +161,7 @@ inline float4 make_float4(float x, float y, float z, float w)
     return {x, y, z, w};
 }
 
-// The places of the fiber that runs now.
+// The thread and the thread block that the running fiber stands for.
 extern constinit thread_local uint3 threadIdx;
 extern constinit thread_local uint3 blockIdx;
 extern constinit thread_local uint3 blockDim;
@@ -195,7 +194,7 @@ T __shfl_xor_sync(unsigned mask, T mine, int flip,
     return __shfl_sync(mask, mine, (int(threadIdx.x) % 32) ^ flip, where);
 }
 
-/// A bit for each lane.
+/// Returns a bit for each lane.
 inline unsigned __ballot_sync(unsigned mask, int mine,
                               kernels::cuda::host::Where where = kernels::cuda::host::Where::here())
 {
@@ -208,7 +207,8 @@ inline unsigned __ballot_sync(unsigned mask, int mine,
     }
     return bits;
 }
-/// Four of the eight bytes of low and high; a nibble of places says which, its topmost bit: only its sign, all over.
+/// Returns four of the eight bytes of low and high. A nibble of `places` says which; if its topmost bit is set, all
+/// bits are the byte's sign bit.
 inline unsigned __byte_perm(unsigned low, unsigned high, unsigned places)
 {
     const std::uint64_t all = std::uint64_t(high) << 32 | low;

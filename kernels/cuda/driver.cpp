@@ -26,7 +26,8 @@ constexpr unsigned kQueueBesideDefault = 0x01;
 constexpr unsigned kEventWithoutTiming = 0x02;
 constexpr int kCaptureThisThread = 1;
 
-// From these on, kernels may begin before those before them have ended, also in graphs.
+// From this compute capability and this driver on, kernels may begin before those before them have ended, also in
+// graphs.
 constexpr int kEarlyCompute = 90;
 constexpr int kEarlyDriver = 12030;
 
@@ -39,13 +40,13 @@ std::string version_text(int version)
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// The oldest driver that runs what CUDA's compilers of that major version make, by the number that people know.
+/// Names the oldest driver that runs what CUDA's compilers of that major version make, by the number that people know.
 std::string driver_number(int major)
 {
     return major == 12 ? "driver 525" : major == 13 ? "driver 580" : "a newer driver";
 }
 
-/// "out of memory (CUDA error 2)"
+/// Returns a text such as "out of memory (CUDA error 2)".
 std::string status_text(const DriverTable& table, Status status)
 {
     const char* text = nullptr;
@@ -191,7 +192,7 @@ std::string why_no_device(const Platform& platform)
     return count > 0 ? std::string() : "the NVIDIA driver knows no GPU";
 }
 
-// Fills info_, also of what it refuses since our kernels cannot run on it.
+// Fills info_, also for a device that it refuses since our kernels cannot run on it.
 std::string Driver::describe(int ordinal, int built_for)
 {
     info_.ordinal = ordinal;
@@ -246,7 +247,7 @@ public:
         static std::array<ContextUses, 64> all;
         return all[std::size_t(device) % all.size()];
     }
-    /// Waits while it is reset.
+    /// Counts one use more. Waits while the context is being reset.
     void begin()
     {
         int uses = count_.load();
@@ -254,7 +255,7 @@ public:
             uses = count_.load();
     }
     void end() { --count_; }
-    /// False: it is used.
+    /// Returns false if the context is in use.
     bool begin_reset()
     {
         int none = 0;
@@ -266,7 +267,7 @@ private:
     std::atomic<int> count_ = 0;  // -1: it is being reset
 };
 
-// The device's primary context, which cuBLAS would use too. Asking for its memory shows an error that has stuck to it.
+// Takes the device's primary context, which cuBLAS would use too. Asking for its memory shows an error that has stuck.
 Status Driver::take_context()
 {
     ContextUses::of(device_).begin();
@@ -288,7 +289,7 @@ void Driver::give_context_back()
     ContextUses::of(device_).end();
 }
 
-// False: others have memory and kernels in it, which would be gone under their hands.
+// Returns false, and resets nothing, where others use the context: their memory and kernels would be gone.
 bool Driver::reset_context() const
 {
     if (!ContextUses::of(device_).begin_reset())
@@ -298,7 +299,8 @@ bool Driver::reset_context() const
     return true;
 }
 
-// Looks every kernel up. What has stuck since a kernel failed goes with the context, or not before the process ends.
+// Looks every kernel up. An error that has stuck since a kernel failed goes away when the context is reset; if it
+// cannot be reset, only when the process ends.
 std::string Driver::load(const KernelImages& images)
 {
     Status s = take_context();
@@ -345,7 +347,7 @@ bool Driver::can_begin_early() const
            compiled_for >= kEarlyCompute;
 }
 
-// A lost device fails each of these, which changes nothing.
+// On a lost device each of these calls fails, which does no harm.
 Driver::~Driver()
 {
     if (!context_)

@@ -2,7 +2,7 @@
 // by its own types and numbers), filled from the driver's library when there is one, or by a twin in memory in the
 // tests. So no CUDA header or library is needed to build or to start.
 //
-// Nothing here prints, throws or exits: every call answers with a Status, and the caller outlives the device.
+// Nothing here prints, throws or exits: every call answers with a Status, and the caller can go on without the device.
 #pragma once
 
 #include "kernels/cuda/kernel_names.h"
@@ -40,7 +40,7 @@ enum class [[nodiscard]] Status : int{
     Unknown = 999,
 };
 
-/// Says whether the device's context answers nothing any more: its memory is gone, and what used it must go on without.
+/// Says whether every further call to the device's context fails: its memory is gone, and its users must do without it.
 constexpr bool is_device_lost(Status s)
 {
     return (int(s) >= 700 && int(s) < 720 && s != Status::LaunchOutOfResources) || s == Status::Unknown ||
@@ -60,7 +60,7 @@ using GraphExec = struct GraphExecTag*;
 /// CUDA's numbers of the few attributes we ask for.
 enum class DeviceAttribute : int { Multiprocessors = 16, L2Bytes = 38, ComputeMajor = 75, ComputeMinor = 76 };
 
-/// A rectangle of bytes between two memories, as CUDA's own structure of that purpose.
+/// A copy of a rectangle of bytes between two memories, laid out as CUDA's own structure of that purpose.
 struct RectangleCopy {
     enum class Memory : int { Host = 1, Device = 2 };
     struct Side {
@@ -75,7 +75,7 @@ struct RectangleCopy {
     std::size_t width_bytes = 0, height = 0;
 };
 
-/// A kernel's launch with more to say of it, as CUDA's own structures of that purpose.
+/// A kernel's launch with attributes, laid out as CUDA's own structures of that purpose.
 struct LaunchAttribute {
     int id = 0;
     int unused = 0;
@@ -165,7 +165,8 @@ struct KernelImages {
 };
 KernelImages kernel_images();
 
-/// The driver's library, opened on the first call and kept; no table, and why in one sentence, where there is none.
+/// Holds the driver's library, which driver_library() opens on the first call and keeps. Where there is none, `table`
+/// is null and `problem` says why in one sentence.
 struct DriverLibrary {
     const DriverTable* table = nullptr;
     std::string problem;
@@ -183,16 +184,17 @@ struct Platform {
     const BlasLibrary& (*blas)() = nullptr;  // large, so opened when it is asked for; null: none
 };
 Platform platform();
-/// Sets the platform to use from now on, for tests; one without a table: the machine's again.
+/// Sets the platform to use from now on, for tests. One without a table sets the machine's own again.
 void set_platform(const Platform& other);
 
-/// Opens the driver's library; the functions of one system. Null: `problem` says why.
+/// An opened library and the function that finds its symbols. Where `library` is null, `problem` says why.
 using Symbol = void* (*)(void* library, const char* name);
 struct OpenedLibrary {
     void* library = nullptr;
     Symbol symbol = nullptr;
     std::string problem;
 };
+/// Opens the driver's library; each system has a version of its own.
 OpenedLibrary open_driver_library();
 
 /// Gives the slots of a table their functions in a library.
@@ -213,14 +215,14 @@ public:
         static_assert(sizeof slot == sizeof found);
         std::memcpy(&slot, &found, sizeof slot);
     }
-    /// One that the library may lack: null then.
+    /// Sets a slot whose function the library may lack; the slot is null then.
     template <class Slot>
     void optional(Slot& slot, const char* name)
     {
         void* const found = symbol_(library_, name);
         std::memcpy(&slot, &found, sizeof slot);
     }
-    /// The name of the first one that the library lacks, or null.
+    /// Returns the name of the first function that the library lacks, or null.
     const char* missing() const { return missing_; }
 
 private:
@@ -229,7 +231,7 @@ private:
     const char* missing_ = nullptr;
 };
 
-/// Fills the table from a library's symbols. The name of the first one that is missing, or null.
+/// Fills the table from a library's symbols. Returns the name of the first one that is missing, or null.
 const char* fill_table(DriverTable& table, Symbol symbol, void* library);
 
 template <class T>
@@ -308,10 +310,10 @@ public:
     Status synchronize(Event event) const { return table_.event_synchronize(event); }
     Answer<float> elapsed_ms(Event from, Event to) const;
 
-    // In the order of their queue; the host's side must be pinned, or the call may wait.
+    // Copies and fills are done in the order of their queue. The host's side must be pinned, or the call may wait.
     Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue queue) const;
     Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue) const;
-    /// `height` runs of `width` bytes, each `pitch` bytes after the one before, on both sides.
+    /// Copies `height` runs of `width` bytes, each `pitch` bytes after the one before, on both sides.
     Status copy_runs_to_host(void* to, DevicePtr from, std::size_t width, std::size_t height, std::size_t pitch,
                              Queue queue) const;
     Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue) const;
@@ -364,7 +366,7 @@ private:
     Context context_ = nullptr;
     std::array<Module, kKernelCount> modules_{};  // of as many files as there are, the rest null
     std::array<Function, kKernelCount> functions_{};
-    bool begins_early_ = false;  // kernels that are launched so
+    bool begins_early_ = false;  // whether kernels that are launched early do begin early
 };
 
 struct Driver::Opened {

@@ -1,4 +1,4 @@
-// Sums, factors, soft caps, weights and copies of rows: a thread a value, a row of blocks a row.
+// Sums, factors, soft caps, weights and copies of rows: a thread for each value, a row of thread blocks for each row.
 #include "kernels/cuda/gates.cuh"
 
 using namespace kernels::cuda;

@@ -17,7 +17,7 @@ struct Best {
     int expert;
 };
 
-// Whether a comes before b: the larger one, among equals the lower index.
+// Says whether a comes before b: the larger one does, among equals the lower index.
 __device__ bool before(const Best& a, const Best& b)
 {
     return a.logit > b.logit || (a.logit == b.logit && a.expert < b.expert);
@@ -71,7 +71,7 @@ private:
     float largest_ = 0.0f, sum_ = 0.0f;
 };
 
-// The first of those that come after `last`, in every lane.
+// Returns, in every lane, the first of the experts that come after `last`.
 __device__ Best next_best(const Scores& scores, int experts, const Best& last)
 {
     Best best{-std::numeric_limits<float>::infinity(), experts};
@@ -88,7 +88,7 @@ __device__ Best next_best(const Scores& scores, int experts, const Best& last)
     return best;
 }
 
-// Returns what the two best of a group have together; a group by itself, in one lane.
+// Returns the sum of the two best of a group; each lane does this for a group of its own.
 __device__ float worth_of(const Scores& scores, int group, int size)
 {
     float best = -INFINITY;
@@ -101,8 +101,7 @@ __device__ float worth_of(const Scores& scores, int group, int size)
     return size > 1 ? best + second : best;
 }
 
-// Finds the groups that compete: those before whose worth fewer than groups_used others come. Among equals the first is
-// better.
+// Finds the groups that compete: the groups_used that are worth most. Among equals the first is better.
 __device__ void choose_groups(const ChooseArguments& a, const Scores& scores, float* worth, bool* competes)
 {
     for (int g = lane(); g < a.groups; g += kWarp)
@@ -119,8 +118,8 @@ __device__ void choose_groups(const ChooseArguments& a, const Scores& scores, fl
 
 }  // namespace
 
-// A warp a row. Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen
-// ones.
+// Chooses the experts of a row by one warp. A softmax over all experts whose chosen ones are then scaled to a sum of
+// one equals the softmax over the chosen ones.
 extern "C" __global__ void choose_experts(const ChooseArguments a)
 {
     let_next_begin();
@@ -137,7 +136,7 @@ extern "C" __global__ void choose_experts(const ChooseArguments a)
     float sum = 0.0f;
     for (int slot = 0; slot < a.used; ++slot) {
         last = next_best(scores, a.experts, last);
-        // Where a broken model's logits are no numbers none is the best; an expert that exists is taken then.
+        // Where a broken model's logits are NaN no expert is the best; one that exists is taken then.
         const int expert = last.expert < a.experts ? last.expert : slot;
         if (slot == 0)
             largest = last.logit;
@@ -155,8 +154,8 @@ extern "C" __global__ void choose_experts(const ChooseArguments a)
 }
 EMULATED(choose_experts);
 
-// A warp an expert. chosen: (pairs,) the expert of each pair; sorted: (pairs,) pairs by expert, in their own order;
-// begin: (experts + 1,) where each expert's pairs begin
+// A warp takes an expert. chosen: (pairs,) the expert of each pair; sorted: (pairs,) pairs by expert, and of one expert
+// in rising order; begin: (experts + 1,) where each expert's pairs begin
 extern "C" __global__ void sort_pairs(const int* chosen, int pairs, int* sorted, int* begin)
 {
     constexpr int at_once = 4;  // reads of a lane that are waited for together
@@ -195,7 +194,7 @@ extern "C" __global__ void sort_pairs(const int* chosen, int pairs, int* sorted,
 }
 EMULATED(sort_pairs);
 
-// A thread a pair. scale: (experts,); chosen, weights: (pairs,)
+// A thread takes a pair. scale: (experts,); chosen, weights: (pairs,)
 extern "C" __global__ void scale_weights(const float* scale, const int* chosen, float* weights, int pairs)
 {
     let_next_begin();
@@ -206,8 +205,8 @@ extern "C" __global__ void scale_weights(const float* scale, const int* chosen, 
 }
 EMULATED(scale_weights);
 
-// A thread a value. y: (rows * used, n) at y_stride; weights: (rows, used), or null: all are 1; out: (rows, n) at
-// out_stride. places: (experts,), where experts with 0 are left out, and the sum is added to what was there; or null
+// A thread computes a value. y: (rows * used, n) at y_stride; weights: (rows, used), or null: all are 1; out: (rows, n)
+// at out_stride. places: (experts,), where experts with 0 are left out, and the sum is added to what was there; or null
 extern "C" __global__ void sum_experts(const float* y, int y_stride, const float* weights, const int* chosen,
                                        const std::uint64_t* places, int used, int n, float* out, int out_stride)
 {
@@ -226,7 +225,7 @@ extern "C" __global__ void sum_experts(const float* y, int y_stride, const float
 }
 EMULATED(sum_experts);
 
-// A thread a value. x: (rows, n) at x_stride; weights: (rows, used); out: (rows * used, n) at out_stride
+// A thread computes a value. x: (rows, n) at x_stride; weights: (rows, used); out: (rows * used, n) at out_stride
 extern "C" __global__ void weigh_pairs(const float* x, int x_stride, const float* weights, int used, int n, float* out,
                                        int out_stride)
 {

@@ -18,7 +18,7 @@ struct ChooseArguments {
     float least_sum;
     float scale;
     const float* bias;  // (experts,) or null
-    int groups;         // of as many experts, of which those of groups_used compete; 0: all do
+    int groups;         // of equally many experts; those of groups_used groups compete. 0: all experts compete
     int groups_used;
     int* chosen;     // (rows, used)
     float* weights;  // (rows, used)

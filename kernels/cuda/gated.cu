@@ -1,5 +1,5 @@
-// Gated activations of a feed-forward layer: a thread a value. gates, up, out: (rows, n) at their strides; out may be
-// the gates' own place.
+// Gated activations of a feed-forward layer: a thread for each value. gates, up, out: (rows, n) at their strides; out
+// may be the gates' own place.
 #include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/reduce.cuh"
 
@@ -34,8 +34,8 @@ extern "C" __global__ void gate_heads(const float* gates, int gates_stride, int 
 }
 EMULATED(gate_heads);
 
-// Leaves of the first n columns of x what exceeds their mean plus so many standard deviations: max(x - that, 0). A
-// block a row.
+// Replaces the first n columns of x by max(x - bound, 0), where bound is their mean plus so many standard deviations. A
+// thread block takes a row.
 extern "C" __global__ void keep_above(float deviations, int n, float* x, int x_stride)
 {
     x += std::size_t(blockIdx.x) * std::size_t(x_stride);

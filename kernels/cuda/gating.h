@@ -3,7 +3,7 @@
 
 namespace kernels::cuda {
 
-/// ReluSquared: of the gate alone.
+/// ReluSquared uses the gate alone.
 enum class GateKind { Silu, Gelu, SwigluOai, ReluSquared };
 
 struct Gating {

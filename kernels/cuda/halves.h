@@ -4,7 +4,7 @@
 namespace kernels::cuda {
 
 constexpr int kHalvesThreads = 128;
-constexpr int kWeightsOfThread = 16;           // that become halves: half a group
+constexpr int kWeightsOfThread = 16;           // that a thread turns into halves: half a group
 constexpr int kLargestParts = kHalvesThreads;  // thread blocks that look for the largest magnitude, one result each
 constexpr int kLargestThreads = 512;
 

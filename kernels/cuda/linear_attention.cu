@@ -1,6 +1,6 @@
 // Linear attention with a state that decays, one row after another: a block takes 32 columns of a head's state, each
-// of its warps 32 keys of them, which stay in registers. A lane has a column; what its warps find of it meets in shared
-// memory, once a row. Bytes of the state are read and written once, as whole lines.
+// of its warps 32 keys of them, which stay in registers. A lane has a column; the warps' sums for a column are joined
+// in shared memory, once a row. Bytes of the state are read and written once, as whole lines.
 #include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/recurrent.h"
 
@@ -8,7 +8,7 @@ using namespace kernels::cuda;
 
 namespace {
 
-constexpr int kRowsAtOnce = 8;  // that are brought while those before them are computed
+constexpr int kRowsAtOnce = 8;  // that are loaded while those before them are computed
 constexpr int kKeys = kWarp;    // of a warp
 constexpr int kWarps = kMostStateKeys / kKeys;
 
@@ -27,7 +27,7 @@ struct Shared {
     float sums[2][kWarps][kWarp];  // of M^T q
 };
 
-/// Holds what a thread brings of the next rows: of one key, of its column, and of one row's gates.
+/// Holds what a thread loads of the next rows: one key's values, its column's values, and one row's gates.
 struct Coming {
     float k[kRowsAtOnce], q[kRowsAtOnce], v[kRowsAtOnce];
     float gate, step;
@@ -69,7 +69,7 @@ struct Coming {
     }
 };
 
-/// Adds what the warps found, in their order.
+/// Adds the warps' sums, in the order of the warps.
 __device__ float sum_of(const float (*parts)[kWarp])
 {
     float sum = 0.0f;
@@ -78,7 +78,7 @@ __device__ float sum_of(const float (*parts)[kWarp])
     return sum;
 }
 
-/// The product of this warp's keys of the state with those of x, four sums at a time.
+/// Returns the product of this warp's keys of the state with those of x, four sums at a time.
 __device__ float product(const float (&m)[kKeys], const float* x)
 {
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);

@@ -40,7 +40,7 @@ static bool can_multiply(const Product& p)
     return p.n % (is_packed(p.type) ? type_traits(p.type).block_len : 8) == 0;
 }
 
-/// Thread blocks that take so many rows, of one token or of more.
+/// Returns how many thread blocks `rows` rows need.
 static unsigned blocks_of_rows(int rows, int tokens)
 {
     return pieces(rows, tokens == 1 ? kMatvecWarps : kMatvecWarps * kFewRowsOfWarp);
@@ -53,7 +53,7 @@ static GatedMatvecArguments not_gated(const MatvecArguments& product)
     return gated;
 }
 
-/// gated: of more tokens than one.
+/// Launches matvec8 for more tokens than one.
 static Status launch_few(const Driver& driver, Queue queue, TensorType type, unsigned blocks, int heads,
                          const GatedMatvecArguments& gated, const MatvecParts& parts)
 {
@@ -102,7 +102,7 @@ static constexpr TypesTogether kTogether[] = {
     {TensorType::Q3_K, TensorType::Q5_K, Kernel::matvec_q3_k_q5_k},
 };
 
-/// The kernel for these types, of which `second` may be another than the first; or none.
+/// Returns the kernel for these two types, in either order; null: there is none.
 static const TypesTogether* types_together(TensorType a, TensorType b)
 {
     for (const TypesTogether& t : kTogether)
@@ -111,7 +111,7 @@ static const TypesTogether* types_together(TensorType a, TensorType b)
     return nullptr;
 }
 
-/// The first of them that is not the first's type.
+/// Returns the first type that is another than that of the first element; if all are the same, that type.
 template <class Range, class TypeOf>
 static TensorType other_type(const Range& all, const TypeOf& type_of)
 {
@@ -130,7 +130,7 @@ bool multiplied_together(std::span<const TensorType> types)
            std::ranges::all_of(types, [&](TensorType type) { return type == first || type == other; });
 }
 
-/// Products of a launch: the first, and parts.
+/// The products of a launch: the first one, and the others as parts.
 struct TogetherLaunch {
     MatvecArguments first{};
     MatvecParts parts{};
@@ -170,9 +170,9 @@ static Status launch_together(const Driver& driver, Queue queue, std::span<const
     const TensorType other = other_type(products, [](const Product& p) { return p.type; });
     const TypesTogether* two = other == types[0] ? nullptr : types_together(types[0], other);
 
-    // The first type's come first: of a kernel for two the first product may be of either.
+    // Products of the kernel's first type come first. The first of `products` may be of either type.
     const auto is_second = [&](const Product& p) { return two && p.type == two->second; };
-    TogetherLaunch launches[2];  // of more tokens each type's has a launch of its own
+    TogetherLaunch launches[2];  // for more tokens than one, each type has a launch of its own
     const bool in_one = products[0].tokens == 1;
     for (const bool second : {false, true})
         for (const Product& p : products)
@@ -274,7 +274,7 @@ Status head_matmul(const Driver& driver, Queue queue, const HeadProducts& h)
     return launch_matmul(driver, queue, p, arguments, h.heads);
 }
 
-/// Experts whose pairs are given by their order in the batch.
+/// Returns the experts of pairs in the order of the batch.
 static ExpertArguments chosen_experts(const Product& p, const Routing& routing, int pairs_of_each_row)
 {
     return {.chosen = pointer<int>(routing.chosen),
@@ -317,7 +317,7 @@ Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const 
     if (arguments.bias)
         arguments.bias += first * std::size_t(p.rows);
     const int experts = routing.count > 0 ? routing.count : routing.experts;
-    // An expert gets each row once at most; thread blocks beyond what it gets have nothing to do.
+    // An expert gets each row once at most; thread blocks beyond the rows that it gets have nothing to do.
     const Dim grid{pieces(routing.rows, kMatmulTokens), pieces(p.rows, kMatmulRows), unsigned(experts)};
     return driver.launch(of_type(Kernel::matmul_f32, p.type), grid, {kMatmulThreads}, shared_bytes_of(p.type), queue,
                          arguments);

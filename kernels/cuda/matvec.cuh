@@ -1,6 +1,6 @@
 // Multiplies a matrix with few tokens' activations, where reading the weights is what takes the time: a warp takes a
-// row, its lanes take slices of it in turn, and what is read serves all tokens. A token's sum is made in the same order
-// however many there are. With experts each pair is a token by itself, and reads its own expert's row.
+// row, its lanes take slices of it in turn, and what is read is used for all tokens. A token's sum is made in the same
+// order however many there are. With experts each pair is a token by itself, and reads its own expert's row.
 #pragma once
 
 #include "kernels/cpu/q8_layout.h"
@@ -18,7 +18,7 @@ struct PackedWeights {
     using Type = Slices<Block>;
     using Taken = Slice;
     static constexpr int kStep = kSliceStep<Block>;
-    static constexpr bool kAligned = sizeof(Block) % 16 == 0;  // as the matrices are, so are the rows
+    static constexpr bool kAligned = sizeof(Block) % 16 == 0;  // then rows are aligned to 16 bytes, as matrices are
     static constexpr int kBlocks = Type::kByTables ? kWideMatvecBlocks : kMatvecBlocks;
     static constexpr bool kInManyModels = !Type::kByTables;
 
@@ -27,7 +27,7 @@ struct PackedWeights {
     static __device__ int slices(int n) { return n / 32; }
     static __device__ Taken take(const std::byte* step, unsigned lane) { return Type::take(step, lane); }
 
-    /// Says where a row of 8-bit activations has what a lane's slices of each step are multiplied with.
+    /// Says where in a row of 8-bit activations those are that a lane's slices of each step are multiplied with.
     struct Place {
         const std::byte* q;
         const std::byte* scale;
@@ -58,7 +58,7 @@ struct PackedWeights {
         return {place.q + by(1), place.scale + 4 * by(32), place.sum + 4 * by(kOfSum)};
     }
 
-    // The same roundings in every kernel: fmaf, and nothing left to the compiler.
+    // It rounds alike in every kernel: fmaf is written out, and nothing is left to the compiler.
     static __device__ float add_dot(float sum, const Taken& w, const Place& x, int step)
     {
         constexpr bool kTwoScales = Type::kApart == 32;  // next to each other
@@ -90,7 +90,7 @@ struct PackedWeights {
     }
 
 private:
-    /// -centre times the sum of values of which -128 times the sum is given.
+    /// Returns -centre times the sum of some values. shift: -128 times that sum
     static __device__ int less_centre(int shift)
     {
         constexpr int kBits = Type::kCentre == 1    ? 7
@@ -177,12 +177,13 @@ struct FloatWeights : EightALane {
 
 // ---- along rows ----
 //
-// A warp copies to shared memory what it will multiply, and waits for no more of it than comes next. So the bytes under
-// way neither depend on how many registers are left for them, nor their loads on how blocks are aligned.
+// A warp copies the weights that it will multiply to shared memory, some turns ahead, and waits only for the next turn.
+// So the number of bytes under way does not depend on how many registers are left, nor the loads on how blocks are
+// aligned.
 
 constexpr int kTurnsAhead = 2;
 
-/// Holds what a warp copies at a time, and how much it has of it: `steps` steps of each of `count` rows.
+/// Holds the turns that a warp has copied: each is `steps` steps of each of `count` rows.
 template <class Weights, int count>
 struct Turns {
     static constexpr int steps = Weights::kStep % 16 == 0 && count * Weights::kStep > 600 ? 1 : 2;
@@ -192,7 +193,7 @@ struct Turns {
     uint4 at[kTurnsAhead][count][chunks];
 };
 
-/// The lane's share of copying a turn of a row, of which `left` bytes are left from its first chunk on.
+/// Copies the lane's share of a turn of a row, of which `left` bytes are left from the lane's first chunk on.
 template <int chunks, int first = 0>
 __device__ inline void copy_turn(SharedPlace to, const std::byte* from, int left)
 {
@@ -202,7 +203,7 @@ __device__ inline void copy_turn(SharedPlace to, const std::byte* from, int left
         copy_turn<chunks, first + kWarp>(to, from, left);
 }
 
-/// Goes along rows of so many slices. It calls use(k, the rows' bytes, lane, whether the lane has a slice) for all
+/// Goes along rows of `slices` slices. It calls use(k, the rows' bytes, lane, whether the lane has a slice) for all
 /// steps in their order, where k is the step's number in its turn, and end_turn() after each turn. Lanes beyond the
 /// rows' end take the last slice.
 template <class Weights, int count, class Use, class EndTurn>
@@ -233,13 +234,13 @@ __device__ inline void walk(const std::byte* const (&rows)[count], std::size_t r
 #pragma unroll
     for (int i = 0; i < kTurnsAhead; ++i)
         copy(i * kTurn);
-    wait_for_previous();  // weights come before that
+    wait_for_previous();  // weights may be copied before that
 
-    int turn = 0;  // where it lies
+    int turn = 0;  // bytes from the first turn to this one
 #pragma unroll 1
     for (; slices > 0; slices -= 32 * T::steps) {
         wait_for_copies<kTurnsAhead - 1>();
-        __syncwarp();  // the other lanes' have arrived, too
+        __syncwarp();  // the other lanes' copies have arrived, too
         const auto use_step = [&](int k, int lane, bool any) {
             const std::byte* bytes[count];
 #pragma unroll
@@ -258,7 +259,7 @@ __device__ inline void walk(const std::byte* const (&rows)[count], std::size_t r
                 use_step(k, min(lane(), slices - 32 * k - 1), lane() < slices - 32 * k);
         }
         end_turn(T::steps);
-        __syncwarp();  // all have used it
+        __syncwarp();  // all lanes have used the turn
         copy(turn);
         turn = turn + kTurn < kTurnsAhead * kTurn ? turn + kTurn : 0;
     }
@@ -271,7 +272,7 @@ struct Operands {
     std::size_t x_offset;  // bytes
 };
 
-/// Says what token `first` is multiplied with: where there are experts it is a pair, and alone.
+/// Says which matrix and which activations belong to token `first`. With experts it is a pair, and taken alone.
 __device__ inline Operands operands_of(const MatvecArguments& a, int first)
 {
     const ExpertArguments& e = a.expert;
@@ -280,7 +281,7 @@ __device__ inline Operands operands_of(const MatvecArguments& a, int first)
             std::size_t(x_row) * a.x_stride + std::size_t(blockIdx.z) * a.head.x};
 }
 
-/// Says whether no kernel before this one says where its weights are.
+/// Says whether it is known where the weights are before the kernels before this one have ended.
 __device__ inline bool weights_are_known(const MatvecArguments& a)
 {
     return !a.expert.chosen;
@@ -288,7 +289,7 @@ __device__ inline bool weights_are_known(const MatvecArguments& a)
 
 constexpr std::size_t kLeftOut = ~std::size_t(0);
 
-/// Returns how many bytes behind `weights` the operands' row lies. kLeftOut: the matrix is not on the device.
+/// Returns how many bytes after `weights` the operands' row lies. kLeftOut: the matrix is not on the device.
 __device__ inline std::size_t offset_of(const MatvecArguments& a, const Operands& operands, int row)
 {
     std::size_t matrix = operands.matrix * a.expert.bytes;
@@ -297,7 +298,7 @@ __device__ inline std::size_t offset_of(const MatvecArguments& a, const Operands
     return a.expert.places && matrix == 0 ? kLeftOut : matrix + std::size_t(row) * a.row_bytes;
 }
 
-/// Adds the products of some rows with a token's activations, of what each lane has.
+/// Adds to each lane's sums its share of the products of some rows with a token's activations.
 template <class Weights, bool has_residual, int count>
 __device__ inline void multiply_rows(const MatvecArguments& a, const std::byte* const (&rows)[count],
                                      const std::byte* x, const std::byte* residual, Turns<Weights, count>& turns,
@@ -321,7 +322,7 @@ __device__ inline void multiply_rows(const MatvecArguments& a, const std::byte* 
         [&](int steps) { place = place.after(steps); });
 }
 
-/// The sums of all lanes, for a row of the matrix and tokens from `first` on.
+/// Joins the lanes' sums and writes the results of a row of the matrix for the tokens from `first` on.
 template <int at_once>
 __device__ inline void write_sums(const MatvecArguments& a, const Operands& operands, int first, int tokens, int row,
                                   const float (&sums)[at_once])
@@ -339,8 +340,8 @@ __device__ inline void write_sums(const MatvecArguments& a, const Operands& oper
     }
 }
 
-// One token's. grid: (ceil(rows / kMatvecWarps), tokens, heads); block: of the matrix's, along the first
-// turns: (kMatvecWarps,) of shared memory
+// Multiplies some rows with one token. grid: (ceil(rows / kMatvecWarps), tokens, heads); block: the number of the
+// thread block among the matrix's; turns: (kMatvecWarps,) in shared memory
 template <class Weights>
 __device__ void matvec(const MatvecArguments& a, int block, Turns<Weights, 1>* turns)
 {
@@ -397,7 +398,7 @@ __device__ inline PartOfLaunch part_of(const MatvecArguments& first, const Matve
 
 }  // namespace kernels::cuda
 
-// KERNEL(name, Weights) for each weight type.
+// Expands KERNEL(name, Weights) for each weight type.
 #define MATVEC_OF_PACKED_TYPE(Name, suffix, KERNEL, name) KERNEL(name##_##suffix, PackedWeights<kernels::Block##Name>);
 #define MATVEC_OF_EACH_TYPE(KERNEL, name)                                                                              \
     KERNEL(name##_f32, FloatWeights);                                                                                  \

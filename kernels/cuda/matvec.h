@@ -22,15 +22,15 @@ constexpr int kWideMatvecBlocks = 6;
 constexpr int kFewRowsOfWarp = 2;  // rows a warp takes with more tokens than one, so that half as many warps will do
 constexpr int kFewBlocks = 4;
 
-/// Holds what a stack of matrices and biases needs besides: a token is then a pair, of a row of x and one of the
-/// experts it goes to.
+/// Says which matrix and bias of a stack each token is multiplied with. A token is then a pair of a row of x and one of
+/// the experts it goes to.
 struct ExpertArguments {
     const int* chosen;  // (tokens,) each pair's expert, for products of few
     const int* sorted;  // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th
     const int* begin;   // (experts + 1,) each expert's first in `sorted`
     std::size_t bytes;  // from one expert's, or head's, matrix to the next
-    // (experts,) where each one's matrices begin, or 0: its pairs are left out. Then `weights` are bytes from there.
-    // Null: they are in a stack
+    // (experts,) where each expert's matrices begin, or 0: its pairs are left out. Then `weights` is a number of bytes
+    // from there. Null: matrices are in a stack
     const std::uint64_t* places;
     int pairs_of_each_row;  // pairs that share a row of x
 };
@@ -60,8 +60,8 @@ struct MatvecArguments {
 
 constexpr int kMostParts = 3;
 
-/// More matrices of rows as long, for the same tokens of the same activations: from `first_block` on a launch's thread
-/// blocks are theirs.
+/// A further matrix, with rows of the same length, for the same tokens and activations. A launch's thread blocks from
+/// `first_block` on multiply it.
 struct MatvecPart {
     const std::byte* weights;
     std::size_t row_bytes;
@@ -80,7 +80,7 @@ struct MatvecParts {
 /// Says what a launch for one token ends with. It is done by the thread block that is the last to write one of the
 /// values which it needs.
 struct MatvecEnd {
-    unsigned* counters;      // zeros, which are zeros again behind the launch; null: it ends with nothing
+    unsigned* counters;      // zeros, which are zeros again after the launch; null: it ends with nothing
     NormOfRow norm;          // of the launch's only product
     PrepareArguments heads;  // where there is no norm: each head by itself, with a counter of its own
 };
@@ -92,7 +92,7 @@ struct GatedMatvecArguments {
     const float* up_scale;  // as gate.scale
     const float* up_bias;   // as gate.bias
     Gating gating;
-    // Not of matvec8: where `out` is also rounded, and for that (tokens, rows / 32) counters as those of MatvecEnd
+    // Not for matvec8: where `out` is also written rounded, and for that (tokens, rows / 32) counters as in MatvecEnd
     RoundedRows rounded;
     unsigned* counters;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kRows = kFewRowsOfWarp;
 
-/// Adds up what the lanes have of a warp's rows and some tokens. tokens: kTokens at most
+/// Adds to each lane's sums its share of the products of a warp's rows with some tokens. tokens: kTokens at most
 template <class Weights, bool has_residual, int kTokens>
 __device__ inline void multiply_few(const MatvecArguments& a, const Operands& operands, int tokens,
                                     const std::byte* const (&rows)[kRows], Turns<Weights, kRows>& turns,
@@ -40,14 +40,14 @@ __device__ inline void multiply_few(const MatvecArguments& a, const Operands& op
                         sum = Weights::add_dot(sum, taken[r], at.at(residual), k);
                     sums[r][t] = any ? sum : sums[r][t];
                 }
-                if (t + 1 < tokens)  // else the same again, whose sums mean nothing
+                if (t + 1 < tokens)  // else the last token again, whose sums are not used
                     at = at.at(stride);
             }
         },
         [&](int steps) { place = place.after(steps); });
 }
 
-/// A gate's row and the up's, of the sums of all lanes.
+/// Joins the lanes' sums of a gate's row and the up's, and writes the gated results.
 template <int kTokens>
 __device__ inline void write_gated(const GatedMatvecArguments& gated, int first, int tokens, int row,
                                    const float (&sums)[kRows][kTokens])
@@ -69,7 +69,8 @@ __device__ inline void write_gated(const GatedMatvecArguments& gated, int first,
     }
 }
 
-/// kTokens: as many as the thread block has, or more. Fewer have code of their own where it is worth its room.
+/// Multiplies the rows of a thread block with its tokens, of which there are kTokens at most. Fewer tokens have code of
+/// their own where that is worth its size.
 template <class Weights, bool has_residual, int kTokens>
 __device__ void multiply_block(const GatedMatvecArguments& gated, const MatvecArguments& a, int block, int first,
                                int tokens, Turns<Weights, kRows>* turns)
@@ -83,7 +84,7 @@ __device__ void multiply_block(const GatedMatvecArguments& gated, const MatvecAr
     const Operands operands = operands_of(a, first);
     const std::size_t at = offset_of(a, operands, row);
     const std::byte* const own = moved(a.weights, at);
-    const bool has_second = row + 1 < a.rows;  // else the same again
+    const bool has_second = row + 1 < a.rows;  // else the first row is multiplied again
     const std::byte* const rows[kRows] = {own, gated.up ? moved(gated.up, at)
                                                         : moved(own, has_second ? a.row_bytes : std::size_t(0))};
 

@@ -20,11 +20,11 @@ __device__ inline int head_of_column(const PrepareArguments& a, int column)
     return v >= 0 && v < a.kv_heads * a.layout.v_dim ? a.heads + a.kv_heads + v / a.layout.v_dim : -1;
 }
 
-/// Ends the thread block that has written rows [first, first + kMatvecWarps) of `out`, which has `rows`. values: room
-/// for the longest head in shared memory
+/// Does the end's part for the thread block that has written rows [first, first + kMatvecWarps) of `out`, which has
+/// `rows`. values: room for the longest head in shared memory
 __device__ CALLED inline void end_matvec(const MatvecEnd& end, const float* out, int rows, int first, float* values)
 {
-    wait_for_copies<0>();  // `values` lies where they go
+    wait_for_copies<0>();  // `values` lies where copies go
     if (end.norm.weight) {
         if (is_last_block(end.counters, gridDim.x))
             norm_row<kMatvecWarps * kWarp>(out, rows, end.norm);
@@ -39,7 +39,7 @@ __device__ CALLED inline void end_matvec(const MatvecEnd& end, const float* out,
         prepare_head(heads, head, 0, values, [] {});
 }
 
-/// The same for what this thread block has multiplied.
+/// Does the same for the part that this thread block has multiplied.
 __device__ inline void end_matvec(const MatvecEnd& end, const PartOfLaunch& of, float* values)
 {
     end_matvec(end, of.a.out, of.a.rows, of.block * kMatvecWarps, values);

@@ -1,4 +1,4 @@
-// Products of matrices of two types with the same token: what files mix in one layer goes in one launch.
+// Products of matrices of two types with the same token, in one launch: files mix such types in one layer.
 #include "kernels/cuda/matvec_end.cuh"
 
 using namespace kernels::cuda;
@@ -12,7 +12,7 @@ __device__ void matvec_mixed(const MatvecArguments& a, const MatvecParts& parts,
     using TurnsOfSecond = Turns<Second, 1>;
     constexpr std::size_t kBytes =
         sizeof(TurnsOfFirst) > sizeof(TurnsOfSecond) ? sizeof(TurnsOfFirst) : sizeof(TurnsOfSecond);
-    __shared__ uint4 turns[kMatvecWarps * kBytes / sizeof(uint4)];  // a thread block needs one of both
+    __shared__ uint4 turns[kMatvecWarps * kBytes / sizeof(uint4)];  // room for either: a thread block has one type
     static_assert(sizeof turns >= kLongestHead * sizeof(float));
     const PartOfLaunch of = part_of(a, parts, int(blockIdx.x));
     if (of.is_second_type)

@@ -1,5 +1,6 @@
-// Joins the partials of all pieces of KV blocks into attention's result, wherever they were computed: a thread block
-// for 32 values of a head, so that many read. The order of the additions depends on the numbers of the pieces only.
+// Joins the partials of all pieces of KV blocks into attention's result, wherever they were computed. A thread block
+// joins 32 values of a head, so that many thread blocks read. The order of the additions depends on the numbers of the
+// pieces only.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/q8_rows.cuh"
 #include "kernels/cuda/reduce.cuh"
@@ -52,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(kMergeThreads) merge_partials(const
     const auto sum_of = [&](int p) {
         return p < pieces.end ? a.sum[sums + std::size_t(pieces.slot(p))] : of_host[host.sum() + head];
     };
-    // Of a piece that is not here what lies in the place of the first one's: read all the same, it costs no branch.
+    // For a piece that is not here this reads the values in the first piece's place, which saves a branch.
     const auto values_of = [&](int p, bool exists) {
         const int partial = exists && p < pieces.end ? pieces.slot(p) : 0;
         const std::size_t at = std::size_t(row) * std::size_t(a.max_pieces) + std::size_t(partial);
@@ -62,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kMergeThreads) merge_partials(const
         return reinterpret_cast<const float4*>(values)[live ? quad : 0];
     };
 
-    // What no kernel writes is known before the others have ended.
+    // Which pieces are here is written by no kernel, so it is known before the kernels before this one have ended.
     int own = pieces.begin + int(threadIdx.x);
     bool own_here = is_here(own);
     unsigned here = 0;

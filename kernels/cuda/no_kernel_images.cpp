@@ -1,4 +1,4 @@
-// A build without nvcc.
+// Gives no kernel images: for builds without nvcc.
 #include "kernels/cuda/driver.h"
 
 namespace kernels::cuda {

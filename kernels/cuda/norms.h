@@ -5,7 +5,7 @@
 
 namespace kernels::cuda {
 
-constexpr int kNormThreads = 512;  // of a row, at most: in a decode step there is one, and its latency counts
+constexpr int kNormThreads = 512;  // of a row, at most: a decode step has one row only, whose latency counts
 
 /// Returns how many threads take a row of so many values, four at a time.
 constexpr int norm_threads(int dim)

@@ -11,7 +11,7 @@ inline bool is_packed(TensorType type)
     return activation_of(type) == Activation::Q8;
 }
 
-/// `first`: the kernel for the first packed type.
+/// Returns the kernel for a packed type. `first`: that for the first packed type
 inline Kernel of_packed_type(Kernel first, TensorType type)
 {
     int index = 0;
@@ -20,7 +20,7 @@ inline Kernel of_packed_type(Kernel first, TensorType type)
     return Kernel(int(first) + index);
 }
 
-/// `first`: the kernel for floats.
+/// Returns the kernel for any type. `first`: that for floats
 inline Kernel of_type(Kernel first, TensorType type)
 {
     if (is_packed(type))

@@ -1,6 +1,6 @@
-// Declares the CUDA operations the engine may call: launchers that compute a grid and queue a kernel. They answer with
-// what the driver said, or InvalidValue for a shape they cannot do; they allocate nothing and wait for nothing, so all
-// of them may be captured in a graph.
+// Declares the CUDA operations the engine may call: launchers that compute a grid and queue a kernel. They return the
+// driver's status, or InvalidValue for a shape they cannot do; they allocate nothing and wait for nothing, so all of
+// them may be captured in a graph.
 //
 // Rows of activations are floats; a matrix of them is given by its address and the floats from one row to the next.
 // Addresses and strides are multiples of 16 bytes unless said otherwise.
@@ -59,7 +59,7 @@ Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table
 Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out,
                 const Rounded& rounded = {});
 
-// The same with the mean taken off first: out[r] = (x[r] - mean) * weight / standard deviation.
+// Norms with the mean taken off first: out[r] = (x[r] - mean) * weight / standard deviation. Shapes as of rms_norm.
 Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
 
 /// Heads of rows: `length` values each, and `stride` floats from one to the next.
@@ -98,14 +98,14 @@ Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, R
 // out = gate times up. gates, up, out: (rows, n), of any alignment; out may begin where the gates do.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out);
 
-// Leaves of each row's first n columns what exceeds their mean plus so many standard deviations: max(x - that, 0).
+// Replaces each row's first n columns by max(x - bound, 0), where bound is their mean plus so many standard deviations.
 Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x);
 
-// The first n columns of each row. out: (rows, n)
+// Copies the first n columns of each row. out: (rows, n)
 Status take_columns(const Driver& driver, Queue queue, Rows x, int rows, int n, Rows out);
 
-// Rounds activations as a product over quantised weights wants them. x: (rows, n), n a multiple of 32; residual: what
-// rounding lost, rounded in its turn, at the same stride; or 0
+// Rounds activations as a product over quantised weights takes them. x: (rows, n), n a multiple of 32; residual: where
+// what rounding lost goes, rounded in its turn, at the same stride; or 0
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual = 0);
 
 /// Rows of halves, all of them multiplied by one power of two: by 1 unless a value is beyond the range of halves.
@@ -153,14 +153,14 @@ struct NormOfResult {
     Rounded rounded = {};
 };
 
-// A product of one token, and rms_norm of its result, in one launch; p.rows is a multiple of 32. What comes is what
-// both make one after another. counter: one unsigned zero, which is zero again behind the launch
+// A product of one token, and rms_norm of its result, in one launch; p.rows is a multiple of 32. The results are those
+// of both one after another. counter: one unsigned zero, which is zero again after the launch
 Status matvec_and_norm(const Driver& driver, Queue queue, const Product& p, const NormOfResult& norm,
                        DevicePtr counter);
 
-// Up to kMostTogether products of few tokens with the same activations, in one launch, or of more tokens than one in a
-// launch for each type: what comes is what matvec makes of each. Their types are the same, or two that are multiplied
-// together, and of more tokens than one what comes is as far apart. InvalidValue: more than kFewTokens.
+// Up to kMostTogether products of few tokens with the same activations: with one token in one launch, with more in one
+// launch for each type. The results are those of matvec. The types are all the same, or two that multiplied_together()
+// allows; with more than one token all results have the same stride. InvalidValue: more than kFewTokens.
 constexpr int kMostTogether = 4;
 bool multiplied_together(std::span<const TensorType> types);
 Status matvec_together(const Driver& driver, Queue queue, std::span<const Product> products);
@@ -168,7 +168,7 @@ Status matvec_together(const Driver& driver, Queue queue, std::span<const Produc
 /// Up to so many tokens the weights are read twice rather than unpacked.
 constexpr int kFewTokens = 16;
 
-// For any number of tokens: the same for few, tensor cores for many of them.
+// For any number of tokens: few are multiplied as by matvec, many on tensor cores.
 Status matmul(const Driver& driver, Queue queue, const Product& p);
 
 /// Products of rows that consist of heads: head h with matrix h of a stack, whose matrices follow each other.
@@ -190,12 +190,12 @@ struct GatedProduct {
     DevicePtr up_bias = 0;     // as gate.bias
     Gating gating = {};
     // With one token, or with experts, the result may be rounded as well: where to, and (tokens, gate.rows / 32)
-    // unsigned zeros, which are zeros again behind the launch. gate.rows is a multiple of 32 then. 0: it is not rounded
+    // unsigned zeros, which are zeros again after the launch. gate.rows is a multiple of 32 then. 0: it is not rounded
     Rounded rounded = {};
     DevicePtr counters = 0;
 };
 
-// For few tokens, as matvec. What comes is what matvec and gated, and quantize_q8, make of them.
+// For few tokens, as matvec. The results are those of matvec, gated and quantize_q8 one after another.
 Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p);
 
 // ---- sampling ----
@@ -210,7 +210,7 @@ struct Ranked {
     DevicePtr log_sum = 0;  // one float: the logarithm of the sum of exp(logit) over the whole row
 };
 
-/// Holds what the search needs besides.
+/// Says how the search divides its scratch memory, in bytes.
 struct RankLayout {
     std::size_t other, sums;
     std::size_t bytes;
@@ -227,13 +227,13 @@ struct Routing {
     int rows = 0, used = 0, experts = 0;  // used <= experts
     DevicePtr chosen = 0;                 // (rows, used) ints: the largest logit first, among equals the lower index
     DevicePtr weights = 0;                // (rows, used) floats
-    // (experts,) std::uint64_t on the device: where each expert's matrices are, or 0: what is its part is left out.
-    // Then the `weights` of products are bytes from there. 0: they are in stacks
+    // (experts,) std::uint64_t on the device: where each expert's matrices are, or 0: its pairs are left out. Then the
+    // `weights` of products are numbers of bytes from there. 0: matrices are in stacks
     DevicePtr places = 0;
     // Of more than kFewTokens rows:
     DevicePtr sorted = 0;  // (rows * used,) ints: the pairs by expert
     DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
-    // Products with weights in places are made for experts [first, first + count) alone. 0: for all
+    // Products with weights in places are computed for experts [first, first + count) only. count 0: for all
     int first = 0, count = 0;
 };
 
@@ -253,7 +253,7 @@ struct Choice {
 // Fills what `to` points at. logits: (rows, experts)
 Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to);
 
-// Gives other weights to what was routed: weights[pair] *= scale[the pair's expert]. scale: (experts,)
+// Scales the weights of routed pairs: weights[pair] *= scale[the pair's expert]. scale: (experts,)
 Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const Routing& routing);
 
 // A product for each pair, with its expert's matrix. p.tokens: pairs; p.weights, p.bias: a stack of as many as there
@@ -261,11 +261,11 @@ Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const R
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing,
                      int pairs_of_each_row);
 
-// The same of a gated layer, for few rows: kFewTokens at most.
+// The same for the products of a gated layer, for few rows: kFewTokens at most.
 Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct& p, const Routing& routing,
                            int pairs_of_each_row);
 
-// Each pair's weight times its row. x: (rows, n); out: (pairs, n)
+// out[pair] = the pair's weight times its row of x. x: (rows, n); out: (pairs, n)
 Status weigh_pairs(const Driver& driver, Queue queue, Rows x, const Routing& routing, int n, Rows out);
 
 // out[r] = sum over the pairs of row r, in their order, of weight * y[pair]; routing.weights 0: all weights are 1. With
@@ -277,14 +277,14 @@ Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& rou
 // Flags are ints that device and host both reach. One is raised by writing the number of the step into it, which is in
 // the device's memory, so that a graph may be launched for many steps.
 
-// Everything before it in the queue is done, and the host reads what it wrote, when it sees the flag.
+// Raises a flag. When the host sees it, all before it in the queue is done, and the host can read what that wrote.
 Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr flag);
 
 /// A wait for the host, of a bounded time by the device's clock.
 struct HostWait {
     DevicePtr step = 0;
     DevicePtr answer = 0;  // two flags of the host's side by side: what is waited for is there; it will not come
-    DevicePtr late = 0;    // raised where it did not come in time; then no other wait of the step lasts
+    DevicePtr late = 0;    // raised where it did not come in time; then the step's other waits end at once
     DevicePtr passed = 0;  // raised when the wait is over
     unsigned most_ms = 0;
 };
@@ -297,7 +297,8 @@ Status wait_for_host(const Driver& driver, Queue queue, const HostWait& wait);
 Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
                 DevicePtr first, int tokens);
 
-/// Heads between their products and attention. Those of queries and keys are normed and then turned.
+/// Heads between their products and attention. They are normed where there are weights for it; queries and keys are
+/// then turned.
 struct PreparedHeads {
     int heads = 0;                                 // of queries
     DevicePtr q = 0, k = 0, v = 0;                 // (rows, heads, k_dim), (rows, KV heads, k_dim or v_dim)
@@ -311,13 +312,12 @@ struct PreparedHeads {
     int rows = 0;
 };
 
-// Queries stay in their place; keys and values are written as by store_kv, and what is in their place is undefined
-// then.
+// Queries stay in their place; keys and values are written as by store_kv, and their place has undefined contents then.
 Status prepare_heads(const Driver& driver, Queue queue, const KvBlocks& kv, const PreparedHeads& p);
 
-// Products of one token as those of matvec_together, and what prepare_heads makes of their results, in one launch. Each
-// head is written whole by one of the products, or by none: then it is left as it is. counters: an unsigned zero for
-// each head of queries, keys and values, which are zeros again behind the launch. InvalidValue for a layout that
+// Products of one token as those of matvec_together, and then prepare_heads of their results, in one launch. Each head
+// is written whole by one of the products, or by none: then it is left as it is. counters: an unsigned zero for each
+// head of queries, keys and values, which are zeros again after the launch. InvalidValue for a layout that
 // can_multiply_and_prepare() does not take
 bool can_multiply_and_prepare(const KvBlockLayout& layout);
 Status matvec_and_prepare(const Driver& driver, Queue queue, std::span<const Product> products, const KvBlocks& kv,
@@ -325,10 +325,10 @@ Status matvec_and_prepare(const Driver& driver, Queue queue, std::span<const Pro
 
 // ---- attention ----
 
-/// Says what a window is: so many tokens, the row's own included; or those since the last multiple of so many.
+/// Says which tokens a window of n has: the last n, the row's own included; or those since the last multiple of n.
 enum class WindowKind { Sliding, Chunks };
 
-/// A row that sees more than so many pieces of 64 tokens has longer ones, of 256 at most.
+/// A row that sees more than this many pieces of 64 tokens has longer pieces, of 256 tokens at most.
 constexpr int kManyPieces = 128;
 
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each piece of a KV block, then
@@ -361,7 +361,7 @@ struct PartialsLayout {
     PartialsLayout(int rows, int max_blocks, int block_tokens, int heads, int v_dim, int many_pieces = kManyPieces);
 };
 
-// The partials of the KV blocks of this launch.
+// Computes the partials of the KV blocks of this launch.
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 
 // Joins the partials of all blocks that the rows see and that are on the device, and those of the host. host_partials:
@@ -380,8 +380,8 @@ constexpr std::size_t carried_bytes(int rows, int heads, int v_dim)
     return std::size_t(rows) * std::size_t(heads) * std::size_t(2 + v_dim) * sizeof(float);
 }
 
-// The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used.
-// InvalidValue for what attend_many_can does not take.
+// Computes attention of many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not
+// used. InvalidValue for what attend_many_can() does not take.
 bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 576
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
                    Rows out);
@@ -394,7 +394,7 @@ struct Streams {
     int count = 0, dim = 0;
 };
 
-/// Holds what a layer's router says of its streams, and what makes coefficients of it.
+/// Holds the outputs of a layer's router for its streams, and the matrix that turns them into coefficients.
 struct RoutedStreams {
     Rows routed = {};  // (rows, streams)
     DevicePtr coefficients = 0;

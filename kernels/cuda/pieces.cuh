@@ -1,6 +1,6 @@
-// Reads 16 weights of a packed row for a thread's tensor-core products, in two stages: what it loads, which may be
-// under way while something else is computed, and what it makes of that. The types that most models come in are read in
-// wide loads; of the others the first stage does all.
+// Reads 16 weights of a packed row for a thread's tensor-core products, in two stages: read() loads bytes, which may be
+// under way while something else is computed, and unpack() makes weights of them. The types that most models come in
+// are read in wide loads; for the others read() does all.
 #pragma once
 
 #include "kernels/cuda/slices.cuh"
@@ -13,7 +13,7 @@ struct Piece {
     float scale, offset;
 };
 
-/// Any type. Piece `half` of group `sub` of 32 of a block. Block: as in kernels/blocks.h
+/// Reads any type: piece `half` of group `sub` of 32 of a block. Block: as in kernels/blocks.h
 template <class Block>
 struct Pieces {
     using Read = Piece;
@@ -36,7 +36,7 @@ __device__ inline std::uint32_t word_of(const uint4& v, int i)
     return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
-/// The packing of scales that Q4_K and Q5_K share, without branches: the lanes of a warp have different groups.
+/// Unpacks the scale and min of a group of Q4_K or Q5_K, without branches: the lanes of a warp have different groups.
 __device__ inline void unpack_k_scales(const uint4& head, int sub, Piece& p)
 {
     const int shift = 8 * (sub % 4);

@@ -5,7 +5,7 @@
 
 namespace kernels::cuda {
 
-/// The power of two that brings `largest` to 2^14 or just above it.
+/// Returns the power of two that brings `largest` to 2^14 or just above it.
 __device__ inline float scale_to_halves(float largest)
 {
     const unsigned exponent = max(__float_as_uint(largest) >> 23 & 255u, 15u);

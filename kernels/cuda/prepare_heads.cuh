@@ -1,5 +1,5 @@
-// Does by one warp what becomes of a head between its product and attention: it is normed and turned; a query stays in
-// its place, keys and values go to their KV blocks, as the bits that the CPU writes.
+// Prepares a head by one warp between its product and attention: it is normed and turned; a query stays in its place,
+// keys and values go to their KV blocks, as the bits that the CPU writes.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -8,7 +8,7 @@
 
 namespace kernels::cuda {
 
-// A NaN keeps its sign and its first bits, as on the CPU.
+// Rounds to a half. A NaN keeps its sign and its first bits, as on the CPU.
 __device__ inline std::uint16_t stored_half(float x)
 {
     const std::uint32_t bits = __float_as_uint(x);
@@ -16,7 +16,7 @@ __device__ inline std::uint16_t stored_half(float x)
                   : std::uint16_t((bits >> 16 & 0x8000u) | 0x7e00u | (bits >> 13 & 0x3ffu));
 }
 
-// x: (dim,) of one token; value d goes to index place(d) of `values`, four at a time; dim is a multiple of 4.
+// Stores one token's x, (dim,): value d goes to index place(d) of `values`, four at a time; dim is a multiple of 4.
 template <class Place>
 __device__ inline void store_values(kernels::KvType type, int dim, const float* x, std::byte* values, float* scale,
                                     const Place& place)
@@ -86,7 +86,7 @@ __device__ inline void store_value(const kernels::KvBlockLayout& layout, const P
 template <class Wait>
 __device__ inline void prepare_head(const PrepareArguments& a, int number, int row, float* values, const Wait& wait)
 {
-    constexpr int kTurned = 2;  // pairs of a lane whose angles are there before the head is
+    constexpr int kTurned = 2;  // pairs of a lane whose angles are loaded before the head has been written
     const kernels::KvBlockLayout& layout = a.layout;
     const bool is_query = number < a.heads;
     const bool is_value = number >= a.heads + a.kv_heads;
@@ -128,7 +128,7 @@ __device__ inline void prepare_head(const PrepareArguments& a, int number, int r
     const auto turn = [&](int pair, float cosine, float sine) {
         float& x = values[a.neox ? pair : 2 * pair];
         float& y = values[a.neox ? pair + pairs : 2 * pair + 1];
-        // Roundings are named, so that every kernel that does this has the same bits.
+        // Each rounding is written out, so that every kernel that does this has the same bits.
         const float turned = __fadd_rn(__fmul_rn(x, cosine), -__fmul_rn(y, sine));
         y = __fadd_rn(__fmul_rn(x, sine), __fmul_rn(y, cosine));
         x = turned;

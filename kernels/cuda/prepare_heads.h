@@ -10,7 +10,8 @@ namespace kernels::cuda {
 constexpr int kPrepareWarps = 4;   // heads that a thread block takes, a warp each
 constexpr int kLongestHead = 576;  // that products of one token prepare
 
-/// Queries and keys are normed and turned; queries stay where they are, keys and values go to their KV blocks.
+/// Heads are normed where there are weights for it, and queries and keys are turned; queries stay where they are, keys
+/// and values go to their KV blocks.
 struct PrepareArguments {
     KvBlockLayout layout;
     int heads, kv_heads;

@@ -8,7 +8,7 @@
 
 namespace kernels::cuda {
 
-/// The sum over `lanes` neighbouring lanes, 2, 4 or 8 of them.
+/// Returns the sum over `lanes` neighbouring lanes, 2, 4 or 8 of them.
 __device__ inline int sum_of_lanes(int x, int lanes)
 {
     for (int flip = 1; flip < lanes; flip *= 2)
@@ -16,9 +16,9 @@ __device__ inline int sum_of_lanes(int x, int lanes)
     return x;
 }
 
-/// The warp's values become quads of a row of n in `out`: quad i has the values 4 * i and the next three, and a lane's
-/// is that of the lane before and one. All lanes of a group have values, or none; what has none is not `live`. Returns
-/// what the lane's values have lost.
+/// Rounds the warp's values into `out`, a row of n. A lane has one quad, which is values 4 * quad and the next three;
+/// its quad is one more than that of the lane before. Either all lanes of a group of 32 values are `live` or none is:
+/// lanes that are not write nothing. Returns what rounding took from the lane's values.
 __device__ inline float4 put_quad(const float4& v, int quad, bool live, int n, std::byte* out)
 {
     constexpr float kSmallestScaled = 1e-36f;  // 127 / this is still finite; smaller values become zero
@@ -56,7 +56,7 @@ __device__ inline float4 put_quad(const float4& v, int quad, bool live, int n, s
                        __fmaf_rn(-float(q[2]), scale, v.z), __fmaf_rn(-float(q[3]), scale, v.w));
 }
 
-/// Does the same into row `row` of those, where they are wanted.
+/// Does the same into row `row` of `to`, and writes what rounding lost, too; nothing where `to` is null.
 __device__ inline void put_rounded(const float4& v, int quad, bool live, int n, const RoundedRows& to, int row)
 {
     if (!to.at)

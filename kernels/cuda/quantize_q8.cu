@@ -1,4 +1,4 @@
-// Activations to 8 bits: a thread for each four of them.
+// Rounds activations to 8 bits: a thread for each four of them.
 #include "kernels/cuda/q8_rows.cuh"
 
 using namespace kernels::cuda;

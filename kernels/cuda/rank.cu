@@ -10,7 +10,8 @@ using namespace kernels::cuda;
 
 namespace {
 
-/// NaN is the smallest value, infinities are the outermost finite ones, and zero has one sign.
+/// Returns x in a form that can be sorted: NaN is the smallest value, infinities are the outermost finite ones, and
+/// zero has one sign.
 __device__ inline float finite(float x)
 {
     constexpr float kMax = 3.402823466e38f;
@@ -19,7 +20,7 @@ __device__ inline float finite(float x)
     return x == 0.0f ? 0.0f : fminf(x, kMax);
 }
 
-// More than 0, which stands for no logit.
+// Returns the number that a logit is sorted by. It is more than 0, which stands for no logit.
 __device__ inline std::uint64_t number_of(float logit, int index)
 {
     const unsigned bits = __float_as_uint(logit);
@@ -38,7 +39,7 @@ __device__ inline int index_of(std::uint64_t number)
     return int(0xffffffffu - unsigned(number));
 }
 
-/// Bitonic, the largest first.
+/// Sorts a run by a bitonic network, the largest first.
 __device__ void sort_run(std::uint64_t* numbers)
 {
     for (int size = 2; size <= kRankRun; size *= 2)

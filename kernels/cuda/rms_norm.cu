@@ -1,5 +1,5 @@
-// RMSNorm and LayerNorm: one thread block per row, or one warp per head. A pass for each sum and one for the result;
-// the values of RMSNorm stay in registers in between, as far as there are some.
+// RMSNorm and LayerNorm: one thread block per row, or one warp per head. There is a pass for each sum and one for the
+// result; between them RMSNorm keeps values in registers, as far as there are enough.
 #include "kernels/cuda/q8_rows.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rms_norm.cuh"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kKept = 4;  // quads of a thread that stay in registers
 
-/// Four values of a row of n; zeros beyond its end. `aligned`: rows begin at multiples of 16 bytes, and n is one of 4.
+/// Returns four values of a row of n; zeros beyond its end. `aligned`: rows begin at multiples of 16 bytes, and n is a
+/// multiple of 4.
 __device__ inline float4 load_quad(const float* row, int quad, int n, bool aligned)
 {
     if (4 * quad >= n)
@@ -104,7 +105,7 @@ extern "C" __global__ void layer_norm(const float* x, int x_stride, const float*
 EMULATED(layer_norm);
 
 // x: (rows, heads), row r at r * x_stride, head h at h * head_stride; out: (rows, heads, length); weight: (length,). A
-// warp a head.
+// warp takes a head.
 extern "C" __global__ void norm_heads(const float* x, int x_stride, int heads, int length, int head_stride,
                                       const float* weight, float eps, float* out, int out_stride)
 {

@@ -1,4 +1,4 @@
-// Norms a row that other thread blocks of the launch have written: what the kernel rms_norm makes of it, to the bit.
+// Norms a row that other thread blocks of the launch have written, with the same bits as the kernel rms_norm.
 #pragma once
 
 #include "kernels/cuda/norms.h"
@@ -7,7 +7,7 @@
 
 namespace kernels::cuda {
 
-// The roundings are named one by one, so that no compiler joins some of them in one place and others in another.
+// Each rounding is written out, so that the compiler does not fuse operations in one kernel and not in another.
 __device__ inline float squares_of(const float4& v)
 {
     return __fadd_rn(__fadd_rn(__fmul_rn(v.x, v.x), __fmul_rn(v.y, v.y)),

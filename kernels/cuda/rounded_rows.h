@@ -1,4 +1,4 @@
-// Declares where kernels put rows of 8-bit activations besides, for them and their launchers.
+// Declares where kernels also write their result as rows of 8-bit activations, for them and their launchers.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 namespace kernels::cuda {
 
-// Threads of a block where each value is by itself.
+// Threads of a block in kernels that compute each value by itself.
 static constexpr unsigned kThreadsOfValues = 256;
 
 static Dim grid_of_values(int rows, int n)

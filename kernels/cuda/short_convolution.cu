@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRowsAtOnce = 8;
 
-/// One channel. Taps that there are not, the oldest, are zeros.
+/// Computes one channel. Where there are fewer than kMostTaps taps, the oldest ones here are zeros.
 struct Channel {
     float taps[kMostTaps];
     float past[kMostTaps - 1];  // inputs, the oldest first
@@ -47,7 +47,7 @@ struct Channel {
     }
 };
 
-/// Rows first, first + 1, ... of one column, as far as there are.
+/// Loads rows first, first + 1, ... of one column; zeros beyond the last row.
 __device__ void load_rows(const float* column, int stride, int first, int rows, float (&x)[kRowsAtOnce])
 {
 #pragma unroll
@@ -55,7 +55,7 @@ __device__ void load_rows(const float* column, int stride, int first, int rows, 
         x[i] = first + i < rows ? column[std::size_t(first + i) * std::size_t(stride)] : 0.0f;
 }
 
-/// Norms each row's head, one value of which each thread has. sums: (kRowsAtOnce, kWarp), not those of the last call
+/// Norms each row's head; each thread has one value of it. sums: (kRowsAtOnce, kWarp), other ones than in the last call
 __device__ void norm_rows(const NormedHeads& heads, float factor, float (*sums)[kWarp], float (&y)[kRowsAtOnce])
 {
 #pragma unroll
@@ -87,7 +87,7 @@ extern "C" __global__ void convolve_silu(ConvolutionArguments c, NormedHeads hea
     const int begin = normed ? block * heads.length : heads.heads * heads.length + (block - heads.heads) * threads;
     const int end = min(c.channels, begin + (normed ? heads.length : threads));
     const bool mine = begin + int(threadIdx.x) < end;
-    const int channel = mine ? begin + int(threadIdx.x) : begin;  // those without one do as if
+    const int channel = mine ? begin + int(threadIdx.x) : begin;  // threads without one compute the first, in vain
     const float factor = block < heads.heads / 2 ? rsqrtf(float(heads.length)) : 1.0f;
 
     Channel on(c, channel);

@@ -16,7 +16,7 @@ struct Slice {
     float offset[2];
 };
 
-// Of each type:
+// What Slices<Block> has for each type:
 //
 //   take(step, lane)  the lane's slice; step: where the step's bytes begin
 //   first(lane)       where in the step's 1024 weights the first run begins: a multiple of 16
@@ -36,7 +36,7 @@ __device__ inline const Block& block_of(const std::byte* step, unsigned lane)
     return reinterpret_cast<const Block*>(step)[lane / kBlockGroups<Block>];
 }
 
-/// A slice is a group of 32.
+/// For types whose slice is a group of 32.
 struct WholeGroups {
     static constexpr int kApart = 16;
     static constexpr bool kOneGroup = true;
@@ -45,7 +45,7 @@ struct WholeGroups {
     static __device__ unsigned first(unsigned lane) { return 32 * lane; }
 };
 
-/// The types that few models come in, and those whose bytes say where in a large table the weights are.
+/// For the types that few models come in, and those whose bytes are indexes into a large table of weights.
 template <class Block>
 struct Slices : WholeGroups {
     static constexpr bool kOneGroup = false;
@@ -73,14 +73,14 @@ __device__ inline void set_scale(Slice& s, float scale, float offset = 0.0f)
     s.offset[0] = s.offset[1] = offset;
 }
 
-/// Low halves are the first run, high ones the second.
+/// Sets quad i of both runs: to the low halves of the bytes in the first run, to the high ones in the second.
 __device__ inline void put_nibbles(Slice& s, int i, std::uint32_t bytes)
 {
     s.q[0][i] = bytes & 0x0f0f0f0fu;
     s.q[1][i] = bytes >> 4 & 0x0f0f0f0fu;
 }
 
-/// Does the same where nibbles say where in a table of 16 the weights are.
+/// Does the same where nibbles are indexes into a table of 16 weights.
 __device__ inline void put_looked_up(Slice& s, int i, ByteTable table, std::uint32_t nibbles)
 {
     const TwoQuads quads = look_up(table, nibbles);
@@ -88,7 +88,7 @@ __device__ inline void put_looked_up(Slice& s, int i, ByteTable table, std::uint
     s.q[1][i] = quads.high;
 }
 
-/// Bit 4 i + k is the fifth bit of weight k of quad i.
+/// Adds the fifth bits to all quads: bit 4 i + k is that of weight k of quad i.
 __device__ inline void put_fifths(Slice& s, std::uint32_t bits)
 {
 #pragma unroll
@@ -96,7 +96,7 @@ __device__ inline void put_fifths(Slice& s, std::uint32_t bits)
         s.q[i / 4][i % 4] |= spread_bits(bits >> (4 * i)) << 4;
 }
 
-/// Scale and min, or two scales, in one word.
+/// Returns the lower half of a word that holds a scale and a min, or two scales.
 __device__ inline float low_half(std::uint32_t word)
 {
     return half_to_float(std::uint16_t(word));
@@ -246,8 +246,8 @@ struct Slices<BlockNVFP4> : WholeGroups {
 
 // ---- blocks of 256 ----
 
-// Q4_K and Q5_K: the low halves of sixteen bytes belong to one group of 32, the high ones to the next. Scales and mins
-// of groups 0..3 have six bits in one place, those of groups 4..7 four here and two there. Written without a branch,
+// For Q4_K and Q5_K: the low halves of sixteen bytes belong to one group of 32, the high ones to the next. Scales and
+// mins of groups 0..3 have their six bits in one byte, those of groups 4..7 in two. They are read without a branch,
 // since the lanes of a warp would go both ways.
 struct KSlices {
     static constexpr int kApart = 32;
@@ -347,7 +347,7 @@ struct Slices<BlockQ6_K> {
     }
 };
 
-/// Weights 32, 64 and 96 apart share a byte of q: two lanes take it.
+/// For types where weights 32, 64 and 96 apart share a byte of q, which two lanes take.
 struct PairSlices {
     static constexpr int kApart = 32;
     static constexpr bool kOneGroup = false;
@@ -476,7 +476,7 @@ struct Slices<BlockIQ4_XS> : WholeGroups {
     }
 };
 
-/// Types whose weights are scale * q alone.
+/// Whether a type's weights have an offset. If not, they are scale * q.
 template <class Block>
 constexpr bool kHasOffset = false;
 template <>

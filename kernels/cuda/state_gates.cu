@@ -6,7 +6,7 @@
 using namespace kernels::cuda;
 
 // y = rms_weight(y) * gate(z), each head by itself, in place. y, z: (rows, heads, length) at their strides; weight:
-// (length,). A warp a head.
+// (length,). A warp takes a head.
 extern "C" __global__ void norm_and_gate(float* y, int y_stride, const float* z, int z_stride, int heads, int length,
                                          const float* weight, float eps, int sigmoid_gate)
 {
@@ -29,7 +29,7 @@ extern "C" __global__ void norm_and_gate(float* y, int y_stride, const float* z,
 }
 EMULATED(norm_and_gate);
 
-// y = rms_weight((y + d x) * silu(z)), each group of heads by itself, in place. A block a group of a row.
+// y = rms_weight((y + d x) * silu(z)), each group of heads by itself, in place. A thread block takes a group of a row.
 extern "C" __global__ void gate_and_norm(GateAndNormArguments a)
 {
     const int length = a.heads / a.groups * a.length, first = int(blockIdx.x) * length;

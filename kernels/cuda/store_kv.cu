@@ -1,6 +1,5 @@
 // Writes the keys and values of new tokens into their KV blocks: one warp takes a token's keys of one head, another its
-// values. The bits are those that the CPU writes. Or first does all that becomes of heads between their products and
-// attention.
+// values. The bits are those that the CPU writes. prepare_heads first norms and turns heads, queries among them.
 #include "kernels/cuda/prepare_heads.cuh"
 
 using namespace kernels::cuda;
@@ -23,7 +22,8 @@ extern "C" __global__ void store_kv(kernels::KvBlockLayout layout, const float* 
 }
 EMULATED(store_kv);
 
-// A warp a head. grid: (ceil((heads + 2 kv heads) / kPrepareWarps), rows); shared: (kPrepareWarps, longest head) floats
+// A warp takes a head. grid: (ceil((heads + 2 kv heads) / kPrepareWarps), rows); shared: (kPrepareWarps, longest head)
+// floats
 extern "C" __global__ void __launch_bounds__(kPrepareWarps* kWarp) prepare_heads(const PrepareArguments a)
 {
     const int number = int(blockIdx.x) * kPrepareWarps + warp();

@@ -3,7 +3,7 @@
 
 namespace kernels::cuda {
 
-// Threads of a block where each value of a row is by itself.
+// Threads of a block in kernels that compute each value of a row by itself.
 static constexpr unsigned kThreadsOfStreams = 256;
 
 static Dim grid_of_streams(int rows, int dim)

@@ -1,5 +1,6 @@
 // Residual streams side by side (AltUp, arXiv 2301.13310; hyper-connections, arXiv 2409.19606), and embeddings of
-// n-grams: a thread a value of the row, of all its streams; where a sum over a row is asked for, a block a row.
+// n-grams. A thread takes a value of a row in all its streams; where a sum over a row is needed, a thread block takes a
+// row.
 #include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/streams.h"
@@ -23,7 +24,7 @@ __device__ void make_coefficients(const RoutedArguments& r, int row, int count, 
 
 }  // namespace
 
-// The first n columns. x: at x_stride; out: (rows, n) at out_stride
+// Copies the first n columns. x: at x_stride; out: (rows, n) at out_stride
 extern "C" __global__ void take_columns(const float* x, int x_stride, int n, float* out, int out_stride)
 {
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
@@ -114,7 +115,7 @@ extern "C" __global__ void join_streams(const StreamRows streams, float* first, 
 }
 EMULATED(join_streams);
 
-// A thread a value. out: (rows, dim) at out_stride
+// A thread computes a value. out: (rows, dim) at out_stride
 extern "C" __global__ void mean_of_streams(const StreamRows streams, float* out, int out_stride)
 {
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
@@ -163,7 +164,7 @@ extern "C" __global__ void gate_ngrams(const float* queries, int queries_stride,
 }
 EMULATED(gate_ngrams);
 
-// x = silu of the convolution: a thread a channel, with its last inputs at hand. x: (rows, channels) at x_stride
+// x = silu of the convolution: a thread takes a channel and keeps its last inputs. x: (rows, channels) at x_stride
 extern "C" __global__ void convolve_ngrams(const float* taps, int width, float* history, int channels, int rows,
                                            float* x, int x_stride)
 {

@@ -13,7 +13,8 @@ struct StreamRows {
     int count, dim;
 };
 
-/// Holds what a layer's router says of its streams, and what is made of that. routed: (rows, count)
+/// Holds the outputs of a layer's router for its streams, and the matrix that turns them into coefficients. routed:
+/// (rows, count)
 struct RoutedArguments {
     const float* routed;
     int stride;

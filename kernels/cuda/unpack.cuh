@@ -14,20 +14,20 @@ struct Four {
 
 // ---- bytes ----
 
-/// Four bytes that begin at an even address; blocks of most types have no better.
+/// Returns four bytes that begin at an even address; blocks of most types are aligned no better.
 __device__ inline std::uint32_t load4(const void* at)
 {
     const auto* halves = static_cast<const std::uint16_t*>(at);
     return std::uint32_t(halves[0]) | std::uint32_t(halves[1]) << 16;
 }
 
-/// Bits 0..3 to the lowest bits of four bytes.
+/// Spreads bits 0..3 to the lowest bits of four bytes.
 __device__ inline std::uint32_t spread_bits(std::uint32_t bits)
 {
     return (bits & 15u) * 0x00204081u & 0x01010101u;
 }
 
-/// q - c in each byte, for bytes q and c below 128.
+/// Returns q - c in each byte, for bytes q and c below 128.
 __device__ inline std::uint32_t minus(std::uint32_t q, std::uint32_t c)
 {
     return ((q | 0x80808080u) - c * 0x01010101u) ^ 0x80808080u;
@@ -43,7 +43,8 @@ public:
         words_ = reinterpret_cast<const std::uint32_t*>(static_cast<const std::byte*>(at) - past);
         shift_ = 8 * past;
     }
-    /// Four words from byte `offset` on, a multiple of 4, moved down by some bits: then the topmost bits mean nothing.
+    /// Reads four words from byte `offset` on, a multiple of 4, moved down by some bits: then the topmost bits mean
+    /// nothing.
     __device__ void take(std::uint32_t (&words)[4], unsigned offset, unsigned down = 0) const
     {
         const std::uint32_t* from = words_ + offset / 4;
@@ -75,7 +76,7 @@ constexpr ByteTable table_of(const std::int8_t (&values)[16])
 constexpr ByteTable kIq4Table = table_of(kIq4Values);
 constexpr ByteTable kMxfp4Table = table_of(kMxfp4Values);
 
-/// Holds what the low and the high halves of four bytes stand for.
+/// Holds the table's values for the low and for the high halves of four bytes.
 struct TwoQuads {
     std::uint32_t low, high;
 };
@@ -97,13 +98,13 @@ __device__ inline std::uint32_t look_up(ByteTable table, std::uint32_t bytes, in
     return half == 0 ? quads.low : quads.high;
 }
 
-// The device's own copies of the larger tables: their elements are looked up by computed indices. They hold weights as
-// they are multiplied, a byte each, since a multiprocessor keeps them in its first cache.
+// The device's own copies of the larger tables, whose elements are looked up by computed indices. They hold weights as
+// they are multiplied, a byte each: they are small enough for a multiprocessor's first cache.
 template <class T, int N>
 struct Table {
     T at[N];
 };
-/// Four bytes from numbers of so many bits, the lowest first. value: what a number stands for
+/// Returns four bytes from numbers of so many bits, the lowest first. value: what a number stands for
 template <class Value>
 constexpr std::uint32_t four_bytes(std::uint32_t numbers, int bits, const Value& value)
 {
@@ -130,7 +131,7 @@ constexpr std::uint8_t iq2_level(std::uint32_t number)
 }
 constexpr std::uint8_t iq1_eighths(std::uint32_t number)
 {
-    return std::uint8_t(8 * number);  // above the least
+    return std::uint8_t(8 * number);  // more than the smallest value has
 }
 constexpr Table<std::uint32_t, 256> iq3xxs_fours()
 {
@@ -153,7 +154,7 @@ static const __device__ Table<EightBytes, 512> kIq2xsHere = eights_of(kIq2xsGrid
 static const __device__ Table<EightBytes, 1024> kIq2sHere = eights_of(kIq2sGrid, iq2_level);
 static const __device__ Table<EightBytes, 2048> kIq1Here = eights_of(kIq1Grid, iq1_eighths);
 
-/// The low or high halves of four bytes.
+/// Returns the low or high halves of four bytes.
 __device__ inline std::uint32_t nibbles4(const std::uint8_t* at, int half)
 {
     return load4(at) >> (4 * half) & 0x0f0f0f0fu;
@@ -193,7 +194,7 @@ __device__ inline Four four(const BlockIQ4_NL& b, int, int j)
     return {look_up(kIq4Table, load4(b.nibbles + 4 * (j % 4)), j / 4), half_to_float(b.scale), 0.0f};
 }
 
-/// 2^(e - 128); the two smallest are subnormal floats.
+/// Returns 2^(e - 128); for the two smallest exponents that is a subnormal float.
 __device__ inline float mxfp4_scale(std::uint32_t e)
 {
     return __uint_as_float(e < 2 ? 0x00200000u << e : (e - 1) << 23);
@@ -228,7 +229,7 @@ struct ScaleMin {
     int scale, min;  // six bits each
 };
 
-// The packing that Q4_K and Q5_K share.
+// Reads a group's scale and min as Q4_K and Q5_K pack them.
 __device__ inline ScaleMin k_scale_min(const std::uint8_t* scales, int group)
 {
     if (group < 4)
@@ -261,14 +262,15 @@ __device__ inline Four four(const BlockQ6_K& b, int sub, int j)
     return {minus(low | high << 4, 32), half_to_float(b.scale) * float(b.scales[2 * sub + j / 4]), 0.0f};
 }
 
-/// A set bit of four negates; no magnitude is zero, so no byte carries into the next.
+/// Returns four magnitudes, negated where one of four bits is set; no magnitude is zero, so no byte carries into the
+/// next.
 __device__ inline std::uint32_t with_signs(std::uint32_t magnitudes, std::uint32_t bits)
 {
     const std::uint32_t signs = spread_bits(bits);
     return (magnitudes ^ signs * 255u) + signs;
 }
 
-/// Seven signs and the eighth, which makes the number of set ones even.
+/// Returns seven sign bits with the eighth above them, which makes the number of set ones even.
 __device__ inline std::uint32_t eight_signs(std::uint32_t seven)
 {
     return seven | (std::uint32_t(__popc(seven)) & 1u) << 7;
@@ -349,7 +351,7 @@ __device__ inline std::uint32_t power_of_3(int t)
     return t == 0 ? 1 : t == 1 ? 3 : t == 2 ? 9 : t == 3 ? 27 : 81;
 }
 
-/// Trit t of four bytes, power: 3 to the t. What overflows as they are multiplied are the trits before it.
+/// Returns trit t of four bytes. power: 3 to the t; the multiplication makes the trits before it overflow.
 __device__ inline std::uint32_t trits4(std::uint32_t bytes, std::uint32_t power)
 {
     const std::uint32_t even = (bytes & 0x00ff00ffu) * power & 0x00ff00ffu;
@@ -371,7 +373,7 @@ __device__ inline Four four(const BlockTQ2_0& b, int sub, int j)
     return {minus(numbers, 1), half_to_float(b.scale), 0.0f};
 }
 
-/// Half of the scale, since the values are doubled.
+/// Returns half of the scale, since the values are doubled.
 __device__ inline float nvfp4_scale(std::uint32_t code)
 {
     const std::uint32_t exponent = code >> 3 & 15;
@@ -399,7 +401,7 @@ constexpr int kBlockGroups = sizeof(Block) > 40 ? 8 : 1;  // groups of 32 in a b
 template <>
 inline constexpr int kBlockGroups<BlockNVFP4> = 2;
 
-/// Weights 4 j .. 4 j + 3 of group `group` of a row.
+/// Returns weights 4 j .. 4 j + 3 of group `group` of a row.
 template <class Block>
 __device__ inline Four four_of_row(const std::byte* row, int group, int j)
 {

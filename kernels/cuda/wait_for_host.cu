@@ -21,7 +21,7 @@ static __device__ inline HostAnswer load_from_host(const HostAnswer* at)
 }
 
 // Waits for the host: what comes after it in the queue can read what the host wrote before it raised `ready`. A step
-// that is late already is computed again: nothing in it waits any more.
+// that is late already will be computed again, so nothing in it waits any more.
 extern "C" __global__ void wait_for_host(const HostWaitArguments a)
 {
     if (threadIdx.x != 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make.sh PROGRAM FOLDER: puts what a bare machine with a GPU needs into FOLDER, and beside it FOLDER.tar.gz. With
-# $SPILLWAY_GOLDEN some goldens go along.
+# $SPILLWAY_GOLDEN it also puts some goldens there.
 set -euo pipefail
 program=$1 folder=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -22,7 +22,7 @@ if [[ -n ${SPILLWAY_GOLDEN:-} ]]; then
 fi
 git -C "$root" describe --always --dirty >"$folder/VERSION"
 
-# Only the C library: what else it needed would be missing on a bare machine.
+# The program may need only the C library: anything else would be missing on a bare machine.
 needs=$(objdump -p "$folder/spillway-cli" | awk '$1 == "NEEDED" { print $2 }')
 if others=$(grep -vE '^(libc|libm|libdl|libpthread|ld-linux-x86-64)\.so' <<<"$needs"); then
     echo "gpu-bundle: spillway-cli needs $others" >&2

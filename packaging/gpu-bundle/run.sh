@@ -30,8 +30,8 @@ one=llama-3.2-1b:q4_k_m
 q8="--ctk q8_0 --ctv q8_0"
 shape="--shape $seven --device $device $q8"
 
-# STEP LIMIT_S SUFFIX COMMAND...: the ten minutes. The first say what the machine is, the next whether the rest is worth
-# anything. `-do` are steps of several commands, below.
+# Prints the steps of the ten minutes as lines of STEP LIMIT_S SUFFIX COMMAND... The first ones say what the machine is,
+# the next ones whether the results of the rest can be trusted. Those with `-do` have several commands: see below.
 first_steps() {
     cat <<LIST
 devices 20 json $cli devices --json
@@ -82,12 +82,12 @@ say() {
 
 # ---- steps of several commands: each in a process of its own, which its time limit ends ----
 
-# Where cuBLAS lies that the program would find.
+# Prints where cuBLAS lies that the program would find.
 do_libraries() {
     ldconfig -p 2>/dev/null | grep -E 'lib(cuda|cublas|cublasLt)\.so' || echo "no libcuda or libcublas is on the loader's path"
 }
 
-# Three at a time, 100 s each: what they have found by then counts.
+# Runs three tools at a time, for 100 s each, and reports what they have found by then.
 do_sanitizers() {
     command -v compute-sanitizer >/dev/null || { echo "skipped: there is no compute-sanitizer here" && return; }
     for tool in memcheck racecheck synccheck; do
@@ -104,8 +104,8 @@ do_sanitizers() {
     ! grep -h '^========= .*\(Invalid\|Misaligned\|Error:\|hazard\|Barrier error\|Program hit\)' "$out/memcheck.txt" "$out/racecheck.txt" "$out/synccheck.txt" | sort | uniq -c | sort -rn | head -n 20 | grep .
 }
 
-# 9 heads over 3 heads of keys: a head's part of what the host attends is at no multiple of 16 bytes by itself. The same
-# text on both has the same perplexity, but for rounding.
+# Runs a model with 9 heads over 3 heads of keys: a head's part of what the host attends does not lie at a multiple of
+# 16 bytes by itself. The same text must have the same perplexity on CPU and GPU, except for rounding.
 do_odd_heads() {
     small="--shape smollm2-135m:q8_0 -f README.md --chunks 1 -c 512 --json"
     # shellcheck disable=SC2086 # words
@@ -127,7 +127,7 @@ do_guide() {
     cmp "$out/guide-cpu.txt" "$out/guide-$device.txt" && echo "the same on CPU and GPU"
 }
 
-# Some layers of a decode step, all its kernels; those that a prompt has as well come before.
+# Measures all kernels of a decode step, in some of its layers. The launches that are skipped belong to the prompt.
 do_kernels() {
     command -v ncu >/dev/null || { echo "skipped: there is no ncu here" && return; }
     metrics=gpu__time_duration.sum,dram__bytes_read.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active
@@ -137,7 +137,7 @@ do_kernels() {
         "$cli" bench $shape -p 0 -n 8 -d 1024 -r 1
 }
 
-# A long answer, and the device's memory meanwhile: what grows shows.
+# Writes a long answer and records the device's memory meanwhile, which shows whether it grows.
 do_answer() {
     (while nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits; do sleep 1; done) >"$out/answer-memory.txt" 2>/dev/null &
     watcher=$!
@@ -174,7 +174,7 @@ row() {
             model == "" ? "-" : model, measured == "" || model == "" ? "-" : sprintf("%.2f", measured / model) }'
 }
 
-# Of ncu's values for each launch: the mean of each kernel and shape of grid, those that take most time first.
+# Prints the means of ncu's values for each kernel and shape of grid, those that take most time first.
 kernels_table() {
     echo "| kernel | grid | launches | us each | GB/s from DRAM | registers | warps |"
     echo "| --- | --- | --- | --- | --- | --- | --- |"
@@ -290,7 +290,7 @@ run_step() {
     esac
 }
 
-# Without a GPU: that is said, and what the CPU can be checked for is.
+# Says that there is no GPU, and checks what can be checked on the CPU.
 without_gpu() {
     say "There is no CUDA device here that can be used: $("$cli" selftest --device "$device" 2>&1 >/dev/null | tail -n 1)"
     say "The CPU is checked in its place."

@@ -3,17 +3,17 @@
 # the C library; beside it FOLDER.tar.xz, and FOLDER.run, which unpacks and installs itself with nothing but sh, tar and
 # gzip. FOLDER works wherever it lies.
 #
-# lib/             Qt and what is made for this very Qt: always these.
-# lib/if-missing/  everything else. A library that the host has is the host's, since its graphics driver, newer than ours,
-#                  loads it too and must not find an older one; ours is there for a host that has none.
-# The C library, the driver of the graphics card and CUDA's are the host's.
+# lib/             Qt and what is made for this very Qt, which are always used.
+# lib/if-missing/  everything else, which is used only where the host has no such library: the host's graphics driver may
+#                  load the same library, and must not find an older one than it was made for.
+# The C library, the driver of the graphics card and CUDA's are always the host's.
 set -euo pipefail
 export LC_ALL=C
 build=$1 folder=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 newest_glibc=2.36 # Debian 12's: a library that asked for more would shut out distributions that the README names
 
-# Opened by their names while the program runs.
+# Qt's plug-ins that are opened by name while the program runs.
 plugins=(
     platforms/lib{qxcb,qwayland-generic,qwayland-egl,qoffscreen}.so
     xcbglintegrations/lib{qxcb-egl-integration,qxcb-glx-integration}.so
@@ -41,7 +41,8 @@ cmake --install "$build" --prefix "$folder" --strip >/dev/null
 for plugin in "${plugins[@]}"; do
     install -Dm 644 "$qt_plugins/$plugin" "$folder/lib/qt6/plugins/$plugin"
 done
-# Their QML is in the libraries; a folder needs to say only that it is a module. Of the styles the program uses Basic.
+# The QML of Qt's modules is in their libraries: of a module's folder only qmldir and these are needed. Of the styles
+# the program uses only Basic.
 "$qt_tools/qmlimportscanner" -rootPath "$root/ui" -importPath "$qt_qml" |
     sed -nE 's/.*"relativePath": "([^"]*)".*/\1/p' | grep -vE 'Controls/(Fusion|Imagine|Material|Universal)' |
     sort -u - <(printf '%s\n' QtQuick/Dialogs/quickimpl Qt/labs/folderlistmodel QtQuick/Controls/Basic/impl) |

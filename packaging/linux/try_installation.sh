@@ -18,7 +18,7 @@ exec > >(tee "$folder/log") 2>&1
 say() { printf '== %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" && exit 1; }
 inside() { chroot "$root" "$@"; }
-# What an installation may leave behind: apt's and dpkg's own notes, and the user's data.
+# Lists all files but those that an installation may leave behind: apt's and dpkg's own notes, and the user's data.
 files() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./var/log \
         -o -path ./var/cache -o -path ./home/user/.local/share/spillway -o -path ./home/user/.local/state/spillway \

@@ -69,7 +69,7 @@ add_sqlite() {
     mkdir -p "$to" && cp "$cache"/src/sqlite3/sqlite3.[ch] "$to"
 }
 
-# What the window does not use and no option leaves out: other styles, tools, tests.
+# Takes out what the window does not use and no option leaves out: other styles, tools, tests.
 slim_declarative() {
     without() { sed -i -E "/add_subdirectory\(($2)\)/d" "$cache/src/qtdeclarative/$1/CMakeLists.txt"; }
     without src 'qmllocalstorage|qmltest|quicktestutils|quickcontrolstestutils|quickwidgets|quicknativestyle'
@@ -98,7 +98,7 @@ build() {
     touch "$cache/$module.done"
 }
 
-# Direct2D stays on: without it Gui has no DirectWrite fonts, which PrintSupport wants, which QCustomPlot wants.
+# Direct2D stays on: without it Gui has no DirectWrite fonts, which PrintSupport needs, which QCustomPlot needs.
 qtbase=(-DFEATURE_testlib=OFF -DFEATURE_concurrent=OFF -DFEATURE_androiddeployqt=OFF -DFEATURE_sql_odbc=OFF
     -DINPUT_opengl=dynamic -DFEATURE_vulkan=OFF -DFEATURE_dbus=OFF -DFEATURE_openssl=OFF -DFEATURE_schannel=ON
     -DFEATURE_icu=OFF -DFEATURE_glib=OFF -DFEATURE_zstd=OFF -DFEATURE_brotli=OFF -DFEATURE_pkg_config=OFF

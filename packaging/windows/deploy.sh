@@ -40,7 +40,8 @@ Translations=translations
 WindowsArguments=darkmode=2
 INI
 
-# A DLL is ours, or one of Windows: those mingw-w64 can link with, and what Windows calls its API sets.
+# Brings a DLL that is ours, with what it needs. All others must be Windows' own: those that mingw-w64 can link with,
+# and what Windows calls its API sets.
 bring() { # DLL
     local folder found
     [[ -f $to/bin/$1 || $1 == api-ms-win-* ]] && return

@@ -19,7 +19,7 @@ mkdir -p "$program/share/spillway" && cp resources/guide-model/guide.gguf "$prog
 sed 's/$/\r/' LICENSE >"$program/LICENSE.txt"
 find "$program" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
-# What is installed, and what is removed again: folders after what is in them.
+# Lists what is installed, and what is removed again: folders come after what is in them.
 cd "$program"
 find . -mindepth 1 -type f -printf '%P\n' | LC_ALL=C sort | while read -r file; do
     backslashed=${file//\//\\}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# try_installation.sh INSTALLER: what `./dev package windows` or `windows-cli` just made, installed under Wine in a home of
-# its own, used and removed again. Leaves window.png and answer.png in build/windows-package to be looked at.
+# try_installation.sh INSTALLER: installs what `./dev package windows` or `windows-cli` just made under Wine in a home
+# of its own, uses it and removes it again. Leaves window.png and answer.png in build/windows-package to be looked at.
 # It needs wine64 and, for the window, xvfb, xdotool, imagemagick and sqlite3.
 set -euo pipefail
 export LC_ALL=C.UTF-8 # for names with letters beyond ASCII

@@ -5,16 +5,18 @@
 
 namespace kernels::amx {
 
-/// Emulated: by plain C++, slowly, on every processor with AVX-512: for tests.
+/// Says what multiplies tiles: the processor's tile registers, or for tests plain C++, which is slow but runs on every
+/// processor with AVX-512.
 enum class Tiles { Hardware, Emulated };
 
-/// Asks the system to let this process use the tile registers, whose contents it must save. True: it may.
+/// Asks the system to let this process use the tile registers, whose contents it must save. Returns whether that is
+/// granted.
 bool permitted();
 
-/// Says whether this processor's tiles compute what the emulated ones do. Only where they are permitted.
+/// Says whether this processor's tiles compute what the emulated ones do. Call it only after permitted() was true.
 bool tiles_agree();
 
-/// `base`, which is avx512's table, with the slots replaced that this set makes faster.
+/// Returns `base`, which is avx512's table, with the slots replaced that this set makes faster.
 CpuKernels improve(const CpuKernels& base, Tiles tiles);
 
 }  // namespace kernels::amx

@@ -39,7 +39,7 @@ void matmul_interleaved(const MatMul& m)
     product_by_tiles<Rows, Tiles>(whole, [&](const Panel& panel, int first_row, int) {
         avx512::unpack<Format>({m.weights + first_row * row_bytes, blocks}, blocks, panel);
     });
-    MatMul last = m;  // these lie as they were
+    MatMul last = m;  // the rows that are not interleaved
     last.rows = m.rows - whole.rows;
     last.weights += whole.rows * row_bytes;
     last.out += whole.rows;
@@ -61,7 +61,7 @@ void use_tiles(CpuKernels& t)
 template <int Steps>
 bool same_products()
 {
-    // All bytes, of both signs, and no two rows alike.
+    // Bytes of the whole range, of both signs, and no two rows alike.
     std::int8_t activations[kTileTokens][4 * Steps];
     std::byte weights[Steps * kTileRows * 4];
     unsigned next = 1;

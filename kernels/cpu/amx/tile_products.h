@@ -1,6 +1,6 @@
 // Multiplies weights with many tokens: 16 rows are unpacked side by side, as for AVX-512, and a tile of 16 tokens is
-// multiplied with them, a group of 32 weights at a time, since every group has a scale. Sums are made in the order of
-// avx512/group_sums.h, so that the bits are those of AVX-512; so are what remains of the tokens and few tokens.
+// multiplied with them, a group of 32 weights at a time, since every group has a scale. Tokens that do not fill a tile
+// are multiplied as for AVX-512. All are summed in the order of avx512/group_sums.h, so the bits are those of AVX-512.
 #pragma once
 
 #include "kernels/cpu/amx/tiles.h"
@@ -15,7 +15,7 @@ using avx512::PanelShape;
 using avx512::TileKind;
 static_assert(kTileRows == kPanelRows);
 
-/// Running sum `sum` (groups sum, sum + 8, ...) of every row and token.
+/// Computes running sum `sum` (groups sum, sum + 8, ...) of every row and token.
 template <class Kind, class Tiles>
 void running_sum(const Tiles& tiles, const Panel& panel, const TokenRow (&x)[kTileTokens], std::size_t x_stride,
                  int sum, float (&out)[kTileTokens][kPanelRows])
@@ -52,7 +52,7 @@ void running_sum(const Tiles& tiles, const Panel& panel, const TokenRow (&x)[kTi
         _mm512_storeu_ps(out[t], sums[t]);
 }
 
-/// out[t * out_stride + r] of 16 tokens from `first` on, for the first `rows` rows of the panel.
+/// Sets out[t * out_stride + r] for 16 tokens from `first` on and the first `rows` rows of the panel.
 template <class Format, class Tiles>
 void token_tile(const Tiles& tiles, const Panel& panel, int rows, const MatMul& m, int first, float* out)
 {
@@ -65,7 +65,7 @@ void token_tile(const Tiles& tiles, const Panel& panel, int rows, const MatMul& 
     avx512::store_joined(sums, rows, out + std::size_t(first) * m.out_stride, m.out_stride);
 }
 
-/// Multiplies at least 16 tokens. fill(panel, first_row, rows): writes the panel of so many rows, 16 at most.
+/// Multiplies at least 16 tokens. fill(panel, first_row, rows) must write the panel of these rows, 16 at most.
 template <class Format, class Tiles, class Fill>
 void product_by_tiles(const MatMul& m, const Fill& fill)
 {

@@ -1,5 +1,6 @@
-// Wraps the tile registers of AMX, and does the same in plain C++, so that what is made of them is tried on every
-// machine. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, LDTILECFG and TDPBSUD.
+// Wraps the tile registers of AMX, and does the same in plain C++, so that the code that uses them is also tested on
+// machines without AMX. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, LDTILECFG and
+// TDPBSUD.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@ namespace kernels::amx {
 constexpr int kTileTokens = 16;  // rows of a tile
 constexpr int kTileRows = 16;    // of weights: columns of a tile of sums
 
-// tmm0: sums (16, 16); tmm1, tmm2: activations (16 tokens, 32) and weights (8, 16 rows x 4); tmm3, tmm4: the same of
-// half as many.
+// tmm0: sums (16, 16); tmm1, tmm2: activations (16 tokens, 32) and weights (8, 16 rows x 4); tmm3, tmm4: the same for
+// 16 weights of a row instead of 32.
 struct HardwareTiles {
     HardwareTiles()
     {

@@ -84,9 +84,9 @@ __m256 soft_capped(__m256 s, float softcap)
     return _mm256_mul_ps(tanh, _mm256_set1_ps(softcap));
 }
 
-// The loops over registers are unrolled by order: one index that is not a constant, and GCC keeps the sums in memory.
+// The loops over registers are unrolled by pragmas: GCC keeps the sums in memory if a single index is not a constant.
 
-// Scores of the 16 tokens from `t` on.
+// Computes the scores of the 16 tokens from `t` on.
 template <class Keys>
 void score_sixteen(const AttendBlock& a, int head, int t)
 {
@@ -116,13 +116,13 @@ void score_sixteen(const AttendBlock& a, int head, int t)
     }
 }
 
-// The attended tokens among the eight from `t` on.
+// Returns a mask of the attended tokens among the eight from `t` on.
 __m256 attended(const AttendBlock& a, int t)
 {
     return _mm256_castsi256_ps(_mm256_andnot_si256(first_lanes(a.first - t), first_lanes(a.last - t)));
 }
 
-// Turns a head's scores into the weights of its values; sets max and sum. False: every score is -inf.
+// Turns a head's scores into the weights of its values; sets max and sum. Returns false if every score is -inf.
 bool weigh(const AttendBlock& a, int head)
 {
     float* scores = a.scores + std::ptrdiff_t(head) * a.layout.tokens;
@@ -150,7 +150,7 @@ bool weigh(const AttendBlock& a, int head)
     return true;
 }
 
-// out[d ..] of one head, Registers * 8 values: weighted sums of the values of the attended tokens.
+// Sets Registers * 8 values of one head from out[d] on to weighted sums of the values of the attended tokens.
 template <class Placed, int Registers>
 void sum_values(const AttendBlock& a, int head, int d)
 {
@@ -172,7 +172,7 @@ void sum_values(const AttendBlock& a, int head, int d)
         _mm256_storeu_ps(a.out + std::ptrdiff_t(head) * l.v_dim + d + kLanes * j, sums[j]);
 }
 
-// The last values of a head whose dimension is no multiple of eight: of those in keys there are four.
+// Sums the last values of a head whose dimension is not a multiple of eight; of values in keys these are four.
 template <class Values, class Placed>
 void sum_last_values(const AttendBlock& a, int head, int d)
 {

@@ -1,12 +1,12 @@
-// Multiplies unsigned and signed bytes and adds them up by fours: as every processor with AVX2 makes them, and in one
-// instruction (VPDPBUSD) where there is one. All are exact.
+// Multiplies unsigned with signed bytes and adds the products up in fours: in three instructions that every processor
+// with AVX2 has, or in the single VPDPBUSD where there is one. All sums are exact.
 #pragma once
 
 #include <immintrin.h>
 
 namespace kernels::avx2 {
 
-/// Adds up by pairs of 16 bits: two products must fit, as 255 * 127 do not.
+/// Adds products up in pairs of 16 bits first: two products must fit, and those of 255 and 127 do not.
 struct PairProducts {
     static constexpr bool kByPairs = true;
 
@@ -18,7 +18,7 @@ struct PairProducts {
     }
 };
 
-/// AVX-VNNI. In assembler, so that nothing else of these files is compiled for such processors only.
+/// Uses AVX-VNNI's instruction, in assembler, so that nothing else in these files is compiled for such processors only.
 struct VnniProducts {
     static constexpr bool kByPairs = false;
 
@@ -29,7 +29,7 @@ struct VnniProducts {
     }
 };
 
-/// The same instruction as processors with AVX-512 know it.
+/// Uses the same instruction in AVX-512's encoding.
 struct Avx512VnniProducts {
     static constexpr bool kByPairs = false;
 

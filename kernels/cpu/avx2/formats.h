@@ -1,7 +1,6 @@
-// Unpacks 256 weights (fewer at the end of a row) of each packed type into bytes, and a scale for each 32 or 16.
-// What a weight w is: scale * (byte - kBias) + offset. With kSigned the bytes are signed and there is no bias.
-// None is larger than kMost.
-// Only plain structs and intrinsics here: see the folder's CMake lines.
+// Unpacks 256 weights (fewer at the end of a row) of each packed type into bytes, and a scale for each 32 or 16. A
+// weight is scale * (byte - kBias) + offset. With kSigned the bytes are signed and there is no bias. No byte is larger
+// than kMost. Only plain structs and intrinsics here: see kernels/CMakeLists.txt.
 #pragma once
 
 #include "kernels/blocks.h"
@@ -50,14 +49,14 @@ inline float half_at(const void* at)
     return _cvtsh_ss(word_at<std::uint16_t>(at));
 }
 
-// 16 bytes of nibbles to 32 numbers: low nibbles, then high ones.
+// Returns the 32 nibbles of 16 bytes: low nibbles, then high ones.
 inline __m256i nibbles_of(const void* at)
 {
     const __m128i bytes = load128(at);
     return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(bytes, 4), bytes), _mm256_set1_epi8(15));
 }
 
-// 32 bits to 32 bytes: `value` where the bit is set.
+// Returns 32 bytes, one for each bit: `value` where the bit is set, else 0.
 inline __m256i bits_to_bytes(std::uint32_t bits, char value)
 {
     const __m256i spread =
@@ -173,7 +172,8 @@ struct MXFP4 {
     }
 };
 
-/// Half the values of floats without sign, four bits of exponent and three of fraction: for values that are doubled.
+/// The scales of NVFP4 by their code: floats without sign, with four bits of exponent and three of fraction. They are
+/// halved, since the table of weights holds doubled values.
 struct Nvfp4Scales {
     float of[256];
 };
@@ -217,7 +217,8 @@ inline void put_scaled(__m256i integers, float scale, float* to)
     _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_cvtepi32_ps(integers), _mm256_set1_ps(scale)));
 }
 
-// 16 signed bytes, one a half group, times `scale`: first halves, then second halves.
+// Writes the scales of half groups: 16 signed bytes in the groups' order times `scale`. Those of the groups' first
+// halves come first, then those of the second halves.
 inline void put_halves(__m128i bytes, float scale, float* to)
 {
     const __m128i apart = _mm_shuffle_epi8(bytes, _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15));
@@ -230,7 +231,7 @@ inline __m256i eight_bytes(std::uint64_t bytes)
     return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(bytes)));
 }
 
-// The six-bit scales and mins of Q4_K and Q5_K.
+// Unpacks the six-bit scales and mins of Q4_K and Q5_K.
 inline void k_scales(const std::uint8_t* packed, float scale, float min_scale, Chunk256& chunk)
 {
     const auto a = word_at<std::uint32_t>(packed);
@@ -301,7 +302,7 @@ struct Q6_K {
     }
 };
 
-// Two bits each: eight groups, four from each 32 bytes.
+// Returns the 32 two-bit numbers of one of eight groups; 32 bytes hold four groups.
 inline __m256i bit_pairs(const std::uint8_t* q, int group)
 {
     const __m256i bytes = load256(q + 32 * (group / 4));

@@ -6,13 +6,13 @@
 
 namespace kernels::avx2 {
 
-/// Scales 2 s + 1 of eight groups.
+/// Writes scale * (2 s + 1) for eight groups.
 inline void put_odd_scales(__m256i s, float scale, float* to)
 {
     put_scaled(_mm256_add_epi32(_mm256_add_epi32(s, s), _mm256_set1_epi32(1)), scale, to);
 }
 
-/// Scales 2 s + 1 of sixteen half groups, the nibbles of eight bytes.
+/// Writes scale * (2 s + 1) for sixteen half groups, whose s are the nibbles of eight bytes.
 inline void put_odd_half_scales(const std::uint8_t* nibbles, float scale, float* to)
 {
     const __m256i bytes = eight_bytes(word_at<std::uint64_t>(nibbles));
@@ -20,7 +20,7 @@ inline void put_odd_half_scales(const std::uint8_t* nibbles, float scale, float*
     put_odd_scales(_mm256_srli_epi32(bytes, 4), scale, to + 8);
 }
 
-/// 32 magnitudes, negated where a bit of `signs` is set, plus the bias.
+/// Returns the 32 magnitudes, negated where a bit of `signs` is set, plus the bias.
 inline __m256i with_signs(__m256i magnitudes, std::uint32_t signs, int bias)
 {
     const __m256i negative = bits_to_bytes(signs, char(0xff));
@@ -29,14 +29,14 @@ inline __m256i with_signs(__m256i magnitudes, std::uint32_t signs, int bias)
     return _mm256_add_epi8(values, _mm256_set1_epi8(char(bias)));
 }
 
-/// Four points of eight weights side by side, without a way through memory.
+/// Returns four points of eight weights side by side, without storing them to memory first.
 inline __m256i four_points(std::uint64_t first, std::uint64_t second, std::uint64_t third, std::uint64_t fourth)
 {
     const auto word = [](std::uint64_t point) { return static_cast<long long>(point); };
     return _mm256_setr_epi64x(word(first), word(second), word(third), word(fourth));
 }
 
-/// Eight points of four weights, point(i) the i-th.
+/// Returns eight points of four weights side by side; point(i) gives the i-th.
 template <class Point>
 inline __m256i eight_points(const Point& point)
 {
@@ -44,7 +44,7 @@ inline __m256i eight_points(const Point& point)
     return four_points(two(0), two(2), two(4), two(6));
 }
 
-/// Seven signs in each byte, whose eighth bit makes the number of set ones even.
+/// Returns the seven signs in each byte with an eighth, which makes the number of set ones even.
 inline __m256i completed_signs(__m256i sevens)
 {
     // What a shift brings in from a neighbouring byte stays above the bits that count.
@@ -203,7 +203,7 @@ struct IQ1_M {
     }
 
 private:
-    // Four words of twelve bits of scales, below a nibble of the half.
+    // words: four of 16 bits, each with twelve bits of group scales and above them a nibble of the block's scale.
     static void put_scales(std::uint64_t words, float* to)
     {
         const std::uint64_t top = words >> 12 & 0x000f000f000f000fu;

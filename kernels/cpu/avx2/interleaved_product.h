@@ -1,7 +1,7 @@
 // Multiplies weights whose rows were interleaved with 8-bit activations, in the order of packed_product.h: the bits are
-// the same. Few tokens: one turn of the running sums after another serves all, so that each byte of the weights is read
-// from memory once. Every four tokens unpack it anew, in registers: to keep it in the first cache takes longer.
-// Many: the whole panel is unpacked before.
+// the same. With few tokens, eight groups (a turn of the running sums) are multiplied with all tokens before the next
+// eight, so that each byte of the weights is read from memory once. Every four tokens unpack them anew, in registers:
+// keeping them unpacked in the first cache takes longer. With many tokens the whole panel is unpacked first.
 #pragma once
 
 #include "kernels/cpu/avx2/interleaved_rows.h"
@@ -10,7 +10,7 @@
 namespace kernels::avx2 {
 
 constexpr int kTokensAtOnce = 16;
-// So far ahead a panel is asked for: unpacking and products keep the processor from seeing what it reads next.
+// A panel is prefetched this far ahead: unpacking and products keep the processor from reading ahead by itself.
 constexpr std::ptrdiff_t kReadAheadBytes = 4096;
 
 inline void read_ahead(const std::byte* at, std::ptrdiff_t bytes)
@@ -20,8 +20,8 @@ inline void read_ahead(const std::byte* at, std::ptrdiff_t bytes)
         _mm_prefetch(reinterpret_cast<const char*>(at + kReadAheadBytes + line), _MM_HINT_T0);
 }
 
-/// body<count>(first) for runs of four tokens, where the last has up to six: one of its own for what is left would
-/// unpack everything once more.
+/// Calls body<count>(first) for runs of four tokens. The last run has up to six, since a run of its own for those that
+/// are left would unpack everything once more.
 template <class Body>
 inline void for_runs_that_unpack(int tokens, const Body& body)
 {
@@ -32,7 +32,7 @@ inline void for_runs_that_unpack(int tokens, const Body& body)
     for_token_runs<kMost>(tokens - first, [&]<int Tokens>(int) { body.template operator()<Tokens>(first); });
 }
 
-/// Adds a turn of the running sums: eight groups, fewer at the end of a row. `ahead`: asks for the rows to come.
+/// Adds a turn of the running sums: eight groups, fewer at the end of a row. With `ahead` it prefetches later blocks.
 template <class Format, class Products, int Tokens>
 [[gnu::noinline]] void add_turn(const std::byte* rows, int blocks, GroupScales scales, bool ahead, TokenRow x,
                                 std::ptrdiff_t stride, __m256* sums)
@@ -53,7 +53,7 @@ template <class Format, class Products, int Tokens>
         }
 }
 
-/// Eight rows with at most kTokensAtOnce tokens; out[t * out_stride + r].
+/// Multiplies eight rows with at most kTokensAtOnce tokens into out[t * out_stride + r].
 template <class Format, class Products>
 void product_of_rows(const MatMul& m, const std::byte* rows, float* out)
 {
@@ -102,7 +102,7 @@ void matmul_interleaved(const MatMul& m)
             product_with_panel<Rows, Products>(m, panel, kPanelRows, m.out + r);
         }
     }
-    if (whole < m.rows) {  // these are not interleaved
+    if (whole < m.rows) {  // the rows that are not interleaved
         MatMul last = m;
         last.rows -= whole;
         last.weights += whole * stride;

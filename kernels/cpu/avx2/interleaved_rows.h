@@ -5,7 +5,7 @@
 //   halves  (halves, 8)   2 bytes of each row's block
 //   words   (words, 8)    4 bytes of each row's block
 //
-// What streams from memory is one stream, in the order in which it is used.
+// Memory is read as one stream, in the order in which it is used.
 #pragma once
 
 #include "kernels/cpu.h"
@@ -31,7 +31,7 @@ inline __m256i low_nibbles(__m256i bytes)
     return _mm256_and_si256(bytes, _mm256_set1_epi8(15));
 }
 
-/// Byte `i` of every lane as a number.
+/// Returns byte `i` of every lane as a number.
 inline __m256i byte_of(__m256i lanes, int i)
 {
     const __m256i first_bytes = _mm256_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12);
@@ -53,9 +53,10 @@ struct GroupScales {
     float *scale, *offset;
 };
 
-// A format says where in a row's block its halves are, and its words: first those of scales, then as many for each
-// group. Of a block of eight rows it gives the scales; and of kTogether groups, which are unpacked from the same words,
-// four weights of every row in step `step`.
+// A format says where in a row's block its halves are (half_at) and which word of four bytes is the i-th when rows are
+// interleaved (word): first the words of the scales, then equally many for each group. From a block of eight rows it
+// unpacks the scales (scales), and in each step four weights of every row for each of kTogether groups, which come from
+// the same words (weights).
 
 struct InterleavedQ4_K {
     using Rows = Q4_K;
@@ -70,7 +71,7 @@ struct InterleavedQ4_K {
         w[1] = low_nibbles(_mm256_srli_epi16(nibbles, 4));
     }
 
-    /// Six bits each; see k_scales().
+    /// Unpacks scales and mins of six bits each, as k_scales() does.
     static void scales(const std::byte* halves, const std::byte* words, const GroupScales& to)
     {
         const __m256i a = words_at(words, 0), b = words_at(words, 1), c = words_at(words, 2);
@@ -96,10 +97,10 @@ struct InterleavedQ6_K {
     using Rows = Q6_K;
     static constexpr int kHalves = 1, kWords = 52, kScaleWords = 4, kTogether = 2;
     static constexpr int half_at(int) { return 208; }
-    /// Scales; then, for two groups and two steps of each, three words: in six bits of each byte the weights of both
-    /// groups' first step and of the first group's second, above them two bits each of the last four weights, from the
-    /// lowest on. The file has low nibbles and high pairs of bits apart, which takes more instructions to join: here it
-    /// is done once.
+    /// The words of the scales come first. Then three words hold two steps of two groups, which is four times four
+    /// weights of six bits. The low six bits of their bytes are the weights of both groups' first step and of the first
+    /// group's second step; above these, each word has two bits of the last four weights, the lowest in the first word.
+    /// The file has low nibbles and high pairs of bits apart, and joining them takes more instructions than this.
     static std::uint32_t word(const std::byte* block, int i)
     {
         const auto file = [block](int at) { return word_at<std::uint32_t>(block + 4 * at); };
@@ -154,7 +155,7 @@ struct InterleavedQ8_0 {
     }
 };
 
-/// ROW(Name) for the types that have such a format: those of the files that most people use.
+/// Expands ROW(Name) for the types that have such a format: those of the files that most people use.
 #define SPILLWAY_EACH_INTERLEAVED_TYPE(ROW) ROW(Q4_K) ROW(Q6_K) ROW(Q8_0)
 
 template <class Format>
@@ -171,7 +172,7 @@ inline const std::byte* words_of(const std::byte* block, int group)
     return block + 16 * Format::kHalves + 32 * (Format::kScaleWords + std::ptrdiff_t(group) * kEach);
 }
 
-/// Eight rows to a panel.
+/// Unpacks eight rows into a panel.
 template <class Format>
 inline void unpack_interleaved(const std::byte* rows, const Panel& to)
 {

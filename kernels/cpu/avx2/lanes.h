@@ -10,7 +10,7 @@ namespace kernels::avx2 {
 
 constexpr int kLanes = 8;
 
-/// Lanes 0 .. count - 1 as a mask for loads and stores; all of them for count >= 8, none for count <= 0.
+/// Returns lanes 0 .. count - 1 as a mask for loads and stores; all of them for count >= 8, none for count <= 0.
 inline __m256i first_lanes(int count)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -32,7 +32,7 @@ inline void for_lanes(int n, Body body)
         body(i, first_lanes(n - i));
 }
 
-/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))
+/// Adds the lanes up as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
 inline float sum_of(__m256 x)
 {
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));

@@ -10,8 +10,8 @@ namespace kernels::avx2 {
 
 namespace {
 
-// With so many tokens columns that are a part of the state's rows are copied: side by side they stay in the first cache
-// from token to token, while at a stride of a power of two they share a few of its sets.
+// From this many tokens on, columns that are only a part of the state's rows are copied: side by side they stay in the
+// first cache from token to token, while at a stride of a power of two they would share a few of its sets.
 constexpr int kTokensWorthACopy = 8;
 
 /// kVectors * 8 columns, of which the last vector may have fewer.
@@ -73,7 +73,7 @@ void sum_over_keys(const LinearAttention& a, Columns<kVectors> columns, State st
         sums[i] = _mm256_add_ps(sums[i], odd[i]);
 }
 
-/// The next token's rows: far apart in memory, so that the processor does not see them coming.
+/// Prefetches the rows of token t: they lie far apart in memory, so that the processor does not read ahead by itself.
 void ask_for(const LinearAttention& a, int t, int first, int columns)
 {
     if (t >= a.tokens)
@@ -129,7 +129,7 @@ void one_token(const LinearAttention& a, Columns<kVectors> columns, State state,
         columns.store(to, i, out[i]);
 }
 
-/// Returns how many columns these are.
+/// Computes all tokens of the columns from `first` on, kVectors registers at most. Returns how many columns these are.
 template <int kVectors>
 int all_tokens(const LinearAttention& a, int first)
 {

@@ -37,7 +37,7 @@ constexpr int kTileTokens = 2;
 constexpr int kRowsInCache = 64;  // rows that every token visits before the next ones
 constexpr std::ptrdiff_t kPrefetchBytes = 1024;
 
-// The loops over registers are unrolled by order: one index that is not a constant, and GCC keeps the sums in memory.
+// The loops over registers are unrolled by pragmas: GCC keeps the sums in memory if a single index is not a constant.
 
 template <class Weight, int Rows, int Tokens>
 inline void add_step(const std::byte* w, std::ptrdiff_t stride, const std::byte* x, std::size_t x_stride,

@@ -2,9 +2,9 @@
 // serves them. Many: 8 rows are unpacked side by side and serve every token. Both sum in the same order, so they give
 // the same bits.
 //
-// Groups of 32 weights take turns on eight running sums: group b adds to sum b % 8, in each by fused multiply-adds and
-// in this order: its exact integer products times (weight scale * activation scale), first half before second where a
-// scale covers 16; then its offset times the activations' sum.
+// Groups of 32 weights are added to eight running sums in turn: group b to sum b % 8. A group adds, by fused
+// multiply-adds and in this order, its exact integer products times (weight scale * activation scale), first half
+// before second where a scale covers 16; then its offset times the activations' sum.
 #pragma once
 
 #include "kernels/cpu/avx2/formats.h"
@@ -23,7 +23,8 @@ struct Halves {
     __m256i first, second;  // lane g: the sum of 16 products in the first or second half of group g
 };
 
-// Four groups: a 128-bit lane holds one half of each.
+// Adds up the sums of four groups: the low 128 bits of the result are those of the groups' first halves, the high ones
+// those of their second halves.
 inline __m256i join_four(const __m256i (&d)[4])
 {
     const __m256i d01 = _mm256_add_epi32(_mm256_unpacklo_epi32(d[0], d[1]), _mm256_unpackhi_epi32(d[0], d[1]));
@@ -60,7 +61,7 @@ struct Floats {
     __m256 first, second;
 };
 
-// 16 floats, one a half group: first halves, second halves.
+// Takes 16 floats, one for each half group in order, apart: those of first halves and those of second halves.
 inline Floats halves_apart(const void* natural)
 {
     const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);

@@ -1,4 +1,4 @@
-// Fills a table's slots for products of packed weights, which AVX2 and AVX-VNNI share but for one instruction.
+// Fills a table's slots for products of packed weights, whose code AVX2 and AVX-VNNI share except for one instruction.
 #pragma once
 
 #include "kernels/cpu/avx2/formats.h"
@@ -10,7 +10,7 @@
 
 namespace kernels::avx2 {
 
-/// Every packed format's product, with bytes multiplied as Products says.
+/// Sets every packed format's products, with bytes multiplied as Products says.
 template <class Products>
 void use_packed_products(CpuKernels& t)
 {

@@ -28,7 +28,8 @@ struct TQ1_0 {
     }
 
 private:
-    // The first trit of each byte, which is 1 above 255 / 3 and 2 above 2 * 255 / 3, and then drops out of it.
+    // Returns the first trit of each byte, which is 1 above 255 / 3 and 2 above 2 * 255 / 3, and removes it from the
+    // byte.
     static __m256i next_trits(__m256i& bytes)
     {
         const auto from = [&](int least) {

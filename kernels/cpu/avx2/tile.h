@@ -13,7 +13,7 @@ constexpr int shift_down(int bias)  // shifts are made for a bias of 128
     return bias == 64 ? 1 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : bias == 4 ? 5 : 7;
 }
 
-/// Products of pairs, so many that their sum fits 16 bits.
+/// How many sums of pairs of products may be added up in 16 bits.
 template <class Format>
 constexpr int kPairsAtOnce = Format::kSigned       ? 1
                              : Format::kMost <= 15 ? 8
@@ -21,7 +21,8 @@ constexpr int kPairsAtOnce = Format::kSigned       ? 1
                              : Format::kMost <= 63 ? 2
                                                    : 1;
 
-// A token's four activations, for the weights of 8 rows; where these have signs, for their magnitudes.
+// Returns a token's four activations as factors for the weights of 8 rows; where weights are signed, as factors for
+// their magnitudes.
 template <class Format>
 inline __m256i four_activations(const std::int8_t* q, __m256i weights)
 {
@@ -29,20 +30,20 @@ inline __m256i four_activations(const std::int8_t* q, __m256i weights)
     return Format::kSigned ? _mm256_sign_epi8(four, weights) : four;  // x is never -128, so it has an opposite
 }
 
-/// Keeps GCC from adding up as a tree, for which all products have to wait in memory: there are no registers for them.
+/// Keeps GCC from adding products up as a tree, for which all of them have to wait, in memory for lack of registers.
 inline void one_after_another(__m256i& sum)
 {
     __asm__("" : "+x"(sum));
 }
 
-/// The same value of a later token.
+/// Returns where the value that the first token has at `first` is for another token. stride: bytes between tokens.
 template <class Value>
 inline const Value* of_token(const Value* first, std::ptrdiff_t stride, int token)
 {
     return reinterpret_cast<const Value*>(reinterpret_cast<const std::byte*>(first) + token * stride);
 }
 
-/// Adds sums of pairs to exact ones, where they are not the first.
+/// Adds the sums of pairs to the exact sums, or with `first` sets these.
 [[gnu::always_inline]] inline void add_pairs(__m256i& exact, __m256i pairs, bool first)
 {
     const __m256i sum = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
@@ -50,8 +51,8 @@ inline const Value* of_token(const Value* first, std::ptrdiff_t stride, int toke
     one_after_another(exact);
 }
 
-// The exact products of a part of some groups: of steps [first, first + Steps) of each. The source of the weights gives
-// four of every row in a step, of kTogether groups. Tokens' rows are `stride` bytes apart, here and below.
+// Computes the exact sums of the products of steps [first, first + Steps) of some groups. In a step Source gives four
+// weights of every row for each of kTogether groups. Tokens' rows are `stride` bytes apart, here and below.
 template <class Format, class Products, class Source, int Tokens, int Steps>
 [[gnu::always_inline]] inline void part_products(const std::byte* weights, int first, const std::int8_t* q,
                                                  std::ptrdiff_t stride, __m256i (&exact)[Source::kTogether][Tokens])
@@ -114,13 +115,13 @@ template <class Format, class Products, class Source, int Tokens, int Steps>
     }
 }
 
-/// The token's groups from `group` on; parts: sums and shifts a group.
+/// Returns the token's row from `group` on. parts: how many sums and shifts a group has.
 inline TokenRow groups_from(const TokenRow& x, std::ptrdiff_t group, int parts)
 {
     return {x.q + 32 * group, x.scale + group, x.sum + parts * group, x.shift + parts * group};
 }
 
-/// Groups of eight rows. How the weights lie is known to their source.
+/// Groups of eight rows. Only their Source knows how the weights lie.
 struct RowGroups {
     const std::byte* weights;
     const float *scales, *offsets;  // (groups, parts, 8)
@@ -178,7 +179,7 @@ inline __m256 joined(const __m256 (&sums)[kSums])
     return _mm256_add_ps(even, odd);
 }
 
-/// Groups of a panel, which lie one after another.
+/// The Source for a panel, whose groups lie one after another.
 template <int Together>
 struct PanelGroups {
     static constexpr int kTogether = Together;
@@ -189,7 +190,7 @@ struct PanelGroups {
     }
 };
 
-/// out[t * out_stride + r] for the first `rows` rows of the panel; `x`: the first token.
+/// Sets out[t * out_stride + r] for the first `rows` rows of the panel. `x`: the first token.
 template <class Format, class Products, int Tokens>
 void tile(const Panel& panel, int rows, const TokenRow& x, std::ptrdiff_t stride, float* out, std::size_t out_stride)
 {

@@ -1,6 +1,6 @@
 // Attention over one KV block. Scores: a register holds four dimensions of four tokens, so sums run across lanes once
-// for 16 tokens. Values: token after token, or where they are the first part of their keys: values_in_keys.h. Up to
-// four query heads share each key and value that is loaded. What is kept in 8 bits is multiplied as such: attend_q8.h.
+// for 16 tokens. Values: token after token, or where they are the first part of their keys as in values_in_keys.h. Up
+// to four query heads share each key and value that is loaded. Keys and values of 8 bits: see attend_q8.h.
 #include "kernels/cpu/avx512/attend_q8.h"
 #include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/slots.h"
@@ -60,9 +60,9 @@ void store_scores(const AttendBlock& a, int head, int t, __m512 scores)
     _mm512_storeu_ps(a.scores + std::ptrdiff_t(head) * a.layout.tokens + t, scores);
 }
 
-// The loops over registers are unrolled by order: one index that is not a constant, and GCC keeps the sums in memory.
+// The loops over registers are unrolled by pragmas: GCC keeps the sums in memory if a single index is not a constant.
 
-// Scores of the 16 tokens from `t` on for heads head .. head + Heads - 1.
+// Computes the scores of the 16 tokens from `t` on for heads head .. head + Heads - 1.
 template <class Keys, int Heads>
 void score_sixteen(const AttendBlock& a, int head, int t)
 {
@@ -95,7 +95,7 @@ void score_sixteen(const AttendBlock& a, int head, int t)
         store_scores(a, head + h, t, join_fours(sums[h]));
 }
 
-// The attended tokens among the 16 from `t` on.
+// Returns a mask of the attended tokens among the 16 from `t` on.
 __mmask16 attended(const AttendBlock& a, int t)
 {
     if (a.first <= t && t + kLanes <= a.last)
@@ -103,7 +103,7 @@ __mmask16 attended(const AttendBlock& a, int t)
     return __mmask16(first_lanes(a.last - t) & ~first_lanes(a.first - t));
 }
 
-// Turns a head's scores into the weights of its values; sets max and sum. False: every score is -inf.
+// Turns a head's scores into the weights of its values; sets max and sum. Returns false if every score is -inf.
 bool weigh(const AttendBlock& a, int head)
 {
     float* scores = a.scores + std::ptrdiff_t(head) * a.layout.tokens;
@@ -131,7 +131,7 @@ bool weigh(const AttendBlock& a, int head)
     return true;
 }
 
-// out[d .. d + 63] of some heads: weighted sums of the values of the attended tokens.
+// Sets out[d .. d + 63] of some heads to weighted sums of the values of the attended tokens.
 template <class Values, int Heads>
 void sum_values(const AttendBlock& a, int head, int d)
 {
@@ -196,7 +196,7 @@ void values(const AttendBlock& a, int head)
             sum_values<Values, Heads>(a, head, d);
 }
 
-// Where the whole numbers of some heads lie in the thread's scratch.
+// Says where the integers of some heads lie in the thread's scratch.
 struct Q8Scratch {
     const KvBlockLayout& layout;
     std::byte* base;
@@ -251,8 +251,8 @@ void score_all_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
     }
 }
 
-// Two heads at a time: their sums fill the registers. All heads and dimensions of some tokens, so many as stay in the
-// first cache, then of the next ones.
+// Sums the values, for two heads at a time, whose sums fill the registers. As many tokens as stay in the first cache
+// are added for all heads and dimensions before the next tokens.
 template <int Heads>
 void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
 {

@@ -1,6 +1,6 @@
-// Attends keys and values of 8 bits in whole numbers. The query, and the weights of the values, are rounded to 16 bits,
-// as two bytes each: that is 256 times finer than what they are multiplied with, and products of bytes are four to an
-// addition. Sums are exact, so that their order does not matter.
+// Attends keys and values of 8 bits in integers. The query, and the weights of the values, are rounded to 16 bits, as
+// two bytes each: that is 256 times finer than what they are multiplied with, and one instruction adds four products of
+// bytes. Sums are exact, so that their order does not matter.
 #pragma once
 
 #include "kernels/cpu.h"
@@ -12,10 +12,10 @@
 
 namespace kernels::avx512 {
 
-// While keys are scored their block's values are asked for, while values are summed the next block's keys: what comes
-// from memory comes while something else is multiplied. Both walk as fast as what is multiplied; where the types differ
-// some is asked for twice, or not at all. Where values are a part of their keys, the next block's keys are asked for
-// while keys are scored.
+// While keys are scored, the values of their block are prefetched, and while values are summed, the keys of the next
+// block: memory is read while something else is multiplied. Prefetching goes as fast as what is multiplied; where keys
+// and values differ in type, some bytes are prefetched twice or not at all. Where values are a part of their keys, the
+// next block's keys are prefetched while keys are scored.
 
 inline const std::byte* values_ahead(const AttendBlock& a, int t)
 {
@@ -25,15 +25,15 @@ inline const std::byte* values_ahead(const AttendBlock& a, int t)
            std::size_t(t) * std::size_t(a.layout.v_dim) * kv_value_bytes(a.layout.v_type);
 }
 
-/// The keys to ask for ahead, from the first `tokens` times so many values on. Without a next block what is there
-/// already is asked for, which costs nothing.
+/// Returns where the keys to prefetch begin: those of the next block after its first `tokens` times `values` numbers.
+/// Without a next block they are this block's, which are in the cache already: prefetching them costs nothing.
 inline const std::byte* keys_ahead(const AttendBlock& a, int values)
 {
     const std::size_t begin = std::size_t(values) * std::size_t(a.layout.tokens) * kv_value_bytes(a.layout.k_type);
     return (a.next ? a.next : a.block) + begin;
 }
 
-/// Rounds to the nearest; what is no number is 0, as where activations are rounded.
+/// Rounds to the nearest integer; NaN becomes 0, as where activations are rounded.
 inline __m512i whole_numbers(__m512 x)
 {
     return _mm512_maskz_cvtps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
@@ -44,7 +44,7 @@ struct SplitQuery {
     std::int8_t* high;
     std::int8_t* low;
     float scale = 0.0f;
-    // Keys are taken as k + 128: what that is too much.
+    // Keys are multiplied as k + 128: added to the products with high and with low, these take off what is too much.
     int high_shift = 0, low_shift = 0;
 
     /// q: (n,); high, low: room for n each.
@@ -80,7 +80,7 @@ inline __m512 joined(__m512i high, __m512i low, float scale)
     return _mm512_mul_ps(whole, _mm512_set1_ps(scale));
 }
 
-/// scores[h]: of the 16 tokens from `t` on, without the keys' scales.
+/// Sets scores[h] to the scores of the 16 tokens from `t` on, without the keys' scales.
 template <int Heads>
 inline void score_sixteen_q8(const AttendBlock& a, const std::array<SplitQuery, std::size_t(Heads)>& q, int t,
                              __m512 (&scores)[Heads])
@@ -133,7 +133,7 @@ struct SplitWeights {
     }
 };
 
-// Four tokens' values of 64 dimensions: lane e of 128-bit block L of out[j] holds dimension 16 L + 4 j + e.
+// Loads four tokens' values of 64 dimensions: lane e of 128-bit block L of out[j] holds dimension 16 L + 4 j + e.
 template <bool Whole>
 inline void four_tokens(const std::byte* v, std::ptrdiff_t stride, __mmask64 kept, __m512i (&out)[4])
 {
@@ -166,7 +166,7 @@ struct ValueSums {
 };
 
 /// Adds the values of the tokens [begin, end), multiples of four; Whole: of 64 dimensions, else of those that are left.
-/// weights, sums: (Heads,). Every four tokens so many lines from `ahead` on are asked for.
+/// weights, sums: (Heads,). For every four tokens it prefetches the next `Lines` cache lines from `ahead` on.
 template <int Heads, bool Whole, int Lines>
 inline void add_values_q8(const AttendBlock& a, const SplitWeights* weights, int d, int begin, int end,
                           const std::byte* ahead, ValueSums* sums)
@@ -206,7 +206,7 @@ inline void add_values_q8(const AttendBlock& a, const SplitWeights* weights, int
         }
 }
 
-/// out[0 .. dims - 1], 64 at most.
+/// Sets out[0 .. dims - 1]; dims is 64 at most.
 inline void store_values(const ValueSums& sums, float scale, int dims, float* out)
 {
     __m512 values[4];

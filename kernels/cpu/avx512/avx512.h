@@ -5,7 +5,7 @@
 
 namespace kernels::avx512 {
 
-/// `base` with the slots replaced that this set makes faster.
+/// Returns `base` with the slots replaced that this set makes faster.
 CpuKernels improve(const CpuKernels& base);
 
 }  // namespace kernels::avx512

@@ -1,4 +1,4 @@
-// Packed rows to floats, bit for bit as the scalar table makes them.
+// Turns packed rows into floats, bit for bit as the scalar table does.
 #include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/row_product.h"
 #include "kernels/cpu/avx512/slots.h"
@@ -6,7 +6,7 @@
 
 namespace kernels::avx512 {
 
-// Sixteen weights of group `group` (of eight), half `half`.
+// Returns the sixteen weights of half `half` of group `group` (of eight).
 template <class Format>
 static __m512 sixteen(const std::uint8_t* bytes, const float* scales, const float* offsets, int group, int half)
 {

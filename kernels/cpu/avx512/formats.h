@@ -1,6 +1,5 @@
 // Unpacks 256 weights of each packed type into registers: unsigned bytes in natural order, and a scale for each 32 or
-// 16. A weight is scale * (byte - kBias) + offset. Only plain structs and intrinsics here: see the folder's CMake
-// lines.
+// 16. A weight is scale * (byte - kBias) + offset. Only plain structs and intrinsics here: see kernels/CMakeLists.txt.
 #pragma once
 
 #include "kernels/blocks.h"
@@ -21,7 +20,7 @@ struct Weights256 {
     __m512 scale16, offset16;
 };
 
-// Lanes in natural order (16 halves of 8 groups) to first halves, then second halves.
+// Moves lanes in natural order (16 halves of 8 groups) so that the first halves come before the second halves.
 inline __m512 halves_apart(__m512 natural)
 {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15), natural);
@@ -60,7 +59,7 @@ inline __m256 eight_halves(const std::byte* at)
     return _mm256_cvtph_ps(_mm_setr_epi16(half(0), half(1), half(2), half(3), half(4), half(5), half(6), half(7)));
 }
 
-// 16 bytes of nibbles from each of two places to 64 numbers: low nibbles of the first, its high ones, then the second.
+// Returns the 64 nibbles of 16 bytes at each of two places: low nibbles of the first, its high ones, then the second's.
 inline __m512i nibbles_of_two(const void* first, const void* second)
 {
     const __m512i bytes = _mm512_mask_broadcast_i32x4(_mm512_broadcast_i32x4(load128(first)), 0xff00, load128(second));
@@ -69,7 +68,7 @@ inline __m512i nibbles_of_two(const void* first, const void* second)
     return _mm512_and_si512(_mm512_srlv_epi16(bytes, counts), _mm512_set1_epi8(15));
 }
 
-// 32 bytes of nibbles to 64 numbers: low nibbles, then high ones.
+// Returns the 64 nibbles of 32 bytes: low nibbles, then high ones.
 inline __m512i nibbles_of(const void* at)
 {
     const __m512i bytes = _mm512_broadcast_i64x4(load256(at));
@@ -84,7 +83,7 @@ inline __m512i table16(const std::int8_t* values, int bias)
     return _mm512_broadcast_i32x4(table);
 }
 
-// The fifth bits of two blocks of 32, as 64 bits in the order of their weights.
+// Returns the fifth bits of two blocks of 32, as 64 bits in the order of their weights.
 inline __mmask64 fifth_bits(const std::uint8_t* first, const std::uint8_t* second)
 {
     const auto low = word_at<std::uint32_t>(first);
@@ -207,7 +206,8 @@ struct MXFP4 {
     }
 };
 
-/// Half the values of floats without sign, four bits of exponent and three of fraction: for values that are doubled.
+/// Returns the scales of NVFP4 for their codes: floats without sign, with four bits of exponent and three of fraction.
+/// They are halved, since the table of weights holds doubled values.
 inline __m512 nvfp4_scales(__m512i codes)
 {
     const __m512i exponent_and_fraction = _mm512_and_si512(codes, _mm512_set1_epi32(127));
@@ -250,7 +250,7 @@ inline __m256 eight_bytes_scaled(std::uint64_t bytes, float scale)
     return _mm256_mul_ps(_mm256_cvtepi32_ps(wide), _mm256_set1_ps(scale));
 }
 
-// The six-bit scales and mins of Q4_K and Q5_K.
+// Unpacks the six-bit scales and mins of Q4_K and Q5_K.
 inline void k_scales(const std::uint8_t* packed, float scale, float min_scale, Weights256& w)
 {
     const auto a = word_at<std::uint32_t>(packed);
@@ -305,7 +305,7 @@ inline __m512 sixteen_bytes_scaled(__m128i bytes, float scale)
     return _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes)), _mm512_set1_ps(scale));
 }
 
-// Shift counts for 16-bit lanes: `first` in the lower 32 bytes, `second` in the upper.
+// Returns shift counts for 16-bit lanes: `first` in the lower 32 bytes, `second` in the upper.
 inline __m512i two_counts(int first, int second)
 {
     return _mm512_inserti64x4(_mm512_set1_epi16(short(first)), _mm256_set1_epi16(short(second)), 1);
@@ -335,7 +335,7 @@ struct Q6_K {
     }
 };
 
-// Two bits each: 64 weights whose bits lie at positions 2 * part and 2 * part + 2 of the same 32 bytes.
+// Returns 64 two-bit numbers, whose bits lie at positions 2 * part and 2 * part + 2 of the same 32 bytes.
 inline __m512i bit_pairs(const std::uint8_t* at, int part)
 {
     const __m512i bytes = _mm512_broadcast_i64x4(load256(at));

@@ -6,14 +6,14 @@
 
 namespace kernels::avx512 {
 
-/// 64 magnitudes, negated where a bit of `signs` is set, plus the bias.
+/// Returns the 64 magnitudes, negated where a bit of `signs` is set, plus the bias.
 inline __m512i with_signs(__m512i magnitudes, std::uint64_t signs, int bias)
 {
     const __m512i middle = _mm512_set1_epi8(char(bias));
     return _mm512_mask_sub_epi8(_mm512_add_epi8(middle, magnitudes), _cvtu64_mask64(signs), middle, magnitudes);
 }
 
-/// Seven signs in each byte, whose eighth bit makes the number of set ones even.
+/// Returns the seven signs in each byte with an eighth, which makes the number of set ones even.
 inline __m512i completed_signs(__m512i sevens)
 {
     // What a shift brings in from a neighbouring byte stays above the bits that count.
@@ -24,7 +24,7 @@ inline __m512i completed_signs(__m512i sevens)
     return _mm512_or_si512(sevens, eighth);
 }
 
-/// Four times seven signs at the bottom of each lane, to a byte each.
+/// Turns the four times seven signs at the bottom of each lane into a byte of eight signs each.
 inline __m512i four_signs(__m512i words)
 {
     const auto field = [&](unsigned i) {
@@ -46,7 +46,7 @@ inline Signs256 signs_of_words(__m256i words)
     return Signs256(_mm512_castsi512_si256(four_signs(_mm512_castsi256_si512(words))));
 }
 
-/// scale * (2 s + 1) of eight groups.
+/// Returns scale * (2 s + 1) for eight groups.
 inline __m256 odd_scales(__m256i s, float scale)
 {
     const __m256i odd = _mm256_add_epi32(_mm256_add_epi32(s, s), _mm256_set1_epi32(1));
@@ -230,7 +230,7 @@ struct IQ1_M {
     }
 
 private:
-    // Four words of four scales of three bits, below a nibble of the half.
+    // words: four of 16 bits, each with four group scales of three bits and above them a nibble of the block's scale.
     static __m512 scales(std::uint64_t words)
     {
         const std::uint64_t top = words >> 12 & 0x000f000f000f000fu;

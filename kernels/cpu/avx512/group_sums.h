@@ -1,6 +1,6 @@
 // Sets the order in which products are summed, the same for a single token and for many.
 //
-// Groups of 32 weights take turns on eight running sums: group b adds to sum b % 8. A group adds, by fused
+// Groups of 32 weights are added to eight running sums in turn: group b to sum b % 8. A group adds, by fused
 // multiply-adds and in this order, its exact integer products times (weight scale * activation scale), first half
 // before second where a scale covers 16; then its offset times the activations' sum. At the end the eight sums are
 // added as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).

@@ -6,7 +6,7 @@
 
 namespace kernels::avx512 {
 
-/// Plain blocks: the half alone.
+/// The scales of plain blocks, which are just the block's half.
 class InterleavedHalves
 {
 public:
@@ -34,7 +34,7 @@ inline __m512i nibbles_of_step(const std::byte* words, int first, int step)
     return step < 4 ? low_nibbles(nibbles) : high_nibbles(nibbles);
 }
 
-// Bits 4 step .. 4 step + 3 of every lane, one in bit 4 of each byte.
+// Returns bits 4 step .. 4 step + 3 of every lane, one in bit 4 of each byte.
 inline __m512i fifth_bits_of_step(__m512i lanes, int step)
 {
     const __m512i four = _mm512_and_si512(_mm512_srlv_epi32(lanes, _mm512_set1_epi32(4 * step)), _mm512_set1_epi32(15));

@@ -13,8 +13,8 @@ struct PointTable {
     alignas(64) Word of[Count];
 };
 
-// Where a point's eight numbers of two bits stand: what two bytes hold, each given twice, are numbers at bits 0 and 2,
-// and then at bits 4 and 6, of four weights.
+// Arranges a point's eight numbers of two bits so that two bytes, each used twice, give four weights at a time: weights
+// 0..3 have their numbers at bits 0 and 2 of the two bytes, weights 4..7 at bits 4 and 6.
 template <int Count>
 constexpr PointTable<std::uint16_t, Count> pair_table(const std::uint16_t (&points)[Count])
 {
@@ -26,7 +26,7 @@ constexpr PointTable<std::uint16_t, Count> pair_table(const std::uint16_t (&poin
     return table;
 }
 
-// The same for four numbers of three bits: weights 0 and 1 in the low nibbles of two bytes, 2 and 3 in the high ones.
+// Arranges four numbers of three bits: weights 0 and 1 in the low nibbles of two bytes, 2 and 3 in the high ones.
 constexpr std::uint16_t nibble_point(int w0, int w1, int w2, int w3)
 {
     return std::uint16_t(w0 | w2 << 4 | w1 << 8 | w3 << 12);
@@ -52,7 +52,7 @@ constexpr PointTable<std::uint16_t, 512> iq3_s_table()
     return table;
 }
 
-// Byte i: weight i in the low nibble, weight i + 4 in the high one.
+// Byte i of a point has weight i in the low nibble, and weight i + 4 in the high one.
 constexpr PointTable<std::uint32_t, 2048> iq1_table()
 {
     PointTable<std::uint32_t, 2048> table{};
@@ -69,7 +69,7 @@ inline constexpr auto kIq3xxsTable = iq3_xxs_table();
 inline constexpr auto kIq3sTable = iq3_s_table();
 inline constexpr auto kIq1Table = iq1_table();
 
-/// The points that 32 lanes of 16 bits number; bits above those of the index may be anything.
+/// Returns the points whose indexes 32 lanes of 16 bits hold; bits above those of the index may be anything.
 template <int Count>
 [[gnu::always_inline]] inline __m512i look_up(const std::uint16_t* table, __m512i index)
 {
@@ -100,7 +100,7 @@ inline __m512i bytes_of_lanes(__m512i lanes)
 }
 constexpr int kZero = 4;
 
-/// Even bytes of each lane to lanes of 16 bits, and odd ones.
+/// Returns the even bytes of each lane as lanes of 16 bits; odd_bytes() returns the odd ones.
 inline __m512i even_bytes(__m512i lanes)
 {
     return _mm512_and_si512(lanes, _mm512_set1_epi16(0xff));
@@ -110,13 +110,13 @@ inline __m512i odd_bytes(__m512i lanes)
     return _mm512_srli_epi16(lanes, 8);
 }
 
-/// Shift counts for the lower and the upper half of every lane.
+/// Returns shift counts for the lower and the upper half of every lane.
 inline __m512i counts_of_halves(int lower, int upper)
 {
     return _mm512_set1_epi32(lower | upper << 16);
 }
 
-/// Magnitudes above a bias of 64 for numbers of two bits, which stand at bit 0 or at bit 2.
+/// Returns the table of magnitudes plus a bias of 64, for numbers of two bits that stand at bit 0 or at bit 2.
 inline __m512i iq2_magnitudes()
 {
     constexpr auto kAbove = [](int i) { return char(64 + kIq2Levels[i]); };
@@ -124,7 +124,8 @@ inline __m512i iq2_magnitudes()
         _mm_setr_epi8(kAbove(0), kAbove(1), kAbove(2), 0, kAbove(1), 0, 0, 0, kAbove(2), 0, 0, 0, 0, 0, 0, 0));
 }
 
-/// Mirrors at the bias what bits First .. First + 3 of byte `Byte` of a lane's signs say, of the lane's four weights.
+/// Negates (mirrors at the bias) those of a lane's four weights whose bits among First .. First + 3 of byte `Byte` of
+/// the lane's signs are set.
 template <int Bias, int Byte, int First>
 inline __m512i mirrored(__m512i weights, __m512i signs)
 {
@@ -137,7 +138,7 @@ inline __m512i mirrored(__m512i weights, __m512i signs)
 struct TwoIq2Points {
     __m512i points, signs;
 
-    /// Weights 4 * Half .. 4 * Half + 3 of the point in half `Point` of the lanes.
+    /// Returns weights 4 * Half .. 4 * Half + 3 of the point in half `Point` of the lanes.
     template <int Point, int Half, int SignByte>
     __m512i four() const
     {
@@ -148,7 +149,7 @@ struct TwoIq2Points {
     }
 };
 
-/// scale * (2 s + 1) for the s of all rows.
+/// Returns scale * (2 s + 1) for the s of all rows.
 inline __m512 odd_scales(__m512i s, __m512 scale)
 {
     const __m512i odd = _mm512_add_epi32(_mm512_add_epi32(s, s), _mm512_set1_epi32(1));
@@ -171,7 +172,7 @@ struct HalfGroups {
     static constexpr int part_of(int chunk) { return chunk % 2; }
 };
 
-/// Scales as the top nibbles of words that lie `kEvery` apart.
+/// Scales that are the top nibbles of words `kFirst`, `kFirst + kEvery` and so on.
 template <int kFirst, int kEvery>
 class ScalesAboveSigns
 {
@@ -192,7 +193,7 @@ private:
     const std::byte* words_;
 };
 
-/// Scales as nibbles of words 0 and 1.
+/// Scales that are the nibbles of words 0 and 1.
 class NibbleScales
 {
 public:
@@ -270,7 +271,7 @@ struct InterleavedIQ2_XS : HalfGroups {
 struct InterleavedIQ2_S : HalfGroups {
     using Rows = IQ2_S;
     static constexpr int kHalfAt = 0, kHalfBytes = 2, kWordsAt = 2, kWords = 20;
-    // Scales, high bits; for each group its index and signs.
+    // The words' order: scales, high bits; then for each group its index and its signs.
     static constexpr int source(int word)
     {
         return word < 2 ? 18 + word : word < 4 ? 16 + word - 2 : word % 2 == 0 ? (word - 4) / 2 : 8 + (word - 4) / 2;
@@ -322,7 +323,7 @@ struct EightIq3Points {
 struct InterleavedIQ3_XXS : WholeGroups {
     using Rows = IQ3_XXS;
     static constexpr int kHalfAt = 0, kHalfBytes = 2, kWordsAt = 2, kWords = 24;
-    // For each group its signs and two words of index.
+    // The words' order: for each group its signs and two words of index.
     static constexpr int source(int word) { return word % 3 == 0 ? 16 + word / 3 : word / 3 * 2 + word % 3 - 1; }
     static ScalesAboveSigns<0, 3> scales(const std::byte* halves, const std::byte* words)
     {
@@ -355,7 +356,7 @@ struct InterleavedIQ3_XXS : WholeGroups {
 struct InterleavedIQ3_S : WholeGroups {
     using Rows = IQ3_S;
     static constexpr int kHalfAt = 0, kHalfBytes = 2, kWordsAt = 2, kWords = 27;
-    // Scales, ninth bits; for each group two words of index and its signs.
+    // The words' order: scales, ninth bits; then for each group two words of index and its signs.
     static constexpr int source(int word)
     {
         if (word < 3)
@@ -426,7 +427,7 @@ struct Iq1Point {
     }
 };
 
-/// Eight bits of `low` from bit Low on, with three of `high` from bit High on above them.
+/// Returns indexes: eight bits of `low` from bit Low on, above them three of `high` from bit High on.
 template <int Low, int High>
 inline __m512i iq1_index(__m512i low, __m512i high)
 {
@@ -445,7 +446,7 @@ inline Iq1Point iq1_point(__m512i index, __mmask16 minus)
 struct InterleavedIQ1_S : WholeGroups {
     using Rows = IQ1_S;
     static constexpr int kHalfAt = 0, kHalfBytes = 2, kWordsAt = 2, kWords = 12;
-    // For each two groups their high bits and two words of index.
+    // The words' order: for each two groups their high bits and two words of index.
     static constexpr int source(int word) { return word % 3 == 0 ? 8 + word / 3 : word / 3 * 2 + word % 3 - 1; }
 
     class Scales
@@ -493,7 +494,7 @@ struct InterleavedIQ1_S : WholeGroups {
 struct InterleavedIQ1_M : HalfGroups {
     using Rows = IQ1_M;
     static constexpr int kHalfAt = 0, kHalfBytes = 0, kWordsAt = 0, kWords = 14;
-    // Scales; for each two groups their high bits and two words of index.
+    // The words' order: scales; then for each two groups their high bits and two words of index.
     static constexpr int source(int word)
     {
         if (word < 2)

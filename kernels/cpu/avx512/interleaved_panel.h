@@ -46,7 +46,7 @@ private:
     int blocks_;
 };
 
-/// How many bits further left than they are the weights of a chunk's group j come.
+/// Returns by how many bits too far left a format gives the weights of a chunk's group j.
 template <class Format>
 constexpr int left_by(int j)
 {
@@ -56,7 +56,7 @@ constexpr int left_by(int j)
         return 0;
 }
 
-/// body(step, w) at every step of a chunk; see interleaved_words.h.
+/// Calls body(step, w) for every step of a chunk; see interleaved_words.h.
 template <class Format, int Chunk, class Body>
 [[gnu::always_inline]] inline void for_steps(const std::byte* words, const Body& body)
 {

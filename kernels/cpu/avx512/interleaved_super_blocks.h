@@ -88,9 +88,10 @@ struct InterleavedQ6_K {
     static constexpr int kHalfAt = 208, kHalfBytes = 2, kWordsAt = 0, kWords = 52;
     static constexpr int kChunks = 4, kChunkGroups = 4, kSteps = 4;  // a chunk: one part of the groups of 128 weights
     static constexpr int group_of(int chunk, int j) { return chunk / 2 * 4 + j; }
-    // Scales; then, for each chunk and step, three words: six bits of the first three groups, above them two bits each
-    // of the fourth, from its lowest on. The file has low nibbles and high pairs of bits apart, which takes more
-    // instructions to join: here it is done once.
+    // The words of the scales come first. Then three words hold a step of a chunk's four groups. The low six bits of
+    // their bytes are weights of the first three groups; above these, each word has two bits of the weights of the
+    // fourth group, the lowest in the first word. The file has low nibbles and high pairs of bits apart, and joining
+    // them takes more instructions than this.
     static std::uint32_t rearranged(const std::byte* block, int word)
     {
         const auto file = [block](int i) { return word_at<std::uint32_t>(block + 4 * i); };
@@ -186,7 +187,7 @@ struct InterleavedIQ4_XS {
     }
 };
 
-// Two bits of four groups share a byte: a chunk is one part of them.
+// A byte has two bits of each of four groups: a chunk is one part of these groups.
 struct FourGroupsOfPairs {
     static constexpr int kChunks = 4, kChunkGroups = 4, kSteps = 4;
     static constexpr int group_of(int chunk, int j) { return chunk / 2 * 4 + j; }
@@ -196,7 +197,7 @@ struct FourGroupsOfPairs {
 struct InterleavedQ2_K : FourGroupsOfPairs {
     using Rows = Q2_K;
     static constexpr int kHalfAt = 0, kHalfBytes = 0, kWordsAt = 0, kWords = 21;
-    // The two scales, those of the groups, weights.
+    // The words' order: the block's two scales, the groups' scales, weights.
     static constexpr int source(int word) { return word == 0 ? 20 : word - 1; }
 
     class Scales
@@ -245,7 +246,8 @@ struct InterleavedQ2_K : FourGroupsOfPairs {
 struct InterleavedQ3_K : FourGroupsOfPairs {
     using Rows = Q3_K;
     static constexpr int kHalfAt = 108, kHalfBytes = 2, kWordsAt = 0, kWords = 27;
-    // Scales; low bits of the first 128 weights, each beside high bits; low bits of the others.
+    // The words' order: scales; low bits of the first 128 weights, each word followed by one of high bits; low bits of
+    // the other weights.
     static constexpr int source(int word)
     {
         if (word < 3)

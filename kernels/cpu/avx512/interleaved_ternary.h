@@ -58,7 +58,7 @@ struct InterleavedTQ1_0 {
         __m512i trits(int word) const
         {
             __m512i bytes = words_at(words, word);
-            for (int t = 0; t < Trit; ++t)  // what overflows are the trits before
+            for (int t = 0; t < Trit; ++t)  // the trits before it overflow
                 bytes = _mm512_add_epi8(bytes, _mm512_add_epi8(bytes, bytes));
             return next_trits(bytes);
         }

@@ -4,8 +4,8 @@
 //   halves  (2, 16)          of each row's block a half (or a byte), where its length is no multiple of 4
 //   words   (2, words, 16)   4 bytes of each row
 //
-// for every two blocks; a last one is alone. The words of a block lie in the order in which they are used: what streams
-// from memory must be one stream, or the processor does not see it coming.
+// for every two blocks; a last one is alone. The words of a block lie in the order in which they are used, so that
+// memory is read as one stream: only then does the processor read ahead by itself.
 #pragma once
 
 #include "kernels/blocks.h"
@@ -24,7 +24,7 @@ inline __m512 halves_at(const std::byte* halves)
     return _mm512_cvtph_ps(load256(halves));
 }
 
-/// The lower or the upper half of every lane.
+/// Returns the lower 16-bit float of every lane; high_half_of() returns the upper one.
 inline __m512 low_half_of(__m512i lanes)
 {
     return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(lanes));
@@ -34,7 +34,7 @@ inline __m512 high_half_of(__m512i lanes)
     return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(lanes, 16)));
 }
 
-/// Byte `i` of every lane as a number.
+/// Returns byte `I` of every lane as a number.
 template <int I>
 inline __m512i byte_of(__m512i lanes)
 {
@@ -64,9 +64,10 @@ inline __m512i high_nibbles(__m512i bytes)
     return _mm512_and_si512(_mm512_srli_epi16(bytes, 4), _mm512_set1_epi8(15));
 }
 
-// A format says: where in a row's block its half is, and its words, as the file has them (word source(i) of the file's
-// becomes word i); and, for a chunk of a block, the steps in which four weights of each row come at once, for each of
-// the chunk's groups: w[j] belongs to group group_of(chunk, j), weights part_of(chunk) * 16 + 4 * step and on. A format
-// whose steps share work has a struct Prepared<chunk>, which does that once and then gives w[0] of each step.
+// A format says where in a row's block of the file its half is (kHalfAt) and its words are (kWordsAt), and in which
+// order the words lie when rows are interleaved: word source(i) of the file becomes word i. It unpacks a block in
+// chunks, and a chunk in steps. A step gives four weights of each row for each of the chunk's groups: w[j] belongs to
+// group group_of(chunk, j) and holds its weights from part_of(chunk) * 16 + 4 * step on. A format whose steps share
+// work has a struct Prepared<chunk>, which does that work once and then gives w[0] of each step.
 
 }  // namespace kernels::avx512

@@ -10,7 +10,7 @@ namespace kernels::avx512 {
 
 constexpr int kLanes = 16;
 
-/// Lanes 0 .. count - 1; all of them for count >= 16, none for count <= 0.
+/// Returns a mask of lanes 0 .. count - 1; all of them for count >= 16, none for count <= 0.
 inline __mmask16 first_lanes(int count)
 {
     return count >= kLanes ? __mmask16(0xffff) : count <= 0 ? __mmask16(0) : __mmask16((1u << count) - 1u);
@@ -31,8 +31,8 @@ struct FourBytes {
     std::int8_t byte[4];
 };
 
-/// sums + the products of unsigned and signed bytes, four to a lane (VPDPBUSD). In assembler, since GCC 12 copies the
-/// sums before and after its intrinsic, and keeps some of them in memory.
+/// Returns sums + the products of unsigned and signed bytes, four to a lane (VPDPBUSD). It is written in assembler,
+/// since GCC 12 copies the sums before and after its intrinsic, and keeps some of them in memory.
 inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, __m512i signed_bytes)
 {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(unsigned_bytes), "v"(signed_bytes));
@@ -48,15 +48,16 @@ inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, const std
     return sums;
 }
 
-/// Asks for bytes that are read later, for the second cache: what is read now fills the first. Beyond the end of memory
-/// nothing happens. Always inlined, as is read_soon(): GCC leaves out calls of functions that do nothing else.
+/// Prefetches bytes that are read later into the second cache, since what is read now fills the first. Addresses beyond
+/// the end of memory do no harm. Always inlined, like read_soon(): GCC leaves out calls of functions that only
+/// prefetch.
 [[gnu::always_inline]] inline void read_ahead(const std::byte* at, std::ptrdiff_t bytes)
 {
     for (std::ptrdiff_t line = 0; line < bytes; line += 64)
         _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T1);
 }
 
-/// Does the same for the first cache, which is free where sums lie in registers.
+/// Prefetches bytes into the first cache, which has room where sums lie in registers.
 [[gnu::always_inline]] inline void read_soon(const std::byte* at, std::ptrdiff_t bytes)
 {
     for (std::ptrdiff_t line = 0; line < bytes; line += 64)

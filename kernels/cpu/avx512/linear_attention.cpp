@@ -10,8 +10,8 @@ namespace kernels::avx512 {
 
 namespace {
 
-// With so many tokens columns that are a part of the state's rows are copied: side by side they stay in the first cache
-// from token to token, while at a stride of a power of two they share a few of its sets.
+// From this many tokens on, columns that are only a part of the state's rows are copied: side by side they stay in the
+// first cache from token to token, while at a stride of a power of two they would share a few of its sets.
 constexpr int kTokensWorthACopy = 8;
 
 /// kVectors * 16 columns, of which the last vector may have fewer.
@@ -73,7 +73,7 @@ void sum_over_keys(const LinearAttention& a, Columns<kVectors> columns, State st
         sums[i] = _mm512_add_ps(sums[i], odd[i]);
 }
 
-/// The next token's rows: far apart in memory, so that the processor does not see them coming.
+/// Prefetches the rows of token t: they lie far apart in memory, so that the processor does not read ahead by itself.
 void ask_for(const LinearAttention& a, int t, int first, int columns)
 {
     if (t >= a.tokens)
@@ -129,7 +129,7 @@ void one_token(const LinearAttention& a, Columns<kVectors> columns, State state,
         columns.store(to, i, out[i]);
 }
 
-/// Returns how many columns these are.
+/// Computes all tokens of the columns from `first` on, kVectors registers at most. Returns how many columns these are.
 template <int kVectors>
 int all_tokens(const LinearAttention& a, int first)
 {
@@ -154,8 +154,8 @@ int all_tokens(const LinearAttention& a, int first)
 int some_columns(const LinearAttention& a, int first)
 {
     const int vectors = (a.values - first + kLanes - 1) / kLanes;
-    // A single token reads whole rows of the state, which comes from memory; many tokens find theirs in the first
-    // cache.
+    // With few tokens the state comes from memory, so that long pieces of its rows are read; with many tokens the
+    // columns must stay in the first cache.
     if (vectors >= 8 && a.tokens < kTokensWorthACopy)
         return all_tokens<8>(a, first);
     if (vectors >= 4)

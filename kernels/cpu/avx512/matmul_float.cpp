@@ -34,8 +34,8 @@ constexpr int kTileTokens = 6;
 constexpr int kRowsInCache = 64;  // rows that every token visits before the next ones: at 4 KB a row, a quarter of L2
 constexpr std::ptrdiff_t kPrefetchBytes = 1024;
 
-/// A few tokens side by side: (steps, Tokens, 16), the last step filled up with zeros. One stream through the cache
-/// instead of many at distances that are powers of two, which would push each other out.
+/// Copies a few tokens side by side: (steps, Tokens, 16), the last step filled up with zeros. They are then read as one
+/// stream, instead of many at distances that are powers of two, which would push each other out of the cache.
 template <int Tokens>
 const float* side_by_side(const MatMul& m, int token, float* packed)
 {
@@ -48,10 +48,10 @@ const float* side_by_side(const MatMul& m, int token, float* packed)
     return packed;
 }
 
-// Here and below the loops over registers are unrolled by order: one index that is not a constant, and GCC keeps the
-// sums in memory.
+// Here and below the loops over registers are unrolled by pragmas: GCC keeps the sums in memory if a single index is
+// not a constant.
 
-// Sixteen weights of each row with those of each token.
+// Multiplies sixteen weights of each row with as many values of each token.
 template <class Weight, int Rows, int Tokens>
 inline void add_step(const std::byte* w, std::ptrdiff_t stride, __mmask16 lanes, const float* x,
                      __m512 (&sums)[Rows][Tokens])

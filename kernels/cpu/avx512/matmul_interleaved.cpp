@@ -12,9 +12,9 @@
 
 namespace kernels::avx512 {
 
-// Up to so many tokens are multiplied while a panel is read once; more are worth unpacking it for all of them.
+// Up to this many tokens are multiplied while a panel is read once; for more tokens the panel is unpacked first.
 static constexpr int kTokensAtOnce = 16;
-// So far ahead a panel is asked for: what is done with the weights keeps the processor from seeing what it reads next.
+// A panel is prefetched this far ahead: unpacking and products keep the processor from reading ahead by itself.
 static constexpr std::ptrdiff_t kReadAheadBytes = 4096;
 
 template <class Format>
@@ -25,7 +25,7 @@ constexpr TensorType kTypeOf = TensorType::F32;
 SPILLWAY_EACH_PACKED_TYPE(TYPE_OF)
 #undef TYPE_OF
 
-/// Tokens that share the weights in the registers, which then hold the exact sums of a chunk for each.
+/// How many tokens are multiplied with weights while these are in registers, which also hold each token's exact sums.
 template <class Format>
 constexpr int kRunTokens = Format::kChunkGroups > 2 ? 3 : 4;
 
@@ -60,7 +60,7 @@ private:
     __m512 sums_[kSums][Tokens];
 };
 
-/// The same of more tokens, in the first cache: (kSums, kTokensAtOnce, kPanelRows), from one token and sum on.
+/// Running sums with more tokens, in the first cache: (kSums, kTokensAtOnce, kPanelRows), from one token and sum on.
 class SumsInMemory
 {
 public:
@@ -97,7 +97,8 @@ private:
     float* at_;
 };
 
-/// Returns what exact sums begin with: the part's shift, made for a bias of 128, as this bias wants it, moved left.
+/// Returns what exact sums begin with: the part's shift, which was made for a bias of 128, converted to this bias and
+/// moved left.
 template <class Format, int Left>
 [[gnu::always_inline]] inline __m512i exact_start(const TokenRow& x, std::ptrdiff_t part)
 {
@@ -108,8 +109,8 @@ template <class Format, int Left>
     return kDown >= 0 ? _mm512_srai_epi32(shift, unsigned(kDown)) : _mm512_slli_epi32(shift, unsigned(-kDown));
 }
 
-/// Adds what a group's offsets give; `sums`: of its parts' activations. A function of its own, since clang 14 looks
-/// into what `if constexpr` leaves out of a lambda within a lambda.
+/// Adds a group's offsets times `sums`, the sums of its parts' activations. It is a function of its own, since in a
+/// lambda within a lambda clang 14 also compiles what `if constexpr` leaves out.
 template <class Format, int Group, class Scales>
 [[gnu::always_inline]] inline __m512 add_offsets(__m512 sum, const Scales& scales, const float* sums)
 {
@@ -189,7 +190,7 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
         _mm512_storeu_ps(out + std::size_t(t) * out_stride, sums.joined(t));
 }
 
-/// Blocks from `first` on, of one turn of the running sums, for a run of tokens.
+/// Adds the blocks of one turn of the running sums, from `first` on, for a run of tokens.
 template <class Format, int Tokens>
 [[gnu::noinline]] static void add_turn(const InterleavedPanel<Format>& panel, int first, int blocks, const TokenRow* x,
                                        const SumsInMemory& sums)
@@ -200,7 +201,8 @@ template <class Format, int Tokens>
     }
 }
 
-/// Runs of tokens as even as possible; each reads a turn of the panel again, from the first cache.
+/// Multiplies a panel with runs of tokens, as even in length as possible; each run reads the blocks of a turn again,
+/// from the first cache.
 template <class Format>
 static void product_of_panel_by_runs(const InterleavedPanel<Format>& panel, int blocks, const TokenRow* x, int tokens,
                                      float* out, std::size_t out_stride)
@@ -232,7 +234,7 @@ static void product_of_panel_by_runs(const InterleavedPanel<Format>& panel, int 
         _mm512_storeu_ps(out + std::size_t(t) * out_stride, sums.joined(t));
 }
 
-/// product(panel, x, out) for every panel of rows, with all tokens.
+/// Calls product(panel, x, out) for every panel of rows; x: the rows of all tokens.
 template <class Format, class Product>
 static void for_panels(const MatMul& m, int panels, std::ptrdiff_t panel_bytes, const Product& product)
 {
@@ -271,7 +273,7 @@ void matmul_interleaved(const MatMul& m)
             unpack<Format>({m.weights + first_row / kPanelRows * panel_bytes, blocks}, blocks, panel);
         });
     }
-    if (const int left = m.rows % kPanelRows; left > 0) {  // these lie as they were
+    if (const int left = m.rows % kPanelRows; left > 0) {  // the rows that are not interleaved
         MatMul last = m;
         last.rows = left;
         last.weights += panels * panel_bytes;
@@ -280,7 +282,7 @@ void matmul_interleaved(const MatMul& m)
     }
 }
 
-/// Word w of an interleaved block, from the words of the file's.
+/// Returns word w of an interleaved block, made from the words that the block has in the file.
 template <class Format>
 static std::uint32_t word_of_file(const std::byte* words, int w)
 {

@@ -7,7 +7,7 @@
 
 namespace kernels::avx512 {
 
-static constexpr int kFewTokens = 3;  // unpacking 16 rows costs as much as multiplying them with about so many
+static constexpr int kFewTokens = 3;  // multiplying 16 rows with about so many tokens costs as much as unpacking them
 
 template <class Format>
 void matmul_packed(const MatMul& m)

@@ -1,4 +1,4 @@
-// Multiplies weights with many tokens: pairs of panels are filled, and serve every token.
+// Multiplies weights with many tokens: two panels at a time are filled and multiplied with every token.
 #pragma once
 
 #include "kernels/cpu/avx512/tile.h"
@@ -23,7 +23,7 @@ void product_with_panels(const Panel (&panels)[Panels], int rows, const MatMul& 
     for_token_runs<kTileTokens>(m.tokens, tile_of);
 }
 
-/// fill(panel, first_row, rows): writes the panel of so many rows, 16 at most.
+/// Multiplies all rows with all tokens. fill(panel, first_row, rows) must write the panel of these rows, 16 at most.
 template <class Format, class Fill>
 void product_by_panels(const MatMul& m, const Fill& fill)
 {

@@ -9,7 +9,7 @@
 
 namespace kernels::avx512 {
 
-// Exact sums of products in 16s: lanes 0..7 first halves of the groups, 8..15 second halves.
+// Returns the exact sums of 16 products each: lanes 0..7 first halves of the groups, 8..15 second halves.
 inline __m512i half_products(const __m512i (&w)[4], const std::int8_t* x)
 {
     __m512i d[4];  // a lane sums four products; 128 bits hold one half of a group
@@ -60,8 +60,8 @@ inline __m256 add_groups(const Weights256& w, const TokenRow& x, __m256 sums)
     return sums;
 }
 
-/// The weights of a row's last groups, padded with blocks of zeros. Only types with blocks of less than 256 have such a
-/// tail.
+/// Returns the weights of a row's last groups, padded with blocks of zeros. Only types with blocks of less than 256
+/// weights have such a tail.
 template <class Format>
 inline Weights256 load_tail(const std::byte* at, int groups)
 {
@@ -75,7 +75,7 @@ constexpr std::ptrdiff_t kPrefetchBytes = 2048;
 template <class Format>
 constexpr std::ptrdiff_t kBytes256 = 8 / Format::kGroups* Format::kBytes;
 
-/// out[t][r] for all rows and all tokens, of which there are so many.
+/// Computes out[t][r] for all rows and all tokens, which are exactly `Tokens`.
 template <class Format, int Tokens>
 void product_by_rows(const MatMul& m)
 {

@@ -33,7 +33,7 @@ __m256i to_halves(__m512 x)
     return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-// 16 values of one token go to four places of four values.
+// Copies up to 16 values of one token to places of four values each, `step` bytes apart.
 void spread_fours(const void* values, int value_bytes, int count, std::byte* to, std::size_t step)
 {
     for (int i = 0; i * kKvGroupValues < count; ++i) {

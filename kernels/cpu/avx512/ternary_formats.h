@@ -5,7 +5,7 @@
 
 namespace kernels::avx512 {
 
-/// The first trit of each byte, which is 1 above 255 / 3 and 2 above 2 * 255 / 3, and then drops out of it.
+/// Returns the first trit of each byte, which is 1 above 255 / 3 and 2 above 2 * 255 / 3, and removes it from the byte.
 inline __m512i next_trits(__m512i& bytes)
 {
     const __mmask64 one = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(86));

@@ -63,7 +63,7 @@ inline void add_running_sum(const Panel (&panels)[Panels], const TokenRow* x, in
     }
 }
 
-/// Joins the running sums: out[t * out_stride + r] for the rows of the panels that `rows` allows.
+/// Joins the running sums and sets out[t * out_stride + r] for the first `rows` rows of the panels.
 template <int Panels, int Tokens>
 void store_joined(const float (&sums)[kSums][Panels][Tokens][kPanelRows], int rows, float* out, std::size_t out_stride)
 {
@@ -79,7 +79,7 @@ void store_joined(const float (&sums)[kSums][Panels][Tokens][kPanelRows], int ro
     }
 }
 
-/// out[t * out_stride + r] for the rows of the panels that `rows` allows.
+/// Sets out[t * out_stride + r] for the first `rows` rows of the panels.
 template <int Parts, bool Shift, bool Offset, int Panels, int Tokens>
 void tile(const Panel (&panels)[Panels], int rows, const TokenRow* x, float* out, std::size_t out_stride)
 {

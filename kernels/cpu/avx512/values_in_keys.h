@@ -6,8 +6,8 @@
 
 namespace kernels::avx512 {
 
-/// Returns where the values of the block's first token from dimension d on begin, four and four; where no more are
-/// left, the last ones once again.
+/// Returns where four times four values of the block's first token begin, from dimension d on; where fewer are left,
+/// the last four again.
 inline std::array<const std::byte*, 4> fours_from(const AttendBlock& a, int d)
 {
     std::array<const std::byte*, 4> fours;
@@ -19,13 +19,13 @@ inline std::array<const std::byte*, 4> fours_from(const AttendBlock& a, int d)
     return fours;
 }
 
-/// One number for each of four tokens, those of token i in 128-bit block i.
+/// Returns the number of the lane's token among four: 128-bit block i belongs to token i.
 inline __m512i token_of_lane()
 {
     return _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
 }
 
-/// The lanes of those of four tokens from `t` on that are attended.
+/// Returns a mask of the lanes whose tokens, four from `t` on, are attended.
 inline __mmask16 attended_of_four(const AttendBlock& a, int t)
 {
     const __m512i tokens = _mm512_add_epi32(_mm512_set1_epi32(t), token_of_lane());
@@ -33,7 +33,8 @@ inline __mmask16 attended_of_four(const AttendBlock& a, int t)
                      _mm512_cmplt_epi32_mask(tokens, _mm512_set1_epi32(a.last)));
 }
 
-/// out[d .. d + 15] of some heads: sums of values, weighted with a.scores. What is not attended may be anything.
+/// Sets out[d .. d + 15] of some heads to sums of values, weighted with a.scores. Scores of tokens that are not
+/// attended may be anything.
 template <class Values, int Heads>
 inline void sum_values_in_keys(const AttendBlock& a, int head, int d)
 {
@@ -76,7 +77,7 @@ inline void sum_values_in_keys(const AttendBlock& a, int head, int d)
     }
 }
 
-/// The sum over the four tokens of each dimension.
+/// Returns for each dimension the sum over the four tokens.
 inline __m512i joined_tokens(const __m512i (&sums)[4])
 {
     __m512 x[4];
@@ -88,7 +89,7 @@ inline __m512i joined_tokens(const __m512i (&sums)[4])
                             _mm512_add_epi32(_mm512_castps_si512(x[2]), _mm512_castps_si512(x[3])));
 }
 
-/// Does the same for 8 bits. weights: (Heads,), 0 for what is not attended.
+/// Does the same for values of 8 bits. weights: (Heads,), 0 for tokens that are not attended.
 template <int Heads>
 inline void sum_values_in_keys_q8(const AttendBlock& a, const SplitWeights* weights, int head, int d)
 {

@@ -5,10 +5,10 @@
 
 namespace kernels::avxvnni {
 
-/// Says how the processor spells the instruction: those with AVX-512 may know only its own form.
+/// The encoding of the instruction: processors with AVX-512 may know only Evex, which is AVX-512's own.
 enum class Encoding { Vex, Evex };
 
-/// `base`, which is avx2's table, with the slots replaced that this set makes faster.
+/// Returns `base`, which is avx2's table, with the slots replaced that this set makes faster.
 CpuKernels improve(const CpuKernels& base, Encoding encoding);
 
 }  // namespace kernels::avxvnni

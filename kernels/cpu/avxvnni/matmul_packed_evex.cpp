@@ -1,4 +1,4 @@
-// The same as processors with AVX-512 make them, which may know the instruction in this form only.
+// The products of packed weights with VPDPBUSD in AVX-512's encoding, the only one that some processors know.
 #include "kernels/cpu/avx2/interleaved_product.h"
 #include "kernels/packed_types.h"
 

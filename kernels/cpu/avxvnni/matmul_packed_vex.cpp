@@ -1,4 +1,4 @@
-// The products of packed weights as processors with AVX-VNNI make them.
+// The products of packed weights with VPDPBUSD in AVX-VNNI's encoding.
 #include "kernels/cpu/avx2/interleaved_product.h"
 #include "kernels/packed_types.h"
 

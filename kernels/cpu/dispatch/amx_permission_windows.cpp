@@ -2,7 +2,7 @@
 
 namespace kernels::amx {
 
-// Windows has a way to ask, which we could try nowhere: AVX-512 is used there.
+// Windows has a call for this too, but there was no machine to test it on: AVX-512 is used there instead.
 bool permitted()
 {
     return false;

@@ -39,7 +39,8 @@ std::span<const CpuKernels> all_cpu_kernels()
     return tables;
 }
 
-// Only prompts are multiplied otherwise there, on some machines more slowly: it is asked of each product.
+// This table differs from avx512's only in how it multiplies prompts, which on some machines is slower: for each weight
+// type with_faster_prompts() takes the product that is faster here.
 static constexpr std::string_view kTiles = "amx";
 
 Choice choose_table(std::span<const CpuKernels> tables, const char* forced)
@@ -69,7 +70,7 @@ static const Chosen& chosen()
     static const Chosen once = [] {
         const char* forced = std::getenv("SPILLWAY_CPU");
         if (forced && !*forced)
-            forced = nullptr;  // set to nothing is not a wish
+            forced = nullptr;  // an empty value counts as none
         const auto tables = all_cpu_kernels();
         const Choice choice = choose_table(tables, forced);
         const bool beside_tiles = !forced && choice.table != &tables.back();

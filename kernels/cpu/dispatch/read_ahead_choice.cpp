@@ -8,7 +8,8 @@
 
 namespace kernels {
 
-// Of the time without: what asking has to save, since it costs where weights come from a cache.
+// The part of the time without prefetching that prefetching must save to be used: where weights come from a cache, it
+// costs time.
 static constexpr double kLeastGain = 0.03;
 
 void choose_read_ahead(TensorType type, int pieces, const PieceSeconds& seconds)

@@ -1,5 +1,5 @@
-// Shows how each packed type spells its weights: the page to read to learn the formats. A group of 32 weights becomes
-// small integers with a scale and an offset per 16: w[i] = scale[i / 16] * q[i] + offset[i / 16].
+// Unpacks each packed type in the plainest way: read this to learn the formats. A group of 32 weights becomes small
+// integers with a scale and an offset per 16: w[i] = scale[i / 16] * q[i] + offset[i / 16].
 #pragma once
 
 #include "kernels/blocks.h"
@@ -79,7 +79,7 @@ inline void unpack(const BlockIQ4_NL& b, int, Group32& g)
     }
 }
 
-// 2^(exponent - 128); the two smallest are subnormal floats.
+// Returns 2^(exponent - 128); for the two smallest exponents that is a subnormal float.
 inline float mxfp4_scale(std::uint8_t exponent)
 {
     const std::uint32_t bits = exponent < 2 ? 0x00200000u << exponent : std::uint32_t(exponent - 1) << 23;
@@ -135,7 +135,7 @@ struct ScaleMin {
     int scale, min;  // six bits each
 };
 
-// The packing that Q4_K and Q5_K share.
+// Reads a group's scale and min as Q4_K and Q5_K pack them.
 inline ScaleMin k_scale_min(const std::uint8_t* scales, int group)
 {
     if (group < 4)
@@ -205,13 +205,13 @@ inline void unpack(const BlockIQ4_XS& b, int sub, Group32& g)
     }
 }
 
-/// Seven signs with the eighth, which makes the number of set ones even.
+/// Returns seven sign bits with the eighth above them, which makes the number of set ones even.
 inline int eight_signs(std::uint32_t seven)
 {
     return int(seven | std::uint32_t(std::popcount(seven) & 1) << 7);
 }
 
-// Eight magnitudes of two bits, a set sign bit negates.
+// Writes a point's eight weights: magnitudes numbered by two bits each, negated where the sign bit is set.
 inline void put_iq2_point(std::uint16_t point, int signs, std::int8_t* q)
 {
     for (int i = 0; i < 8; ++i) {
@@ -220,7 +220,7 @@ inline void put_iq2_point(std::uint16_t point, int signs, std::int8_t* q)
     }
 }
 
-/// Four times seven signs, lowest first, below a scale of four bits.
+/// Returns a group's word: four times seven sign bits, from the lowest bit on, below a scale of four bits.
 inline std::uint32_t signs_and_scale(const std::uint8_t (&bytes)[4])
 {
     std::uint32_t word;
@@ -277,7 +277,7 @@ inline void unpack(const BlockIQ3_XXS& b, int sub, Group32& g)
     }
 }
 
-// Eight values of two bits, which stand for -1, 0, 1, and an eighth added or taken away: in eighths.
+// Writes a point's eight weights in eighths: two bits each stand for -1, 0, 1; an eighth is added or taken away.
 inline void put_iq1_point(int index, bool minus, std::int8_t* q)
 {
     for (int i = 0; i < 8; ++i)
@@ -292,7 +292,7 @@ inline void unpack(const BlockIQ1_S& b, int sub, Group32& g)
         put_iq1_point(b.index[4 * sub + i] | (high >> (3 * i) & 7) << 8, high >> 15 & 1, g.q + 8 * i);
 }
 
-/// The half whose nibbles are the top ones of the four words.
+/// Returns the half whose nibbles are the top ones of the four words.
 inline std::uint16_t iq1_m_scale(const std::uint16_t (&words)[4])
 {
     return std::uint16_t(words[0] >> 12 | (words[1] >> 12) << 4 | (words[2] >> 12) << 8 | (words[3] >> 12) << 12);
@@ -312,7 +312,8 @@ inline void unpack(const BlockIQ1_M& b, int sub, Group32& g)
     }
 }
 
-/// Trit `t` of a byte: 0, 1, 2. Multiplying by a power of three drops the trits before it, as the byte overflows.
+/// Returns trit `t` of a byte: 0, 1 or 2. Multiplying by a power of three drops the trits before it, as the byte
+/// overflows.
 inline int trit(std::uint8_t byte, int t)
 {
     constexpr int kPowers[] = {1, 3, 9, 27, 81};
@@ -382,7 +383,7 @@ inline constexpr int kBlockGroups<BlockIQ4_NL> = 1;
 template <>
 inline constexpr int kBlockGroups<BlockMXFP4> = 1;
 
-/// Group `index` of a row.
+/// Unpacks group `index` of a row.
 template <class Block>
 void unpack_group(const std::byte* row, int index, Group32& g)
 {

@@ -6,10 +6,10 @@
 
 namespace kernels::scalar {
 
-// Columns that go through the tokens together: neighbours in memory.
+// Columns that are computed together, since they are neighbours in memory.
 static constexpr int kColumns = 16;
 
-// One token: columns [first, first + count), count <= kColumns.
+// Computes columns [first, first + count) for token t; count <= kColumns.
 static void linear_attention_step(const LinearAttention& a, int t, int first, int count)
 {
     const auto token = std::size_t(t);

@@ -6,7 +6,7 @@
 
 namespace kernels::scalar {
 
-// Where value d of one token is depends on keys or values.
+// Reads one token's keys or values. place(d): the index of value d, which differs between keys and values.
 template <class Place>
 static void load(KvType type, int dim, const std::byte* values, const float* scale, float* x, Place place)
 {

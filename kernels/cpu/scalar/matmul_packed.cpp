@@ -1,5 +1,5 @@
 // Reference product of packed weights with 8-bit activations. Within 16 weights the sum is an exact integer; scales
-// are applied and summed in float, group after group, in an order that knows nothing of other rows or tokens.
+// are applied and summed in float, group after group, in an order that does not depend on other rows or tokens.
 #include "kernels/cpu/scalar/formats.h"
 #include "kernels/cpu/scalar/scalar.h"
 #include "kernels/packed_types.h"
@@ -9,7 +9,7 @@
 
 namespace kernels::scalar {
 
-static constexpr int kTokensAtOnce = 8;  // an unpacked group serves so many tokens
+static constexpr int kTokensAtOnce = 8;  // tokens that an unpacked group is multiplied with
 
 static int dot16(const std::int8_t* w, const std::int8_t* x)
 {

@@ -7,7 +7,7 @@ namespace kernels::scalar {
 
 CpuKernels table();
 
-// One file each.
+// What each computes is said at its slot in kernels/cpu.h.
 void matmul_f32(const MatMul& m);
 void matmul_f16(const MatMul& m);
 void matmul_bf16(const MatMul& m);

@@ -7,7 +7,7 @@
 
 namespace kernels::scalar {
 
-// One token's values in the block: where value d goes depends on keys or values.
+// Writes one token's keys or values. place(d): the index of value d, which differs between keys and values.
 template <class Place>
 static void store(KvType type, int dim, const float* x, std::byte* values, float* scale, Place place)
 {

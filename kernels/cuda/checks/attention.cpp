@@ -51,7 +51,7 @@ Checked check_few_rows(const Driver& driver, unsigned seed, const Shapes& cases)
     return checked;
 }
 
-/// Every other block is attended by the host, and the result is rounded besides.
+/// Checks attention of a few rows where the host attends every other block, and the result is also rounded.
 Checked check_few_rows_with_host(const Driver& driver, unsigned seed, const Shapes& cases)
 {
     Checked checked;
@@ -88,14 +88,14 @@ Checked check_many_rows(const Driver& driver, unsigned seed, const Shapes& cases
     return checked;
 }
 
-/// A case for a KV type.
+/// Adds a case for a KV type.
 void add_case(Shapes& to, const char* name, KvType type, int k_dim, int v_dim, int block_tokens, AttentionCase c)
 {
     c.layout = {type, type, k_dim, v_dim, block_tokens};
     to.push_back({name, c});
 }
 
-/// Values are the first part of their keys.
+/// Adds a case whose values are the first part of their keys.
 void add_latent(Shapes& to, const char* name, KvType type, int k_dim, int v_dim, int block_tokens, AttentionCase c)
 {
     c.layout = {type, type, k_dim, v_dim, block_tokens, true};
@@ -230,7 +230,7 @@ std::vector<float> host_partials(const AttentionSequence& s, const std::vector<b
     const HostPartialsLayout layout{s.heads(), s.c.layout.v_dim};
     std::vector<float> all;
     for (int row = 0; row < s.c.rows; ++row) {
-        // What lies between the parts is nobody's.
+        // What lies between the parts must not matter: it is NaN.
         std::vector<float> of_row(std::size_t(layout.floats()), std::numeric_limits<float>::quiet_NaN());
         for (int h = 0; h < s.heads(); ++h) {
             AttentionPartial joint;

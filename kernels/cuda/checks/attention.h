@@ -46,7 +46,7 @@ struct AttentionPartial {
     std::vector<float> out;  // (v_dim,)
 };
 AttentionPartial reference_partial(const AttentionSequence& s, int row, int head, int block);
-/// `into` and another one of the same row and head.
+/// Adds `other`, of the same row and head, to `into`.
 void join(AttentionPartial& into, const AttentionPartial& other);
 
 // A score is a sum of k_dim products, at most some 60 in size by construction: its rounding, 2^-24 * 60 * 20 in two
@@ -56,10 +56,10 @@ constexpr double kAttentionTolerance = 6 * 2 * 1200 * 0x1p-24;
 // Tensor cores take the weights as halves, and values of Q8_0 too: each is off by 2^-11 at most, and so is their mean.
 constexpr double kAttentionToleranceOfHalves = kAttentionTolerance + 6 * 2 * 0x1p-11;
 
-/// Returns what the host finds for blocks that are not here: (rows,) HostPartialsLayout.
+/// Returns the host's partials for the blocks that are not on the device: (rows,) HostPartialsLayout.
 std::vector<float> host_partials(const AttentionSequence& s, const std::vector<bool>& here);
 
-/// The largest difference from the reference as a share of the tolerance. actual: (rows, heads, v_dim)
+/// Returns the largest difference from the reference as a share of the tolerance. actual: (rows, heads, v_dim)
 double attention_error(const AttentionSequence& s, const std::vector<float>& actual, double tolerance);
 
 /// The sequence on the device.
@@ -68,7 +68,7 @@ struct PlacedAttention {
     DevicePtr sinks = 0;
     PartialsLayout partials;
 };
-/// `here`: (blocks,) whether a block is on the device; none: all are.
+/// Puts the sequence on the device. `here`: (blocks,) whether a block is there; empty: all are.
 PlacedAttention place(DeviceMemory& on, const AttentionSequence& s, const std::vector<bool>& here = {});
 
 }  // namespace kernels::cuda

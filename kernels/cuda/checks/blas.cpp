@@ -1,4 +1,4 @@
-// Products by cuBLAS.
+// Checks products by cuBLAS.
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/cuda/checks/products.h"

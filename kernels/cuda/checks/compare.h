@@ -20,8 +20,8 @@ inline const CpuKernels& scalar()
 
 constexpr double kHalfEpsilon = double(std::numeric_limits<float>::epsilon()) / 2;
 
-/// |actual - expected| as a share of the tolerance. No difference is 0 also where none is allowed; what is no number,
-/// or differs where nothing may, is infinity.
+/// Returns |actual - expected| as a share of the tolerance. No difference is 0 also where none is allowed; NaN, and a
+/// difference where none is allowed, are infinity.
 inline double share_of(double tolerance, double actual, double expected)
 {
     if (actual == expected)
@@ -30,7 +30,7 @@ inline double share_of(double tolerance, double actual, double expected)
     return std::isnan(share) ? std::numeric_limits<double>::infinity() : share;
 }
 
-/// 0 where two vectors are the same byte for byte or value for value, else infinity.
+/// Returns 0 where two vectors are the same byte for byte or value for value, else infinity.
 template <class T>
 double share_of_same(const std::vector<T>& actual, const std::vector<T>& expected)
 {

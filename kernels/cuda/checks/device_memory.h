@@ -54,8 +54,8 @@ public:
             keep(driver_.copy_to_device(at, values.data(), values.size() * sizeof(T), queue_));
         return at;
     }
-    /// Memory whose contents are undefined. Weights are read by aligned 16 bytes, of which one at least is theirs;
-    /// tools that watch each access would take the others for a fault, which no device does.
+    /// Returns memory whose contents are undefined, in whole multiples of 16 bytes. Weights are read by aligned 16
+    /// bytes, of which one at least is theirs: no device minds, but tools that watch each access would report a fault.
     DevicePtr room(std::size_t bytes)
     {
         const DevicePtr at = ok() ? keep(driver_.alloc(bytes > 0 ? (bytes + 15) / 16 * 16 : 16)) : 0;

@@ -12,7 +12,7 @@ namespace kernels::cuda {
 
 namespace {
 
-/// A power of two for each expert.
+/// Returns a power of two for each expert.
 std::vector<float> scales_of(int experts)
 {
     std::vector<float> scales;
@@ -21,7 +21,7 @@ std::vector<float> scales_of(int experts)
     return scales;
 }
 
-/// The product of one pair by itself, less the bias.
+/// Compares one pair's results, with the bias taken off, with the product of that pair by itself.
 double pair_error(const ProductCase& stack, int pair, int x_row, int expert, const std::vector<float>& all,
                   const std::vector<float>& bias)
 {
@@ -145,7 +145,7 @@ Status in_two_parts(const Driver& driver, Queue queue, const Product& p, Routing
     return expert_matmul(driver, queue, p, routing, pairs_of_each_row);
 }
 
-// Experts that lie by themselves, in another order and with gaps, beside those in stacks; one is left out.
+// Compares experts that lie by themselves, in another order and with gaps, with those in stacks; one is left out.
 Checked check_copies(const Driver& driver, unsigned seed, TensorType type)
 {
     constexpr int kN = 256, kRows = 6, kUsed = 2, kExperts = 4, kLeftOut = 2;
@@ -224,7 +224,7 @@ Checked check_copies(const Driver& driver, unsigned seed, TensorType type)
     return checked;
 }
 
-// Small whole numbers, whose sums are exact.
+// Checks sums of small integers, which are exact.
 Checked check_sum(const Driver& driver, unsigned)
 {
     Checked checked;
@@ -249,7 +249,7 @@ Checked check_sum(const Driver& driver, unsigned)
         on.keep(sum_experts(driver, on.queue(), {pairs, kN}, routing, kN, {out, kN}));
         note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s));
 
-        // The weights on what comes before instead.
+        // The weights are multiplied into the input instead.
         std::vector<float> weighed;
         for (std::size_t i = 0; i < y.size(); ++i)
             weighed.push_back(weights[i / kN] * y[i / kN / std::size_t(s.used) * kN + i % kN]);
@@ -263,7 +263,7 @@ Checked check_sum(const Driver& driver, unsigned)
         on.keep(sum_experts(driver, on.queue(), {pairs, kN}, routing, kN, {out, kN}));
         note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s) + ", plain");
 
-        // Added to what was there, but for an expert that is left out.
+        // The sum is added to what was there, without an expert that is left out.
         std::vector<int> chosen;
         for (int i = 0; i < s.rows * s.used; ++i)
             chosen.push_back(i % s.experts);

@@ -53,7 +53,7 @@ GatedProduct gated_product(DeviceMemory& on, const Gating& gating, const Product
             .gating = gating};
 }
 
-/// The share of the tolerance by which the device is off.
+/// Returns the device's error as a share of the tolerance.
 double gated_error(DeviceMemory& on, const Gating& gating, int n, int rows, int tokens, TensorType type,
                    std::mt19937& random)
 {

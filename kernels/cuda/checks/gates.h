@@ -15,8 +15,8 @@ struct NamedGating {
 };
 std::span<const NamedGating> all_gatings();
 
-/// The largest difference of `actual` from what the reference makes of gates and ups, as a share of the tolerance;
-/// these may be wrong themselves by so much. All (n,)
+/// Returns the largest difference of `actual` from what the reference makes of gates and ups, as a share of the
+/// tolerance. gate_tolerance, up_tolerance: by how much gates and ups may be wrong themselves. All (n,)
 double gate_error(const Gating& gating, std::span<const float> actual, const float* gates, const float* ups,
                   double gate_tolerance = 0, double up_tolerance = 0);
 

@@ -19,8 +19,8 @@ using kernel_rows::Fill;
 
 namespace {
 
-// What a launch ends with is compared with what the operation makes by itself: bit for bit. Each is launched twice, for
-// the counters have to be zeros again.
+// The end of a launch is compared bit for bit with the same operation in a launch of its own. Each is launched twice,
+// since the counters have to be zeros again.
 constexpr int kLaunches = 2;
 
 int short_row(TensorType type)
@@ -124,7 +124,7 @@ Checked check_rounding(const Driver& driver, unsigned seed, TensorType type)
     return checked;
 }
 
-// Pairs by themselves: row 2 of 5 is of an expert that is not on the device, and stays as it was.
+// Each row is a pair by itself. Row 2 of 5 goes to an expert that is not on the device, and stays as it was.
 Checked check_rounding_of_experts(const Driver& driver, unsigned seed)
 {
     constexpr int kRows = 96, kUsed = 5, kExperts = 7, kAway = 3;

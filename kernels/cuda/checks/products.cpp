@@ -105,7 +105,7 @@ Checked check_heads(const Driver& driver, unsigned seed, TensorType type, int n)
     return checked;
 }
 
-// Rows of a table are the very floats that the reference makes.
+// Checks that looked-up rows of a table are the very floats that the reference makes.
 Checked check_embed(const Driver& driver, unsigned seed, TensorType type)
 {
     std::mt19937 random(seed);

@@ -19,19 +19,19 @@ struct ProductCase {
 };
 
 ProductCase product_case(TensorType type, int n, int rows, int tokens, kernel_rows::Fill fill, std::mt19937& random);
-/// `count` rows of a type.
+/// Returns `count` rows of a type.
 std::vector<std::byte> weight_rows(TensorType type, int n, int count, kernel_rows::Fill fill, std::mt19937& random);
 
-/// (tokens, rows), on the device. `bias`: (rows,) or none; `before`: (tokens, rows), what is added to, or none. NaN
-/// everywhere where something beyond the rows was written.
+/// Returns the product, (tokens, rows), computed on the device. `bias`: (rows,) or none; `before`: (tokens, rows), to
+/// which it is added, or none. All of it is NaN if something beyond the rows was written.
 std::vector<float> product_on(DeviceMemory& on, const ProductCase& c, const std::vector<float>& bias = {},
                               const std::vector<float>& before = {});
 
-/// (tokens, rows), by the scalar reference.
+/// Returns the product, (tokens, rows), computed by the scalar reference.
 std::vector<float> scalar_product(const ProductCase& c);
 /// Returns how far a token's results may be from that.
 double product_tolerance(const ProductCase& c, int token);
-/// The largest difference from the reference, as a share of the tolerance.
+/// Returns the largest difference from the reference, as a share of the tolerance.
 double product_error(const ProductCase& c, const std::vector<float>& actual);
 
 }  // namespace kernels::cuda

@@ -51,7 +51,7 @@ inline const std::vector<TypeFacts>& packedTypes()
     return facts;
 }
 
-/// Scales of types that have no half in one piece.
+/// Sets the scales of types that have none in half precision in one piece.
 inline void putOtherScale(kernels::TensorType type, std::byte* block, Fill fill, std::mt19937& rng)
 {
     if (type == kernels::TensorType::MXFP4)
@@ -88,7 +88,7 @@ inline std::vector<std::byte> packedRows(const TypeFacts& facts, int n, int rows
     return bytes;
 }
 
-/// Rows of float, half or bfloat16 weights in [-2, 2].
+/// Returns rows of float, half or bfloat16 weights in [-2, 2].
 inline std::vector<std::byte> floatRows(kernels::TensorType type, int n, int rows, std::mt19937& rng)
 {
     std::vector<std::byte> bytes(kernels::row_bytes(type, n) * std::size_t(rows));
@@ -107,7 +107,7 @@ inline std::vector<std::byte> floatRows(kernels::TensorType type, int n, int row
     return bytes;
 }
 
-/// (tokens, n) values, with a zero group and an outlier here and there, as real activations have.
+/// Returns (tokens, n) values, with a zero group and an outlier here and there, as real activations have.
 inline std::vector<float> activations(int n, int tokens, std::mt19937& rng)
 {
     std::vector<float> x(std::size_t(n) * std::size_t(tokens));
@@ -119,7 +119,7 @@ inline std::vector<float> activations(int n, int tokens, std::mt19937& rng)
     return x;
 }
 
-/// The tokens' rows in the form a type's product wants, one after the other.
+/// The tokens' rows in the form that a type's product takes, one after the other.
 struct ActivationRows {
     std::vector<std::byte> bytes;
     std::size_t stride;

@@ -18,7 +18,7 @@ float finite(float x)
     return x > -kMax ? std::min(x, kMax) : -kMax;
 }
 
-/// Many of them equal, and some that are no numbers.
+/// Returns logits, many of them equal. `wild`: some are infinite or NaN
 std::vector<float> random_logits(int n, bool wild, std::mt19937& random)
 {
     std::normal_distribution<float> normal(0.0f, 3.0f);

@@ -29,8 +29,9 @@ public:
     }
     Rounded to() const { return {{out_, stride_}, residual_}; }
 
-    /// values: (rows, n), the operation's result. The very bytes of the reference; what they lost is given back to half
-    /// a step of the residual's. Rows that are left out are as they were.
+    /// Returns the largest error as a share of what is allowed. values: (rows, n), the operation's result. The rounded
+    /// rows must be the very bytes of the reference; together with the residual they must be right to half a step of
+    /// the residual's. Rows that are left out must be as they were.
     double error(const std::vector<float>& values, std::span<const int> left_out = {}) const
     {
         std::vector<std::byte> expected = untouched();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr RoutingShape kShapes[] = {{1, 1, 1}, {2, 5, 5}, {3, 4, 32}, {40, 8, 128}, {150, 2, 5}};
 
-/// The scores of one row, in double precision.
+/// Returns the scores of one row, in double precision.
 std::vector<double> scores_of(const float* logits, int experts, Choice::Scores scores)
 {
     std::vector<double> out(static_cast<std::size_t>(experts));
@@ -108,7 +108,7 @@ Checked check_choice(const Driver& driver, unsigned seed, Choice choice)
     return checked;
 }
 
-/// The experts' choices where they are in groups, of those that compete; -inf: the others. (rows, experts)
+/// Returns what experts in groups are chosen by, (rows, experts): -inf for those whose group does not compete.
 std::vector<float> without_lesser_groups(std::vector<float> choices, const RoutingShape& s, const Choice& choice)
 {
     const int size = s.experts / choice.groups;

@@ -35,7 +35,7 @@ inline Routing room_for_routing(DeviceMemory& on, const RoutingShape& s)
             .begin = on.room(std::size_t(s.experts + 1) * sizeof(int))};
 }
 
-/// (rows, experts), some of them equal.
+/// Returns logits, (rows, experts), some of them equal.
 inline std::vector<float> random_logits(const RoutingShape& s, std::mt19937& random)
 {
     std::vector<float> logits(std::size_t(s.rows * s.experts));
@@ -44,7 +44,7 @@ inline std::vector<float> random_logits(const RoutingShape& s, std::mt19937& ran
     return logits;
 }
 
-/// (rows, used) by sorting.
+/// Returns each row's best experts, (rows, used), found by sorting.
 inline std::vector<int> best_of_each_row(const std::vector<float>& logits, const RoutingShape& s)
 {
     std::vector<int> best;

@@ -47,7 +47,8 @@ double largest_of(const float* a, int n)
     return largest;
 }
 
-/// A tolerance is so many roundings, each half an epsilon of what `magnitude(row, column)` says is rounded.
+/// Returns the largest error as a share of its tolerance: so many roundings, each half an epsilon of what
+/// `magnitude(row, column)` says is rounded.
 template <class Magnitude>
 double error_of(const Rectangle& actual, const Rectangle& expected, double roundings, const Magnitude& magnitude)
 {
@@ -150,7 +151,7 @@ Checked check_layer_norm(const Driver& driver, unsigned seed)
     return checked;
 }
 
-// In their place, or drawn together from wider ones behind them.
+// Checks norms of heads in place, and of heads that lie further apart, whose results are written one after another.
 Checked check_norm_heads(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -348,7 +349,7 @@ Checked check_gate(const Driver& driver, unsigned seed, const Gating& gating)
     return checked;
 }
 
-// Gates and what they are on in rows of their own, from a column on.
+// Checks gates and ups in matrices of their own, the ups from a column on.
 Checked check_gate_apart(const Driver& driver, unsigned seed)
 {
     constexpr int kN = 96, kCol = 7;
@@ -369,7 +370,7 @@ Checked check_gate_apart(const Driver& driver, unsigned seed)
     return checked;
 }
 
-// The very bytes that the reference makes.
+// Checks that the bytes are those that the reference makes.
 Checked check_quantize(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);

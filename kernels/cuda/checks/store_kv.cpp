@@ -15,11 +15,11 @@ namespace kernels::cuda {
 namespace {
 
 constexpr int kHeads = 3;
-constexpr int kFirst = 13;  // the tokens go into two blocks, the second of which is not on the device
+constexpr int kFirst = 13;  // the tokens go into three blocks, the second of which is not on the device
 constexpr int kTokens = 22;
 constexpr int kBlockTokens = 16;
 
-// The very bytes that the CPU writes, and no others.
+// Returns 0 if the device writes the very bytes that the CPU writes, and no others.
 double error_of(DeviceMemory& on, std::mt19937& random, const KvBlockLayout& layout)
 {
     const int stride = kHeads * (layout.k_dim + layout.v_dim) + 8;

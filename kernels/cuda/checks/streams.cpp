@@ -30,7 +30,7 @@ struct Summed {
     }
 };
 
-/// (coefficients routed)[i] of one row.
+/// Returns (coefficients routed)[i] of one row.
 Summed times_routed(const std::vector<float>& coefficients, const float* routed, int i, int count)
 {
     Summed s;
@@ -310,7 +310,7 @@ double worst_gate_ngrams(OnDevice& on)
     return worst;
 }
 
-// However its rows are divided among launches.
+// Checks that the result is right however the rows are divided among launches.
 Checked check_convolve_ngrams(const Driver& driver, unsigned seed)
 {
     constexpr int kRows = 7, kChannels = 150;

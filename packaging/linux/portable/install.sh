@@ -9,7 +9,7 @@ commands=$HOME/.local/bin
 folder=${1:-$HOME/.local/opt/spillway}
 
 fail() { echo "install: $*" >&2 && exit 1; }
-# remove FOLDER: the version there; what was switched on stays so.
+# remove FOLDER: removes the version there; a server that was switched on stays so.
 remove() {
     for file in uninstall.sh refresh-desktop.sh; do # of an installation that was broken off
         [ -e "$1/$file" ] || cp "$here/$file" "$1/"

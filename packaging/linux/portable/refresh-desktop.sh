@@ -1,6 +1,6 @@
 #!/bin/sh
-# refresh-desktop.sh FOLDER: tells the desktop, where there is one, that entries and types in FOLDER have changed. What it
-# had made of the last entry or type goes with it.
+# refresh-desktop.sh FOLDER: tells the desktop, where there is one, that entries and types in FOLDER have changed. Where
+# the last entry or type is gone, the desktop's cache of them is removed.
 applications=$1/applications mime=$1/mime
 has() { command -v "$1" >/dev/null; }
 

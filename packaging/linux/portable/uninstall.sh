@@ -7,7 +7,8 @@ cd "$folder"
 [ -e installed ] || { echo "uninstall: nothing was installed from here; $folder can be deleted" >&2 && exit 1; }
 refresh=$(cat refresh-desktop.sh)
 
-# The server's units are about to go; those of a package of the system stay as they are.
+# The server is switched off, since its units are about to be removed. Units of a package of the system stay as they
+# are.
 units=$data/systemd/user
 systemctl_user() { ! command -v systemctl >/dev/null || systemctl --user "$@" >/dev/null 2>&1 || true; }
 if [ -z "${replaced:-}" ] && grep -qxF "$units/spillway-server.socket" installed; then
@@ -15,7 +16,7 @@ if [ -z "${replaced:-}" ] && grep -qxF "$units/spillway-server.socket" installed
     systemctl_user stop spillway-server.service
 fi
 
-# Folders that are empty now go, too, up to the home folder.
+# remove_empty FOLDER: removes it and the folders above it, up to the home folder, where they are empty now.
 remove_empty() {
     parent=$1
     while [ "$parent" != "$HOME" ] && rmdir "$parent" 2>/dev/null; do parent=$(dirname "$parent"); done
