@@ -103,7 +103,7 @@ private Q_SLOTS:
         QVERIFY(diagnose(facts).kind != Kind::HostExperts);
     }
 
-    /// Experts hold it back although there are copies: most that was read had none.
+    /// The experts are the cause although there are copies of them, since most that were read had none.
     void whereFewHaveACopyTheRoomIsTooSmall()
     {
         DoctorFacts facts = recording("by-hand-gpu-half-the-layers");
@@ -144,7 +144,7 @@ private Q_SLOTS:
         QCOMPARE(foretold(1.5).action, d.action);
         QVERIFY(*foretold(1.5).predicted > 1.4 * *d.tokensPerSecond);
         QCOMPARE(foretold(1).action, DoctorAction());  // no gain, no advice
-        // No room for as much again: that is the reason, and nothing to be done with a button.
+        // Where there is no room for as many copies again, that stays the cause, but no button can help.
         const Diagnosis full = changed([](DoctorFacts& f) { f.last.device->watermark_bytes -= 1; });
         QCOMPARE(full.kind, Kind::TooFewCopies);
         QCOMPARE(full.action, DoctorAction());
@@ -223,7 +223,7 @@ private Q_SLOTS:
         });
         QCOMPARE(worth.kind, Kind::TooFewCopies);
         QCOMPARE(worth.action, DoctorAction());
-        // It has next to nothing.
+        // KV has next to nothing of the device's memory.
         QCOMPARE(changed([](DoctorFacts& f) { f.last.device->kv_bytes = 900'000'000; }).kind, Kind::TooFewCopies);
         // No copies are kept, and all the same there is no room for the experts themselves.
         const Diagnosis none = changed([](DoctorFacts& f) {
@@ -254,14 +254,14 @@ private Q_SLOTS:
         QCOMPARE(dense.kind, Kind::ReadFromDisk);
         QVERIFY2(doctorSentence(dense).contains(QStringLiteral("of the weights are read from the disk")),
                  qPrintable(doctorSentence(dense)));
-        // It does not read, nobody knows whether it does, or RAM is large enough: a file that is read for the first
-        // time.
+        // The answer did not read from the disk, nobody knows whether it did, or RAM is large enough, and a file is
+        // read for the first time.
         const auto isOther = [](const Diagnosis& found) { return found.kind != Kind::ReadFromDisk; };
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.diskBytes = 1'000'000; })));
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.diskBytes.reset(); })));
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.last.ram_total_bytes.reset(); })));
         QCOMPARE(changed([](DoctorFacts& f) { f.last.ram_total_bytes = 137'438'953'472; }).kind, Kind::AllWell);
-        // Or a device has what RAM has no room for.
+        // A device may hold what RAM has no room for.
         const auto placed = [&](const char* id, qint64 bytes) {
             return changed([&](DoctorFacts& f) {
                 f.last.device = engine::DeviceTelemetry{.id = id, .layers = 20, .weight_bytes = bytes};
@@ -270,7 +270,7 @@ private Q_SLOTS:
         const Diagnosis there = placed("cuda:0", 40'000'000'000);
         QVERIFY(isOther(there) && there.kind != Kind::ContextTooLarge);
         QCOMPARE(placed("emulated", 40'000'000'000).kind, Kind::ReadFromDisk);  // its memory is RAM
-        // What it has comes on top of what RAM can hold.
+        // What the device holds comes on top of what RAM can hold.
         QCOMPARE(placed("cuda:0", 10'000'000'000).kind, Kind::ReadFromDisk);
         QCOMPARE(placed("cuda:0", 10'000'000'000).action.value, d.action.value + 10'000'000'000);
     }
@@ -329,7 +329,7 @@ private Q_SLOTS:
         QCOMPARE(diagnose(facts).action.value, qint64(engine::KvPolicy::Merge));
     }
 
-    /// The parts of a made-up answer of 100 steps in a second.
+    /// Returns the facts of a made-up answer of 100 steps in a second, from how long each part took.
     static DoctorFacts answerOf(double device, double link, double hostAttention, double waited, double rest)
     {
         DoctorFacts facts;
@@ -527,7 +527,7 @@ private Q_SLOTS:
         QCOMPARE(*diagnose(facts).tokensPerSecond, 8036.0);
     }
 
-    /// Drafts make an answer faster, and its steps slower; the machine is neither.
+    /// Drafts make an answer faster and its steps slower, which must not be taken for a faster or slower machine.
     void draftsAreNotTakenForTheMachine()
     {
         DoctorFacts facts = answerOf(0.9, 0, 0, 0, 0.1);
@@ -584,7 +584,7 @@ private Q_SLOTS:
         QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
     }
 
-    /// It is counted with what others hold: closing them would not help.
+    /// The driver's own context is counted with what other programs hold, though closing them would not free it.
     void theDriversOwnContextIsNoOtherProgram()
     {
         DoctorFacts facts = recording("by-hand-gpu-half-the-layers");  // a layer has 137 MB
