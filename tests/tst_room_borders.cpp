@@ -89,7 +89,7 @@ bool appMayInclude(const QString& path, const QString& header)
     if (header == "qcustomplot.h")
         return path == "app/charts/custom_plot.h";
     static const QRegularExpression mocFile("^[a-z0-9_]+\\.moc$|^moc_[a-z0-9_]+\\.cpp$");
-    // The window's only ways to the server.
+    // Only these headers of the server may be included by the window's code, and only in these places.
     if (isAnyOf(header, {"app/server/server.h", "app/server/shared_engine.h", "app/server/request_log.h"}))
         return path.startsWith("app/serving/") || path.startsWith("app/program.");
     return isQt(header) || mocFile.match(header).hasMatch() || header.startsWith("spdlog/") ||

@@ -38,7 +38,7 @@ struct Pair {
     double ratio() const { return predicted / measured; }
 };
 
-/// The guide answers with some sentences; noise is written on and on.
+/// Returns the last frame of an answer. The guide answers with some sentences; a model of noise writes on and on.
 engine::Telemetry answer(const engine::LoadRequest& model, unsigned seed)
 {
     const auto engine = engine::make_engine();

@@ -23,7 +23,7 @@ double ms_since(Clock::time_point start)
     std::exit(1);
 }
 
-/// A prompt of about so many tokens.
+/// Returns a prompt of about so many tokens.
 std::string prompt_of(const engine::Engine& engine, int tokens)
 {
     std::string text;
@@ -33,7 +33,7 @@ std::string prompt_of(const engine::Engine& engine, int tokens)
     return text;
 }
 
-/// One start of the program and one token of an answer.
+/// Prints how long one start of the program and one token of an answer take.
 void answer(const engine::LoadRequest& model, const engine::SetSavedKv& saved, int tokens, const char* what)
 {
     const auto engine = engine::make_engine();

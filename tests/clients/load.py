@@ -50,7 +50,7 @@ def ollama(question, tokens, sampling, stream):
 
 
 def text_of(path, answer):
-    """Of a whole answer, or of one part of a stream."""
+    """The text of a whole answer, or of one part of a stream."""
     if path == "/v1/messages":
         if "content" in answer:
             return "".join(block.get("text", "") for block in answer["content"])
@@ -88,7 +88,7 @@ class Server:
         return socket.create_connection((self.at.hostname, self.at.port), timeout=PATIENCE_S)
 
     def request(self, path, body, pieces=None):
-        """An answer whose body has not been read. `pieces`: seconds between two bytes of the request's head."""
+        """(connection, response), its body not read yet. `pieces`: seconds after each 16 bytes of the request's head."""
         connection = http.client.HTTPConnection(self.at.hostname, self.at.port, timeout=PATIENCE_S)
         if pieces is None:
             connection.request("POST", path, json.dumps(body), self.headers)
@@ -117,7 +117,7 @@ def parts_of(response):
 
 
 def ask(server, what, stream, pieces=None, pause=0.0, leave_after=None):
-    """The text, and the seconds until its first piece. None: left after so many parts, as was told."""
+    """The text, and the seconds until its first piece. None where it left after `leave_after` parts."""
     api, question, tokens, sampling = what
     path, body = api(question, tokens, sampling, stream)
     begun = time.monotonic()
@@ -147,7 +147,7 @@ def ask(server, what, stream, pieces=None, pause=0.0, leave_after=None):
 # ---- what is no request ----
 
 def nonsense(server, rng):
-    """Sends something that is to be refused. Says what it was and what came, and what may come."""
+    """Sends something that is to be refused. Raises Wrong where it is not."""
     head = lambda path, more="": f"POST {path} HTTP/1.1\r\nHost: {server.at.netloc}\r\n{authorization}{more}".encode()
     authorization = "".join(f"{name}: {value}\r\n" for name, value in server.headers.items())
     chat = "/v1/chat/completions"
@@ -257,7 +257,7 @@ def watch_memory(pid, samples, until):
 
 
 def memory_line(samples):
-    """What it held once it was warm, and at the end; and the growth as a share."""
+    """A line about the server's memory after a fifth of the time and at the end, and the growth as a share."""
     tenth = max(len(samples) // 10, 1)
     early, late = (statistics.median(part) for part in (samples[2 * tenth:3 * tenth] or samples, samples[-tenth:]))
     course = ", ".join(f"{samples[at * (len(samples) - 1) // 10] / 1024:.1f}" for at in range(11))

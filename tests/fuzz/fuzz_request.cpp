@@ -21,7 +21,7 @@ using namespace server;
 
 constexpr HttpLimits kLimits = {.head_bytes = 4096, .header_lines = 20, .body_bytes = 4096};
 
-/// As far as it comes with pieces of at most so many bytes.
+/// Reads the bytes in pieces of `most`, until the request is whole or refused.
 HttpReader read_in_pieces(std::string_view bytes, std::size_t most)
 {
     HttpReader reader(kLimits);
@@ -30,7 +30,7 @@ HttpReader read_in_pieces(std::string_view bytes, std::size_t most)
         if (took > std::min(most, bytes.size()))
             std::abort();
         if (took == 0)
-            most = bytes.size();  // it waits for more than it was given
+            most = bytes.size();  // a piece is too short for it: it gets all that is left
         bytes.remove_prefix(took);
     }
     return reader;
@@ -45,7 +45,7 @@ void try_http(std::string_view bytes)
         std::abort();
 }
 
-/// The events of an answer, in the words of whoever asked.
+/// Writes each kind of event, and a whole answer, in the words of the API that was asked.
 void say_answer(Wording& wording)
 {
     const Answer answer{"text", "thought", {{"id", "name", "{\"a\": 1}"}}, {}, {}};

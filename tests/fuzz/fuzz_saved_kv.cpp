@@ -19,7 +19,7 @@ std::filesystem::path file()
     return path;
 }
 
-/// The first record's and the replies' checksums made right, so that what lies behind them is reached.
+/// Makes the checksums of the first record and of the replies right, so that what lies behind them is reached.
 void make_right(const engine::SavedKvFormat& format, std::vector<std::byte>& bytes, int tokens)
 {
     const auto mend = [&](std::size_t at, std::size_t end, std::uint64_t seed) {

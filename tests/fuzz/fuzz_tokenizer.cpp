@@ -27,7 +27,7 @@ void add_token(Vocabulary& v, std::string text, engine::TokenType type, float sc
     v.scores.push_back(score);
 }
 
-/// So that not every text ends in unknown tokens.
+/// Adds the tokens of all bytes, so that not every text ends in unknown tokens.
 void add_bytes(Vocabulary& v, bool letters)
 {
     static constexpr char kHex[] = "0123456789ABCDEF";

@@ -113,7 +113,7 @@ inline std::vector<Sample> read_samples(const char* name = "samples.json")
     return out;
 }
 
-/// The answer without what is only typography: emphasis, curly quotes, the kind of dash and of space.
+/// Returns the answer without what is only typography: emphasis, curly quotes, the kind of dash and of space.
 inline QString plain(QString answer)
 {
     static const QRegularExpression emphasis(QStringLiteral("[*`]"));

@@ -10,9 +10,9 @@
 
 namespace test_support {
 
-/// The one that a test on an emulated processor is about: SPILLWAY_TEST_TABLE; null: the processor is a real one. What
-/// its code computes has been compared on this machine, over all shapes; emulated it has to come by every instruction,
-/// for which fewer shapes do.
+/// Returns the name in SPILLWAY_TEST_TABLE, of the table that a test on an emulated processor is about; null on a real
+/// processor. There the table's results are compared over all shapes. On the emulated one only each of its instructions
+/// has to be run, for which fewer shapes do.
 inline const char* emulated_table()
 {
     return std::getenv("SPILLWAY_TEST_TABLE");

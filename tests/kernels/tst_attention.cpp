@@ -302,7 +302,8 @@ private slots:
             }
     }
 
-    // Of the same bytes the same comes as where they lie apart: but for AVX-512's floats, whose order is another one.
+    // Values that lie in the keys give the bits that they give where they lie apart, but for the floats of AVX-512,
+    // which it adds in another order.
     void valuesInKeysAreAsGoodAsApart_data() { addTables(); }
     void valuesInKeysAreAsGoodAsApart()
     {

@@ -145,8 +145,8 @@ private slots:
         QVERIFY(asks(kernels::TensorType::Q4_K));
         choose(1.1e-3);
         QVERIFY(!asks(kernels::TensorType::Q4_K));
-        QVERIFY(asks(kernels::TensorType::Q6_K));  // of which nothing was measured
-        choose(0.99e-3);                           // which is next to nothing
+        QVERIFY(asks(kernels::TensorType::Q6_K));  // this type was not measured
+        choose(0.99e-3);                           // too little is gained
         QVERIFY(!asks(kernels::TensorType::Q4_K));
         choose(0.8e-3);
         kernels::choose_read_ahead(kernels::TensorType::Q4_K, 0, [](int) { return 1.0; });

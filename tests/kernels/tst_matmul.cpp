@@ -124,7 +124,8 @@ class TestMatMul : public QObject
                     QTest::addRow("%s %s", table.name, traits.name) << &table << traits.type;
     }
 
-    /// The shortest with whole groups of blocks and a rest: all that the emulated processor has the time for.
+    /// Returns the shortest length with whole groups of blocks and a rest: all that the emulated processor has time
+    /// for.
     static int oddLength(TensorType type)
     {
         const int block = kernels::type_traits(type).block_len;

@@ -34,7 +34,7 @@ public:
             add(word, kNormal);
     }
 
-    /// Each of them is followed by the next; what follows the last is left open.
+    /// Lets each token be followed by the next one; what follows the last is left open.
     ChainModel& says(const std::vector<std::string>& tokens)
     {
         for (std::size_t i = 0; i + 1 < tokens.size(); ++i)
@@ -42,15 +42,15 @@ public:
         return *this;
     }
 
-    /// Instead of one that writes every message behind its role.
+    /// Sets the chat template. Without a call the model has one that writes every message behind its role.
     ChainModel& chat_template(std::string source)
     {
         template_ = std::move(source);
         return *this;
     }
 
-    /// Lets the model give embeddings, pooled so (`llama.pooling_type`); its texts end with </s> where `ends`. What it
-    /// makes of a token is the token's own direction, whatever stands before it.
+    /// Lets the model give embeddings, pooled as `llama.pooling_type` says; its texts end with </s> where `ends`. A
+    /// token's embedding is a direction of its own, whatever stands before it.
     ChainModel& embeds(std::uint32_t pooling, bool ends = false)
     {
         pooling_ = pooling;

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-/// Lives as long as a test function. The test's thread.
+/// Lives as long as a test function. Used on the test's thread.
 struct ChatBench {
     std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
     QTemporaryDir folder;
@@ -36,7 +36,7 @@ struct ChatBench {
         new QAbstractItemModelTester(chat->messages(), QAbstractItemModelTester::FailureReportingMode::QtTest,
                                      chat.get());
     }
-    /// As when the program ends.
+    /// Destroys all in the order in which the program does so at its end.
     void end()
     {
         chat.reset();
@@ -111,7 +111,7 @@ protected:
     }
     std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }  // the last time
     void settle() { QTRY_VERIFY(!chat->turn()->busy()); }
-    /// The program ends and is started again, with the same conversation and no model.
+    /// Destroys all and makes it anew, as where the program is started again, with the same conversation and no model.
     void restart()
     {
         const QString id = chat->conversationId();

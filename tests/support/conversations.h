@@ -27,7 +27,7 @@ inline StoredConversation twoTurns(const QString& id, const QString& title,
     return conversation;
 }
 
-/// Has something in every member: versions, attachments, numbers, settings.
+/// Makes a conversation with something in every member: versions, attachments, numbers, settings.
 inline StoredConversation fullConversation(const QString& id)
 {
     StoredConversation conversation = twoTurns(id, QStringLiteral("All there is"));
@@ -81,7 +81,7 @@ inline StoredConversation fullConversation(const QString& id)
     return conversation;
 }
 
-/// Every member in a text, so that a test says where two differ.
+/// Puts every member into a text, so that a test says where two conversations differ.
 inline QString describe(const StoredConversation& conversation)
 {
     const auto number = [](const auto& value) { return value ? QString::number(double(*value)) : QStringLiteral("-"); };

@@ -16,7 +16,7 @@ namespace cuda = kernels::cuda;
 class Gpu
 {
 public:
-    /// The emulated one by another table of its functions.
+    /// Opens the emulated GPU; `table` may have other functions in place of the emulator's.
     explicit Gpu(const cuda::DriverTable& table = emulator::EmulatedGpu::table(), const emulator::GpuFacts& facts = {})
     {
         if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
@@ -24,7 +24,7 @@ public:
         m_emulated = std::make_unique<emulator::EmulatedGpu>(facts);
         cuda::set_platform({&table, emulator::EmulatedGpu::images(), {}});
     }
-    /// From now on with cuBLAS's twin, where the GPU is the emulated one.
+    /// Lets cuBLAS's twin be installed from now on, where the GPU is the emulated one.
     void install_blas()
     {
         if (!m_emulated)

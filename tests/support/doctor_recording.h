@@ -124,7 +124,7 @@ inline constexpr auto kCopyFields = [](auto& io, auto& d) {
     io.field("watermark_bytes", d.watermark_bytes);
 };
 
-/// The same.
+/// These are not in the older recordings either.
 inline constexpr auto kReadFields = [](auto& io, auto& facts) {
     io.field("experts", facts.experts);
     io.field("experts_used", facts.expertsUsed);
@@ -148,7 +148,7 @@ inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
     io.part("copies", d, kCopyFields);
 };
 
-/// Not in the recordings before there were any.
+/// Not in the recordings before there were such counts.
 inline constexpr auto kBlockFields = [](auto& io, auto& t) {
     io.field("host", t.kv_blocks_host);
     io.field("device", t.kv_blocks_device);

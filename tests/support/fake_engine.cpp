@@ -9,7 +9,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Sleeps until then, or until the stop: false.
+/// Sleeps until then; returns false where a stop came first.
 bool sleep_until(Clock::time_point then, const std::stop_token& stop)
 {
     if (stop.stop_requested())
@@ -96,7 +96,7 @@ engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
     info.parameters = 1'235'814'432;
     info.file_bytes = 807'694'464;
     info.weight_bytes = 799'862'912;
-    if (info.name.starts_with("half-")) {  // and less: for what takes a small model
+    if (info.name.starts_with("half-")) {  // of even fewer bytes than half, since draft models have to be small
         info.file_bytes = 207'694'464;
         info.weight_bytes = 199'862'912;
     }

@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// Any thread.
+/// May be used from any thread.
 class FakeSecretStore final : public secrets::SecretStore
 {
 public:
@@ -24,7 +24,7 @@ public:
         const std::lock_guard lock(mutex_);
         access_ = access;
     }
-    /// The user unlocks it when asked.
+    /// Sets whether the user unlocks the store when asked.
     void isUnlockedWhenAsked(bool unlocked)
     {
         const std::lock_guard lock(mutex_);
@@ -42,13 +42,13 @@ public:
         const std::lock_guard lock(mutex_);
         late_ = late;
     }
-    /// Who looks for something next waits until it is told to stop, as for a user who does not answer.
+    /// Lets the next who looks for something wait until it is told to stop, as where a user does not answer.
     void holdsUntilStopped()
     {
         const std::lock_guard lock(mutex_);
         holds_ = true;
     }
-    /// Is called when a secret comes, before it is there.
+    /// Has `told` called when a secret comes, before it is in the store.
     void tellsWhenOneComes(std::function<void()> told)
     {
         const std::lock_guard lock(mutex_);

@@ -140,7 +140,7 @@ void FakeEngine::cancel(FakeTurn& t)
     t.result = t.turn;
 }
 
-/// The prompt, or a word.
+/// Takes the next step of a turn: reads the prompt, or says a word.
 void FakeEngine::advance(FakeTurn& t)
 {
     engine::Telemetry& frame = t.turn.telemetry;

@@ -7,8 +7,8 @@
 
 namespace test_support {
 
-/// All of them, or with sanitizers one of so many, others in each run: it says its seed, which SPILLWAY_PART_SEED
-/// repeats.
+/// Takes all cases, or with sanitizers one of `one_of`, others in each run. It prints the run's seed; with
+/// SPILLWAY_PART_SEED set to that a run takes the same cases again.
 class PartOfAll
 {
 public:

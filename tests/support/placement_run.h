@@ -81,7 +81,7 @@ struct Lengths {
     int all = kTokens;
 };
 
-/// Prefill, then one token at a time; before each step `between` may change what it likes.
+/// Runs a prefill, then one token at a time. `between` is called before each step and may change the placement.
 inline Run run(LoadedModel& model, const std::function<void(int)>& between, const Lengths& tokens = {})
 {
     const std::vector<int> ids = some_tokens(model);
@@ -93,7 +93,7 @@ inline Run run(LoadedModel& model)
     return run(model, {});
 }
 
-/// The step at which two runs part, counted from the prefill; -1: nowhere.
+/// Returns the step at which two runs part, counted from the prefill; -1: nowhere.
 inline int first_difference(const Logits& a, const Logits& b)
 {
     if (a.size() != b.size())

@@ -36,7 +36,7 @@ private:
     __user_cap_data_struct before_[2] = {};
     bool changed_ = false;
 #else
-    PlainUser() {}  // or a variable of it would not be used
+    PlainUser() {}  // without it compilers take a variable of this type for unused
 #endif
 };
 

@@ -115,7 +115,7 @@ inline double median_row_error(const std::vector<float>& rows, const Reference& 
     return errors[errors.size() / 2];
 }
 
-/// Returns what the reference's bounds are of.
+/// Returns the error that the reference bounds: of all rows together, or the median of the rows' errors.
 inline double error_of(const std::vector<float>& rows, const Reference& r)
 {
     return r.by_median ? median_row_error(rows, r) : relative_error(rows, r);

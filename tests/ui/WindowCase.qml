@@ -14,8 +14,9 @@ TestCase {
 
     Component.onCompleted: usual = Qt.size(parent.width, parent.height)
 
-    // Qt's own look again every 50 ms only, though most of what they wait for takes less: that was half the time of these
-    // tests. The first line of the stack that is not of this file says who waits.
+    // The functions of this file replace Qt's own, which look again only every 50 ms, though most of what tests wait
+    // for takes less: that was half of these tests' time. Where nothing comes true, the first line of the stack that is
+    // not of this file says who waited.
     function comesTrue(condition: var, timeout: int): bool {
         let waited = 0;
         for (let pause = 0; !condition(); pause = Math.min(50, pause + 4)) {
@@ -70,7 +71,7 @@ TestCase {
         view.contentY = Math.max(0, Math.min(view.contentHeight - view.height, y - view.height / 2));
         waitForRendering(item);
     }
-    // On what the bench holds already.
+    // Makes the window on the controllers that the bench holds already.
     function showWindow() {
         shell = shellComponent.createObject(root.parent);
         verify(shell);
@@ -87,8 +88,8 @@ TestCase {
         verify(item, "there is no " + name);
         return item;
     }
-    // Of an item that may be made anew meanwhile, such as a row: a function that finds it.
-    /// The item, or the one that a function finds, once it is seen and does not move.
+    // Returns the item once it is seen and does not move. For an item that may be made anew meanwhile, such as a row,
+    // pass a function that finds it.
     function atRest(item) {
         const found = () => typeof item === "function" ? item() : item;
         tryVerify(() => found() && found().visible, 20000, "it was never visible");
@@ -100,7 +101,7 @@ TestCase {
                 return false;
             Bench.nextFrame(it);
             if (found() !== it)
-                return false; // it has been made anew meanwhile
+                return false; // another one has taken its place
             const now = it.mapToItem(null, it.width / 2, it.height / 2);
             const rests = before && Math.abs(now.x - before.x) < it.width / 4 && Math.abs(now.y - before.y) < it.height / 4;
             before = now;
@@ -146,7 +147,7 @@ TestCase {
         shell = null;
         wait(0); // until it is gone
         Bench.clear();
-        // What a test that failed has left.
+        // A test that failed may have left these changed.
         Theme.scale = 1;
         parent.width = usual.width;
         parent.height = usual.height;

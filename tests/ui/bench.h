@@ -71,7 +71,7 @@ public:
     ServerLoad* serverLoad() const { return m_serverLoad.get(); }
     ServerController* server() const { return m_localServer.get(); }
 
-    /// New controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
+    /// Makes new controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
     /// (layers, wanted, hostExperts, copied, total, weights, kv, copies in bytes), kvColumns, expertMap, tokens,
     /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, experimentFiles, loadError, warning,
     /// template, arguments (of the chat template), runnable, drafted, byBlock (the drafted ones), guessed (bytes, from
@@ -81,14 +81,15 @@ public:
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
-    /// Asks the local server, as another program would; the status and the body that came, in one text.
+    /// Asks the local server, as another program would; returns the status and the body that came, in one text.
     Q_INVOKABLE QString ask(const QString& path, const QString& key = {}, const QString& body = {}) const;
-    /// Another program listens there from now on. The port.
+    /// Lets another program listen on a port from now on; returns the port.
     Q_INVOKABLE int takePort();
-    /// One that nobody listens on.
+    /// Returns a port that nobody listens on.
     Q_INVOKABLE int freePort() const;
     Q_INVOKABLE QString guide() const;
-    /// Returns where the server is, and what it answers from now on: a text, which breaks off where `whole` is false.
+    /// The server with a model: where it is; what it answers from now on, a text that breaks off where `whole` is
+    /// false; and its page of numbers.
     Q_INVOKABLE QString serverUrl() const { return m_server ? m_server->url() : QString(); }
     Q_INVOKABLE void serverSays(const QString& text, bool whole = true) { m_server->says(text, whole); }
     Q_INVOKABLE void serverCounts(const QString& page) { m_server->counts(page); }
@@ -101,13 +102,13 @@ public:
     Q_INVOKABLE void restartExperiments();
     /// Changes the script of the engine that runs.
     Q_INVOKABLE void script(const QVariantMap& changes);
-    /// Files that the catalogue finds from the next scan on, by their paths below an LM Studio's store. Ones whose
-    /// names hold "broken" are. The memory there is, in bytes.
+    /// Makes files that the catalogue finds from the next scan on, by their paths below an LM Studio's store. One whose
+    /// name holds "broken" is no model. `availableBytes` of memory are free.
     Q_INVOKABLE void putModels(const QStringList& files, double availableBytes = 8e9);
-    /// A small model that has experts beside them, "mixture", and a device that has room for all of it but the experts
-    /// of so many layers.
+    /// Adds a small model with experts to them, "mixture", and has models loaded on a device that has room for all of
+    /// it but the experts of so many layers.
     Q_INVOKABLE void putMixture(int layersWithoutExperts);
-    /// A folder below that store.
+    /// Returns a folder below that store.
     Q_INVOKABLE QUrl modelFolder(const QString& below) const;
     Q_INVOKABLE void openAtOnce(const QString& path);
     Q_INVOKABLE int requestCount() const;
@@ -134,21 +135,21 @@ public:
     Q_INVOKABLE QString textOf(const QUrl& file) const;
     Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});
     Q_INVOKABLE void copyPicture();
-    /// Drops files on the middle of an item, as a file manager does that would rather move them; the action that was
-    /// accepted. `actions`: all that it can do.
+    /// Drops files on the middle of an item, as a file manager does that would rather move them; returns the action
+    /// that was accepted. `actions`: all that the file manager can do.
     Q_INVOKABLE int dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const;
 
     /// Holds a key in the item's window until it has been repeated a few times.
     Q_INVOKABLE void holdKey(QQuickItem* item, int key) const;
     /// Waits until the item's window has drawn once more: whatever had to be put in its place before is there then.
     Q_INVOKABLE void nextFrame(QQuickItem* item) const;
-    /// As Qt's findChild(), which walks the tree in JavaScript, and item by item: most of the time of some tests was
-    /// that.
+    /// Finds what Qt Test's findChild() finds. That one walks the tree in JavaScript, item by item, which took most of
+    /// the time of some tests.
     Q_INVOKABLE QObject* child(QObject* parent, const QString& name) const;
     /// Returns what is below the item, a popup or made by a Repeater as well; the item itself where it is called so.
     Q_INVOKABLE QQuickItem* seen(QQuickItem* item, const QString& name) const;
     Q_INVOKABLE QString clipboard() const;
-    /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.
+    /// Lists the controls that a screen reader finds, as "Button: Send"; hidden ones are not among them.
     Q_INVOKABLE QStringList controls(QQuickItem* root) const;
     /// Lists the controls that have no name.
     Q_INVOKABLE QStringList namelessControls(QQuickItem* root) const;
@@ -156,7 +157,8 @@ public:
     Q_INVOKABLE QStringList unspokenStops(QQuickItem* root) const;
     /// Lists the items that Tab never comes to, or not again, from where the keyboard is; it is back there afterwards.
     Q_INVOKABLE QStringList unreachable(QQuickItem* root) const;
-    /// The item that has the keyboard, by its object name; its parent's where it has none.
+    /// Returns the object name of the item that has the keyboard; where it has none, that of the nearest parent with
+    /// one.
     Q_INVOKABLE QString focusName(QQuickItem* root) const;
 
 Q_SIGNALS:

@@ -49,5 +49,5 @@ private:
     QString m_message;
     int m_news = 0;
     const std::shared_ptr<QSemaphore> m_gate = std::make_shared<QSemaphore>();
-    int m_waiting = 0;  // threads of the pool, before it
+    int m_waiting = 0;  // threads of the pool that are kept busy, so that no search begins
 };

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-/// The store of conversations waits until what it writes is on the disk: most tests of the window do that several
-/// times.
+/// Returns a folder in memory, or a usual one where the system has none. The store of conversations waits until what it
+/// writes is on the disk, which most tests of the window let it do several times.
 inline std::unique_ptr<QTemporaryDir> memoryFolder()
 {
     const QFileInfo place(QStringLiteral("/dev/shm"));

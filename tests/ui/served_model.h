@@ -5,17 +5,17 @@
 
 #include <memory>
 
-/// Ends when it goes. UI thread.
+/// Serves as long as it lives. UI thread.
 class ServedModel
 {
 public:
     virtual ~ServedModel() = default;
     virtual QString url() const = 0;
-    /// What it answers from now on; where it is not whole, the connection ends behind it.
+    /// Sets what it answers from now on. Where that is not whole, the connection ends after it.
     virtual void says(const QString& text, bool whole) = 0;
-    /// Its page of numbers from now on.
+    /// Sets its page of numbers.
     virtual void counts(const QString& page) = 0;
 };
 
-/// Nothing: this program was built without the network.
+/// Returns null where the program was built without the network.
 std::unique_ptr<ServedModel> serveModel();

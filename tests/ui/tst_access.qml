@@ -72,7 +72,7 @@ Item {
             verify(Bench.settings.theme.value !== before);
             keyClick(Qt.Key_Return);
             keyClick(Qt.Key_Enter);
-            compare(Bench.settings.theme.value, before); // of three
+            compare(Bench.settings.theme.value, before); // there are three themes
             part("navSettings").forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Enter);
             compare(shell.page, PageName.Settings);

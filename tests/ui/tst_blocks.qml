@@ -55,7 +55,7 @@ Item {
             const formula = inAnswer("mathsText");
             if (!Formulas.available)
                 skip("built without KaTeX");
-            // One character stands for a formula, and its block is as high as it is.
+            // One character stands for a formula, and its block is as high as the formula.
             tryCompare(formula, "length", 1, 20000);
             tryVerify(() => text.length === "The fraction , so".length + 1);
             verify(formula.height > 40 && formula.height < 70);

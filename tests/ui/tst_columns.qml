@@ -46,7 +46,7 @@ Item {
             settled();
             verify(!part("messageList").visible);
             compare(part("comparedQuestion").text, "hello");
-            tryVerify(() => across(1) && across(2)); // the new ones
+            tryVerify(() => across(1) && across(2)); // the two new versions
             verify(!across(0));
             verify(column(1).shown && !column(2).shown);
             tryVerify(() => columnPart("columnNumbers", 2).visible);

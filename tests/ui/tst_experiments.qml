@@ -227,7 +227,7 @@ Item {
             part("exportMenu").pictureRequested(svg);
             verify(Bench.textOf(svg).indexOf("as a ratio to") > 0);
 
-            // With one strategy there is none.
+            // With one strategy there is nothing to make a ratio of.
             measure([1024], [3]);
             measured();
             verify(!part("speedAs").visible && !findChild(part("resultHead"), "ratioHead"));

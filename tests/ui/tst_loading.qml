@@ -158,9 +158,9 @@ Item {
             const notice = part("modelErrorAbove");
             tryCompare(notice, "visible", true);
             compare(notice.sentence, "The file ends inside the GGUF header.");
-            compare(shell.page, data.page); // what is being done there goes on
+            compare(shell.page, data.page); // the page does not change, since something may be done there
             shell.show(PageName.Conversation);
-            verify(!notice.visible && part("modelError").visible); // once
+            verify(!notice.visible && part("modelError").visible); // it is said in one place only
             shell.show(data.page);
             click(findChild(notice, "noticeDismiss"));
             verify(!notice.visible);

@@ -44,7 +44,7 @@ Item {
             tryVerify(() => messagePart("rawBlock") !== null);
             click(messagePart("continueButton"));
             tryVerify(() => !Bench.chat.turn.busy && rawText(1) === before + "the end");
-            verify(messagePart("rawBlock") === null); // it would stay as it was
+            verify(messagePart("rawBlock") === null); // the raw text would not be renewed, so it is closed
             verify(!messagePart("continueButton").visible);
             compare(messagePart("answerEnding").text, "");
         }
@@ -146,7 +146,7 @@ Item {
             verify(findChild(notice, "contextNew").visible);
         }
 
-        // It reads the newest message alone: what came before takes no room that could be given back.
+        // Without a template the newest message alone is read: the ones before take no room that could be given back.
         function test_without_a_template_no_message_is_left_out() {
             makeWindow({ tokens: 10, context: 40, modelContext: 40, template: false });
             openModel();
@@ -167,7 +167,7 @@ Item {
             tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Failed);
             const notice = part("contextNotice");
             tryVerify(() => notice.visible && notice.tooLong);
-            // One number, of the prompt, from the engine.
+            // Both sentences have one number, that of the whole prompt, which the engine counted.
             compare(messagePart("answerNotice").sentence, "The prompt needs 84 tokens and the context holds 60.");
             compare(findChild(notice, "contextSentence").text, "Your message alone is longer than the context. Make it shorter, or the context larger.");
             // Only what can work is offered.
@@ -212,7 +212,7 @@ Item {
             click(button);
             tryVerify(() => fold.height > 3 * low && !fold.clip);
             compare(button.text, "Show less");
-            // It stays so when it was scrolled away.
+            // It stays unfolded when it is scrolled away and back.
             part("messageView").positionViewAtEnd();
             part("messageView").positionViewAtBeginning();
             tryVerify(() => message(0) && messagePart("messageFold", 0).height > 3 * low);
@@ -266,7 +266,7 @@ Item {
             tryVerify(() => messagePart("rawBlock") === null);
         }
 
-        // On demand, and only where something was.
+        // What was guessed is marked on demand.
         function test_what_was_guessed_is_marked() {
             makeWindow({ stream: " **Zebras** graze", drafted: 4, guessed: [1, 3, 10, 17] });
             openModel();

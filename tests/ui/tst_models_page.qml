@@ -179,12 +179,12 @@ Item {
             tryVerify(() => part("catalogueError").visible);
             const sentence = part("catalogueError").sentence;
             verify(sentence.startsWith("There is no model in “") && sentence.indexOf("holidays”") > 0, sentence);
-            // It goes with the next folder that is chosen, here one that the store has already.
+            // The sentence goes when another folder is chosen, even one that the store has already.
             verify(Bench.settings.addModelFolder(Bench.modelFolder("org")));
             tryVerify(() => !Bench.catalogue.scanning);
             compare(Bench.catalogue.error, "");
             verify(!part("catalogueError").visible);
-            // Where models will be fetched to, there need be none.
+            // The folder for what will be fetched may be without models.
             Bench.putModels(["fetched/readme.txt"]);
             Bench.settings.setFetchFolder(Bench.modelFolder("fetched"));
             tryVerify(() => Bench.settings.modelFolders.length === 3 && !Bench.catalogue.scanning);
@@ -331,7 +331,7 @@ Item {
             compare(titles(), "a");
             compare(Bench.catalogue.error, "");
 
-            // What is open stays.
+            // The open model stays in the list.
             list().forceActiveFocus();
             keyClick(Qt.Key_Return);
             tryVerify(() => Bench.models.current.known);

@@ -54,7 +54,7 @@ Item {
             Bench.settings.modelFolders.forEach(folder => Bench.settings.removeModelFolder(folder));
         }
 
-        // The smallest window, and where it has room for more.
+        // From the smallest window to widths where it has room for more.
         function test_the_top_bar_at_large_text_data() {
             const rows = [];
             for (const width of [640, 700, 959, 960, 1180]) {

@@ -14,7 +14,7 @@ Item {
     PressureCase {
         name: "Pressure"
 
-        // What of an item hangs out below it, and so lies over what follows; to four levels down.
+        // Returns which parts of an item hang out below it, and so lie over what follows; to so many levels down.
         function hanging(item, levels) {
             let found = [];
             for (let i = 0; i < item.children.length; ++i) {
@@ -133,14 +133,14 @@ Item {
             const before = where();
             ask("Why so slow?");
             tryCompare(part("doctorCard"), "visible", true);
-            compare(where(), before); // the Doctor
+            compare(where(), before); // the Doctor's card moved nothing
 
             const map = part("kvMap");
             reveal(map);
             const height = part("panelView").contentHeight;
             mouseMove(map, 3, map.height / 2);
             tryVerify(() => part("kvMapCard").text !== "");
-            compare(part("panelView").contentHeight, height); // the card of a block
+            compare(part("panelView").contentHeight, height); // nor did the card of a block
         }
 
         function test_a_dragged_budget_says_what_it_brings_and_moves_nothing() {

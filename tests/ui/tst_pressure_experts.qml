@@ -10,7 +10,8 @@ Item {
     PressureCase {
         name: "PressureExperts"
 
-        // As on a GPU: the emulated device computes with the host's cores, which read such experts where they are.
+        // The shares are those of a GPU: an emulated device computes with the host's cores, which read such experts
+        // where they are.
         function test_the_doctor_speaks_of_experts_in_ram() {
             open({ panel: true, text: "zebras graze", shares: { deviceLayers: 0.3, hostLayers: 0.7 },
                 device: { layers: 16, experts: 16, hostExperts: 7, total: 8e9, weights: 4e9, kv: 1e9 } });
@@ -150,10 +151,10 @@ Item {
             tryVerify(() => lastCommand() === "copies auto", 5000, lastCommand());
             tryVerify(() => Bench.pressure.placement.experts.copiesAutomatic);
             compare(button.Accessible.name, "As many copies as save most time: chosen");
-            // What there is of them.
+            // The slider shows how much room there is now.
             compare(part("copiesRowSlider").Accessible.name, "Room for copies of experts: 1\u00a0GB");
             const why = part("copiesReason");
-            verify(!why.visible); // this model is none whose file is there
+            verify(!why.visible); // the open model has no file, so nothing is known of its experts
             compare(why.sentence({ known: true, expertBytes: 3.1e9, expertsSaveMs: 9.3, kvWouldSaveMs: undefined }),
                     "3.1\u00a0GB of experts save 9.3\u00a0ms a token; all KV lies beside them");
             compare(why.sentence({ known: true, expertBytes: 3.1e9, expertsSaveMs: 9.3, kvWouldSaveMs: 2 }),

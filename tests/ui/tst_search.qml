@@ -47,7 +47,7 @@ Item {
             verify(part("searchField").activeFocus);
         }
 
-        // Texts in Chinese have no index. That is pasted which no test can type.
+        // Texts in Chinese have no index. No test can type them, so they are pasted.
         function lookFor(words) {
             Bench.copy(words);
             keyClick(Qt.Key_A, Qt.ControlModifier);

@@ -1,4 +1,4 @@
-// PDF files for tests: good ones by Qt's own writer, bad ones by hand.
+// Makes PDF files for tests: good ones by Qt's own writer, bad ones by hand.
 #pragma once
 
 #include <QBuffer>
@@ -10,7 +10,8 @@
 
 #include <vector>
 
-/// In letters that DejaVu has, which is there wherever this is built: of others PDFium would lose some.
+/// Returns a file of so many pages. Its letters are ones that DejaVu has, which is there wherever this is built: of
+/// others PDFium would lose some.
 inline QByteArray madePdf(int pages)
 {
     QByteArray bytes;
@@ -43,7 +44,7 @@ inline QByteArray picturePdf()
     return bytes;
 }
 
-/// Objects 1, 2, ... as they are, with a table of where they begin; 1 is the catalogue.
+/// Returns a file of objects 1, 2, ... as they are, with a table of where they begin; 1 is the catalogue.
 inline QByteArray pdfOf(const std::vector<QByteArray>& objects, const QByteArray& trailer = {})
 {
     QByteArray bytes = "%PDF-1.4\n";
@@ -62,7 +63,7 @@ inline QByteArray pageTree(const QByteArray& contents = {})
     return "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] " + contents + " >>";
 }
 
-/// Nobody knows the password, since the check values are noise.
+/// Returns a file with a password that nobody knows, since the check values are noise.
 inline QByteArray protectedPdf(const QByteArray& filter)
 {
     const QByteArray noise = '<' + QByteArray(64, 'A') + '>';
@@ -83,7 +84,7 @@ inline QByteArray deepPdf()
                   pageTree("/Junk " + QByteArray(100'000, '[') + QByteArray(100'000, ']'))});
 }
 
-/// A small file whose page is very many megabytes of drawing.
+/// Returns a small file whose page is very many megabytes of drawing.
 inline QByteArray bombPdf()
 {
     const QByteArray drawing = "BT /F1 12 Tf " + QByteArray("(bomb bomb bomb) Tj ").repeated(4'000'000) + "ET";

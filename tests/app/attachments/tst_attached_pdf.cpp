@@ -45,7 +45,7 @@ private Q_SLOTS:
             QFile file(QStringLiteral("/proc/%1/status").arg(program.processId()));
             return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
         };
-        // Before it has been given a file.
+        // The program confines itself before it is given a file.
         QTRY_VERIFY_WITH_TIMEOUT(
             status().contains("Seccomp:\t2\n") || program.readAllStandardError().contains("not confined"), 60000);
         QVERIFY(status().contains("NoNewPrivs:\t1\n"));

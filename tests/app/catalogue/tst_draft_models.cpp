@@ -83,7 +83,8 @@ private Q_SLOTS:
         m_thread.reset();
     }
 
-    /// Much smaller, of the same kind of vocabulary, which is then compared, once.
+    /// Models are offered that are much smaller and have the same kind of vocabulary. The vocabularies are compared
+    /// once.
     void siblingsAreOffered()
     {
         QVERIFY(m_drafts->offers("large").isEmpty());
@@ -130,7 +131,8 @@ private Q_SLOTS:
         QCOMPARE(m_drafts->chosen("large"), -1);
     }
 
-    /// The smallest that finds room beside it; which may guess is known a moment after somebody asked first.
+    /// The smallest model is suggested that finds room beside the large one. Which models may guess is known a moment
+    /// after somebody asked first.
     void oneIsSuggestedWhileThereIsMemory()
     {
         engine::LoadRequest request;

@@ -65,7 +65,7 @@ private Q_SLOTS:
         QCOMPARE(script->loads().back().threads, 2);
     }
 
-    /// And not what the largest one could, kept in the largest way.
+    /// The offer does not say what the largest context would take, kept in the largest type.
     void anOfferSaysWhatAConversationTakesAsItWouldBeLoaded()
     {
         models->open(file("a.gguf"));

@@ -376,7 +376,7 @@ private Q_SLOTS:
         QCOMPARE(m_catalogue->error(), "");
     }
 
-    // Also where it is none of the user's folders: taken off the list, or one too many.
+    // The folder is looked into also where it is none of the user's folders, such as one that was taken off their list.
     void whereFetchedModelsGoIsLookedInto()
     {
         m_folder->put("fetched/Fetched.gguf", chatModel("Fetched"));

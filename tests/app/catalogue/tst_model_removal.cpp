@@ -197,7 +197,8 @@ private Q_SLOTS:
         const ModelEntry ollamas = row(Store::Ollama, "ollama", "llama3.2:3b");
         QVERIFY(ollamas.openable());
         QVERIFY(plan(ollamas).obstacle.contains("ollama rm llama3.2:3b"));
-        // Also by a way that the store's own rules do not take; but a link to it is ours.
+        // The same file is not removed either where it was opened by its path; but a link to it that lies in the user's
+        // folder is.
         ModelEntry opened;
         opened.store = Store::Opened;
         opened.path = ollamas.path;

@@ -204,7 +204,7 @@ private Q_SLOTS:
         QVERIFY(!shown.item.empty());
     }
 
-    /// An axis from 0 to 1 of nothing means nothing.
+    /// Where there is no speed the axis has no numbers: ones from 0 to 1 would mean nothing.
     void withoutASpeedThereAreNoNumbersOfOne()
     {
         Shown<SpeedChart> shown;

@@ -62,7 +62,8 @@ struct ShownExperiment {
     ExperimentChart chart;
 };
 
-/// The middle of what has a colour within a few columns around `x`, in pixels from the top; negative: nothing has.
+/// Returns the middle of what has a colour within a few columns around `x`, in pixels from the top; negative: nothing
+/// has.
 double heightOf(const QImage& picture, const QColor& color, int fromX, int toX)
 {
     double sum = 0;
@@ -76,7 +77,7 @@ double heightOf(const QImage& picture, const QColor& color, int fromX, int toX)
     return count > 0 ? sum / count : -1;
 }
 
-/// The first and last column that have it.
+/// Returns the first and the last column that have the colour.
 std::pair<int, int> widthOf(const QImage& picture, const QColor& color)
 {
     int first = -1, last = -1;
@@ -113,7 +114,8 @@ private Q_SLOTS:
         QVERIFY(std::abs((cpuLeft - mergeLeft) / (cpuRight - cpuLeft) - 2) < 0.3);  // 10 apart, and 5
     }
 
-    /// An axis from 0 to 1 of nothing means nothing, as that of the device where only the CPU was measured.
+    /// A chart of what was not measured has no numbers at its axis, as that of the device where only the CPU was
+    /// measured: ones from 0 to 1 would mean nothing.
     void whatWasNotMeasuredHasNoNumbers()
     {
         ShownExperiment shown;
@@ -177,7 +179,7 @@ private Q_SLOTS:
         QCOMPARE(shown.chart.at(12)[0].toMap()["value"].toDouble(), 0.5);
         QCOMPARE(shown.rows.data(shown.rows.index(0), ExperimentRowModel::RatioRole).toDouble(), 0.5);
 
-        // To what could not be measured there is none.
+        // There is no ratio to what could not be measured.
         ExperimentRun run = someRun(20);
         run.rows[2].outcome = Outcome::Crashed;
         run.rows[2].tokensPerSecond.reset();
@@ -215,7 +217,7 @@ private Q_SLOTS:
         QVERIFY2(both > alone + 50, qPrintable(QString("%1 and %2").arg(alone).arg(both)));
         shown.chart.setProperty("hidden", QStringList{"0", "earlier"});
         QCOMPARE(count(shown.picture()), alone);
-        // Of a model that the earlier run did not have there is nothing.
+        // A model that the earlier run did not have has no earlier speed.
         ExperimentRun other = someRun(15);
         other.plan.models[0].title = QStringLiteral("another");
         shown.rows.setEarlier(other);

@@ -183,7 +183,7 @@ private Q_SLOTS:
         QCOMPARE(shown.item.layers(), 0);
     }
 
-    /// Also while it is hidden: that is how its page knows whether to show it.
+    /// The item takes the map also while it is hidden: its page asks it whether there is something to show.
     void itIsKnownWhileItIsHidden()
     {
         Shown<ExpertMapItem> shown;

@@ -56,7 +56,7 @@ private Q_SLOTS:
         QCOMPARE(at["contextTokens"].toInt(), 1021);
         QCOMPARE(at["share"].toDouble(), 0.25);
 
-        // The next answer: that one is from earlier, and may be hidden.
+        // With the next answer the curve of the one before is from earlier, and may be hidden.
         shown.monitor.onFrame(2, frameOf(1, 440, 440));
         shown.monitor.onFrame(2, frameOf(9, 448, 440));
         QCOMPARE(shown.item.newest()["share"].toDouble(), 1.0);

@@ -33,7 +33,8 @@ private:
             all += columnText(i);
         return all;
     }
-    /// "first", and then so many versions, whose text is the number of their turn in the engine: 2, 3, ...
+    /// Lets a question be answered with "first", and then in so many versions, whose text is the number of their turn
+    /// in the engine: 2, 3, ...
     void askAgain(int versions)
     {
         bench->says("first");
@@ -41,7 +42,7 @@ private:
         bench->script->change([](auto& settings) { settings.says_turn = true; });
         chat->turn()->regenerateTogether(bench->lastId(), versions);
     }
-    /// The same, with answers that do not end by themselves; until each has some text.
+    /// Does the same with versions that do not end by themselves, and waits until each has some text.
     void askForLong(int versions)
     {
         bench->says("first");
@@ -253,7 +254,7 @@ private Q_SLOTS:
         QCOMPARE(columnText(2), stopped);
         QVERIFY(stored().messages[3].status == StoredMessage::Status::Stopped);  // and saved at once
 
-        // The first, which the conversation's numbers were of.
+        // Now the first version is stopped, whose numbers the conversation shows.
         chat->turn()->stopVersion(columnId(1));
         QTRY_COMPARE(columnStatus(1), MessageModel::Stopped);
         QCOMPARE(chat->turn()->state(), ChatTurn::Answering);

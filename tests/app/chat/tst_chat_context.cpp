@@ -26,7 +26,8 @@ private:
                 rows += row;
         return rows;
     }
-    /// As soon as the answer that runs comes near the end: a state that is over some tokens later.
+    /// Calls `act` as soon as the answer that runs comes near the context's end, a state that is over some tokens
+    /// later.
     template <class Act>
     void whenNearlyFull(const Act& act)
     {

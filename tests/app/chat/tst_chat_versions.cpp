@@ -163,7 +163,7 @@ private Q_SLOTS:
         QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
     }
 
-    /// As long as the program runs, whatever is shown meanwhile.
+    /// Which places were guessed is known as long as the program runs, whatever is shown meanwhile.
     void whatWasGuessedOfAnAnswerIsRemembered()
     {
         bench->script->change([](auto& settings) {
@@ -401,7 +401,7 @@ private Q_SLOTS:
         QVERIFY(chat->open("other"));
         QVERIFY(!bench->open->find(seen));
 
-        // One that was kept for its draft alone, which is deleted.
+        // Another conversation is kept for its draft alone, and the draft is deleted.
         chat->newConversation();
         const QString emptied = chat->conversationId();
         chat->setDraft("x");

@@ -68,7 +68,7 @@ private Q_SLOTS:
         QCOMPARE(requests[1].saved_as, b.toStdString());
     }
 
-    /// Whatever the engine was given last.
+    /// Pins are those of their conversation, whatever the engine was given last.
     void whatIsPinnedIsOfItsConversation()
     {
         numberTheAnswers();

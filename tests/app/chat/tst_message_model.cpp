@@ -287,13 +287,14 @@ private Q_SLOTS:
         QCOMPARE(joined(*blocks(again, 1)), "one\ntwo");
     }
 
-    /// In places of what is shown: without the space above it, and with what is made visible.
+    /// Guessed places are those of the text as it is shown: without the space before it, and with signs for hidden
+    /// characters.
     void guessedPiecesAreThoseOfTheShownText()
     {
         MessageModel model;
         OpenConversation conversation = answering();
         conversation.header.id = "c";
-        // One of them turns the order of what follows.
+        // The character at %1 turns the order of those that follow.
         const QString text = QStringLiteral(" \n\u00E9in\r\nz%1wei \U0001F600drei").arg(QChar(0x202E));
         const auto bytesTo = [&](const QString& end) { return int(text.left(text.indexOf(end)).toUtf8().size()); };
         engine::Turn turn;

@@ -35,7 +35,7 @@ private Q_SLOTS:
         QCOMPARE(said.count('\n'), 1);
     }
 
-    /// Each connection has a heap of its own, up to the eightfold of the cores, that would keep what this took.
+    /// The C library gives threads heaps of their own, up to eight for each core, which would keep what a request took.
     void largeRequestsLeaveNoMemoryBehind()
     {
         Serving serving;

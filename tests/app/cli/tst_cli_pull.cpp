@@ -207,7 +207,8 @@ private Q_SLOTS:
             QVERIFY2(first.code == 0, first.err);
             said = first.out;
         }
-        // As another program leaves it that asked for a commit: which one "main" is comes to be known.
+        // Another program that asked for a commit leaves no note of which commit "main" is. It is written when that is
+        // known.
         const QString branch = m_folder->filePath("hf/hub/models--me--tiny/refs/main");
         QVERIFY(QFile::remove(branch));
         const Outcome at_once = run(names[0]);

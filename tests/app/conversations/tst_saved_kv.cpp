@@ -15,7 +15,7 @@
 
 namespace {
 
-/// All that a running program has of it.
+/// The parts of a running program that save a conversation's KV and go on from it.
 struct Running {
     Setting gib{QStringLiteral("gib"), Setting::Number{8, 0, 4096}, nullptr};
     ConversationStore store;

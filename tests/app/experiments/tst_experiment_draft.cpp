@@ -38,7 +38,8 @@ private Q_SLOTS:
             QVERIFY(plan.strategies.contains(strategy));
     }
 
-    /// Where they lie is known; to ask the disk for hundreds of them would hold the window up.
+    /// Files are told apart by the ids that the catalogue knows. To ask the disk for hundreds of them would hold the
+    /// window up.
     void eachFileIsOfferedOnce()
     {
         const auto entry = [](const QString& id, const QString& path) {
@@ -121,7 +122,7 @@ private Q_SLOTS:
         for (const int tokens : chosen)
             QCOMPARE(offered.count(tokens), 1);
 
-        // It is what is measured and kept.
+        // The chosen contexts are those of the plan that is measured and kept.
         ExperimentRun run;
         run.plan = draft.plan();
         const auto kept = ExperimentJson::read(ExperimentJson::write(run));
@@ -251,7 +252,7 @@ private Q_SLOTS:
         QCOMPARE(draft.obstacle(), QString());
         QVERIFY(draft.contexts().contains(3000));  // it can be chosen again
 
-        // Of those that are not chosen not any number stays.
+        // Contexts that were added and are chosen no more go when others are added, so that they do not pile up.
         for (const int tokens : draft.chosenContexts())
             draft.toggleContext(tokens);
         QCOMPARE(draft.addContexts("5000 5001"), QString());

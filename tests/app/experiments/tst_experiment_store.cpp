@@ -205,7 +205,7 @@ private Q_SLOTS:
         QVERIFY(compared[4].endsWith(","));
     }
 
-    /// A model calls itself as its author likes.
+    /// A model's name is its author's choice, and a spreadsheet may take it for a formula.
     void noNameInTheTableIsAFormula()
     {
         ExperimentRun run = someRun();

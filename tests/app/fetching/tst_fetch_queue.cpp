@@ -20,7 +20,7 @@ class TestFetchQueue : public QObject
     FetchQueue& queue() { return *m_case->fetching->queue(); }
     void addLarge() { queue().add("org/tiny", "sub/tiny-Q8_0.gguf", "Q8_0", double(m_case->m_large.size())); }
     void addSmall() { queue().add("org/tiny", "tiny-Q4_K_M.gguf", "Q4_K_M", double(m_case->m_model.size())); }
-    /// Slow enough to be met on its way.
+    /// Waits until a part of the large file has come; false: it came whole, or too slowly.
     bool meetOnItsWay()
     {
         return QTest::qWaitFor(
@@ -75,7 +75,7 @@ private Q_SLOTS:
         page.fetch(0);
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
         QVERIFY(!QFile::exists(m_case->inCache("mmproj-F16.gguf")));
-        // Ticked later, it comes by itself: the model is there.
+        // A companion that is ticked later is fetched alone, since the model is there.
         page.setWanted(0, true);
         page.setWanted(7, true);  // no such
         QVERIFY(page.companions().first().wanted);
@@ -94,7 +94,7 @@ private Q_SLOTS:
         QVERIFY(page.companions().isEmpty());
     }
 
-    // The list still says that it is done.
+    // A file that is gone, or was fetched into another folder, is fetched again, though the list says that it is done.
     void whatIsGoneOrElsewhereComesAgain()
     {
         m_case->startAllowed();
@@ -195,7 +195,7 @@ private Q_SLOTS:
         again.openHere(0);
         QCOMPARE(openedAgain.size(), 1);
         QCOMPARE(openedAgain[0][0].toString(), m_case->inCache(first + ".gguf"));
-        // Into a folder of choice, and deleted.
+        // The file is deleted, and then found in a folder of the user's choice.
         const QString chosen = m_case->folder.filePath("mine");
         QVERIFY(QDir().mkpath(chosen));
         m_case->settings->setFetchFolder(QUrl::fromLocalFile(chosen));
@@ -361,7 +361,7 @@ private Q_SLOTS:
         QCOMPARE(m_case->state(1), Fetch::Paused);
     }
 
-    // Nobody has paused it.
+    // What failed and was not paused is tried again, where the reason may have passed.
     void theNextStartTriesAgainWhatMayHavePassed()
     {
         m_case->startAllowed();
@@ -411,7 +411,8 @@ private Q_SLOTS:
         QVERIFY(!QFile::exists(m_case->inCache("sub/tiny-Q8_0.gguf")));
     }
 
-    // Also of a fetch that an earlier start has begun; but for what was there before.
+    // Cancelling removes whole files, also those that an earlier start has fetched, but not those that were there
+    // before.
     void cancellingRemovesWholeFilesToo_data()
     {
         QTest::addColumn<bool>("thereBefore");

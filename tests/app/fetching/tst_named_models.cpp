@@ -167,7 +167,7 @@ private Q_SLOTS:
         QVERIFY2(page().looked().known(), qPrintable(page().lookError()));
         page().fetch(0);
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(), Fetch::Done, 20000);
-        // Nobody has said what it should be, so it could not be checked; of what is on the hub, that says so.
+        // Nobody has said which hash this file should have, so it could not be checked. The hub says it of its files.
         QVERIFY(!m_case->value(queue(), 0, FetchQueue::CheckedRole).toBool());
         queue().add("org/tiny", "tiny-F16.gguf", "F16", double(m_case->m_model.size()));
         QTRY_COMPARE_WITH_TIMEOUT(m_case->state(1), Fetch::Done, 20000);

@@ -246,7 +246,7 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(alone.state(), SpeedTrial::Failed, 20000);
         for (const char* words : {"--n-gpu-layers 1", "--n-cpu-moe all", "--expert-cache 4096", "--link 3000000000"})
             QVERIFY2(alone.trouble().contains(words), qPrintable(alone.trouble()));
-        // What the model does not use is made as well.
+        // A model is made with the size of the whole file, what it does not use included.
         subject.info.file_bytes = std::int64_t(20e9);
         alone.show(subject);
         alone.start(5);

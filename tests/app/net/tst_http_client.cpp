@@ -144,7 +144,7 @@ private Q_SLOTS:
         QCOMPARE(answer->body, std::string("secure"));
         QCOMPARE(server.requests().back().header("authorization"), std::string("Bearer secret"));
 
-        // Whoever was asked securely may not lead to where it is not.
+        // A server that was asked by HTTPS may not lead to an address without it.
         WebServer open([](const WebRequest&) { return WebAnswer{200, {}, "open"}; });
         server.answer_by([&](const WebRequest&) { return redirect(open.url("/")); });
         QCOMPARE(get(server.url("/")).error().kind, net::Failure::Kind::BadAnswer);
@@ -254,7 +254,7 @@ private Q_SLOTS:
         QVERIFY(!get(server.url("/")));
     }
 
-    // Neither for its words nor for where it leads.
+    // A refusal is not read to its end, neither for its words nor for where it leads.
     void doesNotReadARefusalToItsEnd_data()
     {
         QTest::addColumn<int>("status");
@@ -376,7 +376,7 @@ private Q_SLOTS:
         QCOMPARE(sha256.hex(), std::string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
     }
 
-    // Beside a plain list of bytes.
+    // The ranges are compared with a plain list of bytes.
     void rangesAreRight()
     {
         const unsigned seed = std::random_device()();

@@ -111,7 +111,7 @@ private Q_SLOTS:
         QCOMPARE(again.models().current().device, QString());
     }
 
-    /// What the first page says of the small memory is of the memory as it is.
+    /// The first page says how many tokens have room in the device's memory, as the device is set now.
     void theRoomIsThatOfThePlacement()
     {
         using Room = DeviceController::Room;
@@ -228,7 +228,7 @@ private Q_SLOTS:
         QVERIFY(!again.devices().offered());
     }
 
-    /// Its memory is of no use, and whoever has no other one may like to try the emulated one.
+    /// A GPU that cannot be used says why. The emulated one is still offered, since there is no other to try.
     void aGpuThatCannotBeUsedSaysWhy()
     {
         const auto old = [] {

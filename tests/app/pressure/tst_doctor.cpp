@@ -1,9 +1,7 @@
 // Tests that the Doctor finds what held an answer back, for each cause in the recording of an answer that had it.
 // tests/data/recordings/README.md says how each was recorded.
-#include "app/pressure/core_watch.h"
 #include "app/pressure/doctor_facts.h"
 #include "app/pressure/doctor_text.h"
-#include "engine/disk_reads.h"
 #include "tests/support/doctor_recording.h"
 #include "tests/support/test_program.h"
 
@@ -14,7 +12,6 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
 
 namespace {
 
@@ -35,7 +32,6 @@ DoctorFacts recording(const char* name)
 
 Q_DECLARE_METATYPE(Diagnosis::Kind)
 Q_DECLARE_METATYPE(DoctorAction::Kind)
-Q_DECLARE_METATYPE(std::function<void(DoctorFacts&)>)
 
 class TestDoctor : public QObject
 {
@@ -107,7 +103,7 @@ private Q_SLOTS:
         QVERIFY(diagnose(facts).kind != Kind::HostExperts);
     }
 
-    /// Experts hold it back although there are copies: most that was read had none.
+    /// The experts are the cause although there are copies of them, since most that were read had none.
     void whereFewHaveACopyTheRoomIsTooSmall()
     {
         DoctorFacts facts = recording("by-hand-gpu-half-the-layers");
@@ -148,7 +144,7 @@ private Q_SLOTS:
         QCOMPARE(foretold(1.5).action, d.action);
         QVERIFY(*foretold(1.5).predicted > 1.4 * *d.tokensPerSecond);
         QCOMPARE(foretold(1).action, DoctorAction());  // no gain, no advice
-        // No room for as much again: that is the reason, and nothing to be done with a button.
+        // Where there is no room for as many copies again, that stays the cause, but no button can help.
         const Diagnosis full = changed([](DoctorFacts& f) { f.last.device->watermark_bytes -= 1; });
         QCOMPARE(full.kind, Kind::TooFewCopies);
         QCOMPARE(full.action, DoctorAction());
@@ -227,7 +223,7 @@ private Q_SLOTS:
         });
         QCOMPARE(worth.kind, Kind::TooFewCopies);
         QCOMPARE(worth.action, DoctorAction());
-        // It has next to nothing.
+        // KV has next to nothing of the device's memory.
         QCOMPARE(changed([](DoctorFacts& f) { f.last.device->kv_bytes = 900'000'000; }).kind, Kind::TooFewCopies);
         // No copies are kept, and all the same there is no room for the experts themselves.
         const Diagnosis none = changed([](DoctorFacts& f) {
@@ -258,14 +254,14 @@ private Q_SLOTS:
         QCOMPARE(dense.kind, Kind::ReadFromDisk);
         QVERIFY2(doctorSentence(dense).contains(QStringLiteral("of the weights are read from the disk")),
                  qPrintable(doctorSentence(dense)));
-        // It does not read, nobody knows whether it does, or RAM is large enough: a file that is read for the first
-        // time.
+        // The answer did not read from the disk, nobody knows whether it did, or RAM is large enough, and a file is
+        // read for the first time.
         const auto isOther = [](const Diagnosis& found) { return found.kind != Kind::ReadFromDisk; };
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.diskBytes = 1'000'000; })));
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.diskBytes.reset(); })));
         QVERIFY(isOther(changed([](DoctorFacts& f) { f.last.ram_total_bytes.reset(); })));
         QCOMPARE(changed([](DoctorFacts& f) { f.last.ram_total_bytes = 137'438'953'472; }).kind, Kind::AllWell);
-        // Or a device has what RAM has no room for.
+        // A device may hold what RAM has no room for.
         const auto placed = [&](const char* id, qint64 bytes) {
             return changed([&](DoctorFacts& f) {
                 f.last.device = engine::DeviceTelemetry{.id = id, .layers = 20, .weight_bytes = bytes};
@@ -274,7 +270,7 @@ private Q_SLOTS:
         const Diagnosis there = placed("cuda:0", 40'000'000'000);
         QVERIFY(isOther(there) && there.kind != Kind::ContextTooLarge);
         QCOMPARE(placed("emulated", 40'000'000'000).kind, Kind::ReadFromDisk);  // its memory is RAM
-        // What it has comes on top of what RAM can hold.
+        // What the device holds comes on top of what RAM can hold.
         QCOMPARE(placed("cuda:0", 10'000'000'000).kind, Kind::ReadFromDisk);
         QCOMPARE(placed("cuda:0", 10'000'000'000).action.value, d.action.value + 10'000'000'000);
     }
@@ -333,7 +329,7 @@ private Q_SLOTS:
         QCOMPARE(diagnose(facts).action.value, qint64(engine::KvPolicy::Merge));
     }
 
-    /// The parts of a made-up answer of 100 steps in a second.
+    /// Returns the facts of a made-up answer of 100 steps in a second, from how long each part took.
     static DoctorFacts answerOf(double device, double link, double hostAttention, double waited, double rest)
     {
         DoctorFacts facts;
@@ -464,41 +460,6 @@ private Q_SLOTS:
         QVERIFY(diagnose(some).kind != Kind::CoresHeld);
     }
 
-    void waitingForACoreIsWhatWasNotSlept()
-    {
-        engine::StepShares shares{.steps = 10, .device_layers_s = 0.6, .kv_link_s = 0.1, .rest_s = 0.1};
-        QVERIFY(std::abs(*waitedForCores({5, 1}, {5.3, 1.4}, shares) - 0.2) < 1e-9);
-        QCOMPARE(*waitedForCores({5, 1}, {5.3, 1.1}, shares), 0.0);
-        QVERIFY(std::abs(*waitedForCores({5, 1}, {5, 9}, shares) - 0.6) < 1e-9);  // no more than was computed
-        shares.kv_link_s.reset();                                                 // a GPU
-        QVERIFY(!waitedForCores({5, 1}, {5.3, 1.4}, shares));
-        const auto here = engine::this_threads_times();
-        QVERIFY(!here || (here->ran_s > 0 && here->waited_s >= 0));
-    }
-
-    /// What the thread waited before, between and after is of no answer.
-    void onlyWhatAnAnswerWaitedIsCounted()
-    {
-        if (!engine::this_threads_times())
-            QSKIP("this system does not say how long a thread waited");
-        engine::Telemetry reading, decoding, last;
-        reading.phase = engine::Phase::Prefill;
-        decoding.phase = engine::Phase::Decode;
-        last.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.02, .kv_link_s = 0};
-        CoreWatch watch;
-        watch.onFrame(decoding);
-        watch.onFrame(last);
-        QVERIFY(watch.onEnd(last));
-        QCOMPARE(watch.diskBytes().has_value(), engine::disk_read_bytes().has_value());
-        QVERIFY(watch.diskBytes().value_or(0) >= 0);
-        QVERIFY(!watch.onEnd(last));  // nobody saw its first token
-        QVERIFY(!watch.diskBytes());
-        watch.onFrame(reading);
-        QVERIFY(!watch.onEnd(last));
-        watch.onFrame(decoding);
-        QVERIFY(watch.onEnd(last));
-    }
-
     void whatFellWithItsBlocksInRamIsNotWell()
     {
         DoctorFacts facts = answerOf(0.6, 0.2, 0.15, 0, 0.05);
@@ -566,7 +527,7 @@ private Q_SLOTS:
         QCOMPARE(*diagnose(facts).tokensPerSecond, 8036.0);
     }
 
-    /// Drafts make an answer faster, and its steps slower; the machine is neither.
+    /// Drafts make an answer faster and its steps slower, which must not be taken for a faster or slower machine.
     void draftsAreNotTakenForTheMachine()
     {
         DoctorFacts facts = answerOf(0.9, 0, 0, 0, 0.1);
@@ -623,7 +584,7 @@ private Q_SLOTS:
         QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
     }
 
-    /// It is counted with what others hold: closing them would not help.
+    /// The driver's own context is counted with what other programs hold, though closing them would not free it.
     void theDriversOwnContextIsNoOtherProgram()
     {
         DoctorFacts facts = recording("by-hand-gpu-half-the-layers");  // a layer has 137 MB
@@ -669,97 +630,6 @@ private Q_SLOTS:
         QVERIFY(beside.has_value());
         QVERIFY(beside->spill_tokens != alone->spill_tokens);  // so much is felt
         QCOMPARE(facts.spillTokens, beside->spill_tokens);
-    }
-
-    /// A model on the CPU, 100 ms a token, and one of a tenth that could guess for it. A row of a prompt takes a tenth
-    /// of a step, where weights are read once for all.
-    static DoctorFacts couldBeGuessed()
-    {
-        DoctorFacts facts;
-        facts.layers = 4;
-        facts.weightBytes = 3'600'000'000;
-        facts.kvBytesPerToken = 400'000;
-        facts.last.context_tokens = 1000;
-        facts.last.prefilled_tokens = 100;
-        facts.last.shares = engine::StepShares{.prefill_s = 1, .steps = 20, .host_layers_s = 2};
-        facts.last.decode_tokens_per_s = 10;
-        facts.draft = DoctorDraft{"/models/small.gguf", "small · Q8_0", 4e8};
-        return facts;
-    }
-
-    void aDraftModelIsSuggestedWhereItWouldPay()
-    {
-        const Diagnosis d = diagnose(couldBeGuessed());
-        QCOMPARE(int(d.kind), int(Kind::AllWell));
-        QCOMPARE(d.action, (DoctorAction{Action::SetDraftModel, 0, "/models/small.gguf", "small · Q8_0"}));
-        // A guess takes two tenths of a step: with one, 1 + 1/2 tokens in 1.2 steps; with four, 3.05 in 1.8.
-        QVERIFY2(d.predicted && std::abs(*d.predicted - 12.5) < 1e-9, qPrintable(QString::number(*d.predicted)));
-        const double most = (1 + 0.75 + 0.5625 + 0.421875) / 1.6;
-        QVERIFY2(std::abs(*d.predictedAtMost - 10 * most) < 0.1, qPrintable(QString::number(*d.predictedAtMost)));
-        QVERIFY(changesSpeed(d));
-        const QString sentence = doctorSentence(d);
-        QVERIFY2(sentence.contains("“small · Q8_0” could guess ahead") && sentence.contains("50 to 75") &&
-                     sentence.contains("assumed"),
-                 qPrintable(sentence));
-        QCOMPARE(doctorSuggestion(d.action), QStringLiteral("Let “small · Q8_0” guess ahead"));
-        QVERIFY(doctorScope(d.action).contains("for good"));
-    }
-
-    void aDraftModelIsNotSuggestedElsewhere_data()
-    {
-        using Change = std::function<void(DoctorFacts&)>;
-        QTest::addColumn<Change>("change");
-        const auto row = [](const char* name, const Change& change) { QTest::newRow(name) << change; };
-        row("there is none", [](DoctorFacts& f) { f.draft.reset(); });
-        row("it reads half as much", [](DoctorFacts& f) { f.draft->bytesPerToken = 2e9; });
-        row("it would bring less than is noticed", [](DoctorFacts& f) { f.draft->bytesPerToken = 1.1e9; });
-        row("rows cost half a step", [](DoctorFacts& f) { f.last.prefilled_tokens = 20; });
-        row("too few rows to know", [](DoctorFacts& f) { f.last.prefilled_tokens = 10; });
-        row("the GPU computes", [](DoctorFacts& f) {
-            f.last.device.emplace().layers = 4;
-            std::swap(f.last.shares->device_layers_s, f.last.shares->host_layers_s);
-        });
-        row("repetition brings as much", [](DoctorFacts& f) {
-            f.last.drafted_tokens = 50;
-            f.last.accepted_tokens = 40;
-            f.last.decode_tokens_per_s = 12;
-            f.last.plain_steps = {20, 2};
-        });
-        row("another change helps", [](DoctorFacts& f) {
-            f.last.threads = 1;
-            f.last.cores = 4;
-        });
-        row("a prompt took the time", [](DoctorFacts& f) {
-            f.last.shares->prefill_s = 3;
-            f.last.prefilled_tokens = 1000;
-        });
-    }
-    void aDraftModelIsNotSuggestedElsewhere()
-    {
-        QFETCH(std::function<void(DoctorFacts&)>, change);
-        DoctorFacts facts = couldBeGuessed();
-        change(facts);
-        const Diagnosis d = diagnose(facts);
-        QVERIFY(d.action.kind != Action::SetDraftModel);
-        QVERIFY(!d.predictedAtMost && !doctorSentence(d).contains("could guess"));
-    }
-
-    /// What the CPU reads of layers or of KV that found no room on the GPU.
-    void aDraftModelSharesWhatIsSpilled()
-    {
-        DoctorFacts facts = couldBeGuessed();
-        facts.last.device.emplace().layers = 4;
-        facts.last.device->step_attended_on_host_bytes = 4'000'000'000;
-        facts.last.shares = engine::StepShares{
-            .prefill_s = 1, .steps = 20, .device_layers_s = 0.5, .kv_link_s = 0, .host_attention_s = 1.5};
-        const Diagnosis d = diagnose(facts);
-        QCOMPARE(int(d.kind), int(Kind::KvOnHost));
-        QCOMPARE(int(d.action.kind), int(Action::SetDraftModel));
-        facts.kvBytesPerTokenAsQ8 = 200'000;
-        QCOMPARE(int(diagnose(facts).action.kind), int(Action::SetKvType));  // what costs no memory comes first
-        facts.kvBytesPerTokenAsQ8.reset();
-        facts.last.device->step_attended_on_host_bytes = 0;  // what was read in that time is not known
-        QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
     }
 
     /// Who has a graphics card and a slow model is told that the card does nothing.

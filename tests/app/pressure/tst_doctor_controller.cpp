@@ -95,7 +95,7 @@ private Q_SLOTS:
         QCOMPARE(policy.size(), 1);
     }
 
-    /// Its steps had rows of others: they say nothing of the model.
+    /// The steps of such an answer had rows of other answers, so their times say nothing of the model.
     void anAnswerMadeBesideOthersIsNotJudged()
     {
         waitsForTheLink();
@@ -152,7 +152,8 @@ private Q_SLOTS:
         QCOMPARE(device[1][0].toString(), "cpu");
     }
 
-    /// So does it count what is copied to the device: an answer is judged by its own copies.
+    /// The engine counts what is copied to the device since the model was loaded. An answer is judged by its own
+    /// copies.
     void whatWasCopiedInAnAnswerIsItsOwn()
     {
         const auto counted = [&](std::int64_t misses, std::int64_t copied, std::int64_t streamed = 0) {
@@ -193,7 +194,7 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(int(doctor.diagnosis().kind), int(Kind::TooFewCopies), 5000);
     }
 
-    /// The engine counts since the model was loaded.
+    /// The engine counts hits and misses since the model was loaded.
     void whatAnAnswerReadOfExpertsIsItsOwn()
     {
         const auto counted = [&](std::int64_t hits, std::int64_t misses) {

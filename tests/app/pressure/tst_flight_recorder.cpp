@@ -149,7 +149,7 @@ private Q_SLOTS:
         show(*monitor, "c1");
         QVERIFY(!monitor->ofAnother());
 
-        // A layer that moves is everybody's; tokens are those of the one that was computed.
+        // A layer that moves is shown with every conversation, blocks only with the one that was computed.
         show(*monitor, "c0");
         monitor->onEvent({.kind = engine::Event::Kind::LayerMove, .layer = 2, .sentence = {}});
         monitor->onEvent(offload(256, 30));
@@ -235,7 +235,7 @@ private Q_SLOTS:
         QCOMPARE(another.size(), 6);  // of five that were read one is wanted
         QCOMPARE(monitor->history().runs().size(), size_t(1));
         QCOMPARE(monitor->contextTokens(), 140);
-        // What is read for nobody harms nobody.
+        // A recording that is still read when the monitor goes does no harm.
         monitor->recorder().show("c1");
         monitor.reset();
         QThreadPool::globalInstance()->waitForDone();
@@ -285,7 +285,8 @@ private Q_SLOTS:
         QCOMPARE(store->conversations().size(), 1);
     }
 
-    // The engine keeps its tokens as long as the removal can be taken back, and tells of them at the next change.
+    // The engine keeps the conversation's tokens as long as the removal can be taken back, and tells of them at the
+    // next change.
     void whatIsThrownAwayIsShownNoMore()
     {
         auto monitor = monitorOn("c0");
@@ -373,7 +374,7 @@ private Q_SLOTS:
         QCOMPARE(read->history.samples().last().contextTokens, 32 * 1024);
         QCOMPARE(read->moves.last().event.kind, engine::Event::Kind::Warning);
 
-        // What goes on the UI thread when an answer ends is a copy of it.
+        // All that happens on the UI thread when an answer ends is that the recording is copied.
         QElapsedTimer clock;
         clock.start();
         const Recording copy = monitor->recording().kept();

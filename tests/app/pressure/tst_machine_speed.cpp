@@ -66,7 +66,7 @@ private:
     }
 
 private Q_SLOTS:
-    /// Whether it is measured is asked here, not how well.
+    /// These tests look at whether the machine is measured, not at how well.
     void initTestCase() { qputenv("SPILLWAY_MEASURE_SMALL_SETS", "1"); }
 
     /// So that the Doctor can say what keeping KV in half the room would bring, before it is done.

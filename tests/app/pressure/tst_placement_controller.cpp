@@ -77,7 +77,7 @@ class TestPlacementController : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    /// Whether it is measured is asked here, not how well.
+    /// These tests look at whether the machine is measured, not at how well.
     void initTestCase() { qputenv("SPILLWAY_MEASURE_SMALL_SETS", "1"); }
 
     void knowsNothingWithoutADevice()
@@ -188,7 +188,7 @@ private Q_SLOTS:
         QCOMPARE(placement.deviceLayers(), placement.forecast()->preview(-1).layers);
     }
 
-    /// The file that guesses is not looked at for it: it may be gone, or on a share that does not answer.
+    /// A prediction does not look at the draft model's file, which may be gone, or on a share that does not answer.
     void whatIsForetoldNeedsNoFileOfTheDraftModel()
     {
         const QTemporaryDir folder;

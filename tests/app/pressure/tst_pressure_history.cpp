@@ -135,7 +135,7 @@ private Q_SLOTS:
         QCOMPARE(points[1].tokensPerSecond, 5.0);
     }
 
-    /// Else a text that repeats itself would look like a faster machine beside what is predicted.
+    /// Otherwise a text that repeats itself would look like a faster machine than was predicted.
     void whereTokensAreDraftedTheStepsWithoutDraftsSayTheSpeed()
     {
         PressureHistory history;
@@ -184,7 +184,7 @@ private Q_SLOTS:
             history.add(turn, frame);
             return frame;
         };
-        // What the prompt read, and what was read since the model was loaded, is no point.
+        // What the prompt read, and what was read before since the model was loaded, gives no point.
         add(1, 0, 500, 500);
         add(1, 1, 900, 700);
         QVERIFY(history.runs().back().experts.empty());
@@ -325,7 +325,7 @@ private Q_SLOTS:
         QCOMPARE(guesses[1].accepted, 3);
     }
 
-    /// As one that was sent while another program was answered, and is told later.
+    /// An event may come late, as one that was sent while another program was answered.
     void anEventFromBeforeTheFirstFrameIsAtItsTime()
     {
         const engine::Event offload{.kind = engine::Event::Kind::Offload, .time_us = 1'000'000, .sentence = {}};

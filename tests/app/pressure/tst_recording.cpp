@@ -198,7 +198,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Older files know nothing of them.
+    /// Older files have no hit rates.
     void hitRatesAreRecorded()
     {
         PressureMonitor monitor;

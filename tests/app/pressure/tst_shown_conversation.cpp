@@ -40,13 +40,13 @@ private Q_SLOTS:
         monitor->onFrame(1, frameAt(13, 102, 3));
         QCOMPARE(monitor->contextTokens(), 500);
 
-        // One that is not answered is looked at: one of them is followed, and no other.
+        // Where the conversation that is looked at is not answered, one of the others is followed, and no second one.
         show(*monitor, "c2");
         QVERIFY(monitor->ofAnother());
         monitor->onFrame(1, frameAt(14, 103, 4));
         QCOMPARE(monitor->frame().context_tokens, 500);
 
-        // The other's end is kept, and this one's, after which that of the first is seen.
+        // When the one that is followed ends, the panel follows the other one.
         engine::Turn last;
         last.telemetry = frameAt(15, 520, 23);
         monitor->onFinished(2, last);

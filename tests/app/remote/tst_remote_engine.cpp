@@ -225,7 +225,7 @@ private Q_SLOTS:
         QCOMPARE(near.events, std::vector{engine::Event::Kind::ContextNearlyFull});
     }
 
-    /// Whatever becomes of the connection.
+    /// What the server calls done is whole, whatever becomes of the connection.
     void whatTheServerCallsDoneIsWhole()
     {
         LookAlike server;
@@ -328,7 +328,7 @@ private Q_SLOTS:
         QVERIFY(!turn);
         QVERIFY2(QByteArray::fromStdString(turn.error().what).contains(words), turn.error().what.c_str());
         QVERIFY(turn.error().what.find("kept") == std::string::npos);
-        // These close a local model in the window.
+        // At these errors the window would close a model of its own.
         QVERIFY(turn.error().code != Code::NotLoaded && turn.error().code != Code::CannotRead);
     }
 

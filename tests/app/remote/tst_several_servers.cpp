@@ -50,7 +50,7 @@ struct Cluster {
         request.model = remote::path_of({urls[0], "org/model"});
         return engine.load(request, {}, {});
     }
-    /// Whose answer came; what was wrong, where none did.
+    /// Returns whose answer came, or what was wrong, where none did.
     std::string ask(engine::SequenceId sequence = 1)
     {
         text.clear();

@@ -20,7 +20,7 @@ using Code = engine::Error::Code;
 
 namespace {
 
-/// A session with nothing in it but a bus, and a keyring on demand. It ends with this.
+/// A session with nothing in it but a bus, and a keyring on demand. It ends with the object.
 class Session
 {
 public:
@@ -61,7 +61,7 @@ public:
         m_keyring.terminate();
         m_keyring.waitForFinished(5000);
     }
-    /// Whoever asks the user from now on asks for some seconds; then the question is closed.
+    /// From now on a question to the user is open for some seconds, and then closed.
     void answerQuestions()
     {
         const QString prompter = m_home.filePath("prompter");
@@ -111,7 +111,7 @@ private:
     QProcess m_bus, m_keyring;
 };
 
-/// Empty: all that a session takes is there.
+/// Returns what is not installed of all that a session takes; empty: nothing.
 QString missing()
 {
     for (const char* program : {"dbus-daemon", "dbus-send", "gnome-keyring-daemon"})

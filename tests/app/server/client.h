@@ -66,7 +66,7 @@ public:
         }
     }
 
-    /// Waits until it has been told so much, or the server has hung up.
+    /// Waits until it has heard this, or the server has hung up. Returns all that was heard so far.
     QByteArray heard_until(const QByteArray& wanted)
     {
         QElapsedTimer timer;
@@ -80,10 +80,10 @@ public:
         return heard_;
     }
 
-    /// What was heard so far is not part of the next answer.
+    /// Throws away what was heard so far, which then is no part of the next answer.
     void forget() { heard_.clear(); }
 
-    /// All of one answer, or what came until the server hung up.
+    /// Returns all of one answer, or what came until the server hung up.
     Answer answer()
     {
         heard_until("\r\n\r\n");

@@ -56,7 +56,8 @@ public:
         return in_words(read(body, ended)).replace('"', '\'');
     }
 
-    /// Returns what a beginning of the text contradicts; empty: what was said of each holds for the text.
+    /// Returns the first beginning of the text from which a call was read that the whole text does not have, and that
+    /// call; empty: there is none.
     QString contradiction(QByteArray text) const
     {
         const std::string body = text.replace('\'', '"').toStdString();

@@ -22,7 +22,7 @@ public:
         start(SPILLWAY_CLI, QStringList{"serve", "--port", "0", "-t", "1"} + model + more);
     }
 #ifdef Q_OS_LINUX
-    /// By another program, with this socket as its first one.
+    /// Has another program start it, and gives that program this socket, as systemd would (descriptor 3).
     Serving(QStringList program, int socket)
     {
         process.setChildProcessModifier([socket] {

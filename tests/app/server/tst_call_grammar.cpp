@@ -78,7 +78,7 @@ public:
         return states_->after(states_->start(), text) != GrammarStates::kDead;
     }
 
-    /// A text that follows them: for some bytes anything that may come, for some the shortest way to an end.
+    /// Returns a text that follows the rules: for some bytes anything that may come, then the shortest way to an end.
     std::string any(std::mt19937_64& random)
     {
         std::string text;
@@ -153,7 +153,7 @@ Said said(const Ask& ask, const std::string& answer)
     return all;
 }
 
-/// gpt-oss': what comes before the call is no business of who reads calls.
+/// Returns the answer from its call on. The thought that gpt-oss writes before it is not for those who read calls.
 std::string without_thought(const std::string& answer)
 {
     const std::size_t call = answer.find("<|start|>assistant");

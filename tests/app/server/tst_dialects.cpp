@@ -153,7 +153,8 @@ private Q_SLOTS:
             200);
     }
 
-    // A message of the user's own would be the last one, and what was thought before it no longer of this turn.
+    // As a message of the user's own it would be the last one, and what was thought before it would no longer belong to
+    // this turn.
     void whatTheSystemSaysBehindAResultBelongsToIt()
     {
         QCOMPARE(messages_by_anthropic(R"([{"role": "user", "content": [
@@ -162,7 +163,7 @@ private Q_SLOTS:
                  QString("tool=r+b{\"tool_call_id\":\"1\"};user=c;"));
     }
 
-    // A frequency penalty of none, as LiteLLM and Open WebUI pass it on.
+    // LiteLLM and Open WebUI pass a frequency penalty of none on as a repeat penalty of 0.
     void noPenaltyIsNone()
     {
         const auto penalty = [](const char* number) {
@@ -176,7 +177,7 @@ private Q_SLOTS:
         QCOMPARE(penalty("-1"), -1.0);  // refused
     }
 
-    // Of many prompts only the end differs.
+    // Prompts with thoughts and without differ only at their end.
     void whoSwitchesThoughtsKeepsWhatWasRead()
     {
         QJsonObject body{{"messages", asked("Once more: " + kQuestion)}, {"max_tokens", 1}, {"temperature", 0}};
@@ -269,7 +270,7 @@ private Q_SLOTS:
         QCOMPARE(ask.shows_thoughts, shown);
     }
 
-    // It comes again with each later request: refused, the conversation could not go on.
+    // The image comes again with each later request: were it refused, the conversation could not go on.
     void wordsStandForAnImageInAResult()
     {
         const QString words = "(an image, which this model cannot see)";
@@ -293,7 +294,7 @@ private Q_SLOTS:
             {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}]}])"),
                  QString("tool=PDF file read{\"tool_call_id\":\"1\"};"
                          "user=(a document, which this model cannot see);"));
-        // Nor is what nobody here knows.
+        // A kind of part that is not known here is not refused either.
         QCOMPARE(said_to(asked_by(server::OpenAiChat(), R"({"messages": [{"role": "tool", "tool_call_id": "1",
             "content": [{"type": "text", "text": "a"}, {"type": "resource_link", "uri": "x"}]}]})")),
                  QString("tool=a\n(something of the type 'resource_link', which this model cannot see)"

@@ -20,7 +20,8 @@ using support::ChainModel;
 
 namespace {
 
-/// May load one model at once; the next it loads until that is stopped, and tells `stopped` whether it was.
+/// Loads one model at once where `loads_one`. The next load ends only when it is stopped, and tells `stopped` whether
+/// it was.
 class EndlessLoads : public server_test::GateEngine
 {
 public:

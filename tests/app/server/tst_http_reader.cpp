@@ -16,7 +16,7 @@ HttpLimits tiny_limits()
     return {400, 5, kTinyBody};
 }
 
-/// Feeds it in pieces of so many bytes, as a socket would; what was left over.
+/// Feeds the reader in pieces of so many bytes, as a socket would; returns what was left over.
 std::string feed(HttpReader& reader, const std::string& text, std::size_t piece)
 {
     std::string unread;
@@ -54,7 +54,7 @@ private Q_SLOTS:
         }
     }
 
-    /// The line that ends it does not count, of which a piece may hold a part.
+    /// The line that ends the head does not count, even where a piece holds a part of it.
     void takesTheLargestHeadHoweverItIsCut()
     {
         const std::string begin = "GET / HTTP/1.1\r\nHost: a\r\nX: ", end = "\r\n\r\n";

@@ -279,7 +279,7 @@ private Q_SLOTS:
         const auto again = server.post("/api/chat", {{"name", "second"}, {"messages", QJsonArray()}}).json();
         QVERIFY(again["done"].toBool() && again["message"].isObject());
         QCOMPARE(loaded(), QString("second"));
-        // Of a model that is not there nothing happens; the other one leaves, and comes again.
+        // Asked to unload a model that is not loaded, the server does nothing; the one that is leaves, and comes again.
         for (const char* model : {"first", "second"}) {
             const auto leaves = server.post("/api/generate", {{"model", model}, {"keep_alive", 0}}).json();
             QCOMPARE(leaves["done_reason"].toString(), QString("unload"));

@@ -261,7 +261,7 @@ private Q_SLOTS:
         QVERIFY(window->generate(*window->create_sequence(), so_many(200), listener, {}));
         const int taken = plain->steps - begun;
         QCOMPARE(said, 200);
-        // It asked for a count each time it had a word, and was let in between two steps.
+        // The window asks for counts now, and is let in between two steps.
         const int before = plain->steps;
         for (int i = 0; i < 100; ++i)
             QVERIFY(window->count_tokens("x", {}));

@@ -203,7 +203,7 @@ private Q_SLOTS:
                  200);
     }
 
-    /// To say it in another way takes as long again.
+    /// Each other wording of the prompt would take as long again.
     void aPromptAtTheLimitsIsNotTriedInOtherWays()
     {
         const auto server = serve("{% if reasoning_effort == 'high' %}{% set s = 'a' * 1000000 %}"

@@ -181,7 +181,7 @@ private Q_SLOTS:
         QCOMPARE(calls[2]["id"].get<std::string>(), std::string("call00002"));
     }
 
-    // What writes JSON calls itself for each level.
+    // The function that writes JSON calls itself for each level of nesting.
     void argumentsThatAreNestedTooDeeplyStayText()
     {
         const QString deep = R"({"a":)" + QString("[").repeated(100'000) + QString("]").repeated(100'000) + '}';
@@ -198,7 +198,8 @@ private Q_SLOTS:
             QCOMPARE(server_->post(path, {{"messages", messages}, {"stream", false}}).status, 200);
     }
 
-    // Names of an object are compared with each other: what is too much in one body is so in many of its texts.
+    // The names of an object are compared with each other, which takes too long for many of them: in one body, and as
+    // well in many of its texts together.
     void argumentsOfManyMembersStayTextInTheEnd()
     {
         std::string many = "{\"0\":0";

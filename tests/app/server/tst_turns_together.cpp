@@ -71,7 +71,7 @@ public:
         ::ask(client, body_of(question, system));
         return client;
     }
-    /// As `engine` has seen it.
+    /// Waits until the engine has begun exactly these turns, in this order.
     bool has_begun(const std::string& names)
     {
         return engine->wait([&] { return engine->begun == names; });

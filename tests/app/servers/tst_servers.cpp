@@ -1,134 +1,27 @@
-// Tests that servers which the user adds are asked and kept, that their models are in the list, and that a conversation
-// moves there and back.
+// Tests that servers which the user adds are asked and kept, and that their models are in the list.
 #include "app/catalogue/catalogue_controller.h"
 #include "app/catalogue/start_model.h"
-#include "app/chat/chat_controller.h"
 #include "app/chat/sampling_control.h"
 #include "app/fetching/contacted_hosts.h"
 #include "app/net/http_status.h"
 #include "app/remote/server_failure.h"
-#include "app/servers/servers.h"
 #include "app/system/remote_path.h"
 #include "app/text/known_sentence.h"
 #include "app/translation.h"
 #include "app/tuning/sampling_model.h"
-#include "tests/support/fake_engine.h"
-#include "tests/support/net/look_alike.h"
+#include "tests/app/servers/servers_case.h"
 #include "tests/support/plain_user.h"
 #include "tests/support/test_program.h"
 
-#include <QElapsedTimer>
 #include <QFile>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 
 using support::LookAlike;
 using support::WebAnswer;
-
-namespace {
-
-QString urlOf(const LookAlike& server)
-{
-    return QString::fromStdString(server.url());
-}
-
-/// Servers with a file of their own.
-struct List {
-    QTemporaryDir folder;
-    QString file = folder.filePath("profile/servers.json");
-    std::shared_ptr<RemoteDoor> door = remoteDoor(nullptr);
-    std::unique_ptr<Servers> servers = std::make_unique<Servers>(door, file);
-
-    void add(const QString& name, const QString& address, const QString& key = {})
-    {
-        servers->add(name, address, key);
-        QTRY_VERIFY(!servers->adding());
-    }
-    void restart()
-    {
-        servers.reset();
-        door = remoteDoor(nullptr);
-        servers = std::make_unique<Servers>(door, file);
-    }
-    QString path(int model = 0) const { return servers->models().at(model).path; }
-};
-
-/// A conversation whose model may lie here, on the fake engine, or on a server.
-struct Talk {
-    explicit Talk(List& list)
-        : thread([&list, this] { return list.door->engine(std::make_unique<FakeEngine>(script)); })
-        , models(thread,
-                 [&list, this](const std::filesystem::path& path, const std::stop_token& stop) {
-                     return isElsewhere(QString::fromStdU16String(path.u16string()))
-                                ? list.door->inspect(path, secrets::MayAsk::Yes, stop)
-                                : inspect_fake(*script, path);
-                 },
-                 {})
-    {
-        QObject::connect(&models, &ModelController::loadStarted, &turns, &TurnRunner::onLoadStarted);
-        QObject::connect(&models, &ModelController::modelReady, &turns, &TurnRunner::onModelReady);
-        QObject::connect(&models, &ModelController::modelGone, &turns, &TurnRunner::onModelGone);
-        QObject::connect(&turns, &TurnRunner::modelLost, &models, &ModelController::onModelLost);
-    }
-    void open(const QString& path)
-    {
-        models.openAndLoad(path);
-        QTRY_VERIFY(models.phase() == ModelController::Idle);
-    }
-    void say(const QString& text)
-    {
-        QVERIFY(chat.turn()->send(text));
-        QTRY_VERIFY(!chat.turn()->busy());
-    }
-    QVariant last(int role) const
-    {
-        const MessageModel* messages = chat.messages();
-        return messages->data(messages->index(messages->count() - 1), role);
-    }
-    QString lastText() const { return last(MessageModel::TextRole).toString(); }
-    QString lastId() const { return last(MessageModel::MessageIdRole).toString(); }
-
-    std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
-    QTemporaryDir folder;
-    EngineThread thread;
-    ModelController models;
-    ConversationStore store{folder.path()};
-    OpenConversations open_{store};
-    TurnRunner turns{thread, store, open_, {}};
-    mutable ChatController chat{thread, store, open_, turns};
-};
-
-/// Says the word that it was asked with ten times, in pieces. Of "bad" it breaks off in the middle.
-WebAnswer repeatSlowly(const support::WebRequest& request)
-{
-    if (request.method != "POST")
-        return {200, {}, "{\"data\":[{\"id\":\"org/model\"}]}"};
-    const std::string word = nlohmann::json::parse(request.body)["messages"].back()["content"];
-    WebAnswer answer = LookAlike::stream(std::vector<std::string>(10, LookAlike::content(word + ' ')));
-    answer.piece_bytes = int(answer.body.size() / 12);
-    answer.pause_ms = 120;
-    if (word == "bad") {
-        answer.end = WebAnswer::End::Reset;
-        answer.sent_bytes = std::int64_t(answer.body.size() / 2);
-    }
-    return answer;
-}
-
-/// A conversation whose model is on a server that takes its time.
-struct SlowTalk {
-    SlowTalk()
-    {
-        list.add("tower", urlOf(server));
-        server.server().answer_by(repeatSlowly);
-        talk.open(list.path());
-    }
-    LookAlike server;
-    List list;
-    Talk talk{list};
-};
-
-}  // namespace
+using test_support::List;
+using test_support::Talk;
+using test_support::urlOf;
 
 class TestServers : public QObject
 {
@@ -447,128 +340,6 @@ private Q_SLOTS:
         QCOMPARE(list.servers->serverOf("http://127.0.0.1:1/#none"), "127.0.0.1:1");
     }
 
-    void aConversationMovesThereAndBack()
-    {
-        LookAlike server;
-        List list;
-        list.add("tower", urlOf(server));
-        Talk talk(list);
-        talk.open("/here.gguf");
-        talk.say("first");
-        QCOMPARE(talk.lastText(), QString("one two three"));
-
-        server.says(LookAlike::stream({"{\"reasoning_content\":\"Hm\"}", LookAlike::content("From there")}, "stop",
-                                      "{\"prompt_tokens\":20,\"completion_tokens\":5}"));
-        talk.open(list.path());
-        QCOMPARE(talk.models.error(), QString());
-        talk.say("second");
-        QCOMPARE(talk.last(MessageModel::ModelNameRole).toString(), QString("org/model"));
-        QVERIFY(talk.lastText().contains("From there"));
-        QCOMPARE(talk.last(MessageModel::PromptTokensRole).toInt(), 20);
-        QCOMPARE(talk.last(MessageModel::OwnTokensRole).toInt(), 5);
-        const auto sent = server.chats().back();
-        QCOMPARE(sent["messages"].size(), std::size_t(3));
-        QCOMPARE(sent["messages"][1]["content"].get<std::string>(), std::string("one two three"));
-
-        server.says(LookAlike::stream({LookAlike::content("Another")}));
-        talk.chat.turn()->regenerate(talk.lastId());
-        QTRY_VERIFY(!talk.chat.turn()->busy());
-        QCOMPARE(talk.lastText(), QString("Another"));
-        QCOMPARE(talk.chat.messages()->count(), 4);  // a version beside the first
-
-        talk.open("/here.gguf");
-        talk.say("third");
-        const auto back = talk.script->requests().back().messages;
-        QCOMPARE(back.size(), std::size_t(5));
-        QCOMPARE(back[3].text, std::string("Another"));
-        QCOMPARE(talk.lastText(), QString("one two three"));
-    }
-
-    void conversationsAreAnsweredAtTheSameTime()
-    {
-        SlowTalk slow;
-        Talk& talk = slow.talk;
-        const QSignalSpy ended(&talk.turns, &TurnRunner::turnEnded);
-        QStringList ids;
-        for (const char* word : {"one", "bad", "three"}) {
-            talk.chat.newConversation();
-            QVERIFY(talk.chat.turn()->send(word));
-            ids.append(talk.chat.conversationId());
-        }
-        QTRY_VERIFY(talk.lastText().startsWith("three"));
-        QCOMPARE(talk.chat.turn()->countElsewhere(), 2);
-        QVERIFY(ended.empty());
-        QElapsedTimer timer;
-        timer.start();
-        talk.chat.turn()->stop();
-        QVERIFY(QTest::qWaitFor([&] { return !talk.chat.turn()->busy(); }));
-        QVERIFY2(timer.elapsed() < 700, qPrintable(QString::number(timer.elapsed())));
-        QTRY_COMPARE(ended.size(), 3);
-        using Status = StoredMessage::Status;
-        const auto answer = [&](int i) { return talk.store.conversation(ids[i])->messages.value(1); };
-        QCOMPARE(answer(0).text, QStringLiteral("one ").repeated(10));
-        QCOMPARE(answer(0).status, Status::Complete);
-        QVERIFY(answer(1).text.startsWith("bad ") && answer(1).text.size() < 40);
-        QCOMPARE(answer(1).status, Status::Failed);
-        QVERIFY(!answer(1).sentence.isEmpty());
-        QVERIFY(answer(2).text.startsWith("three ") && answer(2).text.size() < 60);
-        QCOMPARE(answer(2).status, Status::Stopped);
-        QVERIFY(talk.models.current().known());  // one that fails does not close the model
-    }
-
-    void versionsAreMadeAtTheSameTime()
-    {
-        SlowTalk slow;
-        Talk& talk = slow.talk;
-        talk.say("word");
-        const std::size_t before = slow.server.server().requests().size();
-        talk.chat.turn()->regenerateTogether(talk.lastId(), 3);
-        QTRY_COMPARE(slow.server.server().requests().size(), before + 3);
-        QVERIFY(talk.chat.turn()->busy());  // none of them has ended yet
-        QTRY_VERIFY(!talk.chat.turn()->busy());
-        const StoredConversation stored = *talk.store.conversation(talk.chat.conversationId());
-        QCOMPARE(stored.messages.size(), 5);
-        for (const StoredMessage& message : stored.messages.mid(1)) {
-            QCOMPARE(message.text, QStringLiteral("word ").repeated(10));
-            QCOMPARE(message.status, StoredMessage::Status::Complete);
-        }
-    }
-
-    void aServerThatVanishesLeavesTheText()
-    {
-        auto server = std::make_unique<LookAlike>();
-        List list;
-        list.add("tower", urlOf(*server));
-        Talk talk(list);
-        talk.open(list.path());
-        WebAnswer broken = LookAlike::stream({LookAlike::content("The beginning")}, "");
-        broken.sent_bytes = std::int64_t(broken.body.size());
-        broken.body += "data: x";
-        broken.end = WebAnswer::End::Close;
-        server->says(broken);
-        talk.say("go");
-        QCOMPARE(talk.lastText(), QString("The beginning"));
-        QCOMPARE(MessageModel::Status(talk.last(MessageModel::StatusRole).toInt()), MessageModel::Failed);
-        QVERIFY(talk.last(MessageModel::CanContinueRole).toBool());
-        QVERIFY(talk.models.current().known());  // it may be back at once
-
-        // There is a way to go on there...
-        server->says(LookAlike::stream({LookAlike::content(" and more")}, ""));
-        talk.chat.turn()->continueAnswer(talk.lastId());
-        QTRY_VERIFY(!talk.chat.turn()->busy());
-        QCOMPARE(talk.lastText(), QString("The beginning and more"));
-        QCOMPARE(server->chats().back()["messages"].back()["content"].get<std::string>(), std::string("The beginning"));
-        // ...and here.
-        server.reset();
-        talk.open("/here.gguf");
-        talk.chat.turn()->continueAnswer(talk.lastId());
-        QTRY_VERIFY(!talk.chat.turn()->busy());
-        QCOMPARE(talk.lastText(), QString("The beginning and moreone two three"));
-        QVERIFY(talk.script->requests().back().continue_last);
-        QCOMPARE(MessageModel::Status(talk.last(MessageModel::StatusRole).toInt()), MessageModel::Complete);
-        QCOMPARE(talk.last(MessageModel::ModelNameRole).toString(), QString("org/model, here"));  // both wrote it
-    }
-
     void theListSaysWhoDidNotAnswer()
     {
         auto server = std::make_unique<LookAlike>();
@@ -580,24 +351,6 @@ private Q_SLOTS:
         QTRY_VERIFY(list.servers->models().value(0).silent);
         QVERIFY(list.servers->models().value(0).remarks().join(' ').contains("refuses the connection"));
         QVERIFY(list.servers->models().value(0).openable());  // it may be back
-    }
-
-    void aServerThatIsNotThereIsASentence()
-    {
-        List list;
-        QString path;
-        {
-            LookAlike server;
-            list.add("tower", urlOf(server));
-            path = list.path();
-        }
-        Talk talk(list);
-        talk.open(path);
-        QVERIFY2(talk.models.error().contains("refuses the connection"), qPrintable(talk.models.error()));
-        QVERIFY(talk.models.canRetry());
-        list.servers->remove(list.servers->all().value(0).url);
-        talk.open(path);
-        QVERIFY(talk.models.error().contains("none of your servers"));
     }
 
     void whatTheServerDoesNotKnowIsSaid()

@@ -19,7 +19,7 @@
 
 namespace test_support {
 
-/// Another program's view of the file.
+/// Runs statements on the file as another program would.
 inline void sql(const QString& file, const QStringList& statements)
 {
     {
@@ -49,7 +49,7 @@ protected:
         store.reset();
         store = std::make_unique<ConversationStore>(folder->path());
     }
-    /// Also what was asked for last.
+    /// Returns what a search finds, also in what the store was asked to save just now.
     QList<SearchHit> hits(const QString& words, int limit) const
     {
         store->flush();
@@ -67,7 +67,7 @@ protected:
         store.reset();
         folder.reset();
     }
-    /// One question and answer after the other.
+    /// Returns a conversation of so many messages, questions and answers by turns.
     static StoredConversation ofMessages(int count, const QString& id)
     {
         StoredConversation conversation = twoTurns(id, "Of many messages");
@@ -80,7 +80,7 @@ protected:
         conversation.header.leaf = conversation.messages.last().id;
         return conversation;
     }
-    /// Its attachments take some pages of rows.
+    /// Returns a conversation whose attachments take some pages of rows.
     static StoredConversation ofManyFiles(const QString& id)
     {
         StoredConversation conversation = twoTurns(id, "Many files");
@@ -107,7 +107,7 @@ protected:
             found.append(at / kPage_bytes * kPage_bytes);
         return found;
     }
-    /// As another program sees it: how many rows are on disk by now.
+    /// Returns how many rows another program sees on the disk by now.
     int onDisk(const QString& what) const
     {
         int count = -1;
@@ -128,7 +128,7 @@ protected:
     {
         return std::count_if(texts.begin(), texts.end(), [](const QString& text) { return !text.isDetached(); });
     }
-    /// A file that is there for so long that nobody is about to send it.
+    /// Makes a file that is so old that it belongs to no message which is about to be sent.
     static void makeOld(const QString& name)
     {
         QDir().mkpath(QFileInfo(name).path());

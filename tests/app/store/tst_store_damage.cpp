@@ -32,7 +32,7 @@ private:
     {
         return QDir(folder->path()).entryList({"spillway-damaged-*.sqlite", "spillway-foreign-*.sqlite"});
     }
-    /// In place of the database, what an older version kept.
+    /// Puts the file of an older version in the place of the database.
     void putDump(const QString& version)
     {
         store.reset();
@@ -222,7 +222,7 @@ private Q_SLOTS:
             QVERIFY(!QFile::exists(orphan));
         }
 
-        // Put back, it is their owner again.
+        // When the first database is put back, the attachments are its own again.
         store.reset();
         QVERIFY(QFile::remove(file()));
         QVERIFY(QFile::rename(folder->filePath("elsewhere"), file()));

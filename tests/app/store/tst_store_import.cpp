@@ -20,7 +20,7 @@ class TestStoreImport : public StoreCase
 private:
     static constexpr int kMessages = 60;
 
-    /// Takes many batches to write.
+    /// Returns a conversation that takes many batches to write.
     static StoredConversation longOne(const QString& id)
     {
         StoredConversation conversation = ofMessages(kMessages, id);

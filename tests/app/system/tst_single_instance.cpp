@@ -45,7 +45,7 @@ private:
         return process;
     }
 
-    // It listens; with a window, since the log says so.
+    // Says whether the program listens. Then it also has a window, of which its log tells.
     bool isUp() const
     {
         QFile log(folders().state + "/spillway.log");

@@ -1,4 +1,4 @@
-// Blocks as short text, so that tests can say what they expect in one line each.
+// Writes blocks as short text, so that tests can say what they expect in one line each.
 #pragma once
 
 #include "app/text/block.h"
@@ -28,7 +28,7 @@ inline QString described(const Spans& spans)
     return out;
 }
 
-/// One line for each paragraph and row.
+/// Returns one line for each paragraph and row.
 inline QStringList described(const Block& block)
 {
     QString place;

@@ -100,7 +100,7 @@ private Q_SLOTS:
         QVERIFY(places[1] != places[0] && places[2] != places[0] && places[1] != places[2]);
     }
 
-    /// Else each would read it for itself.
+    /// Otherwise each answer would read the prompt for itself.
     void thePromptIsReadOnce()
     {
         script->change([](auto& settings) {
@@ -120,7 +120,7 @@ private Q_SLOTS:
         QTest::qWait(50);
         QCOMPARE(script->requests().size(), size_t(1));
 
-        // The first is stopped before it has read: they do without it.
+        // The first is stopped before it has read the prompt: the others go on without it.
         script->change([](auto& settings) { settings.prefill = 0us; });
         first.request_stop();
         QTRY_COMPARE(script->requests().size(), size_t(3));
@@ -198,7 +198,7 @@ private Q_SLOTS:
         answer("a", {"question", "two", "next", "four", "more"}, {{5, "five", {}, {}}});
         QCOMPARE(script->sequences().back(), made[1]);
 
-        // With the first, or with none of them.
+        // The conversation goes on with the first answer, or with none of them.
         answer("a", {"question"}, three());
         answer("a", {"question", "one", "next"}, {{6, "six", {}, {}}});
         QCOMPARE(script->sequences().back(), made[1]);
@@ -273,7 +273,7 @@ private Q_SLOTS:
         const qsizetype length = texts[2].size();
         QTRY_VERIFY(texts[2].size() > length);
 
-        // What is asked meanwhile does not wait for their end, but for a step.
+        // What is asked meanwhile does not wait for the answers' end, but for a step.
         const Heard counted(thread->worker(), &EngineWorker::tokensCounted);
         thread->countTokens(1, "one two");
         QTRY_COMPARE(counted.size(), size_t(1));
@@ -281,7 +281,7 @@ private Q_SLOTS:
         thread->worker()->post(engine::SetThreads{3});
         QTRY_COMPARE(script->commands().size(), size_t(1));
 
-        // A load does.
+        // A load waits for their end.
         const Heard loaded(thread->worker(), &EngineWorker::loaded);
         thread->load(2, {.model = "x.gguf"}, {});
         QTest::qWait(50);

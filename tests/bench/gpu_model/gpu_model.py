@@ -6,8 +6,9 @@
     gpu_model.py --check         whether that file is what --expected prints
 
 What is assumed:
-- A product of one row (matvec) keeps so many copies of weights under way that the memory is never idle: it takes what
-  a copy within the device would for its bytes, or what its instructions take, and a start of two latencies and a launch.
+- A product of one row (matvec) keeps so many copies of weights under way that the memory is never idle: it takes as
+  long as a copy of its bytes within the device, or as its instructions if these take longer, and before that the
+  launch and two latencies.
 - A copy reaches 86 % of the nominal rate of HBM, 91 % of GDDR: measured on an H200 (4,130 of 4,800 GB/s), taken from
   others' published measurements for the rest. A product reaches 91 % of a copy (measured: 87 to 93 %).
 - A scheduler issues 0.75 instructions a cycle where all warps have something to do.
@@ -18,13 +19,14 @@ What is assumed:
   cuBLAS reaches 60 % of them, with weights made halves once for 2,048 rows.
 - Attention of a decode step waits 13 latencies, however short it is, and takes 13 bytes of KV a cycle and
   multiprocessor (measured: what 32,000 tokens added to a step), at most what a product reads.
-- Of a layer's 6 launches four are products, and end with what had launches of its own on 2026-11-27, 10 then, which took
-  the times of SMALL, scaled by the clock: the thread block that ends last waits for the second cache, L2_CYCLES each
-  time, and does instructions which wait for each other (ENDS). No card has shown it.
+- Four of a layer's 6 launches are products. Each ends with work that had a launch of its own on 2026-11-27, when there
+  were 10; those took the times of SMALL, scaled by the clock. Now the thread block that ends last does that work: it
+  waits several times for the second cache, L2_CYCLES each, and its instructions wait for each other (ENDS). This has
+  been measured on no card.
 - What happens on the host between two tokens is hidden, but for 15 us.
 - Merging the partials of a layer's attention waited for memory ten times, and once more for each eight pieces of 64
   tokens, since its loads stood behind branches (machine code of fbdae1c; 14 us at 8,192 tokens on an H200, by ncu). Now
-  all that up to 256 pieces need is asked for at once: two waits of the ten are gone, and all of the others."""
+  the loads for up to 256 pieces are begun together: eight of the ten waits remain, and none for the pieces."""
 
 import argparse
 import pathlib
@@ -96,8 +98,9 @@ REVIEW = {
 # Seconds of a layer's small kernels on an H200, by ncu.
 MERGE_S = 5.5e-6
 SMALL = {"norm and quantise": 4.3e-6, "prepare heads": 3.9e-6, "norm and quantise, 2": 4.3e-6, "quantise": 2.8e-6}
-# What a thread block that ends last waits for, and the cycles of what it does: its results are written, it is counted,
-# it reads; then a norm's weights, or where a head goes.
+# For each of these ends of a product: how often the last thread block waits for the second cache (its results are
+# written, it is counted, it reads; then come a norm's weights, or the place of a head), and the cycles of its
+# instructions.
 ENDS = {"norm and quantise": (4, 1300), "prepare heads": (5, 600), "norm and quantise, 2": (4, 1300), "quantise": (3, 200)}
 RANK_S = 20e-6
 
@@ -147,7 +150,8 @@ def old_layer(card, tokens):
 
 # ---- the kernels as they are ----
 
-# Of a warp for 1,024 weights; counted in the machine code for 9.0, of which the others differ by a tenth.
+# Instructions of a warp for 1,024 weights, counted in the machine code for compute capability 9.0; those for the others
+# differ by a tenth.
 INSTRUCTIONS = {"matvec_q4_k": 68, "gated_matvec_q4_k": 98, "matvec_q6_k": 82}
 
 
@@ -191,7 +195,7 @@ def merge_of_fbdae1c(card, tokens):
 
 
 def merge(card, tokens):
-    """Pieces become longer where there are more than 128, up to 256 tokens."""
+    """Pieces have 64 tokens; 128 or 256 where there would be more than 128 pieces."""
     pieces = tokens / next((piece for piece in (64, 128) if tokens <= 128 * piece), 256)
     return LAUNCH_S + (8 + pieces // 257) * LATENCY_CYCLES / card.hz
 

@@ -60,7 +60,7 @@ private Q_SLOTS:
         QVERIFY2(best <= 1.05 * kCopies * kEach_s, qPrintable(QString::number(best)));
     }
 
-    // What was not asked of the link in time is no credit.
+    // Time that the link was idle is not saved up for the copies that come then.
     void anIdleLinkSavesNothingUp()
     {
         constexpr double kEach_s = 10e-3;

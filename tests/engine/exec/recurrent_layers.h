@@ -28,7 +28,7 @@ inline Bounded operator*(Bounded x, Bounded y)
                        kRounding * std::abs(value)};
 }
 
-/// In any order of the terms.
+/// Returns the sum of the terms, which may be added in any order.
 inline Bounded sum_of(std::span<const Bounded> terms)
 {
     Bounded sum;
@@ -103,7 +103,7 @@ struct Layer {
     int cols() const { return space.inner() + space.conv_channels() + (delta ? 2 : 1) * space.heads; }
     std::size_t state_floats() const { return std::size_t(space.history_floats() + space.matrix_floats()); }
 
-    /// With place(vector) for each vector of numbers; the state is left to the caller.
+    /// `place` returns the address of a vector of numbers. The caller sets the address of the state.
     template <class Place>
     engine::DeltaNetParameters delta_net(const Place& place) const
     {
@@ -146,7 +146,7 @@ struct Expected {
     std::vector<float> history;        // exactly
 };
 
-/// (rows, channels) of the rows from column `col` on; `history` is moved on.
+/// Returns (rows, channels) of the rows from column `col` on; `history` is moved on.
 inline std::vector<Bounded> convolved(const Layer& l, int col, std::vector<float>& history)
 {
     const int channels = l.space.conv_channels(), width = l.space.conv_width;
@@ -307,7 +307,7 @@ struct ShortConvolution {
         , mixed(random_values(std::size_t(rows * 3 * channels), 1.0f, random))
     {
     }
-    /// As above. out: (rows, channels)
+    /// Does the same as the function above. out: (rows, channels)
     double worst_share(const std::vector<float>& out, const std::vector<float>& after) const
     {
         std::vector<float> inputs = state;

@@ -21,7 +21,7 @@ struct Computed {
     bool operator==(const Computed&) const = default;
 };
 
-/// The layer's rows in batches of these lengths.
+/// Computes the layer's rows in batches of these lengths.
 Computed compute(CpuRecurrent& on, const Layer& l, const std::vector<int>& batches)
 {
     const auto place = [](const std::vector<float>& numbers) { return numbers.empty() ? nullptr : numbers.data(); };

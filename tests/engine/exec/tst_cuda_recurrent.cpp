@@ -103,7 +103,7 @@ public:
         m_on.keep(machine.driver().synchronize(m_on.queue()));  // the kernels have a queue of their own
     }
 
-    /// The next rows come to where the kernels look for them.
+    /// Copies the next rows to where the kernels look for them.
     void bring(int first, int rows)
     {
         m_mixed.set_shape(rows, m_layer.cols());

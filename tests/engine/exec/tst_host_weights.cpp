@@ -39,7 +39,7 @@ std::unique_ptr<Model> open(const QString& path)
     return model;
 }
 
-/// All rows times some activations.
+/// Returns the products of all rows with some activations.
 std::vector<float> product(const Matrix& m, std::mt19937& random)
 {
     const kernels::CpuKernels& k = kernels::cpu_kernels();
@@ -62,7 +62,7 @@ struct Compared {
     int all = 0, same = 0, interleaved = 0, expected = 0;
 };
 
-/// Every matrix of a layer, each expert for itself, beside the file's.
+/// Compares every matrix of a layer, each expert by itself, with the file's.
 Compared compare(const LayerWeights& host, const LayerWeights& file, int experts, unsigned seed)
 {
     std::vector<Matrix> theirs;

@@ -23,7 +23,7 @@ namespace {
 std::atomic<bool> held = false;
 std::atomic<int> are_held = 0;
 
-// The calling thread's, as Linux writes it: "0-3".
+// Returns the CPUs that the calling thread may run on, as Linux writes them: "0-3".
 std::string allowed_cpus()
 {
     QFile status("/proc/thread-self/status");
@@ -83,7 +83,7 @@ private Q_SLOTS:
     }
 
 #ifdef Q_OS_UNIX
-    /// As when another program has its core: what is there to do is done by the others.
+    /// One worker is late, as where another program has its core. The others do all that there is to do.
     void aWorkerThatDoesNotComeIsNotWaitedFor()
     {
         ThreadPool pool(3);

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-// The pool asks for cores only where its workers are to stay on them. The real answer needs half of the engine.
+// The pool calls these only where its workers are to stay on their cores. The real functions need half of the engine.
 namespace engine {
 
 std::vector<int> core_cpus()
@@ -29,14 +29,16 @@ namespace {
 
 constexpr int kThreads = 3, kNumbers = 2, kParked = 50, kSpinning = 60'000;
 
-/// Plain numbers, written and read without a lock: only the pool keeps them apart.
+/// Says whether each round sees the numbers of the one before. They are read and written without a lock: only the pool
+/// keeps the threads apart.
 bool every_round_sees_the_last(engine::ThreadPool& pool, int rounds)
 {
     std::vector<std::int64_t> given(kNumbers), made(kNumbers);
     std::vector<int> ran(kThreads);
     for (int round = 1; round <= rounds; ++round) {
         std::fill(given.begin(), given.end(), round);
-        // Seldom all of them, since those who must be waited for are never late for what comes next.
+        // run() is called seldom, since it waits for all workers, and one that was waited for is never late for the
+        // next round.
         if (round % 64 == 0)
             pool.run([&](int worker) { ++ran[std::size_t(worker)]; });
         pool.for_each(kNumbers, 1, [&](int begin, int end, int) {

@@ -65,7 +65,7 @@ class TestHeaderLimits : public QObject
     {
         return std::filesystem::path(m_folder.path().toStdU16String()) / "large.gguf";
     }
-    /// Zeros follow what the writer made, up to `bytes`; they take no room on the disk.
+    /// Saves what the writer made, and behind it zeros up to `bytes`, which take no room on the disk.
     void save_sparse(const Bytes& header, qint64 bytes) const
     {
         std::filesystem::remove(file());

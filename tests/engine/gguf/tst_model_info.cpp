@@ -313,7 +313,7 @@ private Q_SLOTS:
         QCOMPARE(shape.state_bytes, std::int64_t(4) * floats * shape.recurrent_layers);
     }
 
-    /// 24 + 4 values and 32 + 8, of which the first 24 and 32 are also values.
+    /// A row has 24 + 4 values in one file and 32 + 8 in the other. Its first 24 or 32 are the values as well.
     void ofLatentAttentionOneRowIsCounted()
     {
         for (const auto& [name, row] : {std::pair("deepseek2", 28), std::pair("deepseek2-kv_b", 40)}) {

@@ -134,7 +134,8 @@ private Q_SLOTS:
         QCOMPARE(h->rope_scaling.factor, 32.0f);
     }
 
-    // What it calls the lengths of heads are those of the row that is kept, and the other way round.
+    // Ollama's converter writes the lengths of the row that is kept where other files have those of the heads, and the
+    // other way round.
     void glmFlashHasItsNumbers()
     {
         const std::string p = "glm4moelite.attention.";
@@ -201,7 +202,7 @@ private Q_SLOTS:
         QCOMPARE(stretched->rope_scaling.yarn_beta_slow, 2.0f);
     }
 
-    /// Of other models nobody knows it.
+    /// For these architectures no epsilon is known that a file could leave out.
     void aMissingEpsilonIsASentence()
     {
         for (const char* const architecture : {"llama", "qwen3", "cohere2"}) {
@@ -379,7 +380,7 @@ private Q_SLOTS:
         }
     }
 
-    // Its system is there also where nobody has said anything for it.
+    // The template writes a system message also where the conversation has none.
     void nemotronHasASystem()
     {
         const auto file = GgufFile::open(saved(six_layers("nemotron_h_moe")));
@@ -392,7 +393,7 @@ private Q_SLOTS:
                              "<|im_start|>assistant\n<think></think>"));
     }
 
-    // As the template of OLMo 3's Instruct models writes it.
+    // The expected text is that of the template of OLMo 3's Instruct models.
     void olmoHasASystem()
     {
         const auto file = GgufFile::open(saved(six_layers("olmo3").u32("olmo3.attention.sliding_window", 64)));

@@ -174,7 +174,8 @@ private slots:
         QVERIFY(!states.may_go_on(states.after(before, "}]")));
     }
 
-    /// Depth is a matter of memory alone, and forgetting leaves nothing out.
+    /// Brackets may be nested as deep as memory allows, and a state that is kept while others are forgotten loses
+    /// nothing.
     void forgetsAllButOne()
     {
         const auto grammar = Grammar::parse(quoted("root ::= '[' root? ']'").toStdString());

@@ -323,7 +323,7 @@ private slots:
             QVERIFY2(!states.may_end(states.after(states.start(), json(text))), text + "\n" + gbnf->c_str());
     }
 
-    // Who does not ask for more gets what of a text can be held to.
+    // A lenient reader keeps to the parts of a schema that a grammar can express, and leaves out the others.
     void lessIsHeldToWhereItMayBe_data()
     {
         QTest::addColumn<QByteArray>("schema");
@@ -363,7 +363,7 @@ private slots:
         QVERIFY2(!states.may_end(states.after(states.start(), json(refused))), gbnf->c_str());
     }
 
-    // An address of a map has a long path. Only who is strict has an end of it, where a signed one would be cut off.
+    // An address with a signature may be longer than its schema says. Only a strict reader cuts it off there.
     void addressesMayBeLong()
     {
         const auto takes = [](engine::SchemaRigour rigour, int letters) {

@@ -68,7 +68,7 @@ struct MadeKv {
         job.replies = replies;
         return job;
     }
-    /// An empty sentence: it could be written. `bytes`: how many were.
+    /// Writes the file; returns why that failed, or an empty sentence. `bytes`: how many were written.
     std::string write(const std::filesystem::path& path, const std::shared_ptr<const engine::SavedKvFormat>& format,
                       std::int64_t* bytes = nullptr) const
     {

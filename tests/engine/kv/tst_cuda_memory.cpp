@@ -53,7 +53,7 @@ std::vector<KvLayerShape> large_and_small()
     return {large, small, large, small};
 }
 
-/// What the device computes is bytes that tell page, layer and token.
+/// A conversation on the emulated GPU. In place of computed values its KV has bytes that tell page, layer and token.
 class OnGpu
 {
 public:
@@ -91,7 +91,7 @@ public:
         kernels::cuda::set_platform({});
     }
 
-    /// What the threads of their own do is done.
+    /// Waits until the threads beside this one have done their work.
     void settle()
     {
         pager->settle();
@@ -257,7 +257,8 @@ private Q_SLOTS:
         QCOMPARE(std::int64_t(here.gpu.used_bytes()), here.vram->held());
     }
 
-    /// A layer or a copy of an expert comes: what was taken ahead is theirs, and blocks move together.
+    /// Where a layer or a copy of an expert needs memory, it gets what was taken ahead for blocks, and blocks move
+    /// together.
     void othersHaveWhatWasTakenAhead()
     {
         OnGpu here(gpu_of(2), 200, 8 * kTokens);

@@ -103,7 +103,7 @@ struct Paged {
         sequence.ids.resize(std::size_t(first + tokens));
         return {};
     }
-    /// Answers the bytes of a device's layer that are to be attended on the host.
+    /// Returns the bytes of a device's layer that are to be attended on the host.
     std::int64_t compute(const KvSequence& sequence, int l, LayerOn on, int first, int tokens)
     {
         for (int i = first; i < first + tokens; ++i) {
@@ -489,7 +489,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Of branches each has the pages in use that they share.
+    /// Pages that branches share are in use as long as one of the branches goes on.
     void whatABranchSharesStaysInUse()
     {
         Paged here(8);
@@ -505,7 +505,7 @@ private Q_SLOTS:
         QVERIFY(here.intact(over) && here.intact(goes_on));
     }
 
-    /// A conversation is over whose pages are the first ones of a branch that goes on.
+    /// A conversation is over, but its pages are the first ones of a branch that goes on.
     void aBranchOfWhatIsOverStaysInUse()
     {
         Paged here(8);

@@ -59,7 +59,7 @@ double hit_rate(const Routing& routing, const Holds& holds_before)
     return double(hits) / double(routing.chosen.size()) / routing.used;
 }
 
-/// One expert comes after each token, if it is worth it.
+/// Returns the share of hits where one expert is copied after each token, if it is worth it.
 double by_slots(const Routing& routing, int slots_there)
 {
     ExpertSlots places(routing.experts, slots_there);
@@ -103,7 +103,8 @@ double by_liking(const Routing& routing, int places)
     });
 }
 
-/// Belady: of those held and those just computed, the ones that are used again soonest.
+/// Returns the share of hits of Belady's choice: of the experts held and those just computed, it keeps the ones that
+/// are used again soonest.
 double by_future(const Routing& routing, int places)
 {
     std::set<int> held;

@@ -86,7 +86,7 @@ class TestHyperparameters : public QObject
     }
 
 private Q_SLOTS:
-    // What README says opens is what is run, and what a file's description says can be.
+    // The architectures that README lists are those that are run, and those that a file's description says can be run.
     void namesAreTheSameEverywhere()
     {
         QStringList rows, known, described;
@@ -363,7 +363,7 @@ private Q_SLOTS:
             QCOMPARE(h->layers[l].mixer, attends ? Mixer::Attention : Mixer::None);
             QVERIFY(h->layers[l].feed_forward);
         }
-        // A linear layer in place of attention is none that is known.
+        // A layer of this family may have a linear function in place of attention, which is refused.
         GgufWriter linear = model("deci");
         linear.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 2, 2, 1});
         QVERIFY(!read(linear));
@@ -381,7 +381,7 @@ private Q_SLOTS:
         QVERIFY(with(3) && with(3)->router_scores == RouterScores::Softmax);
         QVERIFY(!with(4) && !with(0xffffffff));
         QVERIFY(with(2)->expert_weights == ExpertWeights::AsScored);
-        QCOMPARE(with(2)->expert_ffn_length, 128);  // as the others
+        QCOMPARE(with(2)->expert_ffn_length, 128);  // the length of all feed-forwards
     }
 
     // Each number at its ends, and one beyond them.

@@ -104,7 +104,8 @@ private Q_SLOTS:
         QCOMPARE(chosen(costs, {3, 3, 3, 3}).experts.size(), std::size_t(1));
     }
 
-    // Rows fall from one to the next, and so does what the way saves: of equal bytes no other choice is much better.
+    // Experts with more rows save more by travelling, and come first. So no other choice is better by more than one
+    // expert's time.
     void theChoiceIsNearTheBest()
     {
         std::mt19937 random(3);

@@ -105,7 +105,7 @@ private Q_SLOTS:
         QVERIFY(!hold_here(rates, 1));
     }
 
-    /// What is missing was not measured then.
+    /// A file of an earlier version lacks what was not measured then; the rates that it has still hold.
     void ratesOfBeforeMoreWasMeasuredStillHold()
     {
         std::string text = to_json(some_rates());

@@ -75,7 +75,7 @@ public:
         }
         return {};
     }
-    /// Once a whole chunk and its logits went through, all scratch is taken.
+    /// Computes a whole chunk and its logits, after which all scratch is taken.
     Status chunk()
     {
         const std::vector<int> ids(std::size_t(model_.max_rows()), 1);
@@ -232,7 +232,8 @@ private Q_SLOTS:
         QCOMPARE(plan.rows.front().host.scratch_bytes, model->scratch_bytes());
     }
 
-    /// However few the tokens are that shall fit: beside all layers, and with blocks as large as users have them.
+    /// The device has room for the tokens beside all layers, however few they are, and with blocks as large as users
+    /// have them.
     void roomForAFewTokensIsRoomForAllLayers()
     {
         for (const char* const name : {"llama", "type-Q4_0"})
@@ -248,7 +249,8 @@ private Q_SLOTS:
             }
     }
 
-    /// The device computes with the host's cores and in the host's scratch, which counts only as long as it does.
+    /// The emulated device computes with the host's cores and in the host's scratch, which counts only while it has
+    /// layers.
     void aDeviceWithoutLayersNeedsNoScratch()
     {
         LoadRequest request = request_for("llama");

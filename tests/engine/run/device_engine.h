@@ -51,7 +51,7 @@ struct DeviceEngine {
         return out;
     }
     int count(Event::Kind kind) const { return int(std::ranges::count(events, kind, &Event::kind)); }
-    /// Posts it between turns, and does it.
+    /// Posts a command between turns and has it carried out; returns its event.
     const Event& ask(const Command& command)
     {
         const std::uint64_t id = engine->post(command);
@@ -74,7 +74,7 @@ inline PlacementOptions emulated_device(int fit_tokens)
     return placement;
 }
 
-/// So many tokens of an answer.
+/// Asks for an answer of so many tokens.
 inline Request raw(int max_tokens)
 {
     Request request;

@@ -132,7 +132,7 @@ Machine slow_cpu()
             .truth = {3, 1}};
 }
 
-/// Steps until a look is due.
+/// Adds steps until it is time to look at them again.
 void add_steps(Adaptation& adaptation, const StepsSeen& step)
 {
     while (!adaptation.due())
@@ -190,8 +190,8 @@ private slots:
         QVERIFY2(adapted < 60 * 1.03, qPrintable(QString::number(adapted / 60)));
     }
 
-    // What was tried and kept hoped for a faster CPU than is seen afterwards. On these machines the answer went on with
-    // that hope for good, and took up to 1.47 times as long as by the rates.
+    // A division that was tried and kept counted on a faster CPU than is seen afterwards. On these machines the answer
+    // kept it for good, and took up to 1.47 times as long as by the rates.
     void aHopeThatIsRefutedIsNotGoneBy()
     {
         for (const unsigned seed : {1896580133u, 2712153174u, 3090181728u, 1239913784u, 3632059227u}) {
@@ -204,7 +204,7 @@ private slots:
         }
     }
 
-    // Rates that are right are gone by: nothing is moved to and fro.
+    // Rates that are right are kept to: nothing is moved to and fro.
     void rightRatesAreLeftAlone()
     {
         for (unsigned time = 0; time < 20; ++time) {
@@ -241,7 +241,8 @@ private slots:
         QCOMPARE(adaptation.assumed().errors.cpu_attention, 3.0);
     }
 
-    // Whatever was foretold: what brings nothing goes, and is not tried again at once, and less often each time.
+    // A change that brings nothing is taken back, whatever was foretold of it. It is not tried again at once, and less
+    // often each time.
     void whatBringsNothingIsTakenBack()
     {
         const Machine machine = slow_cpu();

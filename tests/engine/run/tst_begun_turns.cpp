@@ -150,7 +150,7 @@ private Q_SLOTS:
         QVERIFY(!second);
         QCOMPARE(second.error().code, Error::Code::BadRequest);
         QVERIFY(!here.engine->begin(9999, raw("Nobody", 5), {}, {}));
-        // A turn that cannot be leaves nothing behind.
+        // A turn that cannot begin leaves nothing behind.
         const SequenceId other = *here.engine->create_sequence();
         QVERIFY(!here.engine->begin(other, raw(words(20000), 5), {}, {}));
         std::vector<TurnId> turns{*turn};

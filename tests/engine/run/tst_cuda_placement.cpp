@@ -29,7 +29,8 @@ std::vector<int> tokens_of(const Reference& r)
     return tokens;
 }
 
-/// Another program holds so many bytes of the emulated GPU, and all moves that is to move. Answers the layers there.
+/// Lets another program hold so many bytes of the emulated GPU, waits until all has moved that has to, and returns how
+/// many layers are there then.
 int layers_beside_program(Gpu& gpu, ModelPlacement& placement, std::int64_t held_bytes)
 {
     gpu.emulated()->hold_memory(std::size_t(held_bytes));

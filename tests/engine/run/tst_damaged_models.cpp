@@ -190,7 +190,7 @@ class TestDamagedModels : public QObject
 {
     Q_OBJECT
 
-    /// What comes of such a file: an answer or a sentence.
+    /// Says whether the file gives an answer, or a sentence that says why not.
     static bool survives(const QString& path)
     {
         auto engine = make_engine();

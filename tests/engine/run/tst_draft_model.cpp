@@ -200,7 +200,8 @@ private Q_SLOTS:
                 QTest::addRow("%s, %s guesses, %s", name, draft, where) << name << draft << where;
     }
 
-    /// At its end, at random bounds, stopped at random pieces, by strings that lie in it, and by a grammar.
+    /// Answers end by themselves, at random bounds, stopped at random pieces, by strings that lie in them, and by a
+    /// grammar.
     void theAnswerIsThatWithout()
     {
         QFETCH(const QString, name);
@@ -538,7 +539,7 @@ private Q_SLOTS:
     }
 
 private:
-    /// Guesses of the last step that were right, of which the end of the answer left none the time to stand.
+    /// Returns how many guesses of the last step may have been right and yet fell, since the answer ended before them.
     static int cut_short(const Said& said)
     {
         const DraftModelTelemetry& guessed = *said.telemetry.draft_model;

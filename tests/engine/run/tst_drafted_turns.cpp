@@ -179,7 +179,7 @@ private Q_SLOTS:
                         QTest::addRow("%s %s %s", name, where, how) << name << where << how;
     }
 
-    /// At its end, at random bounds, stopped at random pieces, and by strings that lie in it.
+    /// Answers end by themselves, at random bounds, stopped at random pieces, and by strings that lie in them.
     void theAnswerIsThatWithoutDrafts()
     {
         QFETCH(const QString, name);
@@ -311,7 +311,7 @@ private Q_SLOTS:
         QCOMPARE(of_repetition.left, 1000 - 99);  // the first token is the prompt's
     }
 
-    /// Else the comparisons would say nothing.
+    /// Some drafts have to stand and some to fall, else the comparisons above say nothing.
     void draftsStoodAndFell()
     {
         if (!compared_)

@@ -106,7 +106,7 @@ private:
         return model->placement().telemetry()->expert_cache_bytes;
     }
 
-    /// `resident` ends an answer that finds no room, so that it has some.
+    /// A device for `resident` has room for all tokens, since that policy ends an answer that finds none.
     static LoadRequest with(const ShapeModel& made, const Choice& choice, std::int64_t all_copies)
     {
         LoadRequest request = emulated({}, choice.policy == KvPolicy::Resident ? kTokens + 50 : 120, choice.policy);

@@ -108,7 +108,7 @@ std::string source_of(const QString& name)
     return file.readAll().toStdString();
 }
 
-/// All that looks like one in the template, and the end.
+/// Makes a tokenizer with the special tokens of a template: all that look like one in it, and the end of an answer.
 std::unique_ptr<const Tokenizer> tokenizer_for(const std::string& source, const std::string& end)
 {
     static const QRegularExpression looks("<[^\\s<>'\"{}]{1,40}>|\\[/?[A-Z_]{2,}\\]");

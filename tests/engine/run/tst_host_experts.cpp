@@ -122,7 +122,8 @@ private Q_SLOTS:
         QVERIFY(count(here.events, Event::Kind::ExpertsMove) > 0);
     }
 
-    /// Layers without experts have their places among those that leave, and their number says nothing of the order.
+    /// A layer without experts is counted among the layers whose experts may leave. So a number of such layers does not
+    /// say how many experts have left.
     void theNumberThatKeepsThemIsKnown()
     {
         for (const char* const name : {"glm4moe", "ernie4_5-moe"}) {  // the first of two layers has no experts

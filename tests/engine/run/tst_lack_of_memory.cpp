@@ -192,7 +192,8 @@ public:
         return {};
     }
 
-    /// As it always is: in the conversation that was there, if there is one, and in a new one.
+    /// Returns how many layers a device then has, and what the next turns say: in the conversation that was there, if
+    /// there is one, and in a new one.
     std::vector<std::string> next_turns()
     {
         if (!engine_->loaded())

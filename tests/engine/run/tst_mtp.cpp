@@ -216,7 +216,8 @@ private Q_SLOTS:
                 QTest::addRow("%s, %s", name, where) << name << where;
     }
 
-    /// At its end, at random bounds, stopped at random pieces; alone, and beside what repeats.
+    /// Answers end by themselves, at random bounds, and stopped at random pieces; the block guesses alone, and beside
+    /// what repeats.
     void theAnswerIsThatWithout()
     {
         QFETCH(const QString, name);

@@ -13,7 +13,7 @@ using engine::NgramIndex;
 
 namespace {
 
-/// Tokens before a place that are those at the end, as many as count.
+/// Returns how many tokens before a place equal those at the end, up to as many as count.
 int length_at(const std::vector<int>& tokens, std::size_t place)
 {
     int length = 0;

@@ -12,7 +12,7 @@ namespace {
 constexpr TokenRange kPinned{16, 48};  // blocks 1 and 2: the first ones that leave otherwise
 constexpr int kPromptTokens = 300;
 
-/// Says whether a column is, in all layers that see it.
+/// Says whether a column is on the device in all layers that see it.
 bool on_device(const KvMap& map, int column)
 {
     for (int l = 0; l < map.layers; ++l)

@@ -187,8 +187,8 @@ private Q_SLOTS:
             QTest::newRow(qPrintable(name)) << source;
     }
 
-    // What it takes: the same conversation without the signs of special tokens has the same control tokens, wherever
-    // the template treats both alike; and no template ever gives a token that it does not know.
+    // The same conversation without the signs of special tokens has the same control tokens, wherever the template
+    // treats both alike. And no template ever gives a token that it does not know.
     void noControlTokenComesFromContent()
     {
         QFETCH(std::string, source);

@@ -55,14 +55,14 @@ Turn answer_of(Engine& engine, SequenceId sequence, const std::vector<Message>& 
     return std::move(*turn);
 }
 
-/// The text that a conversation gives that begins with this question.
+/// Returns the answer of a new conversation that begins with these messages.
 std::string fresh_answer_of(const LoadRequest& request, const std::vector<Message>& messages)
 {
     const auto engine = engine_with(request);
     return answer_of(*engine, *engine->create_sequence(), messages).text;
 }
 
-/// Until what was posted has been done.
+/// Waits until what was posted has been done.
 void wait_until_it_is_saved(Engine& engine)
 {
     bool saved = false;

@@ -58,7 +58,7 @@ std::vector<int> tokens_to_save(const LoadedModel& model)
     return ids;
 }
 
-/// Computes tokens up to `last`; the logits after each of the last ones.
+/// Computes tokens up to `last`; returns the logits after each of the last ones.
 std::vector<std::vector<float>> go_on(LoadedModel& model, KvSequence& kv, const std::vector<int>& ids, int last)
 {
     std::vector<std::vector<float>> logits;

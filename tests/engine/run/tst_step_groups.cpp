@@ -23,7 +23,7 @@ struct Text {
     KvSequence kv;
 };
 
-/// Computed alone, one token after another.
+/// Makes texts and computes each of them alone, one token after another.
 std::vector<Text> texts_of(LoadedModel& model, std::mt19937& random)
 {
     std::vector<Text> texts(kSequences);
@@ -208,7 +208,7 @@ private Q_SLOTS:
         QVERIFY(same_bits(row_logits(*model, kv, rows - 1), expected));
     }
 
-    /// As a conversation's first step leaves it that was stopped in its midst: there is no token before it.
+    /// A first step that is stopped in its midst leaves such a state, and no token before it.
     void aSpoiledStateIsNotComputedOn()
     {
         const auto model = load(request_for("qwen35"));

@@ -115,7 +115,7 @@ public:
         }
     }
 
-    /// These turns are over.
+    /// Takes the ends of those of these turns that are its own.
     void hear(const std::vector<TurnId>& over)
     {
         for (Conversation& one : m_conversations)
@@ -123,7 +123,7 @@ public:
                 finish(one);
     }
 
-    /// Nothing is asked any more; false: something still runs.
+    /// Says whether none of its turns runs.
     bool done() const
     {
         return std::ranges::all_of(m_conversations, [](const Conversation& one) { return one.turn == 0; });

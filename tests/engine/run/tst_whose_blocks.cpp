@@ -26,7 +26,7 @@ class TestWhoseBlocks : public QObject
         return event.kind == Event::Kind::Offload || event.kind == Event::Kind::Fetch;
     }
 
-    /// Both are answered in the same steps. The context of each afterwards.
+    /// Answers both in the same steps; returns the context of each afterwards.
     static std::pair<int, int> answer_together(DeviceEngine& here, SequenceId a, const Request& of_a, SequenceId b,
                                                const Request& of_b)
     {

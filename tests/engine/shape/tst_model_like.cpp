@@ -32,7 +32,7 @@ class TestModelLike : public QObject
         return path;
     }
     std::size_t left() const { return std::size_t(std::distance(std::filesystem::directory_iterator(made_in()), {})); }
-    /// The header of a file, and a hole in place of what follows.
+    /// Makes a file with the header of another one and a hole in place of what follows.
     std::filesystem::path hollow(const std::filesystem::path& path) const
     {
         std::ifstream in(path, std::ios::binary);

@@ -184,8 +184,8 @@ private Q_SLOTS:
         QVERIFY2(outcome.error == "the template takes too many steps", outcome.error.c_str());
         QVERIFY(outcome.steps > kSteps);
         const QByteArray seconds = QByteArray::number(outcome.seconds);
-        // A square that nobody pays for takes hours. The steps take less than half a second where nothing else runs;
-        // the same work takes several times as long where others use the caches.
+        // Work that grows as a square and is not counted takes hours. The counted steps take less than half a second
+        // where nothing else runs; the same work takes several times as long where others use the caches.
         QVERIFY2(outcome.seconds < 4 * kSlower, seconds.constData());
         if (qEnvironmentVariableIsSet("SPILLWAY_SHOW_TIMES"))
             qInfo("%s s", seconds.constData());

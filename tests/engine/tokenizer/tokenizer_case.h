@@ -1,4 +1,4 @@
-// Small vocabularies and odd texts, for tests of the tokenizer.
+// Makes small vocabularies and odd texts, for tests of the tokenizer.
 #pragma once
 
 #include "engine/tokenizer/tokenizer.h"
@@ -56,7 +56,7 @@ inline QRandomGenerator seeded()
     return QRandomGenerator(seed);
 }
 
-/// Text, parts of characters, spaces and special tokens in any order.
+/// Returns text, parts of characters, spaces and special tokens in any order.
 inline std::string randomBytes(QRandomGenerator& random)
 {
     static const std::vector<std::string> parts = {

@@ -42,7 +42,7 @@ def zstd(data, size):
 
 
 def cubins(data):
-    """Of the bytes of a fatbin, or of an ELF file itself: (architecture, ELF file) of each."""
+    """Gives (architecture, bytes) of each ELF file in a fatbin, or of the ELF file that `data` is itself."""
     if data[:4] == b"\x7fELF":
         yield Cubin(data).architecture, data
         return
@@ -124,15 +124,15 @@ class Kernel:
         return sum(i.does in (LOAD_LOCAL, STORE_LOCAL) for i in self.code)
 
     def copies(self):
-        """Of global to shared memory, wherever they are: what a loop works on may have been fetched around it."""
+        """Counts copies from global to shared memory, also outside of loops: they may fetch what a loop works on."""
         return count_loads(self.code, (COPY_TO_SHARED,))
 
     def loops(self):
         return innermost_loops(self.code, self.indirect)
 
     def hot_loop(self):
-        """That which has most products of bytes on tensor cores a turn; without such, the one that reads most; else the
-        longest. None where there is no loop."""
+        """The loop that has most products of bytes on tensor cores a turn; where none has any, the one that reads most;
+        of loops that read as much the longest. None where there is no loop."""
         return max(self.loops(), key=lambda l: (l.products(), l.read_bytes(), len(l.instructions)), default=None)
 
 
@@ -140,7 +140,7 @@ class Cubin:
     def __init__(self, data):
         self.data = data
         flags, = struct.unpack_from("<I", data, 0x30)
-        # Since CUDA 13 of another ABI, with the architecture in the second byte.
+        # Since CUDA 13 files are of another ABI version, and have the architecture in the second byte.
         self.architecture = flags >> 8 & 0xFF if data[8] >= 8 else flags & 0xFF
         offset, = struct.unpack_from("<Q", data, 0x28)
         entry, count, names = struct.unpack_from("<HHH", data, 0x3A)

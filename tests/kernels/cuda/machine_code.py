@@ -49,7 +49,7 @@ def any_of(name, patterns):
 
 
 def warps(kernel, architecture):
-    """That a multiprocessor has room for; shared memory that a launch asks for is not counted."""
+    """How many warps a multiprocessor has room for; shared memory that a launch asks for is not counted."""
     most_warps, most_blocks, most_shared = LIMITS[architecture]
     of_block = (kernel.threads + 31) // 32
     registers = (kernel.registers * 32 + 255) // 256 * 256

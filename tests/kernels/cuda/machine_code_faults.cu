@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(128) matvec_without_fault(const uin
     out[threadIdx.x] = sum;
 }
 
-// An array whose place is known only as it runs.
+// The index into the array is known only as the kernel runs, so the array lies in local memory.
 extern "C" __global__ void __launch_bounds__(128) matvec_local(const uint4* weights, unsigned* out, int n, int which)
 {
     unsigned sums[64] = {};
@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(128) matvec_local(const uint4* weig
     out[threadIdx.x] = sums[which & 63];
 }
 
-// Sums that are all alive to the end.
+// All sums are needed to the end, and take a register each.
 extern "C" __global__ void __launch_bounds__(128) matvec_greedy(const uint4* weights, unsigned* out, int n)
 {
     unsigned sums[96] = {};
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(128)
     out[threadIdx.x] = sum;
 }
 
-// A sum of numbers says nothing of which memory it is in.
+// An address that is added up from numbers does not say which memory it is in, so its loads are generic.
 struct Place {
     const std::byte* weights;
 };

@@ -28,7 +28,7 @@ public:
             open(m_gpu->table(), m_gpu->images());
         }
     }
-    /// On an emulated one that the test has made as it wants it.
+    /// Opens an emulated device that the test has made as it wants it.
     explicit OnDevice(emulator::EmulatedGpu& gpu)
         : m_gpu(&gpu)
     {

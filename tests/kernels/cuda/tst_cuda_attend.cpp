@@ -25,7 +25,7 @@ class TestCudaAttend : public QObject
 private slots:
     void initTestCase() { qInfo("seed %u", m_seed); }
 
-    // Kernels read them four at a time, also those of the next row. SmolLM has 9 and 15 heads.
+    // Kernels read these numbers four at a time, in every row, whatever the number of heads. SmolLM has 9 and 15.
     void partialsOfTheHostAreAligned()
     {
         for (int heads = 1; heads <= 80; ++heads) {

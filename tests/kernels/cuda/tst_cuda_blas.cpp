@@ -53,7 +53,8 @@ private slots:
                                               .arg(int(all.blas_status))));
     }
 
-    // What was multiplied before is there, and nothing of the rest is touched: also where it would be added.
+    // Rows that were multiplied before the failure have their results; all others are as they were, also where results
+    // are added to them.
     void whatFailsLeavesTheRestAlone()
     {
         constexpr int kTokens = 17, kRows = 9, kAtOnce = 2, kLength = 32, kDone = 4;
@@ -86,7 +87,7 @@ private slots:
             QCOMPARE(result[std::size_t(i)] != 1000.0f, i % kRows < kDone);
     }
 
-    // What cuBLAS writes is aligned then.
+    // A slice of whole tiles begins where cuBLAS can write it aligned.
     void slicesAreWholeTiles()
     {
         constexpr int kTokens = 17, kRows = 300, kLength = 32;

@@ -168,7 +168,7 @@ private slots:
         QCOMPARE(gpu.leaks(), std::string());
     }
 
-    // A kernel that reads what was never written computes no numbers of it, whatever has been in that memory before.
+    // A kernel that reads memory which was never written gets no numbers, whatever has been there before.
     void memoryBeginsUnwritten()
     {
         EmulatedGpu gpu;
@@ -325,8 +325,8 @@ private slots:
         QVERIFY(driver->destroy(graph.value) == Status::Ok);
     }
 
-    // What may begin while the kernel before it ends is told so only where device, driver and the compiled kernels do
-    // that; all else waits, as ever.
+    // A kernel is allowed to begin while the one before it ends only where the device, the driver and the compiled
+    // kernels can do that. Everywhere else it waits.
     void kernelsBeginEarlyWhereTheyCan_data()
     {
         QTest::addColumn<int>("major");
@@ -371,7 +371,7 @@ private slots:
         QCOMPARE(launchedEarly, early);
     }
 
-    // One that does not wait for what is before it would read what is not there yet.
+    // A kernel that begins early and does not wait for the one before it would read what is not there yet.
     void aKernelThatBeginsEarlyHasToWait()
     {
         const EmulatedGpu gpu;

@@ -159,7 +159,7 @@ EMULATED(wait_for_another_block);
 
 namespace kernels::cuda {
 
-// What one block wrote is only by chance there for the others.
+// What one block wrote is there for the others only by chance.
 static void keep_for_other_blocks(int* values)
 {
     __shared__ int kept[32];

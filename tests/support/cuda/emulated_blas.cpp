@@ -52,7 +52,7 @@ BlasStatus create(BlasHandle* handle)
     return BlasStatus::Ok;
 }
 
-// Also of a lost device, and where the call was made to fail.
+// Gives the handle back also where the device is lost, or the call was made to fail.
 BlasStatus destroy(BlasHandle handle)
 {
     const BlasCall call;
@@ -124,7 +124,7 @@ void multiply_now(const Multiplication& p)
         }
 }
 
-/// Bytes of so many columns of `rows` values each.
+/// Returns how many bytes `columns` columns of `rows` values reach over.
 std::size_t reach(int rows, int columns, int stride, std::size_t value_bytes)
 {
     return (std::size_t(columns - 1) * std::size_t(stride) + std::size_t(rows)) * value_bytes;

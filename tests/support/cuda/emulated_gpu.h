@@ -25,12 +25,12 @@ struct GpuFacts {
     /// waits for something, or when very much was collected.
     bool collects_work = false;
     bool returns_by_reset = false;  // after it was lost
-    /// Whoever takes or page-locks memory waits until all that was given is done, and every other call waits for that:
-    /// what Windows' display driver model allows.
+    /// A call that takes or page-locks memory waits until all that was given is done, and every other call waits for
+    /// that one: Windows' display driver model may do so.
     bool memory_calls_wait = false;
 };
 
-/// Calls of the driver that a program in its stride does without.
+/// Counts calls of the driver that a program makes at its start, and not again while it computes.
 struct MemoryCalls {
     int allocations = 0, frees = 0, fills = 0, page_locks = 0;
     bool operator==(const MemoryCalls&) const = default;
@@ -55,7 +55,7 @@ public:
     /// a lost device, all further calls fail with it too.
     void fail_call(int n, kernels::cuda::Status status);
     int calls() const;  // of driver functions so far
-    /// Does the same for cuBLAS's functions, which answer that they failed; it goes on after that.
+    /// Does the same for cuBLAS's functions: one call says that it failed, and those after it work again.
     void fail_blas_call(int n);
 
     /// Memory that other programs hold: it counts against the free memory.
@@ -65,7 +65,7 @@ public:
     int allocations() const;  // of the device's memory that are there now
     int events() const;       // that are there now
     std::size_t locked_bytes() const;
-    /// Made by the calling thread so far.
+    /// Returns how many of these calls the calling thread has made so far.
     MemoryCalls memory_calls() const;
     /// From now on no more of the host's memory is page-locked.
     void refuse_page_locks();

@@ -333,7 +333,8 @@ Status graph_exec_destroy(GraphExec exec)
     return call.status;
 }
 
-// A kernel that begins early finds what those before it leave, as here they have ended: but it has to wait for them.
+// A kernel that is told to begin early begins here only when those before it have ended. It fails all the same where
+// its threads do not wait for them, as a GPU would have them do.
 Status launch_any_kernel(const LaunchConfig& launch, bool early, Function function, void** arguments)
 {
     const Call call;

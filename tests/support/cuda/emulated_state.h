@@ -107,7 +107,7 @@ struct EmulatedGpu::State {
     std::map<std::uintptr_t, std::size_t> registered;  // memory of the host's own that was page-locked: bytes
     std::map<std::thread::id, MemoryCalls> memory_calls;
     bool refuses_page_locks = false;
-    bool waits_for_all = false;  // a call; no other one goes on until then
+    bool waits_for_all = false;  // one call does; no other one goes on until it has
     std::chrono::microseconds page_lock_delay{0};
     std::size_t used = 0, peak = 0, held = 0;
     std::set<Module> modules;
@@ -156,7 +156,7 @@ struct Call {
         }
     }
     bool refused() const { return status != Status::Ok; }
-    /// Where memory calls do that: until all that was given is done, or the device is lost.
+    /// Waits until all that was given is done, or the device is lost. Does nothing where memory calls do not wait.
     void wait_for_all();
 };
 
@@ -170,7 +170,7 @@ bool lost();
 /// Lets the queue do the task after what it has, or record it where it captures.
 Status enqueue(Queue queue, Task task);
 bool idle(Queue queue);
-/// What a thread may not call while it captures makes its capture useless; other threads may.
+/// Makes the thread's capture useless, where there is one: the thread called what it may not call while it captures.
 bool spoils_capture();
 /// Lets queues begin what was collected: the program asks, or waits.
 void submit(Queue queue);

@@ -177,7 +177,7 @@ Fiber::~Fiber()
 void Fiber::start(void (*body)(void*), void* argument)
 {
 #ifdef __SANITIZE_ADDRESS__
-    // Of frames that were given up, which lie above where it left off.
+    // The stack holds marks of frames that were given up, above where the fiber left off.
     if (const auto* left_off = static_cast<const std::byte*>(state_->machine.left_off()))
         __asan_unpoison_memory_region(left_off, std::size_t(state_->stack.get() + kStackBytes - left_off));
 #endif

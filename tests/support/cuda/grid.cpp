@@ -73,7 +73,7 @@ public:
         }
     }
 
-    /// When nobody runs any of them.
+    /// May be read when no thread runs a block any more.
     const std::string& fault() const { return fault_; }
 
 private:
@@ -156,7 +156,8 @@ private:
     bool closing_ = false;
 };
 
-/// Multiprocessors that threads have left which are gone: with a thousand stacks, one costs more than many launches.
+/// Keeps the multiprocessors of threads that have ended. To make one, with a thousand stacks, costs more than many
+/// launches.
 struct Idle {
     std::mutex mutex;
     std::vector<std::unique_ptr<Multiprocessor>> all;
@@ -169,7 +170,7 @@ Idle& idle()
     return one;
 }
 
-/// The one of a thread, for as long as that lives.
+/// Holds the multiprocessor of a thread, for as long as the thread lives.
 class Lease
 {
 public:

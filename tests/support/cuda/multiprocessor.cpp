@@ -85,7 +85,7 @@ void Multiprocessor::run_threads()
     } while (fault_.empty() && release_barrier());
 }
 
-// Until every lane has ended or waits for the block. A lane that stops hands over to the next one.
+// Runs a warp until every lane has ended or waits for the block. A lane that stops hands over to the next one.
 void Multiprocessor::run_warp(unsigned w)
 {
     const auto lanes = std::span(standings_).subspan(std::size_t(w) * kWarpLanes, kWarpLanes);
@@ -119,7 +119,7 @@ bool Multiprocessor::take_next_lane()
     return false;
 }
 
-// Whether the block goes on: all its threads wait at one barrier. Otherwise all have ended, or it is at fault.
+// Says whether the block goes on: then all its threads waited at one barrier. Else all have ended, or it is at fault.
 bool Multiprocessor::release_barrier()
 {
     const std::span all = std::span(standings_).first(count_);
@@ -136,7 +136,7 @@ bool Multiprocessor::release_barrier()
     return true;
 }
 
-// Where the threads are: "thread 0 at rms_norm.cu:12, thread 32 has ended, ..."; one for each place.
+// Returns where the threads are: "thread 0 at rms_norm.cu:12, thread 32 has ended, ..."; one thread for each place.
 std::string Multiprocessor::standing() const
 {
     std::map<std::string, unsigned> places;

@@ -10,12 +10,12 @@
 
 namespace support {
 
-/// Whose list of models, and whose own question, it answers.
+/// The program that the server looks like: its list of models, and a page that only this program has.
 struct Look {
     std::string models =
         "{\"object\":\"list\",\"data\":[{\"id\":\"org/model\",\"object\":\"model\",\"owned_by\":\"someone\"}]}";
-    std::string path = {};  // that only this program knows
-    std::string said = {};  // there
+    std::string path = {};  // of that page
+    std::string said = {};  // what the page says
 };
 
 class LookAlike
@@ -36,7 +36,7 @@ public:
         const std::lock_guard lock(mutex_);
         chat_ = std::move(answer);
     }
-    /// The page of numbers; empty: there is none.
+    /// Sets the page of numbers; empty: there is none.
     void counts(std::string page)
     {
         const std::lock_guard lock(mutex_);
@@ -57,7 +57,7 @@ public:
         return all;
     }
 
-    /// A stream of these deltas.
+    /// Makes an answer that streams these deltas.
     static WebAnswer stream(const std::vector<std::string>& deltas, const std::string& finish = "stop",
                             const std::string& usage = {})
     {

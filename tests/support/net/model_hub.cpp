@@ -24,7 +24,7 @@ WebAnswer missing(const char* code)
     return {404, {{"X-Error-Code", code}}, {}};
 }
 
-/// A value of the query: "%20" becomes a space, which is all that the tests' words need.
+/// Returns a value of the query. "%20" becomes a space, which is all that the tests' words need.
 std::string value_of(const std::string& target, const std::string& name)
 {
     std::size_t begin = target.find('?' + name + '=');

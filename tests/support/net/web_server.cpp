@@ -233,7 +233,7 @@ void WebServer::serve(int socket)
     close(socket);
 }
 
-/// False: the connection is at its end.
+/// Sends an answer. Returns false where the connection is at its end.
 bool WebServer::send_answer(Stream& stream, const WebAnswer& answer)
 {
     using End = WebAnswer::End;

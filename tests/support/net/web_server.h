@@ -61,7 +61,7 @@ public:
     int port() const { return port_; }
     /// "http://127.0.0.1:PORT" + path
     std::string url(const std::string& path = {}, const std::string& host = "127.0.0.1") const;
-    /// From now on.
+    /// Answers by this handler from now on.
     void answer_by(Handler handler);
     std::vector<WebRequest> requests() const;
     std::int64_t body_bytes() const { return body_bytes_; }  // sent so far

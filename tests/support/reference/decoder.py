@@ -153,7 +153,7 @@ NO_GATES = {"nemotron_h", "nemotron_h_moe", "arcee"}
 
 
 class Exact:
-    """How the engine's roundings are imitated: here, not at all."""
+    """Rounds nothing. Rounded imitates the engine's roundings."""
 
     def activations(self, x, weight_type):
         return x
@@ -163,7 +163,7 @@ class Exact:
 
 
 class Rounded(Exact):
-    """Keys and values as kv_type, and in products with quantised weights 8 bits a value, one scale for 32 of a row."""
+    """Rounds keys and values to kv_type, and what quantised weights multiply to 8 bits, one scale for 32 of a row."""
 
     def __init__(self, kv_type="f16"):
         self.kv_type = kv_type
@@ -237,7 +237,7 @@ class Decoder:
         return self.sliding_key("attention.key_length", layer, self.hd)
 
     def kv_source(self, layer):
-        """The layer whose keys and values it reads."""
+        """The layer whose keys and values this layer reads; mostly itself."""
         shared = max(0, self.layer_count - 20) if self.arch == "gemma3n" else 0
         first = self.layer_count - self.key("attention.shared_kv_layers", shared)
         if layer < first or layer >= self.layer_count:
@@ -266,7 +266,7 @@ class Decoder:
         return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + (epsilon or self.epsilon)) * weight
 
     def norm(self, x, name):
-        """That of the residual stream."""
+        """The norm that is used on the residual stream: RMSNorm, or LayerNorm in some architectures."""
         return self.rms_norm(x - x.mean(axis=-1, keepdims=True) if self.arch in LAYER_NORMS else x, name)
 
     # ---- positions ----
@@ -573,9 +573,9 @@ class Decoder:
         return h
 
     def mtp(self, tokens, guesses):
-        """What the block behind the layers makes of each token but the last, and then of the last and of each guess, made
-        of what it has made of the one before: (len(tokens) - 1 + len(guesses), dim) behind its norm, and the logits.
-        made(tokens): of those the model has made something; tokens[1:] + guesses are the ones that follow."""
+        """What the block behind the layers gives, behind its norm, and its logits: a row for each of the tokens that
+        follow, tokens[1:] + guesses. It reads the embedding of such a token, and what the model has made of the token
+        before it; where the model has not computed that one, what the block itself gave for it."""
         p = f"blk.{self.layer_count}."
         given, follow = list(self.made(tokens[:-1])), list(tokens[1:]) + list(guesses)
         for _ in range(len(guesses) + 1):

@@ -128,7 +128,7 @@ ARCHITECTURES = {
                      shared_weight=True, connections=(2, 8), dense_context=512,
                      ngrams=dict(layers=[1], longest=3, heads=2, length=16, taps=4, sizes=[31, 37, 41, 43]),
                      ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=3)),
-    # A row of all streams is the widest of all.
+    # All streams in a row are wider than any other row of the model.
     "qwen4exp-q8_0": dict(arch="qwen4exp", dim=32, heads=2, kv=1, theta=1e7, rotated=8, type="Q8_0", qk_norm=True,
                           query_gate=True, input_norms=None, output_norm=None, recurrent=[1, 0], experts=4, used=2,
                           shared=32, shared_weight=True, connections=(4, 32), dense_context=512,
@@ -199,7 +199,7 @@ def has_own_kv(s, layer):
 
 
 def kept_lengths(s):
-    """Of the key and the value that a file says; of latent attention newer files say those of the row that is kept."""
+    """The lengths of key and value in a file. For latent attention newer files have those of the row that is kept."""
     if "latent" not in s:
         return s["hd"], s["hd"]
     rank, _, plain, rotated, value = s["latent"]
@@ -308,7 +308,7 @@ class TensorWriter:
         self.type, self.list = shape["type"], []
 
     def weight(self, name, *shape, kind=None, std=None):
-        """Rows keep the size of what they multiply."""
+        """Adds a matrix whose products are about as large as what it multiplies, unless `std` says otherwise."""
         kind = kind or self.type
         if shape[-1] % tensor_types.TYPES[kind].block_len:
             kind = "Q8_0"
@@ -412,7 +412,7 @@ def mixer_tensors(w, s, p, layer):
 
 
 def decays(w, heads):
-    """Negative; with a step near 1 a state keeps a tenth to nine tenths."""
+    """Negative logarithms of decays: in a step near 1 a state keeps a tenth to nine tenths."""
     return -w.rng.uniform(0.1, 2.0, heads)
 
 
@@ -612,7 +612,7 @@ def relative_error(actual, expected):
 
 
 def choose_prompt(decoder, name, vocabulary_size):
-    """Of some random prompts the one whose greedy ids (and choice of experts) are the clearest."""
+    """Returns the one of some random prompts whose greedy ids (and choice of experts) are the clearest."""
     rng = np.random.default_rng(zlib.crc32(name.encode()) + 1)
     best, clearest = None, -1.0
     for _ in range(PROMPTS_TRIED):

@@ -101,7 +101,7 @@ class HyperConnections:
 
     @staticmethod
     def norm(d, x, name):
-        """Each stream by itself."""
+        """The norm of each stream by itself."""
         return d.rms_norm(x) * d.weight(name + ".weight").reshape(x.shape[1:])
 
     @staticmethod

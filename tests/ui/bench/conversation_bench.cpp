@@ -25,7 +25,7 @@ double processorMs()
     return 1000.0 * double(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// Until everything that is asked for has been drawn.
+/// Waits until everything that is asked for has been drawn.
 void frame(QQuickView& view)
 {
     bool drawn = false;
@@ -48,7 +48,7 @@ QString richText()
     return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
-/// Answers of different lengths, cut from the rich one at borders of its parts.
+/// Fills the conversation with answers of different lengths, cut from the rich one at borders of its parts.
 void fill(Bench& bench, const QString& rich)
 {
     const QStringList parts = rich.split(QStringLiteral("\n## "));
@@ -86,8 +86,8 @@ void scroll(QQuickView& view)
                 share(0.5), share(0.95), share(0.99), steps.back());
 }
 
-/// Processor time for each frame while an answer grows, in milliseconds: how many frames there are depends on what else
-/// the machine does.
+/// Returns the processor time for each frame while an answer grows, in milliseconds: how many frames there are depends
+/// on what else the machine does.
 double stream(Bench& bench, QQuickView& view, const QString& rich)
 {
     constexpr int kTokens = 2000;

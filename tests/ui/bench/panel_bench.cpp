@@ -152,7 +152,7 @@ void printDrawn(const char* what, const QQuickView& view)
                 what, drawn.items, drawn.texts, drawn.painted, double(drawn.uploaded) / 1e6);
 }
 
-/// Tokens a second of an answer.
+/// Returns the tokens a second of one answer.
 double decode(Bench& bench)
 {
     bench.chat()->newConversation();
@@ -164,7 +164,7 @@ double decode(Bench& bench)
     return bench.pressure()->monitor()->tokensPerSecond().toDouble();
 }
 
-/// Answers in turn without and with the panel, and the ratio of each pair.
+/// Prints the speeds of answers in turn without and with the panel, and the ratio of each pair.
 void compareAnswers(Bench& bench)
 {
     constexpr int kPairs = 8;

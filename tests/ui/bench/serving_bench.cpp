@@ -32,8 +32,8 @@ void wait(const std::function<bool()>& condition)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
 }
 
-/// From frame to frame: by the clock, of the UI thread's processor time, which draws them, and how long it waited for a
-/// core while it had something to do.
+/// What one frame took: the time by the clock, the processor time of the UI thread, which draws it, and the time for
+/// which that thread had something to do and waited for a core.
 struct Frame {
     double ms = 0, processor_ms = 0, waiting_ms = 0;
 };
@@ -45,7 +45,7 @@ double processor_ms()
     return 1e3 * double(time.tv_sec) + double(time.tv_nsec) / 1e6;
 }
 
-/// That this thread was ready to run and did not.
+/// Returns for how long this thread was ready to run and did not.
 double waited_ms()
 {
     double on_core_ns = 0, waiting_ns = 0;
@@ -53,7 +53,7 @@ double waited_ms()
     return waiting_ns / 1e6;
 }
 
-/// The page is left as it is; the conversation goes on behind it.
+/// Draws for so many seconds. The page is left as it is; the conversation goes on behind it.
 std::vector<Frame> draw_for(Bench& bench, QQuickView& view, double seconds)
 {
     std::vector<Frame> frames;
