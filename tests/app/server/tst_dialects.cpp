@@ -482,6 +482,38 @@ private Q_SLOTS:
         QCOMPARE(guide_.post("/api/generate", generate).json()["response"].toString(), text);
     }
 
+    // Zed reads the first call of a line only.
+    void ollamasCallsHaveLinesOfTheirOwn()
+    {
+        using Events = std::vector<server::TurnEvent>;
+        const auto told = [](const Events& events) {
+            const auto body = server::parse_body(R"({"messages": [{"role": "user", "content": "a"}]})");
+            const auto asked = server::OllamaChat().read(*body, {"x", {}, nullptr});
+            Answer answer;
+            for (const server::TurnEvent& event : events)
+                answer.body += QByteArray::fromStdString(asked->wording->piece(event));
+            QStringList lines;
+            for (const QJsonObject& line : lines_of(answer)) {
+                QString said = line["done"].toBool() ? "done" : "";
+                for (const QJsonValue call : line["message"].toObject()["tool_calls"].toArray()) {
+                    const auto function = call.toObject()["function"].toObject();
+                    said += QString::number(function["index"].toInt()) + function["name"].toString() +
+                            QJsonDocument(function["arguments"].toObject()).toJson(QJsonDocument::Compact);
+                }
+                lines.append(said);
+            }
+            return lines.join(' ');
+        };
+        const Events calls = {server::CallBegun{0, "i", "f"}, server::CallArguments{0, "{\"a\":"},
+                              server::CallArguments{0, "1}"}, server::CallBegun{1, "j", "g"},
+                              server::CallArguments{1, "{}"}, server::Ended{}};
+        QCOMPARE(told(calls), QString("0f{\"a\":1} 1g{} done"));
+        // One that was cut off is none.
+        const Events cut = {server::CallBegun{0, "i", "f"}, server::CallArguments{0, "{\"a\":"},
+                            server::Ended{.reason = engine::StopReason::MaxTokens}};
+        QCOMPARE(told(cut), QString("done"));
+    }
+
     void ollamasModelIsDescribed()
     {
         // What `codex --oss` wants at least.
