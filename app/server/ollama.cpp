@@ -167,11 +167,11 @@ Ask read_common(Fields& fields, const Served& served)
     }
     if (const Json* think = fields.find("think")) {
         Json arguments = Json::object();
-        ask.shows_thoughts = *think != false;
+        ask.shows_thoughts = *think != false && *think != "none";
         add_thinking(arguments, ask.shows_thoughts ? Thinking::On : Thinking::Off);
-        if (think->is_string())
+        if (think->is_string() && ask.shows_thoughts)
             arguments["reasoning_effort"] = *think;
-        else if (!think->is_boolean())
+        else if (!think->is_boolean() && !think->is_string())
             fields.refuse("think", "must be true, false or an effort");
         ask.turn.template_arguments_json = text_of(arguments);
     }

@@ -251,7 +251,8 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     // The rest is what chat completions reads.
     ResponseAsked asked;
     Json chat = {{"tools", functions_of(fields, asked.functions)}};
-    for (const char* name : {"parallel_tool_calls", "chat_template_kwargs"})
+    for (const char* name :
+         {"parallel_tool_calls", "chat_template_kwargs", "reasoning", "thinking", "enable_thinking", "think"})
         if (const Json* value = fields.find(name))
             chat[name] = *value;
     if (const Json* choice = fields.find("tool_choice"))

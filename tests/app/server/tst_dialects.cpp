@@ -245,15 +245,29 @@ private Q_SLOTS:
         row(ollama, R"("think": true)", '{' + on + '}');
         row(ollama, R"("think": "high")", '{' + on + R"(,"reasoning_effort":"high"})");
         row(ollama, R"("think": false)", '{' + off + '}', false);
+        row(ollama, R"("think": "none")", '{' + off + '}', false);
         const ReadBy chat = read_with<server::OpenAiChat>;
         row(chat, R"("reasoning_effort": "medium")", '{' + on + R"(,"reasoning_effort":"medium"})");
         row(chat, R"("reasoning_effort": "none")", '{' + off + '}');
         row(chat, R"("reasoning": {"effort": "medium"})", '{' + on + R"(,"reasoning_effort":"medium"})");
         row(chat, R"("reasoning": {"effort": "low"}, "reasoning_effort": "none")", '{' + off + '}');
         row(chat, R"("reasoning": {"max_tokens": 1024})", "");
+        row(chat, R"("reasoning": {"enabled": false})", '{' + off + '}');
+        row(chat, R"("reasoning": {"enabled": true})", '{' + on + '}');
+        row(chat, R"("reasoning": {"enabled": true, "effort": "low"})", '{' + on + R"(,"reasoning_effort":"low"})");
+        row(chat, R"("reasoning": {"effort": "none"})", '{' + off + '}');
+        row(chat, R"("thinking": {"type": "disabled"}, "top_p": 1)", '{' + off + '}');
+        row(chat, R"("enable_thinking": false)", '{' + off + '}');
+        row(chat, R"("think": false, "top_p": 1)", '{' + off + '}');
+        row(chat, R"("chat_template_kwargs": {"enable_thinking": false})", '{' + off + '}');
+        row(chat, R"("chat_template_kwargs": {"enable_thinking": true, "thinking": false})",
+            R"({"enable_thinking":true,"thinking":false})");
         row(chat, R"("reasoning_effort": "none", "chat_template_kwargs": {"thinking": true})", R"({"thinking":true})");
-        row(read_with<server::OpenAiResponses>, R"("reasoning": {"effort": "low"})",
-            '{' + on + R"(,"reasoning_effort":"low"})");
+        const ReadBy responses = read_with<server::OpenAiResponses>;
+        row(responses, R"("reasoning": {"effort": "low"})", '{' + on + R"(,"reasoning_effort":"low"})");
+        row(responses, R"("reasoning": {"effort": "none"}, "top_p": 1)", '{' + off + '}');
+        row(responses, R"("reasoning": {"enabled": false}, "top_p": 1)", '{' + off + '}');
+        row(responses, R"("chat_template_kwargs": {"enable_thinking": false}, "top_p": 1)", '{' + off + '}');
     }
 
     void whetherToThinkIsSaidInAllTemplatesWords()
