@@ -251,14 +251,20 @@ tl::expected<Asked, Refusal> OllamaGenerate::read(const Json& body, const Served
 {
     Fields fields(body);
     Ask ask = read_common(fields, served);
-    fields.not_supported("suffix", "");
     fields.not_supported("context", Json::array());
     fields.not_supported("template", "");
     const std::string prompt = fields.text("prompt").value_or("");
-    if (prompt.empty())
+    const std::string suffix = fields.text("suffix").value_or("");
+    const bool raw = fields.flag("raw").value_or(false);
+    if (prompt.empty() && suffix.empty())
         fields.refuse("prompt", "must be a text that is not empty");
-    if (fields.flag("raw").value_or(false)) {
+    if (raw && !suffix.empty())
+        fields.refuse("suffix", "is not supported together with 'raw'", Refusal::Kind::NotSupported);
+    if (raw) {
         ask.turn.raw_prompt = prompt;
+    } else if (!suffix.empty()) {
+        ask.prompts = {RawPrompt{.gap = Gap{.before = prompt, .after = suffix}}};
+        ask.thoughts_in_text = true;
     } else {
         if (auto system = fields.text("system"); system && !system->empty())
             ask.turn.messages.push_back({"system", std::move(*system), {}});
@@ -281,7 +287,7 @@ bool only_moves_model(const Json& body)
         const Json* value = fields.find(name);
         return !value || *value == empty;
     };
-    return is_empty("messages", Json::array()) && is_empty("prompt", "");
+    return is_empty("messages", Json::array()) && is_empty("prompt", "") && is_empty("suffix", "");
 }
 
 PlainAnswer ollama_move_model(const PlainRequest& request)
@@ -353,6 +359,8 @@ PlainAnswer ollama_show(const PlainRequest& request)
         capabilities.push_back("tools");
     if (!info.embeds && knows_thoughts(chat_template))
         capabilities.push_back("thinking");
+    if (!info.embeds && request.served->text->fill_marks().are_there())
+        capabilities.push_back("insert");
     return text_of({{"license", info.license},
                     {"modelfile", ""},
                     {"parameters", ""},
