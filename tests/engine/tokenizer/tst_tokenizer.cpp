@@ -100,6 +100,25 @@ private Q_SLOTS:
         QVERIFY(!named->is_end_of_generation(103));
     }
 
+    void marksOfGapsAreFound()
+    {
+        const std::vector<std::string> all = {"<fim_prefix>", "<fim_suffix>", "<fim_middle>", "<|file_sep|>"};
+        const auto t = withTokens(all, TokenType::Control, "bpe.json");
+        const engine::FillMarks marks = t->fill_marks();
+        QVERIFY(marks.are_there());
+        QCOMPARE((std::vector<int>{marks.prefix, marks.suffix, marks.middle, marks.file, marks.repository}),
+                 (std::vector<int>{t->find(all[0]), t->find(all[1]), t->find(all[2]), t->find(all[3]), -1}));
+        QVERIFY(!withTokens({all[0], all[1]}, TokenType::Control, "bpe.json")->fill_marks().are_there());
+        // CodeLlama's, in an early file.
+        Vocabulary v = fromData("spm.json");
+        v.fim_pre = 100;
+        v.fim_suf = 101;
+        v.fim_mid = 102;
+        const engine::FillMarks named = make(std::move(v))->fill_marks();
+        QCOMPARE((std::vector<int>{named.prefix, named.suffix, named.middle, named.file}),
+                 (std::vector<int>{100, 101, 102, -1}));
+    }
+
     void channelsOfGptOssAreShownAndGoOn()
     {
         const auto t = withTokens({"<|end|>", "<|return|>", "<|call|>", "<|channel|>", "<|message|>", "<|start|>"},
