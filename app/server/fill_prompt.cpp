@@ -98,7 +98,7 @@ engine::Result<GapLayout::Files> GapLayout::files(const Gap& gap) const
     return files;
 }
 
-/// Programs name what was looked at last last.
+/// Programs name a file behind those that were looked at before it.
 Ids GapLayout::last_that_fit(const Files& files, std::size_t room)
 {
     std::size_t taken = files.begin.size() + files.end.size(), first = files.all.size();

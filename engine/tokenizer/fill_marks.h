@@ -17,9 +17,10 @@ inline constexpr std::array kFillSuffixTexts = {"<|fim_suffix|>", "<fim-suffix>"
                                                 "<SUF>",          "▁<SUF>",       "<|code_suffix|>", "<|suffix|>"};
 inline constexpr std::array kFillMiddleTexts = {"<|fim_middle|>", "<fim-middle>", "<fim_middle>",    "<｜fim▁end｜>",
                                                 "<MID>",          "▁<MID>",       "<|code_middle|>", "<|middle|>"};
-inline constexpr std::array kFillRepositoryTexts = {"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>",
-                                                    "<reponame>"};
-inline constexpr std::array kFillFileTexts = {"<|file_sep|>"};
+inline constexpr std::array kFillRepositoryTexts = {"<|fim_repo|>", "<|repo_name|>", "<fim-repo>",
+                                                    "<REPO>",       "<reponame>",    "<repo_name>"};
+// The last two are StarCoder 2's and CodeGemma's.
+inline constexpr std::array kFillFileTexts = {"<|file_sep|>", "<file_sep>", "<|file_separator|>"};
 
 /// None are there where one that is needed is missing.
 FillMarks find_fill_marks(const Vocabulary& vocabulary, const TokenIndex& index);

@@ -26,7 +26,7 @@ constexpr std::array kEndTexts = {
     "<eos>",         "<end_of_utterance>",
     "<turn|>",       "<|tool_response>",
     "[e~[",          "<｜end▁of▁sentence｜>",
-    "<|eot|>",
+    "<|eot|>",       "▁<EOT>",
 };
 
 // Padding of fill-in-the-middle models: where it appears, or a mark of a repository or a file, the completion is over.

@@ -74,9 +74,9 @@ private Q_SLOTS:
 
     void endsOfGeneration()
     {
-        for (const char* text :
-             {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<|return|>",
-              "<|call|>", "<EOT>", "[EOT]", "<|end_of_text|>", "<|fim_pad|>", "<turn|>", "<｜end▁of▁sentence｜>"}) {
+        for (const char* text : {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>",
+                                 "<|return|>", "<|call|>", "<EOT>", "[EOT]", "<|end_of_text|>", "<|fim_pad|>",
+                                 "<file_sep>", "<|file_separator|>", "▁<EOT>", "<turn|>", "<｜end▁of▁sentence｜>"}) {
             // Even where the file forgot to call it a control token; then it is not shown either.
             const auto t = withTokens({text}, TokenType::Normal, "bpe.json");
             QVERIFY2(t->is_end_of_generation(t->find(text)), text);
@@ -109,7 +109,6 @@ private Q_SLOTS:
         QCOMPARE((std::vector<int>{marks.prefix, marks.suffix, marks.middle, marks.file, marks.repository}),
                  (std::vector<int>{t->find(all[0]), t->find(all[1]), t->find(all[2]), t->find(all[3]), -1}));
         QVERIFY(!withTokens({all[0], all[1]}, TokenType::Control, "bpe.json")->fill_marks().are_there());
-        // CodeLlama's, in an early file.
         Vocabulary v = fromData("spm.json");
         v.fim_pre = 100;
         v.fim_suf = 101;

@@ -61,7 +61,7 @@ private Q_SLOTS:
         w.boolean("tokenizer.ggml.add_bos_token", false).boolean("tokenizer.ggml.add_eos_token", true);
         w.boolean("tokenizer.ggml.add_space_prefix", false);
         w.u32("tokenizer.ggml.fim_pre_token_id", 1).u32("tokenizer.ggml.fim_suf_token_id", 4);
-        w.u32("tokenizer.ggml.middle_token_id", 5);  // as it was called earlier
+        w.u32("tokenizer.ggml.fim_mid_token_id", 5);
         w.i32s("tokenizer.ggml.eos_token_ids", std::vector<std::int32_t>{4, 6, 2, -1});
         const auto v = read(w);
         QVERIFY2(v.has_value(), v ? "" : v.error().what.c_str());
