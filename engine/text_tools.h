@@ -1,6 +1,7 @@
 // Runs tokenizer and chat template by themselves, without loading a model.
 #pragma once
 
+#include "engine/fill_marks.h"
 #include "engine/result.h"
 
 #include <chrono>
@@ -20,6 +21,7 @@ struct Request;
 struct TokenizeOptions {
     bool bos = true;       // as the model asks for it; false: none
     bool specials = true;  // special tokens in the text become their ids
+    bool goes_on = false;  // from a text before it: no space is put before its first word
 };
 
 struct TokenizedText {
@@ -58,10 +60,12 @@ struct TemplateRequest {
     std::stop_token stop;                 // Error::Code::Cancelled
 };
 
-/// The chat template of a model file, or ChatML where it has none.
+/// Holds what is put around a prompt's texts: the chat template of a model file, or ChatML where it has none, and the
+/// marks of gaps.
 struct TemplateSource {
     std::string text;
     std::string bos, eos;
+    FillMarks fill_marks = {};
 };
 Result<TemplateSource> read_template(const std::filesystem::path& model);
 

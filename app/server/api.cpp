@@ -4,6 +4,7 @@
 #include "app/server/call_grammar.h"
 #include "app/server/client_watch.h"
 #include "app/server/embeddings.h"
+#include "app/server/fill_prompt.h"
 #include "app/server/llama_completion.h"
 #include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
@@ -45,6 +46,7 @@ struct Api::Routes {
     OllamaChat ollama_chat;
     OllamaGenerate ollama_generate;
     LlamaCompletion llama_completion;
+    LlamaInfill llama_infill;
     std::vector<Route> all = {
         {"GET", "/v1/models", nullptr, openai_models},
         {"GET", "/models", nullptr, openai_models},
@@ -60,6 +62,8 @@ struct Api::Routes {
         {"POST", "/chat/completions/input_tokens", &openai_chat, input_tokens, Route::Of::File},
         {"POST", "/v1/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
         {"POST", "/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
+        {"GET", "/v1/responses/*", &openai_responses, kept_response},
+        {"DELETE", "/v1/responses/*", &openai_responses, forget_response},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", &anthropic, input_tokens, Route::Of::File},
         {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
@@ -74,6 +78,7 @@ struct Api::Routes {
         {"POST", "/api/pull", nullptr, ollama_pull, Route::Of::File, "application/x-ndjson"},
         {"POST", "/completion", &llama_completion},
         {"POST", "/completions", &llama_completion},
+        {"POST", "/infill", &llama_infill},
         {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},
         {"POST", "/detokenize", nullptr, llama_detokenize, Route::Of::File},
         {"POST", "/apply-template", nullptr, llama_apply_template, Route::Of::File},
@@ -250,7 +255,8 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
 /// client has left.
 engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone)
 {
-    if (!depends_on_template(ask.turn) && !has_mixed_prompts(ask))
+    const bool fills = has_gaps(ask);
+    if (!depends_on_template(ask.turn) && !has_mixed_prompts(ask) && !fills)
         return {};
     auto served = desk_.served();
     if (!served || served->name != file.name) {
@@ -259,7 +265,15 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<b
             return tl::unexpected(described.error());
         served = std::move(*described);
     }
+    if (fills && served->info.context_in_use == 0 && served->text->fill_marks().are_there()) {
+        auto loaded = desk_.need(file);  // only then it is known how much fits
+        if (!loaded)
+            return tl::unexpected(loaded.error());
+        served = std::move(*loaded);
+    }
     if (engine::Status done = make_tokens_of_mixed(ask, *served->text); !done)
+        return done;
+    if (engine::Status done = make_tokens_of_gaps(ask, *served->text, served->info.context_in_use); !done)
         return done;
     if (engine::Status done = add_call_rules(ask, served->text->chat_template()); !done)
         return done;

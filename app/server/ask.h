@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,12 +15,23 @@
 
 namespace server {
 
-/// Holds what a request has in place of messages: a text, or tokens, or tokens with texts between them, which are
-/// turned into tokens before the turn.
+/// Holds what stands around a gap in a text, which is to be filled, and files that tell more about it.
+struct Gap {
+    struct File {
+        std::string name;  // empty: it has none
+        std::string text;
+    };
+    std::string before, after;
+    std::vector<File> others = {};
+};
+
+/// Holds what a request has in place of messages: a text, or tokens, or tokens with texts between them, or a gap; these
+/// two are turned into tokens before the turn.
 struct RawPrompt {
     std::string text = {};
     std::vector<int> ids = {};
     std::vector<std::variant<std::string, int>> mixed = {};
+    std::optional<Gap> gap = {};
 };
 
 /// One turn that somebody asks for, or several alike.
@@ -36,6 +48,8 @@ struct Ask {
     std::vector<std::string> callable = {};  // the only tools that may be called; empty: all that are offered
     bool reports_progress = false;           // of the prompt
     bool thoughts_in_text = false;           // the answer is given as the model wrote it, thoughts and all
+    int least_indent = 0;                    // of its lines; see CodeBound
+    std::chrono::milliseconds most_time{0};  // that it may take; see CodeBound
 
     /// Prompt after prompt, its choices one after another.
     int answers() const { return choices * std::max(int(prompts.size()), 1); }

@@ -112,7 +112,7 @@ std::vector<HttpHeader> Door::headers_for(const HttpRequest& request) const
     std::vector<HttpHeader> headers = {{"Access-Control-Allow-Origin", *origin}, {"Vary", "Origin"}};
     if (is_preflight(request)) {
         const std::string* wanted = request.header("access-control-request-headers");
-        headers.push_back({"Access-Control-Allow-Methods", "GET, POST"});
+        headers.push_back({"Access-Control-Allow-Methods", "GET, POST, DELETE"});
         headers.push_back({"Access-Control-Allow-Headers", wanted ? *wanted : "authorization, content-type"});
         headers.push_back({"Access-Control-Max-Age", "600"});
     }

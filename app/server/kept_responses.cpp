@@ -5,10 +5,10 @@
 
 namespace server {
 
-void KeptResponses::keep(std::string id, const Json& messages, const Json& items)
+void KeptResponses::keep(std::string id, const Json& messages, const Json& items, std::string response)
 {
-    Kept kept{std::move(id), text_of(messages)};
-    kept.bytes = kept.messages.size();
+    Kept kept{std::move(id), text_of(messages), std::move(response)};
+    kept.bytes = kept.messages.size() + kept.response.size();
     std::map<std::string, std::string> texts;
     for (const Json& item : items) {
         kept.items.push_back(item["id"].get<std::string>());
@@ -20,11 +20,17 @@ void KeptResponses::keep(std::string id, const Json& messages, const Json& items
     bytes_ += kept.bytes;
     kept_.push_back(std::move(kept));
     items_.merge(texts);
-    for (; bytes_ > most_bytes_; kept_.pop_front()) {
-        bytes_ -= kept_.front().bytes;
-        for (const std::string& item : kept_.front().items)
-            items_.erase(item);
-    }
+    while (bytes_ > most_bytes_)
+        drop(kept_.begin());
+}
+
+/// Called under the lock.
+void KeptResponses::drop(std::deque<Kept>::iterator kept)
+{
+    bytes_ -= kept->bytes;
+    for (const std::string& item : kept->items)
+        items_.erase(item);
+    kept_.erase(kept);
 }
 
 std::optional<Json> KeptResponses::find(const std::string& id) const
@@ -43,6 +49,25 @@ std::optional<Json> KeptResponses::find_item(const std::string& id) const
     if (found == items_.end())
         return std::nullopt;
     return Json::parse(found->second);
+}
+
+std::optional<std::string> KeptResponses::find_response(const std::string& id) const
+{
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(kept_, id, &Kept::id);
+    if (found == kept_.end())
+        return std::nullopt;
+    return found->response;
+}
+
+bool KeptResponses::forget(const std::string& id)
+{
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(kept_, id, &Kept::id);
+    if (found == kept_.end())
+        return false;
+    drop(found);
+    return true;
 }
 
 }  // namespace server

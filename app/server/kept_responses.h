@@ -23,20 +23,26 @@ public:
     }
 
     /// `messages`: all of the conversation but its instructions, as of chat completions. `items`: what was answered, as
-    /// the client got it; each has its id.
-    void keep(std::string id, const Json& messages, const Json& items);
+    /// the client got it; each has its id. `response`: the whole answer, as JSON.
+    void keep(std::string id, const Json& messages, const Json& items, std::string response);
     /// The messages. Nothing: it was never kept, or not any more.
     std::optional<Json> find(const std::string& id) const;
     /// One item of a response that is kept.
     std::optional<Json> find_item(const std::string& id) const;
+    /// The whole answer.
+    std::optional<std::string> find_response(const std::string& id) const;
+    /// False: it was not kept.
+    bool forget(const std::string& id);
 
 private:
     struct Kept {
         std::string id;
-        std::string messages;
+        std::string messages, response;
         std::vector<std::string> items = {};  // their ids
         std::size_t bytes = 0;                // of all of it
     };
+    void drop(std::deque<Kept>::iterator kept);
+
     const std::size_t most_bytes_;
     mutable std::mutex mutex_;
     std::deque<Kept> kept_;                     // the newest last

@@ -7,6 +7,7 @@
 #include "app/server/openai_logprobs.h"
 #include "app/server/raw_prompts.h"
 
+#include <chrono>
 #include <utility>
 
 namespace server {
@@ -165,13 +166,19 @@ void read_token_wishes(Fields& fields, Ask& ask, About& about)
         fields.not_supported("post_sampling_probs", false);
 }
 
+/// Reads what ends an answer that is code.
+void read_code_bounds(Fields& fields, Ask& ask)
+{
+    constexpr std::int64_t kMost = 1 << 30;
+    ask.least_indent = int(fields.integer("n_indent", 0, kMost).value_or(0));
+    ask.most_time = std::chrono::milliseconds(fields.integer("t_max_predict_ms", -1, kMost).value_or(0));
+}
+
 /// `cache_prompt` and `id_slot` are not among them: what is known of a prompt is found wherever it lies, and changes no
-/// bit of an answer. Nor is n_keep: nothing is shifted out of a context.
+/// bit of an answer. Nor is n_keep: nothing is shifted out of a context. Nor t_max_prompt_ms, by which editors would
+/// have half a prompt read, and which llama-server does not heed either.
 void refuse_others(Fields& fields)
 {
-    fields.not_supported("n_indent", 0);
-    fields.not_supported("t_max_prompt_ms", 0);
-    fields.not_supported("t_max_predict_ms", 0);
     fields.not_supported("lora", Json::array());
     fields.not_supported("image_data", Json::array());
 }
@@ -189,13 +196,10 @@ Json settings_of(const Ask& ask)
     return settings;
 }
 
-}  // namespace
-
-tl::expected<Asked, Refusal> LlamaCompletion::read(const Json& body, const Served& served) const
+/// Reads all but the prompts.
+Ask read_around_prompts(Fields& fields, const Served& served, About& about)
 {
-    Fields fields(body);
     Ask ask = unsaid_ask(served);
-    About about;
     ask.thoughts_in_text = true;
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);
@@ -203,20 +207,66 @@ tl::expected<Asked, Refusal> LlamaCompletion::read(const Json& body, const Serve
     read_choices(fields, ask);
     read_token_wishes(fields, ask, about);
     read_answer_format(fields, ask.turn);
+    read_code_bounds(fields, ask);
     refuse_others(fields);
-    read_prompts(fields, ask);
-    about.wanted = fields.texts("response_fields");
-    if (fields.refusal())
-        return tl::unexpected(*fields.refusal());
     about.model = served.name;
     about.settings = settings_of(ask);
     about.choices = ask.choices;
+    about.wanted = fields.texts("response_fields");
+    return ask;
+}
+
+Gap read_gap(Fields& fields)
+{
+    if (!fields.find("input_prefix") && !fields.find("input_suffix"))
+        fields.refuse("input_prefix", "is missing, and so is 'input_suffix'");
+    Gap gap{.before = fields.text("input_prefix").value_or("") + fields.text("prompt").value_or(""),
+            .after = fields.text("input_suffix").value_or("")};
+    if (const Json* others = fields.array("input_extra"))
+        for (const Json& other : *others) {
+            Fields inner(other);
+            auto name = inner.text("filename"), text = inner.text("text");
+            if (!text || inner.refusal())
+                fields.refuse("input_extra", "must be an array of objects, each with a 'text' and maybe a 'filename'");
+            else
+                gap.others.push_back({name.value_or(""), std::move(*text)});
+        }
+    return gap;
+}
+
+}  // namespace
+
+tl::expected<Asked, Refusal> LlamaCompletion::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    About about;
+    Ask ask = read_around_prompts(fields, served, about);
+    read_prompts(fields, ask);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
     about.prompts =
         ask.prompts.size() == 1 ? std::vector<Json>{body["prompt"]} : body["prompt"].get<std::vector<Json>>();
     return Asked{std::move(ask), std::make_unique<LlamaWording>(std::move(about))};
 }
 
 std::string LlamaCompletion::error(const Refusal& refusal) const
+{
+    return openai_error(refusal);
+}
+
+tl::expected<Asked, Refusal> LlamaInfill::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    About about;
+    Ask ask = read_around_prompts(fields, served, about);
+    ask.prompts = {RawPrompt{.gap = read_gap(fields)}};
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    about.prompts.emplace_back(fields.text("prompt").value_or(""));
+    return Asked{std::move(ask), std::make_unique<LlamaWording>(std::move(about))};
+}
+
+std::string LlamaInfill::error(const Refusal& refusal) const
 {
     return openai_error(refusal);
 }

@@ -13,14 +13,14 @@ namespace {
 using engine::SamplingOptions;
 
 struct NamedSampler {
-    std::array<const char*, 2> names;
+    std::array<const char*, 3> names;  // the last one in a list that is a text
     bool (*is_on)(const SamplingOptions&);
     void (*switch_off)(SamplingOptions&);
 };
 
 // In the order in which the engine applies them.
 const std::array<NamedSampler, 8> kSamplers = {{
-    {{"penalties", "penalties"},
+    {{"penalties", "penalties", "e"},
      [](const SamplingOptions& s) {
          return s.repeat_penalty != 1 || s.presence_penalty != 0 || s.frequency_penalty != 0;
      },
@@ -28,19 +28,25 @@ const std::array<NamedSampler, 8> kSamplers = {{
          s.repeat_penalty = 1;
          s.presence_penalty = s.frequency_penalty = 0;
      }},
-    {{"dry", "dry"},
+    {{"dry", "dry", "d"},
      [](const SamplingOptions& s) { return s.dry_multiplier > 0; },
      [](SamplingOptions& s) { s.dry_multiplier = 0; }},
-    {{"top_k", "top_k"}, [](const SamplingOptions& s) { return s.top_k > 0; }, [](SamplingOptions& s) { s.top_k = 0; }},
-    {{"typ_p", "typical_p"},
+    {{"top_k", "top_k", "k"},
+     [](const SamplingOptions& s) { return s.top_k > 0; },
+     [](SamplingOptions& s) { s.top_k = 0; }},
+    {{"typ_p", "typical_p", "y"},
      [](const SamplingOptions& s) { return s.typical_p < 1; },
      [](SamplingOptions& s) { s.typical_p = 1; }},
-    {{"top_p", "top_p"}, [](const SamplingOptions& s) { return s.top_p < 1; }, [](SamplingOptions& s) { s.top_p = 1; }},
-    {{"min_p", "min_p"}, [](const SamplingOptions& s) { return s.min_p > 0; }, [](SamplingOptions& s) { s.min_p = 0; }},
-    {{"xtc", "xtc"},
+    {{"top_p", "top_p", "p"},
+     [](const SamplingOptions& s) { return s.top_p < 1; },
+     [](SamplingOptions& s) { s.top_p = 1; }},
+    {{"min_p", "min_p", "m"},
+     [](const SamplingOptions& s) { return s.min_p > 0; },
+     [](SamplingOptions& s) { s.min_p = 0; }},
+    {{"xtc", "xtc", "x"},
      [](const SamplingOptions& s) { return s.xtc_probability > 0; },
      [](SamplingOptions& s) { s.xtc_probability = 0; }},
-    {{"temperature", "temp"},
+    {{"temperature", "temp", "t"},
      [](const SamplingOptions& s) { return s.temperature != 1; },
      [](SamplingOptions& s) { s.temperature = 1; }},
 }};
@@ -50,6 +56,18 @@ void refuse_above(Fields& fields, const char* name, double off)
 {
     if (const Json* value = fields.find(name); value && !(value->is_number() && value->get<double>() <= off))
         fields.refuse(name, "is not supported here", Refusal::Kind::NotSupported);
+}
+
+/// Returns their names; a text has one in each letter.
+std::vector<std::string> listed_samplers(Fields& fields)
+{
+    std::vector<std::string> listed = fields.texts("samplers");
+    if (!fields.find("samplers")->is_string())
+        return listed;
+    std::vector<std::string> letters;
+    for (const char letter : listed.front())
+        letters.emplace_back(1, letter);
+    return letters;
 }
 
 }  // namespace
@@ -62,16 +80,22 @@ void read_samplers(Fields& fields, SamplingOptions& sampling)
     fields.not_supported("tfs_z", 1);
     if (!fields.find("samplers"))
         return;
-    const std::vector<std::string> listed = fields.texts("samplers");
+    const std::vector<std::string> listed = listed_samplers(fields);
+    const auto is_named = [](const std::string& name, const auto& names) {
+        return std::ranges::any_of(names, [&](const char* one) { return name == one; });
+    };
     std::vector<std::ptrdiff_t> places;
     for (const NamedSampler& sampler : kSamplers) {
-        const auto place = std::ranges::find_if(
-            listed, [&](const std::string& name) { return name == sampler.names[0] || name == sampler.names[1]; });
+        const auto place =
+            std::ranges::find_if(listed, [&](const std::string& name) { return is_named(name, sampler.names); });
         if (place == listed.end())
             sampler.switch_off(sampling);
         else if (sampler.is_on(sampling))
             places.push_back(place - listed.begin());
     }
+    // It leaves tokens that are very likely, and of several that begin alike the likeliest.
+    if (std::ranges::any_of(listed, [](const std::string& name) { return name == "infill" || name == "i"; }))
+        sampling.temperature = 0;
     if (!std::ranges::is_sorted(places))
         fields.refuse("samplers",
                       "asks for another order than penalties, dry, top_k, typ_p, top_p, min_p, xtc, temperature, "

@@ -7,8 +7,8 @@
 namespace server {
 
 /// `samplers`: those that are not in the list are off. They work in one order here, which is llama-server's own:
-/// another one of those that are on is refused, and so is a sampler that is not there. Call it when the others have
-/// been read.
+/// another one of those that are on is refused. `infill`, which editors ask for, has the likeliest token chosen. Call
+/// it when the others have been read.
 void read_samplers(Fields& fields, engine::SamplingOptions& sampling);
 
 /// Writes all settings, by the names that requests have for them.

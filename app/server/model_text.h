@@ -33,6 +33,7 @@ public:
     /// Returns what one token adds to a text; control tokens as their text.
     engine::Result<std::string> piece(int id);
     const std::string& chat_template() const { return source_.text; }
+    const engine::FillMarks& fill_marks() const { return source_.fill_marks; }
 
 private:
     ModelText(std::filesystem::path path, engine::TemplateSource source)

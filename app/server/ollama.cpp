@@ -60,18 +60,26 @@ public:
 
     std::string piece(const TurnEvent& event) override
     {
-        if (const auto* text = std::get_if<TextPiece>(&event))
-            return line(said(text->text, {}));
-        if (const auto* thought = std::get_if<ThoughtPiece>(&event))
-            return line(said({}, thought->text));
-        if (const auto* call = std::get_if<CallBegun>(&event))
+        std::string lines;
+        if (const auto* text = std::get_if<TextPiece>(&event)) {
+            lines = whole_calls();
+            lines += line(said(text->text, {}));
+        } else if (const auto* thought = std::get_if<ThoughtPiece>(&event)) {
+            lines = whole_calls();
+            lines += line(said({}, thought->text));
+        } else if (const auto* call = std::get_if<CallBegun>(&event)) {
+            lines = whole_calls();
             calls_.push_back({call->id, call->name, {}});
-        if (const auto* more = std::get_if<CallArguments>(&event))
+        } else if (const auto* more = std::get_if<CallArguments>(&event)) {
             calls_.at(std::size_t(more->index)).arguments += more->text;
-        if (const auto* failed = std::get_if<Failed>(&event))
-            return line(ollama_error(failed->refusal));
-        const auto* ended = std::get_if<Ended>(&event);
-        return ended ? line(last(said({}, {}, without_cut_off(calls_, *ended)), *ended)) : std::string();
+        } else if (const auto* failed = std::get_if<Failed>(&event)) {
+            lines = line(ollama_error(failed->refusal));
+        } else if (const auto* ended = std::get_if<Ended>(&event)) {
+            calls_ = without_cut_off(std::move(calls_), *ended);
+            lines = whole_calls();
+            lines += line(last(said({}, {}), *ended));
+        }
+        return lines;
     }
 
     /// A line may only hold an answer; clients of Ollama wait.
@@ -87,7 +95,18 @@ public:
 private:
     static std::string line(const Json& json) { return text_of(json) + '\n'; }
 
-    Json said(const std::string& text, const std::string& thought, const std::vector<Call>& calls = {}) const
+    /// Says the calls that have not been told of and are whole, each in a line of its own: Zed reads one of a line.
+    std::string whole_calls()
+    {
+        std::string lines;
+        for (; told_calls_ < calls_.size(); ++told_calls_)
+            lines += line(said({}, {}, {calls_[told_calls_]}, told_calls_));
+        return lines;
+    }
+
+    /// `first`: the index of the first call.
+    Json said(const std::string& text, const std::string& thought, const std::vector<Call>& calls = {},
+              std::size_t first = 0) const
     {
         Json json = {{"model", model_}, {"created_at", iso_time(current_time())}};
         Json message = {{"role", "assistant"}, {"content", text}};
@@ -97,7 +116,7 @@ private:
             message["thinking"] = thought;
         for (std::size_t i = 0; i < calls.size(); ++i) {
             Json arguments = parse_inner(calls[i].arguments);
-            const Json function = {{"index", i},
+            const Json function = {{"index", first + i},
                                    {"name", calls[i].name},
                                    {"arguments", arguments.is_object() ? std::move(arguments) : Json::object()}};
             message["tool_calls"].push_back({{"id", calls[i].id}, {"function", function}});  // Zed reads none without
@@ -128,6 +147,7 @@ private:
     const std::string model_;
     const Shape shape_;
     std::vector<Call> calls_;
+    std::size_t told_calls_ = 0;
 };
 
 /// Reads what both requests have in common.
@@ -147,11 +167,11 @@ Ask read_common(Fields& fields, const Served& served)
     }
     if (const Json* think = fields.find("think")) {
         Json arguments = Json::object();
-        ask.shows_thoughts = *think != false;
+        ask.shows_thoughts = *think != false && *think != "none";
         add_thinking(arguments, ask.shows_thoughts ? Thinking::On : Thinking::Off);
-        if (think->is_string())
+        if (think->is_string() && ask.shows_thoughts)
             arguments["reasoning_effort"] = *think;
-        else if (!think->is_boolean())
+        else if (!think->is_boolean() && !think->is_string())
             fields.refuse("think", "must be true, false or an effort");
         ask.turn.template_arguments_json = text_of(arguments);
     }
@@ -231,14 +251,20 @@ tl::expected<Asked, Refusal> OllamaGenerate::read(const Json& body, const Served
 {
     Fields fields(body);
     Ask ask = read_common(fields, served);
-    fields.not_supported("suffix", "");
     fields.not_supported("context", Json::array());
     fields.not_supported("template", "");
     const std::string prompt = fields.text("prompt").value_or("");
-    if (prompt.empty())
+    const std::string suffix = fields.text("suffix").value_or("");
+    const bool raw = fields.flag("raw").value_or(false);
+    if (prompt.empty() && suffix.empty())
         fields.refuse("prompt", "must be a text that is not empty");
-    if (fields.flag("raw").value_or(false)) {
+    if (raw && !suffix.empty())
+        fields.refuse("suffix", "is not supported together with 'raw'", Refusal::Kind::NotSupported);
+    if (raw) {
         ask.turn.raw_prompt = prompt;
+    } else if (!suffix.empty()) {
+        ask.prompts = {RawPrompt{.gap = Gap{.before = prompt, .after = suffix}}};
+        ask.thoughts_in_text = true;
     } else {
         if (auto system = fields.text("system"); system && !system->empty())
             ask.turn.messages.push_back({"system", std::move(*system), {}});
@@ -261,7 +287,7 @@ bool only_moves_model(const Json& body)
         const Json* value = fields.find(name);
         return !value || *value == empty;
     };
-    return is_empty("messages", Json::array()) && is_empty("prompt", "");
+    return is_empty("messages", Json::array()) && is_empty("prompt", "") && is_empty("suffix", "");
 }
 
 PlainAnswer ollama_move_model(const PlainRequest& request)
@@ -333,6 +359,8 @@ PlainAnswer ollama_show(const PlainRequest& request)
         capabilities.push_back("tools");
     if (!info.embeds && knows_thoughts(chat_template))
         capabilities.push_back("thinking");
+    if (!info.embeds && request.served->text->fill_marks().are_there())
+        capabilities.push_back("insert");
     return text_of({{"license", info.license},
                     {"modelfile", ""},
                     {"parameters", ""},

@@ -142,11 +142,10 @@ tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Ser
     read_answer_format(fields, ask.turn);
     refuse_unsupported(fields);
     fields.not_supported("echo", false);
-    fields.not_supported("suffix", "");
     bool includes_usage = false;
     if (const Json* options = fields.object("stream_options"))
         includes_usage = Fields(*options).flag("include_usage").value_or(false);
-    read_prompts(fields, ask);
+    read_prompts_and_suffix(fields, ask);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
     auto wording = std::make_unique<CompletionWording>(served.name, ask.answers(), ask.choices, includes_usage);

@@ -120,6 +120,24 @@ std::optional<std::string> effort_in(Fields& fields)
     return reasoning && reasoning->is_object() ? Fields(*reasoning).text("effort") : std::nullopt;
 }
 
+/// Says whether the model is to think, without saying how much: `reasoning: {enabled}` of OpenRouter's clients,
+/// `thinking: {type}` of Z.ai's, Moonshot's and DeepSeek's, enable_thinking of Alibaba's, think of Ollama's.
+std::optional<bool> thinks_in(const Fields& fields)
+{
+    const auto within = [&](const char* name, const char* inner) -> const Json* {
+        const Json* object = fields.find(name);
+        return object && object->is_object() ? Fields(*object).find(inner) : nullptr;
+    };
+    if (const Json* enabled = within("reasoning", "enabled"); enabled && enabled->is_boolean())
+        return enabled->get<bool>();
+    if (const Json* type = within("thinking", "type"); type && (*type == "enabled" || *type == "disabled"))
+        return *type == "enabled";
+    for (const char* name : {"enable_thinking", "think"})
+        if (const Json* said = fields.find(name); said && said->is_boolean())
+            return said->get<bool>();
+    return std::nullopt;
+}
+
 /// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
 std::optional<std::string> function_named(const Json& choice)
 {
@@ -246,10 +264,14 @@ void read_template_arguments(Fields& fields, engine::Request& turn)
     Json arguments = Json::object();
     if (const Json* given = fields.object("chat_template_kwargs"))
         arguments = *given;
-    if (const auto effort = effort_in(fields)) {
-        const bool thinks = *effort != "none";
-        add_thinking(arguments, thinks ? Thinking::On : Thinking::Off);
-        if (thinks)
+    name_thinking_otherwise(arguments);
+    const auto effort = effort_in(fields);
+    const auto thinks = thinks_in(fields);
+    if (effort == "none" || thinks == false) {
+        add_thinking(arguments, Thinking::Off);
+    } else if (effort || thinks) {
+        add_thinking(arguments, Thinking::On);
+        if (effort)
             arguments.emplace("reasoning_effort", *effort);
     }
     if (!arguments.empty())

@@ -28,7 +28,7 @@ void read_choices(Fields& fields, Ask& ask);
 void add(const Ended& ended, Ended& sum);
 
 /// chat_template_kwargs and reasoning_effort, or the effort in `reasoning`, as the template's arguments. An effort asks
-/// for thinking as well.
+/// for thinking as well. Whether to think may also be said without one, in the words of several APIs.
 void read_template_arguments(Fields& fields, engine::Request& turn);
 
 /// An array of {role, content}. System messages at the beginning become one, since templates take no more.

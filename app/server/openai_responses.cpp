@@ -200,6 +200,23 @@ Json with_whole_names(Json choice)
     return choice;
 }
 
+KeptResponses& kept_by(const PlainRequest& request)
+{
+    return static_cast<const OpenAiResponses&>(*request.dialect).kept();
+}
+
+/// Returns the id at the end of the path.
+std::string response_id(const PlainRequest& request)
+{
+    return request.path.substr(request.path.rfind('/') + 1);
+}
+
+PlainAnswer not_kept(const std::string& id)
+{
+    return tl::unexpected(
+        Refusal{Refusal::Kind::NotFound, "there is no response '" + id.substr(0, 100) + "' here: " + kWhatIsKept});
+}
+
 void refuse_what_is_not_there(Fields& fields)
 {
     fields.not_supported("background", false);
@@ -251,7 +268,8 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     // The rest is what chat completions reads.
     ResponseAsked asked;
     Json chat = {{"tools", functions_of(fields, asked.functions)}};
-    for (const char* name : {"parallel_tool_calls", "chat_template_kwargs"})
+    for (const char* name :
+         {"parallel_tool_calls", "chat_template_kwargs", "reasoning", "thinking", "enable_thinking", "think"})
         if (const Json* value = fields.find(name))
             chat[name] = *value;
     if (const Json* choice = fields.find("tool_choice"))
@@ -302,6 +320,22 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
 std::string OpenAiResponses::error(const Refusal& refusal) const
 {
     return openai_error(refusal);
+}
+
+PlainAnswer kept_response(const PlainRequest& request)
+{
+    const std::string id = response_id(request);
+    if (auto response = kept_by(request).find_response(id))
+        return std::move(*response);
+    return not_kept(id);
+}
+
+PlainAnswer forget_response(const PlainRequest& request)
+{
+    const std::string id = response_id(request);
+    if (!kept_by(request).forget(id))
+        return not_kept(id);
+    return text_of({{"id", id}, {"object", "response"}, {"deleted", true}});
 }
 
 }  // namespace server

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace server {
 
@@ -76,6 +77,23 @@ std::vector<RawPrompt> read_raw_prompts(Fields& fields, const char* name, std::s
 void read_prompts(Fields& fields, Ask& ask)
 {
     ask.prompts = read_raw_prompts(fields, "prompt", kMostAnswers / std::size_t(std::max(ask.choices, 1)));
+}
+
+void read_prompts_and_suffix(Fields& fields, Ask& ask)
+{
+    const std::string suffix = fields.text("suffix").value_or("");
+    if (suffix.empty())
+        return read_prompts(fields, ask);
+    const Json* prompt = fields.find("prompt");
+    if (!prompt || *prompt == "")
+        ask.prompts = {RawPrompt()};
+    else
+        read_prompts(fields, ask);
+    for (RawPrompt& one : ask.prompts) {
+        if (!one.ids.empty() || !one.mixed.empty())
+            fields.refuse("suffix", "may only be given with a prompt that is a text");
+        one = RawPrompt{.gap = Gap{.before = std::move(one.text), .after = suffix}};
+    }
 }
 
 bool has_mixed_prompts(const Ask& ask)

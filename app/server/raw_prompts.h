@@ -14,7 +14,11 @@ namespace server {
 /// with a text in them are read, too. Call it when the choices have been read.
 void read_prompts(Fields& fields, Ask& ask);
 
-/// Does the same for another field, `most` at most.
+/// Does the same for prompts that `suffix` may follow, behind a gap that is to be filled. Such a prompt is a text, and
+/// may be empty.
+void read_prompts_and_suffix(Fields& fields, Ask& ask);
+
+/// Does the same as read_prompts() for another field, `most` at most.
 std::vector<RawPrompt> read_raw_prompts(Fields& fields, const char* name, std::size_t most);
 
 /// Says whether texts between tokens have to become tokens first.

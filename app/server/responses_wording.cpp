@@ -65,6 +65,12 @@ std::string ResponsesWording::whole(const Answer& answer)
         add(Item::Call, call.arguments);
     }
     finish(answer.ended);
+    return whole_text();
+}
+
+/// Called when it is finished.
+std::string ResponsesWording::whole_text() const
+{
     return text_of(response(incomplete_.is_null() ? "completed" : "incomplete"));
 }
 
@@ -244,7 +250,7 @@ void ResponsesWording::keep()
     if (!calls.empty())
         message["tool_calls"] = std::move(calls);
     asked_.messages.push_back(std::move(message));
-    asked_.kept->keep(id_, asked_.messages, output_);
+    asked_.kept->keep(id_, asked_.messages, output_, whole_text());
 }
 
 }  // namespace server

@@ -44,6 +44,7 @@ public:
 private:
     enum class Item { None, Thought, Text, Call };
 
+    std::string whole_text() const;
     Json response(const char* status) const;
     std::string event(const char* type, Json fields);
     std::string with_response(const char* type, const char* status);

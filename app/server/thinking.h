@@ -11,4 +11,8 @@ enum class Thinking { Off, WhenNeeded, On };
 /// holds.
 void add_thinking(Json& arguments, Thinking thinking);
 
+/// Says what enable_thinking says by all other names, too, where it is the only one: many programs know no other,
+/// whichever the model. It must be called with an object.
+void name_thinking_otherwise(Json& arguments);
+
 }  // namespace server

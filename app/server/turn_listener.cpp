@@ -30,6 +30,7 @@ TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics,
     , begun_(Clock::now())
     , splitter_([this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); },
                 !ask.thoughts_in_text)
+    , bound_(ask.least_indent, ask.most_time)
 {
     if (!ask.turn.tools_json.empty())
         call_reader_.emplace(Json::parse(ask.turn.tools_json, nullptr, false),
@@ -66,9 +67,18 @@ void TurnListener::on_text(std::string_view text)
     }
     last_text_ = now;
     if (ask_.thoughts_in_text && !call_reader_)
-        return put(TextPiece{std::string(text)});  // nobody asks which part of it is a thought
+        return put_within_bounds(text);  // nobody asks which part of it is a thought
     splitter_.feed(text);
     thought_tokens_ += splitter_.thinks() ? 1 : 0;
+}
+
+void TurnListener::put_within_bounds(std::string_view text)
+{
+    text = bound_.take(text, last_text_ - first_text_);
+    if (!text.empty())
+        put(TextPiece{std::string(text)});
+    if (bound_.is_over())
+        events_.cancel();
 }
 
 void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
@@ -127,11 +137,12 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     splitter_.finish();
     if (call_reader_)
         call_reader_->finish();
-    if (turn->reason != engine::StopReason::StopString)  // whose tokens are no part of the answer
+    const bool cut_off = bound_.is_over();
+    if (turn->reason != engine::StopReason::StopString && !cut_off)  // whose tokens are no part of the answer
         tell_tokens();
     const engine::Telemetry& t = turn->telemetry;
     Ended ended;
-    ended.reason = turn->reason;
+    ended.reason = cut_off ? engine::StopReason::MaxTokens : turn->reason;
     ended.stop_string = turn->stop_string;
     ended.seed = turn->seed;
     ended.calls = calls_;
@@ -145,12 +156,13 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     ended.waited_s = seconds(begun_ - asked_);
     ended.prompt_s = seconds(first - begun_);
     ended.answer_s = seconds(now - first);
-    if (turn->reason == engine::StopReason::Cancelled && calls_ == 0)
+    const bool broken_off = turn->reason == engine::StopReason::Cancelled && !has_enough_calls_ && !cut_off;
+    if (broken_off && calls_ == 0)
         metrics_.add_cancelled();
     metrics_.add_turn(ended);
     // A client that has left reads neither. If it has not left, the desk is closing, and the part of the answer that
     // has come must not be taken for the whole.
-    if (turn->reason == engine::StopReason::Cancelled && !has_enough_calls_)
+    if (broken_off)
         events_.put(Failed{{Refusal::Kind::Busy, "the answer was broken off: the server is about to stop"}});
     else
         events_.put(ended);

@@ -3,6 +3,7 @@
 
 #include "app/server/ask.h"
 #include "app/server/clock.h"
+#include "app/server/code_bound.h"
 #include "app/server/metrics.h"
 #include "app/server/thought_splitter.h"
 #include "app/server/tool_call_reader.h"
@@ -30,6 +31,7 @@ public:
 
 private:
     void on_text(std::string_view text);
+    void put_within_bounds(std::string_view text);
     void on_piece(ThoughtSplitter::Kind kind, std::string_view text);
     void put(TurnEvent piece);
     void tell_tokens();
@@ -43,6 +45,7 @@ private:
     const Clock::time_point asked_, begun_;
     Clock::time_point first_text_{}, last_text_{};
     ThoughtSplitter splitter_;
+    CodeBound bound_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
     std::vector<engine::TokenLogprobs> tokens_;  // that no piece has been made of yet
     int thought_tokens_ = 0;                     // pieces of text, each of which is a token's

@@ -2,6 +2,7 @@
 // since that is what the files are made for and tried with.
 #include "engine/tokenizer/token_roles.h"
 
+#include "engine/tokenizer/fill_marks.h"
 #include "engine/tokenizer/reasoning_marks.h"
 
 #include <algorithm>
@@ -25,20 +26,11 @@ constexpr std::array kEndTexts = {
     "<eos>",         "<end_of_utterance>",
     "<turn|>",       "<|tool_response>",
     "[e~[",          "<｜end▁of▁sentence｜>",
-    "<|eot|>",
+    "<|eot|>",       "▁<EOT>",
 };
 
-// Padding, repository and file marks of fill-in-the-middle models: where one appears, the completion is over.
+// Padding of fill-in-the-middle models: where it appears, or a mark of a repository or a file, the completion is over.
 constexpr std::array kFillPadTexts = {"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"};
-constexpr std::array kFillRepositoryTexts = {"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"};
-constexpr std::array kFillFileTexts = {"<|file_sep|>"};
-
-constexpr std::array kFillTexts = {
-    "<|fim_prefix|>",  "<fim-prefix>",  "<fim_prefix>",    "<｜fim▁begin｜>", "<PRE>",           "▁<PRE>",
-    "<|code_prefix|>", "<|prefix|>",    "<|fim_suffix|>",  "<fim-suffix>",    "<fim_suffix>",    "<｜fim▁hole｜>",
-    "<SUF>",           "▁<SUF>",        "<|code_suffix|>", "<|suffix|>",      "<|fim_middle|>",  "<fim-middle>",
-    "<fim_middle>",    "<｜fim▁end｜>", "<MID>",           "▁<MID>",          "<|code_middle|>", "<|middle|>",
-};
 
 // What the marks of gpt-oss and Muse Glimmer are made of.
 constexpr std::array kChannelTexts = {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"};
@@ -160,9 +152,10 @@ std::vector<TokenRole> assign_roles(const Vocabulary& vocabulary, const TokenInd
     for (std::size_t id = 0; id < vocabulary.types.size() && id < table.roles.size(); ++id)
         table.roles[id] = role_of(vocabulary.types[id]);
 
-    for (const char* text : kFillTexts)
-        if (TokenRole* role = table.with_text(text))
-            table.make_control(*role);
+    for (const auto& texts : {kFillPrefixTexts, kFillSuffixTexts, kFillMiddleTexts})
+        for (const char* text : texts)
+            if (TokenRole* role = table.with_text(text))
+                table.make_control(*role);
     table.make_end_of_fill(vocabulary.fim_pad, kFillPadTexts);
     table.make_end_of_fill(vocabulary.fim_rep, kFillRepositoryTexts);
     table.make_end_of_fill(vocabulary.fim_sep, kFillFileTexts);

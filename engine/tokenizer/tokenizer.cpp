@@ -58,6 +58,7 @@ void Tokenizer::settle_ids()
     const std::pair<int*, const char*> ids[] = {
         {&vocabulary_.bos, "bos"},         {&vocabulary_.eos, "eos"},         {&vocabulary_.eot, "eot"},
         {&vocabulary_.eom, "eom"},         {&vocabulary_.unk, "unknown"},     {&vocabulary_.pad, "padding"},
+        {&vocabulary_.fim_pre, "fim_pre"}, {&vocabulary_.fim_suf, "fim_suf"}, {&vocabulary_.fim_mid, "fim_mid"},
         {&vocabulary_.fim_pad, "fim_pad"}, {&vocabulary_.fim_rep, "fim_rep"}, {&vocabulary_.fim_sep, "fim_sep"},
     };
     for (const auto& [id, name] : ids)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/result.h"
+#include "engine/tokenizer/fill_marks.h"
 #include "engine/tokenizer/special_matcher.h"
 #include "engine/tokenizer/text_encoder.h"
 #include "engine/tokenizer/token.h"
@@ -76,6 +77,7 @@ public:
     bool is_end_of_generation(int id) const { return has(id) && roles_[std::size_t(id)].ends_generation; }
     bool is_user_defined(int id) const { return has(id) && roles_[std::size_t(id)].always_parsed; }
     bool is_special(int id) const { return has(id) && roles_[std::size_t(id)].special; }
+    FillMarks fill_marks() const { return find_fill_marks(vocabulary_, index_); }
 
     const Vocabulary& vocabulary() const { return vocabulary_; }
     /// A sentence each, for the user: unknown pattern, missing bytes...

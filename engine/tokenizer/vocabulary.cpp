@@ -110,6 +110,10 @@ Result<Vocabulary> read_vocabulary(const GgufFile& file)
     out.eom = read_id(file, "tokenizer.ggml.eom_token_id", out);
     out.more_ends = read_ends(file, out.tokens.size());
     out.pad = read_id(file, "tokenizer.ggml.padding_token_id", out);
+    // What older files say of them under other names holds of CodeGemma, and each Gemma's says it.
+    out.fim_pre = read_id(file, "tokenizer.ggml.fim_pre_token_id", out);
+    out.fim_suf = read_id(file, "tokenizer.ggml.fim_suf_token_id", out);
+    out.fim_mid = read_id(file, "tokenizer.ggml.fim_mid_token_id", out);
     out.fim_pad = read_id(file, "tokenizer.ggml.fim_pad_token_id", out);
     out.fim_rep = read_id(file, "tokenizer.ggml.fim_rep_token_id", out);
     out.fim_sep = read_id(file, "tokenizer.ggml.fim_sep_token_id", out);

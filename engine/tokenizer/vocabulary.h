@@ -41,6 +41,9 @@ struct Vocabulary {
     int eom = kNoToken;  // end of message: the model waits for a tool
     int unk = kNoToken;
     int pad = kNoToken;
+    int fim_pre = kNoToken;  // before the text in front of a gap (fill-in-the-middle), and so on
+    int fim_suf = kNoToken;
+    int fim_mid = kNoToken;
     int fim_pad = kNoToken;
     int fim_rep = kNoToken;
     int fim_sep = kNoToken;

@@ -88,8 +88,9 @@ Result<std::string> render_within(RenderAllowance& allowance, const ChatTemplate
 std::vector<int> ids_of(const Tokenizer& tokenizer, std::string_view text, const TokenizeOptions& options)
 {
     const auto specials = options.specials ? EncodeOptions::Specials::Parse : EncodeOptions::Specials::AsText;
+    const auto start = options.goes_on ? EncodeOptions::Start::Middle : EncodeOptions::Start::Beginning;
     std::vector<int> ids;
-    for (const Token& token : tokenizer.encode(text, {specials, EncodeOptions::Start::Beginning, options.bos}))
+    for (const Token& token : tokenizer.encode(text, {specials, start, options.bos}))
         ids.push_back(token.id);
     return ids;
 }
@@ -188,7 +189,8 @@ try {
     if (!opened)
         return tl::unexpected(opened.error());
     const Tokenizer& t = *opened->tokenizer;
-    return TemplateSource{template_in(opened->file), std::string(t.text(t.bos())), std::string(t.text(t.eos()))};
+    return TemplateSource{template_in(opened->file), std::string(t.text(t.bos())), std::string(t.text(t.eos())),
+                          t.fill_marks()};
 } catch (...) {
     return caught("to read the chat template");
 }

@@ -153,11 +153,12 @@ const checks = {
       said += part.message.content
     assert.equal(said, text)
   },
-  'ollama: list, show, ps, version': async () => {
+  'ollama: list, show, ps, version, pull': async () => {
     assert.equal((await ollama.list()).models[0].name, `${model}:latest`)
     assert.ok((await ollama.show({ model })).capabilities.includes('completion'))
     assert.equal((await ollama.ps()).models[0].name, `${model}:latest`)
     assert.ok((await ollama.version()).version)
+    assert.equal((await ollama.pull({ model })).status, 'success')
   },
   'ollama: no embeddings': async () => {
     await assert.rejects(ollama.embed({ model, input: 'x' }), /gives no embeddings/)

@@ -49,6 +49,20 @@ public:
         return *this;
     }
 
+    /// Sets general.name. Without a call it is "chain".
+    ChainModel& called(std::string name)
+    {
+        name_ = std::move(name);
+        return *this;
+    }
+
+    /// Puts a space before the first word of a text, as Llama 2's file has it.
+    ChainModel& space_prefix()
+    {
+        space_prefix_ = true;
+        return *this;
+    }
+
     /// Lets the model give embeddings, pooled as `llama.pooling_type` says; its texts end with </s> where `ends`. A
     /// token's embedding is a direction of its own, whatever stands before it.
     ChainModel& embeds(std::uint32_t pooling, bool ends = false)
@@ -70,7 +84,7 @@ public:
         constexpr std::uint32_t kHead = 32;
         const auto dim = std::uint32_t((tokens_.size() + 31) / 32 * 32);
         GgufWriter w;
-        w.string("general.architecture", "llama").string("general.name", "chain");
+        w.string("general.architecture", "llama").string("general.name", name_);
         w.u32("llama.block_count", 1).u32("llama.context_length", 512).u32("llama.embedding_length", dim);
         w.u32("llama.feed_forward_length", kHead).u32("llama.attention.head_count", 1);
         w.u32("llama.attention.key_length", kHead).u32("llama.attention.value_length", kHead);
@@ -79,7 +93,7 @@ public:
         w.floats("tokenizer.ggml.scores", std::vector<float>(tokens_.size()));
         w.i32s("tokenizer.ggml.token_type", types_);
         w.u32("tokenizer.ggml.unknown_token_id", 0).u32("tokenizer.ggml.bos_token_id", 1);
-        w.u32("tokenizer.ggml.eos_token_id", 2).boolean("tokenizer.ggml.add_space_prefix", false);
+        w.u32("tokenizer.ggml.eos_token_id", 2).boolean("tokenizer.ggml.add_space_prefix", space_prefix_);
         w.string("tokenizer.chat_template", template_);
         if (pooling_)
             w.u32("llama.pooling_type", *pooling_).boolean("tokenizer.ggml.add_eos_token", ends_);
@@ -128,6 +142,8 @@ private:
     std::vector<std::string> tokens_;
     std::vector<std::int32_t> types_;
     std::map<std::size_t, std::size_t> next_;
+    std::string name_ = "chain";
+    bool space_prefix_ = false;
     std::optional<std::uint32_t> pooling_;
     bool ends_ = false;
     std::string template_ = "{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"

@@ -246,15 +246,29 @@ private Q_SLOTS:
         row(ollama, R"("think": true)", '{' + on + '}');
         row(ollama, R"("think": "high")", '{' + on + R"(,"reasoning_effort":"high"})");
         row(ollama, R"("think": false)", '{' + off + '}', false);
+        row(ollama, R"("think": "none")", '{' + off + '}', false);
         const ReadBy chat = read_with<server::OpenAiChat>;
         row(chat, R"("reasoning_effort": "medium")", '{' + on + R"(,"reasoning_effort":"medium"})");
         row(chat, R"("reasoning_effort": "none")", '{' + off + '}');
         row(chat, R"("reasoning": {"effort": "medium"})", '{' + on + R"(,"reasoning_effort":"medium"})");
         row(chat, R"("reasoning": {"effort": "low"}, "reasoning_effort": "none")", '{' + off + '}');
         row(chat, R"("reasoning": {"max_tokens": 1024})", "");
+        row(chat, R"("reasoning": {"enabled": false})", '{' + off + '}');
+        row(chat, R"("reasoning": {"enabled": true})", '{' + on + '}');
+        row(chat, R"("reasoning": {"enabled": true, "effort": "low"})", '{' + on + R"(,"reasoning_effort":"low"})");
+        row(chat, R"("reasoning": {"effort": "none"})", '{' + off + '}');
+        row(chat, R"("thinking": {"type": "disabled"}, "top_p": 1)", '{' + off + '}');
+        row(chat, R"("enable_thinking": false)", '{' + off + '}');
+        row(chat, R"("think": false, "top_p": 1)", '{' + off + '}');
+        row(chat, R"("chat_template_kwargs": {"enable_thinking": false})", '{' + off + '}');
+        row(chat, R"("chat_template_kwargs": {"enable_thinking": true, "thinking": false})",
+            R"({"enable_thinking":true,"thinking":false})");
         row(chat, R"("reasoning_effort": "none", "chat_template_kwargs": {"thinking": true})", R"({"thinking":true})");
-        row(read_with<server::OpenAiResponses>, R"("reasoning": {"effort": "low"})",
-            '{' + on + R"(,"reasoning_effort":"low"})");
+        const ReadBy responses = read_with<server::OpenAiResponses>;
+        row(responses, R"("reasoning": {"effort": "low"})", '{' + on + R"(,"reasoning_effort":"low"})");
+        row(responses, R"("reasoning": {"effort": "none"}, "top_p": 1)", '{' + off + '}');
+        row(responses, R"("reasoning": {"enabled": false}, "top_p": 1)", '{' + off + '}');
+        row(responses, R"("chat_template_kwargs": {"enable_thinking": false}, "top_p": 1)", '{' + off + '}');
     }
 
     void whetherToThinkIsSaidInAllTemplatesWords()
@@ -481,6 +495,38 @@ private Q_SLOTS:
         QCOMPARE(guide_.post("/api/chat", body).json()["message"].toObject()["content"].toString(), text);
         const QJsonObject generate{{"prompt", kQuestion}, {"options", options}, {"stream", false}};
         QCOMPARE(guide_.post("/api/generate", generate).json()["response"].toString(), text);
+    }
+
+    // Zed reads the first call of a line only.
+    void ollamasCallsHaveLinesOfTheirOwn()
+    {
+        using Events = std::vector<server::TurnEvent>;
+        const auto told = [](const Events& events) {
+            const auto body = server::parse_body(R"({"messages": [{"role": "user", "content": "a"}]})");
+            const auto asked = server::OllamaChat().read(*body, {"x", {}, nullptr});
+            Answer answer;
+            for (const server::TurnEvent& event : events)
+                answer.body += QByteArray::fromStdString(asked->wording->piece(event));
+            QStringList lines;
+            for (const QJsonObject& line : lines_of(answer)) {
+                QString said = line["done"].toBool() ? "done" : "";
+                for (const QJsonValue call : line["message"].toObject()["tool_calls"].toArray()) {
+                    const auto function = call.toObject()["function"].toObject();
+                    said += QString::number(function["index"].toInt()) + function["name"].toString() +
+                            QJsonDocument(function["arguments"].toObject()).toJson(QJsonDocument::Compact);
+                }
+                lines.append(said);
+            }
+            return lines.join(' ');
+        };
+        const Events calls = {server::CallBegun{0, "i", "f"}, server::CallArguments{0, "{\"a\":"},
+                              server::CallArguments{0, "1}"}, server::CallBegun{1, "j", "g"},
+                              server::CallArguments{1, "{}"}, server::Ended{}};
+        QCOMPARE(told(calls), QString("0f{\"a\":1} 1g{} done"));
+        // One that was cut off is none.
+        const Events cut = {server::CallBegun{0, "i", "f"}, server::CallArguments{0, "{\"a\":"},
+                            server::Ended{.reason = engine::StopReason::MaxTokens}};
+        QCOMPARE(told(cut), QString("done"));
     }
 
     void ollamasModelIsDescribed()

@@ -246,6 +246,8 @@ private Q_SLOTS:
         auto listed = hot;
         listed["samplers"] = usual;
         QCOMPARE(guide_.post(kPath, asked(listed)).json()["content"], guide_.post(kPath, asked(hot)).json()["content"]);
+        listed["samplers"] = "edskypmxt";  // llama-server's usual ones, a letter each
+        QCOMPARE(guide_.post(kPath, asked(listed)).json()["content"], guide_.post(kPath, asked(hot)).json()["content"]);
         listed["samplers"] = QJsonArray{"top_k"};
         const auto settings = guide_.post(kPath, asked(listed)).json()["generation_settings"].toObject();
         QCOMPARE(settings["top_k"].toInt(), 40);
@@ -338,8 +340,8 @@ private Q_SLOTS:
         row("adaptive_target", "0.5", "-0.01");
         row("min_keep", "3", "0");
         row("tfs_z", "0.5", "1.0");
-        row("n_indent", "2", "0");
-        row("t_max_predict_ms", "100", "0");
+        row("n_indent", "-1", "2");
+        row("t_max_predict_ms", "\"x\"", "100");
         row("lora", "[{\"id\": 0, \"scale\": 1}]", "[]");
         row("image_data", "[{\"id\": 1}]", "[]");
         row("prompt", "[1, {}]", "[1, \"x\"]");
@@ -413,6 +415,8 @@ private Q_SLOTS:
                                   "grammar",
                                   "response_format",
                                   "ignore_eos",
+                                  "n_indent",
+                                  "t_max_predict_ms",
                                   "return_progress",
                                   "post_sampling_probs",
                                   "model",

@@ -355,17 +355,41 @@ private Q_SLOTS:
         server::KeptResponses kept(40);
         const auto text = [](std::size_t bytes) { return server::Json::array({std::string(bytes - 4, 'x')}); };
         const server::Json none = server::Json::array(), item = {{{"id", "i"}}};  // 10 bytes
-        kept.keep("a", text(10), item);
-        kept.keep("b", text(20), none);
+        kept.keep("a", text(10), item, "");
+        kept.keep("b", text(15), none, "later");
         QVERIFY(kept.find("a") && kept.find("b"));
-        QCOMPARE(kept.find("b")->dump().size(), std::size_t(20));
+        QCOMPARE(kept.find("b")->dump().size(), std::size_t(15));
+        QVERIFY(kept.find_response("b") == "later");
         QVERIFY(*kept.find_item("i") == item[0]);
-        kept.keep("c", text(10), none);
+        kept.keep("c", text(10), none, "");
         QVERIFY(!kept.find("a") && !kept.find_item("i"));
         QVERIFY(kept.find("b") && kept.find("c"));
-        kept.keep("huge", text(31), item);
+        kept.keep("huge", text(31), item, "");
         QVERIFY(!kept.find("huge") && !kept.find_item("i"));
         QVERIFY(kept.find("c"));
+    }
+
+    void aKeptResponseIsGivenAgainUntilItIsDeleted()
+    {
+        const auto at = [&](const char* method, const QString& id) {
+            return server_test::Client(server_->port()).ask(method, "/v1/responses/" + id.toLatin1());
+        };
+        QJsonObject body = asking();
+        const QJsonObject whole = server_->post(kResponses, body).json();
+        const QString id = whole["id"].toString();
+        QCOMPARE(at("GET", id).json(), whole);
+        QCOMPARE(at("DELETE", id).json(),
+                 parsed_body(R"({"object": "response", "deleted": true, "id": ")" + id.toLatin1() + R"("})"));
+        for (const char* method : {"GET", "DELETE"})
+            QCOMPARE(at(method, id).status, 404);
+        QCOMPARE(server_->post(kResponses, {{"previous_response_id", id}, {"input", "x"}}).status, 400);
+
+        body["stream"] = true;
+        const auto last = parsed_body(server_->post(kResponses, body).events().last())["response"].toObject();
+        QCOMPARE(at("GET", last["id"].toString()).json(), last);
+        body["store"] = false;
+        const auto unkept = parsed_body(server_->post(kResponses, body).events().last())["response"].toObject();
+        QCOMPARE(at("GET", unkept["id"].toString()).status, 404);
     }
 
 private:

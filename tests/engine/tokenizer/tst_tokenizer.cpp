@@ -74,9 +74,9 @@ private Q_SLOTS:
 
     void endsOfGeneration()
     {
-        for (const char* text :
-             {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<|return|>",
-              "<|call|>", "<EOT>", "[EOT]", "<|end_of_text|>", "<|fim_pad|>", "<turn|>", "<｜end▁of▁sentence｜>"}) {
+        for (const char* text : {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>",
+                                 "<|return|>", "<|call|>", "<EOT>", "[EOT]", "<|end_of_text|>", "<|fim_pad|>",
+                                 "<file_sep>", "<|file_separator|>", "▁<EOT>", "<turn|>", "<｜end▁of▁sentence｜>"}) {
             // Even where the file forgot to call it a control token; then it is not shown either.
             const auto t = withTokens({text}, TokenType::Normal, "bpe.json");
             QVERIFY2(t->is_end_of_generation(t->find(text)), text);
@@ -98,6 +98,24 @@ private Q_SLOTS:
         for (const int id : {100, 101, 102, 104})
             QVERIFY(named->is_end_of_generation(id));
         QVERIFY(!named->is_end_of_generation(103));
+    }
+
+    void marksOfGapsAreFound()
+    {
+        const std::vector<std::string> all = {"<fim_prefix>", "<fim_suffix>", "<fim_middle>", "<|file_sep|>"};
+        const auto t = withTokens(all, TokenType::Control, "bpe.json");
+        const engine::FillMarks marks = t->fill_marks();
+        QVERIFY(marks.are_there());
+        QCOMPARE((std::vector<int>{marks.prefix, marks.suffix, marks.middle, marks.file, marks.repository}),
+                 (std::vector<int>{t->find(all[0]), t->find(all[1]), t->find(all[2]), t->find(all[3]), -1}));
+        QVERIFY(!withTokens({all[0], all[1]}, TokenType::Control, "bpe.json")->fill_marks().are_there());
+        Vocabulary v = fromData("spm.json");
+        v.fim_pre = 100;
+        v.fim_suf = 101;
+        v.fim_mid = 102;
+        const engine::FillMarks named = make(std::move(v))->fill_marks();
+        QCOMPARE((std::vector<int>{named.prefix, named.suffix, named.middle, named.file}),
+                 (std::vector<int>{100, 101, 102, -1}));
     }
 
     void channelsOfGptOssAreShownAndGoOn()

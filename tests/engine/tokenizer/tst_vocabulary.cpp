@@ -60,6 +60,8 @@ private Q_SLOTS:
         w.u32("tokenizer.ggml.eom_token_id", 1).u32("tokenizer.ggml.padding_token_id", 2);
         w.boolean("tokenizer.ggml.add_bos_token", false).boolean("tokenizer.ggml.add_eos_token", true);
         w.boolean("tokenizer.ggml.add_space_prefix", false);
+        w.u32("tokenizer.ggml.fim_pre_token_id", 1).u32("tokenizer.ggml.fim_suf_token_id", 4);
+        w.u32("tokenizer.ggml.fim_mid_token_id", 5);
         w.i32s("tokenizer.ggml.eos_token_ids", std::vector<std::int32_t>{4, 6, 2, -1});
         const auto v = read(w);
         QVERIFY2(v.has_value(), v ? "" : v.error().what.c_str());
@@ -72,6 +74,7 @@ private Q_SLOTS:
         QCOMPARE(v->merges, std::vector<std::string>{"a b"});
         QCOMPARE((std::vector<int>{v->bos, v->eos, v->unk, v->eot, v->eom, v->pad}),
                  (std::vector<int>{3, 4, 5, 0, 1, 2}));
+        QCOMPARE((std::vector<int>{v->fim_pre, v->fim_suf, v->fim_mid}), (std::vector<int>{1, 4, 5}));
         QCOMPARE(v->more_ends, (std::vector<int>{4, 2}));  // the others are no tokens
         QVERIFY(v->add_bos == Vocabulary::Flag::No && v->add_eos == Vocabulary::Flag::Yes);
         QVERIFY(v->add_space_prefix == Vocabulary::Flag::No);
