@@ -33,8 +33,7 @@ struct ServerFacts {
 
 struct ListedServer {
     Server server;
-    std::string name =
-        {};  // servers of one name answer for each other where they have the same model; empty: this one for none
+    std::string name = {};   // servers of one name answer for each other, if they have the model; empty: for none
     ServerFacts facts = {};  // as it answered when it was probed last
 };
 

@@ -52,8 +52,7 @@ net::Status StreamedAnswer::take_head(const net::HttpHead& head)
     const std::string_view type = head.header("content-type");
     if (type.starts_with("text/html"))
         return net::fail(FailureKind::BadAnswer, host_ + " answers with a page for people");
-    is_stream_ =
-        !type.starts_with("application/json");  // some servers answer in one piece, always or for some requests
+    is_stream_ = !type.starts_with("application/json");  // some servers answer some requests in one piece
     return {};
 }
 
