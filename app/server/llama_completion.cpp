@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::int64_t kMostProbabilities = 100;
 
-/// Holds what is said of every answer to a request.
+/// Holds the fields that are the same in every answer to a request.
 struct About {
     std::string model;
-    Json settings;  // that it was made with
+    Json settings;  // that the answer was made with
     std::vector<Json> prompts;
-    int choices = 1;  // to each of them
+    int choices = 1;  // answers to each prompt
     bool tells_ids = false;
     bool tells_probabilities = false;
     std::vector<std::string> wanted;  // fields of the answer; empty: all
@@ -42,8 +42,7 @@ const char* stop_type(const Ended& ended)
     return "none";
 }
 
-/// Returns only these fields, each under the name that it was asked for by: the part of a path behind a '/' lies in an
-/// object.
+/// Returns only these fields, each under its name in the request. "a/b" names the field b of the object a.
 Json picked(const Json& json, const std::vector<std::string>& wanted)
 {
     Json some = Json::object();
@@ -77,7 +76,7 @@ public:
         if (const auto* started = std::get_if<Started>(&event))
             stream.prompt_tokens = started->prompt_tokens;
         if (const auto* said = std::get_if<TokenPiece>(&event))
-            stream.tokens = said->tokens;  // with what they became
+            stream.tokens = said->tokens;  // sent with the text that they become
         if (const auto* progress = std::get_if<Progress>(&event)) {
             Json json = said("", {});
             json["stop"] = false;
@@ -115,7 +114,7 @@ private:
     struct Stream {
         int prompt_tokens = 0;
         bool has_new_line = false;
-        std::vector<engine::TokenLogprobs> tokens = {};  // until a piece has them
+        std::vector<engine::TokenLogprobs> tokens = {};  // not sent yet
     };
 
     Json said(const std::string& text, const std::vector<engine::TokenLogprobs>& tokens) const
@@ -165,8 +164,8 @@ void read_token_wishes(Fields& fields, Ask& ask, About& about)
         fields.not_supported("post_sampling_probs", false);
 }
 
-/// `cache_prompt` and `id_slot` are not among them: what is known of a prompt is found wherever it lies, and changes no
-/// bit of an answer. Nor is n_keep: nothing is shifted out of a context.
+/// Refuses fields that are not supported. `cache_prompt` and `id_slot` are ignored instead: KV of a prompt is found
+/// wherever it is, and reusing it changes no bit of an answer. So is n_keep: nothing is ever shifted out of a context.
 void refuse_others(Fields& fields)
 {
     fields.not_supported("n_indent", 0);

@@ -66,7 +66,7 @@ void TurnListener::on_text(std::string_view text)
     }
     last_text_ = now;
     if (ask_.thoughts_in_text && !call_reader_)
-        return put(TextPiece{std::string(text)});  // nobody asks which part of it is a thought
+        return put(TextPiece{std::string(text)});  // thoughts stay in the text, so nothing has to be split
     splitter_.feed(text);
     thought_tokens_ += splitter_.thinks() ? 1 : 0;
 }
@@ -127,7 +127,7 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     splitter_.finish();
     if (call_reader_)
         call_reader_->finish();
-    if (turn->reason != engine::StopReason::StopString)  // whose tokens are no part of the answer
+    if (turn->reason != engine::StopReason::StopString)  // the tokens of a stop string are no part of the answer
         tell_tokens();
     const engine::Telemetry& t = turn->telemetry;
     Ended ended;
