@@ -90,7 +90,7 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
     return tl::unexpected(none_can(servers, std::move(error)));
 }
 
-/// Ends the server's being counted as asked when this object goes.
+/// Counts the server as asked until this object is destroyed.
 class Asking
 {
 public:

@@ -7,8 +7,8 @@
 namespace server {
 
 /// Reads `samplers`: samplers that are not in the list are switched off. Their order here is always llama-server's
-/// usual one: a list in another order is refused, and so is an unknown sampler. Call it after the other sampling fields
-/// were read.
+/// usual one: another order of samplers that are on is refused, and so is an unknown sampler. Call it after the other
+/// sampling fields were read.
 void read_samplers(Fields& fields, engine::SamplingOptions& sampling);
 
 /// Returns all settings under the names that requests use.

@@ -18,7 +18,7 @@ struct Refusal {
         TooLarge,      // the request itself
         NotSupported,  // a known field with a wish that cannot be fulfilled
         PromptTooLong,
-        Busy,  // too many turns wait: the client may try again later
+        Busy,  // not now: the client may try again later
         Failed,
     };
     Kind kind = Kind::Failed;

@@ -323,7 +323,7 @@ void ConversationStore::save(const QString& conversation, const StoredMessage& m
 void ConversationStore::saveText(const QString& conversation, const QString& message, const QString& text)
 {
     if (text.size() > kLongestMessage_chars)
-        return;  // saved() comes when it is written
+        return;  // save() reports it when the answer has ended
     ask(
         conversation,
         [message, text](const Database& database) {

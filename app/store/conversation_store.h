@@ -39,7 +39,7 @@ public:
 
     QString notice() const;             // one sentence; empty: all is well
     QString attachmentsFolder() const;  // made when needed
-    /// Returns the attachments of the time when this folder could be written; empty: it still can.
+    /// Returns the folder of the attachments from when the data folder could be written; empty: it still can.
     QString olderAttachmentsFolder() const;
     QString savedKvFolder() const;  // for the engine, which makes it; empty: no KV is saved
 
@@ -83,7 +83,7 @@ Q_SIGNALS:
     void saved(const ConversationHeader& header);  // emitted when save() is called
     void trashed(const QString& conversation);
     void restored(const ConversationHeader& header);
-    void caughtUp();                       // all is on disk: a search may find more
+    void caughtUp();                       // changes or an import are on disk: a search may find more
     void failed(const QString& sentence);  // a write failed; once, until one succeeds again
 
 private:

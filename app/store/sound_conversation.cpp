@@ -60,7 +60,7 @@ QList<StoredMessage> reordered(QList<StoredMessage> messages)
     for (qsizetype i = 0; i < messages.size(); ++i) {
         if (taken[i])
             continue;
-        messages[i].parent.clear();  // messages that are left are their own ancestors
+        messages[i].parent.clear();  // messages that are left lie in or below a circle of parents
         appendTree(i, messages, children, taken, sound);
     }
     return sound;
