@@ -295,7 +295,7 @@ PlainAnswer ollama_heartbeat(const PlainRequest&)
 PlainAnswer ollama_version(const PlainRequest&)
 {
     // Clients compare this with the versions of Ollama, and ours would look too old to be used. Codex wants this
-    // version at least, the first with the Responses API.
+    // version at least, for the Responses API.
     return text_of({{"version", "0.13.4"}});
 }
 
