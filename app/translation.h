@@ -14,11 +14,11 @@ public:
     explicit Translation(const QString& language, QObject* parent = nullptr);
     ~Translation() override;
 
-    /// "system", or the name of a language: "en", "de". What it does not speak becomes English.
+    /// Changes the language: "system", or a name: "en", "de". English takes the place of one without a translation.
     void use(const QString& language);
 
 Q_SIGNALS:
-    void changed(const QString& locale);  // that numbers are written in
+    void changed(const QString& locale);  // the one that numbers are written in
 
 private:
     QTranslator m_program;

@@ -1,8 +1,8 @@
-// Mends five faults of Qt 6.4's own file dialog, which is shown over the window where a desktop has none: its path is
-// on white in every theme; when a file is saved, the field of the name does not have the keyboard, and Return there
-// does nothing; a folder without subfolders cannot be chosen from within; after a folder was typed with a slash at its
-// end, the dialog crashes when it is opened there again; and it lets a file be written over without a question, which
-// is asked here.
+// Mends five faults of Qt 6.4's own file dialog, which is shown in the window where a desktop has none: its path has a
+// white ground in every theme; when a file is saved, the field for the name does not get the keyboard, and Return does
+// nothing in it; a folder without subfolders cannot be chosen while it is open; after a folder was typed with a slash
+// at its end, the dialog crashes when it is opened there again; and it writes over a file without asking, so the
+// question is asked here.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -13,9 +13,9 @@ Item {
     id: root
 
     required property Item overlay
-    property var names: []   // the fields that answer to Return
-    property var folders: [] // the dialogs that choose where they are
-    property var typed: []   // the dialogs whose folder may be typed
+    property var names: []   // the fields that already react to Return
+    property var folders: [] // the dialogs in which the open folder can be chosen
+    property var typed: []   // the dialogs in which a typed folder is handled
 
     function mend(item: var) {
         if (item["upButtonSpacing"] !== undefined) {
@@ -57,7 +57,7 @@ Item {
     function mendName(field: var) {
         if (names.indexOf(field) < 0) {
             names.push(field);
-            field.accepted.connect(() => Qt.callLater(root.save, field)); // when the dialog has taken the name over
+            field.accepted.connect(() => Qt.callLater(root.save, field)); // later: the dialog takes the name first
         }
         field.forceActiveFocus(Qt.PopupFocusReason);
         field.selectAll();
@@ -65,7 +65,7 @@ Item {
     function save(field: var) {
         for (let i = 0; i < field.parent.children.length; ++i) {
             const buttons = field.parent.children[i] as DialogButtonBox;
-            buttons?.clicked(buttons.standardButton(DialogButtonBox.Open)); // whose text is "Save"
+            buttons?.clicked(buttons.standardButton(DialogButtonBox.Open)); // the button with the text "Save"
         }
     }
 
@@ -81,7 +81,7 @@ Item {
 
         function onAsked(file: url, write: var, asker: Item) {
             if (asker.Window.window !== root.Window.window)
-                return; // another window's remedy asks there
+                return; // the remedy of that other window asks
             question.file = file;
             question.write = write;
             question.open();
@@ -104,7 +104,7 @@ Item {
             agreed();
         }
     }
-    // The dialog comes into the overlay before it gives the keyboard to its list.
+    // Waits, since the dialog appears in the overlay before it gives the keyboard to its list.
     Timer {
         id: opened
 

@@ -1,5 +1,5 @@
-// Opens the window; what is in it is Shell's business. It is the first file that is read, and Qt 6.4 finds the plugin
-// of QtQuick.Controls only where that file imports it.
+// Opens the window; Shell holds its contents. As the first file that is read it imports QtQuick.Controls, since Qt 6.4
+// finds the plugin only where the first file does so.
 import QtQuick
 import QtQuick.Controls // qmllint disable unused-imports
 import Spillway.App
@@ -24,7 +24,7 @@ ProgramWindow {
     required property ServerLoad serverLoad
     required property ServerController server
 
-    // What it is, or was before it was minimised.
+    // The window's visibility, or the one before it was minimised.
     property int unminimized: Window.Windowed
 
     minimumWidth: 640
@@ -45,7 +45,7 @@ ProgramWindow {
         value: root.settings.fontPercent.value / 100
     }
 
-    // The size of the last time, as far as the screen allows it; not while it fills the screen.
+    // Restores the window's last size, as far as the screen has room.
     Component.onCompleted: {
         const tooLarge = settings.windowWidth.value > room.width || settings.windowHeight.value > room.height;
         width = Math.min(settings.windowWidth.value, room.width);
@@ -66,7 +66,7 @@ ProgramWindow {
         settings.windowHeight.value = height;
     }
 
-    // Somebody started the program once more: here it is.
+    // The program was started once more: the window comes to the front.
     Connections {
         target: root.program
 

@@ -14,7 +14,7 @@ Item {
     required property ProgramController program
     required property ModelController models
     required property ChatController chat
-    required property bool away // from the page of the conversation
+    required property bool away // another page than the conversation's is shown
 
     signal newRequested
 
@@ -47,7 +47,7 @@ Item {
             visible: wanted && root.away
             models: root.models
         }
-        // Once the answer has ended it can wait for the page.
+        // Shown while the answer runs: after that the notice on the conversation's page is enough.
         ContextNotice {
             objectName: "contextNoticeAbove"
             Layout.fillWidth: true

@@ -67,8 +67,8 @@ StackLayout {
         onRemoveRequested: root.removeRequested()
         onUndoRequested: root.undoRequested()
     }
-    // A loader cannot make bound components (Qt 6.4), so these reach out of themselves unchecked.
-    // qmllint disable unqualified
+    // A Loader of Qt 6.4 cannot make bound components, so these components use outer ids, which the linter cannot
+    // check. qmllint disable unqualified
     PageLoader {
         shown: root.page === PageName.Models
         sourceComponent: ModelsPage {
@@ -86,7 +86,7 @@ StackLayout {
             fetches: root.fetching.queue.summary
             onFetchesRequested: {
                 root.pageRequested(PageName.Find);
-                (findLoader.item as FindPage).toTop(); // where their list is
+                (findLoader.item as FindPage).toTop(); // the list of fetches is at the top of the page
             }
             canReach: root.servers.available
             onServersRequested: root.pageRequested(PageName.Servers)

@@ -11,10 +11,10 @@ ProgramWindow {
     required property ChatController chat
     required property ServerLoad load
 
-    property bool drawn: false // its first frame
+    property bool drawn: false // the first frame has been drawn
 
     signal conversationRequested(string conversation)
-    signal backRequested // to where it was
+    signal backRequested // back into the main window
     signal hideRequested
 
     width: Theme.px(520)
@@ -23,14 +23,14 @@ ProgramWindow {
     visible: true
     title: qsTr("Memory pressure – Spillway")
     color: Theme.aside
-    Component.onCompleted: height = Math.min(Theme.px(900), room.height) // no binding: it is the user's from now on
+    Component.onCompleted: height = Math.min(Theme.px(900), room.height) // no binding: the user may change it later
     onClosing: root.backRequested()
     onAfterAnimating: drawn = true
 
     PressurePanel {
         objectName: "panelApartView"
         anchors.fill: parent
-        visible: root.drawn // Qt 6.4's layouts miss what grows before their window is there
+        visible: root.drawn // Qt 6.4's layouts do not notice what grows before the first frame
         focus: true
         apart: true
         monitor: root.pressure.monitor

@@ -1,5 +1,5 @@
-// Holds what the window and that of the panel have in common: the theme's colours for what Qt draws, a file dialog
-// without its faults, and the size that a screen has room for.
+// Holds what the main window and the panel's window have in common: the theme's colours for what Qt draws, a mended
+// file dialog, and the size that a screen has room for.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme
@@ -7,17 +7,17 @@ import Spillway.Ui.Theme
 ApplicationWindow {
     id: root
 
-    // The largest window that can be seen as a whole.
+    // The size of the largest window that fits on the screen.
     readonly property size room: roomOn(Screen.width, Screen.height, Screen.desktopAvailableWidth, Screen.desktopAvailableHeight)
 
-    // The desktop without its bars is that of all screens together, which may lie side by side. What a title bar takes is
-    // not known before there is one.
+    // The desktop's size without its bars may be that of several screens side by side, so the screen's own size limits
+    // it. The height of a title bar is guessed, since it is not known before the window is shown.
     function roomOn(screenWidth: real, screenHeight: real, desktopWidth: real, desktopHeight: real): size {
         const titleBar = 40;
         return Qt.size(Math.min(screenWidth, desktopWidth), Math.min(screenHeight, desktopHeight) - titleBar);
     }
 
-    // For the few things we do not draw ourselves: the file dialog, menus.
+    // Colours for the few things that Qt draws: the file dialog, menus.
     palette {
         window: Theme.ground
         windowText: Theme.text

@@ -39,7 +39,7 @@ FocusScope {
         actions.show(PageName.Conversation);
     }
 
-    // What is typed does not go to a column that cannot be seen.
+    // Takes the keyboard from a column that is hidden.
     function keepKeyboard(column: Item) {
         if (!column.visible && column.activeFocus)
             pages.takeFocus();
@@ -76,7 +76,7 @@ FocusScope {
         }
     }
 
-    // It is asked only while somebody looks.
+    // The server is asked only while its numbers can be seen.
     Binding {
         target: root.serverLoad
         property: "shown"
@@ -181,7 +181,7 @@ FocusScope {
                 onRemoveRequested: actions.removeShown()
                 onUndoRequested: root.conversations.undo()
             }
-            // What a column lies over does not take clicks.
+            // Darkens the page under a column that lies over it, and takes clicks on it.
             Rectangle {
                 anchors.fill: parent
                 visible: actions.sidebarOver || actions.panelOver
@@ -216,7 +216,7 @@ FocusScope {
                     onLeaveRequested: actions.show(PageName.Conversation)
                 }
             }
-            // Made when it is first shown: it is more than half of the window.
+            // Made when it is first shown, since the panel has more items than the rest of the window.
             Loader {
                 id: panel
 
@@ -250,7 +250,7 @@ FocusScope {
         }
     }
 
-    // On a second monitor, for example.
+    // The panel in a window of its own, for example on a second monitor.
     Loader {
         objectName: "panelWindow"
         active: actions.panelApart

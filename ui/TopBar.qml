@@ -29,8 +29,8 @@ Rectangle {
     signal modelChosen
     signal localServerRequested
 
-    readonly property alias menuShown: modelMenu.visible // Esc is its own
-    readonly property bool tight: width < Theme.px(480)  // large text in a small window: what is elsewhere as well goes
+    readonly property alias menuShown: modelMenu.visible // Esc closes the menu then
+    readonly property bool tight: width < Theme.px(480)  // large text in a small window: some buttons go
 
     function showModelMenu() {
         modelMenu.before = root.Window.activeFocusItem;
@@ -67,7 +67,7 @@ Rectangle {
 
             objectName: "modelBadge"
             Layout.fillWidth: true
-            Layout.minimumWidth: Theme.px(44) // its picture
+            Layout.minimumWidth: Theme.px(44) // room for the picture
             Layout.maximumWidth: implicitWidth
             models: root.models
             shortcutText: root.table.keysOf("switchModel")
@@ -129,7 +129,7 @@ Rectangle {
         }
         IconButton {
             objectName: "themeButton"
-            visible: !root.tight // then in the settings
+            visible: !root.tight // else it is in the settings
             name: root.themes[root.settings.theme.value].name
             source: root.themes[root.settings.theme.value].icon
             onClicked: root.settings.theme.value = (root.settings.theme.value + 1) % 3

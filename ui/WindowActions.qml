@@ -32,7 +32,7 @@ QtObject {
 
     onNarrowChanged: sidebarOver = false
     onCrampedChanged: panelOver = false
-    // A question, which stands on the page of the conversation, wherever the file came from.
+    // The question whether to open the model is on the conversation's page.
     onModelOfferedChanged: {
         if (modelOffered)
             show(PageName.Conversation);
@@ -47,8 +47,8 @@ QtObject {
         page = which;
         pages.takeFocus();
     }
-    // Shows the conversation. The keyboard stays in the column, unless the column makes room; in either case Del still
-    // means the chosen row.
+    // Shows the conversation. The keyboard stays in the column, unless that is hidden now; in both cases Del still
+    // deletes the chosen conversation.
     function showBeside() {
         if (sidebarOver) {
             show(PageName.Conversation);
@@ -57,7 +57,7 @@ QtObject {
             page = PageName.Conversation;
         }
     }
-    // Shows the column first, in which the way back is.
+    // Deletes the shown conversation. Shows the column first, since it has the button that takes this back.
     function removeShown() {
         showSidebar();
         column.removeShown();
@@ -70,7 +70,7 @@ QtObject {
         if (narrow) {
             sidebarOver = !sidebarOver;
             if (sidebarOver)
-                column.takeFocus(); // what it lies over is out of reach
+                column.takeFocus(); // the page below it cannot be reached
         } else {
             settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
         }
@@ -97,7 +97,8 @@ QtObject {
         chat.newConversation();
         show(PageName.Conversation);
     }
-    // Esc: first what is over the page, then the page, then the model on its way, then the answer, then its versions.
+    // Esc: closes columns over the page, else leaves another page, else stops loading a model, else stops the answer,
+    // else closes the view of its versions.
     function stepBack() {
         if (sidebarOver || panelOver)
             leaveColumns();
@@ -111,7 +112,7 @@ QtObject {
             chat.comparison.close();
     }
 
-    // At a shortcut of the table.
+    // Carries out an action of the table of shortcuts.
     function perform(action: string) {
         switch (action) {
         case "newConversation": startOver(); break;

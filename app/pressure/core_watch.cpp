@@ -31,7 +31,7 @@ void CoreWatch::onFrame(const engine::Telemetry& frame)
 
 std::optional<double> CoreWatch::onEnd(const engine::Telemetry& last)
 {
-    const auto before = std::exchange(m_before, {});  // of an answer without a frame nothing is known
+    const auto before = std::exchange(m_before, {});  // an answer without a frame must not use those of the one before
     const bool ended = !m_answering && m_after;
     const auto after = ended ? m_after : engine::this_threads_times();
     const auto diskBefore = std::exchange(m_diskBefore, {});

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int kFitTokens = 1024;  // room for so many, where no size was chosen: a conversation soon outgrows it
+constexpr int kFitTokens = 1024;  // tokens that get room where no size was chosen: a conversation soon outgrows it
 constexpr int kRestMs = 400;
 constexpr QLatin1String kCpu("cpu"), kEmulated("emulated"), kCuda("cuda:");
 
@@ -216,7 +216,7 @@ engine::PlacementOptions DeviceController::placement() const
     return options;
 }
 
-/// Applies what is chosen; numbers of a device that is not chosen make no difference.
+/// Applies what is chosen in the settings; changed numbers of a device that is not chosen move nothing.
 void DeviceController::apply()
 {
     m_rest.stop();
@@ -260,5 +260,5 @@ void DeviceController::onModelReady(const engine::LoadRequest& loaded)
     m_asked = loaded.placement;
     m_accepted = m_settled = chosen();
     m_askedFor.clear();
-    apply();  // something else may have been chosen while it was loaded
+    apply();  // something else may have been chosen while the model was loaded
 }

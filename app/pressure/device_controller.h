@@ -18,8 +18,9 @@
 #include <optional>
 #include <vector>
 
-/// The devices of this computer to choose from, and the emulated one. A choice goes to the open model at once and to
-/// each later load; one that the engine refuses goes back to what there was. Lives on the UI thread; owned by Program.
+/// Offers the devices of this computer, and the emulated one, to choose from. A choice goes to the open model at once
+/// and to each later load; where the engine refuses it, the choice before comes back. Lives on the UI thread; owned by
+/// Program.
 class DeviceController : public QObject
 {
     Q_OBJECT
@@ -35,7 +36,8 @@ class DeviceController : public QObject
     Q_PROPERTY(QVariant roomTokens READ roomTokens NOTIFY roomChanged)
 
 public:
-    /// Says what becomes of a conversation that grows on the device, as it is placed now.
+    /// Says what happens when a conversation grows on the device, as the model is placed now: BlocksLeave and
+    /// AnswersStop happen at roomTokens().
     enum class Room { Unknown, NoLayer, ForAll, BlocksLeave, AnswersStop };
     Q_ENUM(Room)
     using List = std::function<std::vector<engine::DeviceInfo>()>;
@@ -51,10 +53,10 @@ public:
     bool onGpu() const;
     /// Says whether somebody without a GPU may want to see what a small graphics memory does.
     bool offered() const;
-    bool tried() const { return m_tried && emulated(); }  // it was, in this run
+    bool tried() const { return m_tried && emulated(); }  // the emulated one was chosen, in this run
 
     Room room() const;
-    QVariant roomTokens() const;  // until blocks leave, or answers stop; undefined: there is no such place
+    QVariant roomTokens() const;  // length at which blocks leave, or answers stop; undefined: neither happens
 
     /// Finds a GPU that does nothing, where the CPU computes all. Empty: there is none, or the command line wants it
     /// so.
@@ -67,8 +69,8 @@ public:
     Q_INVOKABLE void useCpu();
     Q_INVOKABLE void dismissOffer();
 
-    /// The placement for the next load: without a GPU as long as it is not known to be there; the model then follows to
-    /// it.
+    /// Returns the placement for the next load. A GPU is left out until it is known to be there; the model then moves
+    /// to it.
     engine::PlacementOptions placement() const;
     void onModelReady(const engine::LoadRequest& loaded);
     void retranslate() { Q_EMIT changed(); }
@@ -76,7 +78,7 @@ public:
 Q_SIGNALS:
     void changed();
     void roomChanged();
-    void panelWanted();  // where what tryEmulated() brings can be seen
+    void panelWanted();  // the panel shows what tryEmulated() brings
 
 private:
     PlacementPreview present() const;
@@ -96,11 +98,11 @@ private:
     std::array<Setting*, 4> m_choices;
     std::vector<engine::DeviceInfo> m_gpus;
     bool m_known = false;                  // what GPUs there are
-    engine::PlacementOptions m_asked;      // of the engine, last
+    engine::PlacementOptions m_asked;      // what the engine was asked for last
     QList<std::array<int, 4>> m_askedFor;  // choices that the engine has not answered, the oldest first
-    std::array<int, 4> m_accepted;         // that it has agreed to last
-    std::array<int, 4> m_settled;          // of the device where the model is, until it has left that
+    std::array<int, 4> m_accepted;         // the choice that the engine has agreed to last
+    std::array<int, 4> m_settled;          // the choice for the device where the model is, until it has left
     bool m_takingBack = false;
     bool m_tried = false;
-    QTimer m_rest;  // numbers are typed and stepped
+    QTimer m_rest;  // waits until the user stops typing or stepping a number
 };

@@ -23,30 +23,31 @@ constexpr double kSlowFirstTokenS = 1.5;
 // A change of less than a tenth in tokens/s is within what two answers differ by on a machine that does other things.
 constexpr double kNoticed = 1.1;
 
-// Half of the time: without a smaller part, tokens would not come twice as fast.
+// Half of the time: taking away a smaller part would not make tokens come twice as fast.
 constexpr double kHalf = 0.5;
 
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
 constexpr double kThird = 1.0 / 3;
 
-// A part that takes less than this explains nothing.
+// A part of the time that is smaller than this is not named as a cause.
 constexpr double kTenth = 0.1;
 
 // Predictions are within a tenth on a machine that is as it was measured.
 constexpr double kNearPrediction = 1.3;
 
-// From twice as fast: less may be the length of the conversation alone.
+// The speed before must be at least twice as high: a smaller fall may come from the length of the conversation alone.
 constexpr double kFell = 2;
 
-// A copy saves the CPU what it is there for; where most that is read has none, the room is what is missing. Fewer reads
-// than this say more of the first words than of the room.
+// Where most experts that are read have no copy on the device, there is too little room for copies. With fewer reads
+// than this the hit rate says more about the first words of the answer than about the room.
 constexpr double kEnoughReads = 500;
 
-// Of a GPU's memory, that CUDA takes for this program: it is counted with what others hold, and is no reason to close
-// any of them.
+// Bytes of a GPU's memory that CUDA takes for this program: they are counted with what other programs hold, and are no
+// reason to close any of those.
 constexpr qint64 kOwnContext_bytes = 600'000'000;
 
-// What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
+// A diagnosis that was made of the last answer stays until its number is a fifth below the bound: two answers to one
+// question differ by less.
 constexpr double kStays = 0.8;
 
 class Examination
@@ -79,10 +80,10 @@ private:
     const engine::Telemetry& last() const { return m_facts.last; }
     int layersOnHost() const { return m_facts.layers - (last().device ? last().device->layers : 0); }
 
-    /// The least of a share for which this is said.
+    /// Returns the share from which on this diagnosis is made.
     double bound(double least, Kind kind) const { return m_facts.before == kind ? least * kStays : least; }
 
-    /// Speed, and what a change of it would bring: as much as the planner says it changes.
+    /// Adds the speed, and the speed after the suggested change: today's times the ratio that the planner predicts.
     Diagnosis withSpeed(Diagnosis d) const
     {
         d.shares = m_shares;
@@ -125,7 +126,8 @@ private:
     /// The emulated device's memory is RAM.
     bool emulated() const { return last().device && last().device->id == "emulated"; }
 
-    /// Weights that a device has in memory of its own; of experts that are copied there RAM keeps the original.
+    /// Returns the bytes of weights that lie in a device's own memory and not in RAM; copied experts do not count,
+    /// since RAM keeps the originals.
     double weightsBeside() const
     {
         return last().device && !emulated() ? double(last().device->weight_bytes - last().device->expert_cache_bytes)
@@ -133,7 +135,7 @@ private:
     }
     double weightsInRam() const { return std::max(0.0, double(m_facts.weightBytes) - weightsBeside()); }
 
-    /// Tokens whose KV finds room in RAM beside the weights; all KV has its mirror there.
+    /// Returns how many tokens' KV finds room in RAM beside the weights; the device's KV has its mirror there, too.
     std::optional<int> tokensInRam() const
     {
         if (!last().ram_total_bytes || m_facts.kvBytesPerToken <= 0)
@@ -144,7 +146,7 @@ private:
         return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
     }
 
-    /// Fewer bytes, and very little lost: where nothing helps that loses nothing.
+    /// Suggests q8_0 for KV: half of the bytes for a very small loss. Used where no change without a loss helps.
     DoctorAction smallerKv() const
     {
         return m_facts.kvBytesPerTokenAsQ8 ? DoctorAction{Action::SetKvType, qint64(engine::KvType::Q8_0)}
@@ -173,14 +175,15 @@ private:
         return d;
     }
 
-    /// Weights of the host that a token reads, at least: of a mixture as if all were experts.
+    /// Returns how many bytes of the host's weights a token reads at least: of a mixture, as if all weights were
+    /// experts'.
     double weightsOfToken(double onHost) const
     {
         return m_facts.experts > 0 ? onHost * m_facts.expertsUsed / m_facts.experts : onHost;
     }
 
-    /// RAM is smaller than what is mapped of the file, and the rest has to come again and again. Where RAM would be
-    /// large enough, a file that is read for the first time is no cause that lasts.
+    /// Finds that RAM is smaller than the mapped part of the file, so that the rest is read from the disk again and
+    /// again. Where RAM is large enough, only the first reading takes long, and that is no cause that lasts.
     std::optional<Diagnosis> readFromDisk() const
     {
         const double onHost = weightsInRam();
@@ -219,7 +222,7 @@ private:
         return d;
     }
 
-    /// With the policy `resident` the answer stops when the device is full, as in other programs.
+    /// Finds that the answer will stop at the full device, as it does with the policy `resident`.
     std::optional<Diagnosis> residentEnds() const
     {
         if (m_facts.policy != engine::KvPolicy::Resident || !m_facts.spillTokens ||
@@ -231,7 +234,7 @@ private:
         return d;
     }
 
-    /// One waits longer for it to begin than for all that it says.
+    /// Finds that the wait for the first token took longer than all the others together.
     std::optional<Diagnosis> firstToken() const
     {
         const engine::StepShares& s = *last().shares;
@@ -253,7 +256,7 @@ private:
     std::optional<Diagnosis> threads() const
     {
         const int threads = last().threads, cores = last().cores;
-        const double device = emulated() ? m_shares.device : 0;  // computes on them, too
+        const double device = emulated() ? m_shares.device : 0;  // the emulated device computes on these cores, too
         if (threads == cores || cores == 0 || m_shares.host + m_shares.hostAttention + m_shares.cores + device < kHalf)
             return {};
         Diagnosis d{threads > cores ? Kind::TooManyThreads : Kind::TooFewThreads};
@@ -263,7 +266,7 @@ private:
         return d;
     }
 
-    /// The rate of the fastest of the answers before, where that was noticeably faster.
+    /// Returns the speed of the fastest of the answers before, where that was noticeably faster.
     std::optional<double> fellFrom() const
     {
         const auto fastest = std::max_element(m_facts.earlier.begin(), m_facts.earlier.end());
@@ -272,7 +275,7 @@ private:
         return *fastest;
     }
 
-    /// The cliff: the first token comes at once, and then each waits for KV.
+    /// Finds that tokens wait for KV that comes over the link.
     std::optional<Diagnosis> kvOverLink() const
     {
         if (m_shares.link < bound(kThird, Kind::KvOverLink) || m_largest.cause != DoctorCause::Link)
@@ -284,7 +287,7 @@ private:
             d.action = {Action::GrowBack};
             return d;
         }
-        // `auto` streams no more than pays, if it knows the rates of this machine right.
+        // `auto` streams only what pays, if the rates it has of this machine are right; else `merge` may be faster.
         const bool isAuto = m_facts.policy == engine::KvPolicy::Auto;
         const engine::KvPolicy other = isAuto ? engine::KvPolicy::Merge : engine::KvPolicy::Auto;
         d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(other)});
@@ -354,7 +357,7 @@ private:
         return d;
     }
 
-    /// Finds that the host's experts hold the answer back, where all layers are on the device but for these.
+    /// Finds that experts on the host hold the answer back, where everything else of the layers is on the device.
     Diagnosis hostExperts() const
     {
         Diagnosis d{Kind::HostExperts};
@@ -366,7 +369,8 @@ private:
         return d.action.kind == Action::None ? kvStarvesExperts(d).value_or(d) : d;
     }
 
-    /// KV has room that experts would use better: only where it is foretold, since KV is worth its room, too.
+    /// Finds that experts would use the room of KV better: only where that is predicted, since KV is worth its room,
+    /// too.
     std::optional<Diagnosis> kvStarvesExperts(Diagnosis d) const
     {
         const engine::DeviceTelemetry& device = *last().device;
@@ -411,7 +415,7 @@ private:
         d.bytes = device.expert_cache_bytes;
         d.hits = m_facts.expertHits / (m_facts.expertHits + m_facts.expertMisses);
         if (const auto link = linkShareOfCopies(); link && *link >= bound(kHalf, Kind::ExpertsOverLink)) {
-            d.kind = Kind::ExpertsOverLink;  // more room would be filled no faster
+            d.kind = Kind::ExpertsOverLink;  // the link is busy: more room would not be filled faster
             d.linkShare = *link;
             d.action = m_facts.shrunk ? DoctorAction{Action::GrowBack} : best(Action::SetHostExperts, {});
             return d;
@@ -433,8 +437,8 @@ private:
         return m_speed && m_facts.predicted && *m_facts.predicted > std::max(kNoticed, times) * *m_speed;
     }
 
-    /// Finds that other programs hold cores: where a third of the time went so, or where the predicted speed is
-    /// missing. Threads of our own that share cores come later.
+    /// Finds that other programs hold cores: where a third of the time was lost to that, or a tenth and the answer was
+    /// slower than predicted. More threads of our own than cores are left to threads().
     std::optional<Diagnosis> coresHeld() const
     {
         const bool third = m_shares.cores >= bound(kThird, Kind::CoresHeld);
@@ -472,7 +476,7 @@ private:
             return {};
         Diagnosis d{Kind::NoSingleCause};
         d.share = m_shares.arithmetic();
-        if (m_largest.share >= kTenth)  // less is no reason
+        if (m_largest.share >= kTenth)  // a smaller part is no reason
             d.largest = m_largest;
         return d;
     }
@@ -530,13 +534,13 @@ bool changesSpeed(const Diagnosis& diagnosis)
 {
     const double now = diagnosis.tokensPerSecond.value_or(0);
     if (!diagnosis.predicted || now <= 0)
-        return true;  // nobody knows better
+        return true;  // nothing is predicted
     return *diagnosis.predicted > kNoticed * now || *diagnosis.predicted * kNoticed < now;
 }
 
 Diagnosis diagnose(const DoctorFacts& facts)
 {
-    // Two steps are the fewest that a time can be told of without the first one's surprises.
+    // The first step may be slow by chance: a time needs two steps at least.
     if (!facts.last.shares || facts.last.shares->steps < 2)
         return {};
     return withDraftModel(withUnusedGpu(Examination(facts).result(), facts), facts);

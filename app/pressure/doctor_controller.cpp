@@ -101,7 +101,7 @@ void DoctorController::apply()
     const bool guesses = action.kind == DoctorAction::Kind::SetDraftModel;
     m_change = Change{m_model->path, action, opposite(action), guesses ? m_answered : m_diagnosis.tokensPerSecond};
     m_begunBefore = m_turns.keys();
-    withdrawSuggestion();  // what was asked for is judged by the next answer
+    withdrawSuggestion();  // the next answer shows what the change brought
     ask(action, m_model->path);
     Q_EMIT changed();
 }
@@ -216,7 +216,8 @@ void DoctorController::onModelGone()
     m_model.reset();
     m_turns.clear();
     m_begunBefore.clear();
-    // What was asked for may be this very load.
+    // This load may be the change itself, with another context or draft model; any other load ends the change's
+    // judgement.
     using Action = DoctorAction::Kind;
     if (m_change && m_change->action.kind != Action::ReloadWithContext &&
         m_change->action.kind != Action::SetDraftModel)
@@ -256,7 +257,8 @@ static qint64 copiedTo(const engine::DeviceTelemetry& device)
     return device.to_device_bytes - device.expert_streamed_bytes;
 }
 
-/// Counts anew while nothing is answered here: other programs' answers may read experts.
+/// Takes the engine's counters as the starting point while no answer runs here: other programs' answers count in them,
+/// too.
 void DoctorController::countBetween(const engine::Telemetry& frame)
 {
     if (!m_turns.isEmpty() || !frame.device)
@@ -266,8 +268,8 @@ void DoctorController::countBetween(const engine::Telemetry& frame)
     m_copiedBytes = copiedTo(*frame.device);
 }
 
-/// Puts into the facts what this answer alone read: the engine counts since the model was loaded, or since it came to
-/// its device.
+/// Puts into the facts what this answer alone read and copied: the engine's counters run since the model was loaded, or
+/// since it moved to its device.
 void DoctorController::countReads(const engine::Telemetry& last, DoctorFacts& facts)
 {
     if (!last.device)
@@ -295,8 +297,8 @@ std::optional<DoctorDraft> DoctorController::draftFor(const engine::LoadRequest&
     return draft ? std::optional(doctorDraft(*draft, request, last.context_tokens)) : std::nullopt;
 }
 
-/// The first answer after a change shows what it brought. Of a draft model that is the answer's whole speed; of others
-/// it is what the machine does, whatever the text repeats.
+/// Sets the speed after a change to that of the first answer after it. For a draft model that is the answer's whole
+/// speed; for other changes it is the speed without drafts, which does not depend on how much the text repeats.
 void DoctorController::judgeChange(const engine::Telemetry& last)
 {
     const auto speed = measuredSpeed(last);
@@ -317,13 +319,13 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
     countReads(last, reads);
     if (!m_model || !last.shares || conversation != m_shown)
         return;
-    if (!alone) {  // what was said of the answer before is over, and turns that share steps say nothing of the machine
+    if (!alone) {  // turns that share steps say nothing about the machine; the diagnosis before is out of date
         show({});
         return;
     }
     if (begunBefore)
-        return;                   // part of it was made with what was before, part with what is now
-    if (last.reused_tokens == 0)  // it was begun anew
+        return;                   // part of it was made before the change, part after it
+    if (last.reused_tokens == 0)  // the conversation was begun anew
         m_earlier.clear();
     const Present present = m_present();
     engine::LoadRequest request = present.request;
@@ -343,7 +345,7 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
     facts.draft = draftFor(request, last);
     if (const auto speed = measuredSpeed(last))
         m_earlier.push_back(*speed);
-    // The planner reads the file's header, and asks a GPU.
+    // On a pool thread, since the planner reads the file's header and may open a GPU.
     const auto look = [facts = std::move(facts), request = std::move(request), rates = m_rates,
                        grown = present.budgetBefore]() mutable {
         if (const auto planner = engine::Planner::open(request.model))
@@ -355,14 +357,14 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, c
             return;
         show(diagnosis);
         if (!m_present().budgetBefore)
-            onGrown();  // meanwhile
+            onGrown();  // the budget has grown back while the pool thread worked
     });
 }
 
 void DoctorController::show(const Diagnosis& diagnosis)
 {
     if (diagnosis.kind == Diagnosis::Kind::Nothing)
-        ++m_job;  // what is being looked at is of the model before
+        ++m_job;  // drops the result of an examination that still runs
     m_diagnosis = diagnosis;
     Q_EMIT changed();
 }

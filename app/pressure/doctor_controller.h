@@ -15,9 +15,9 @@
 #include <functional>
 #include <memory>
 
-/// Looks at each answer of the conversation that is shown when it has ended, on a pool thread, and says what holds it
-/// back; after a change it asked for, what that brought. One that was made beside others says nothing of that, nor one
-/// that had begun before. Lives on the UI thread; owned by Program.
+/// Examines each answer of the shown conversation when it has ended, on a pool thread, and says what holds it back;
+/// after a change that was applied here, also what the change brought. An answer that ran beside others, or that had
+/// begun before the change, is not examined. Lives on the UI thread; owned by Program.
 class DoctorController : public QObject
 {
     Q_OBJECT
@@ -36,10 +36,10 @@ class DoctorController : public QObject
     Q_PROPERTY(bool changesSpeed READ changesSpeed NOTIFY changed)
 
 public:
-    /// Says how the open model lies.
+    /// Says how the open model is placed.
     struct Present {
         engine::LoadRequest request = {};         // with what has been changed of its placement since
-        std::optional<qint64> budgetBefore = {};  // another program needed the device; empty: it is not shrunk
+        std::optional<qint64> budgetBefore = {};  // before another program needed the device; empty: not shrunk
         std::optional<DoctorGpu> unusedGpu = {};
     };
     /// Finds a model on this computer that could guess tokens for the one that this request has loaded. Empty: there is
@@ -49,33 +49,33 @@ public:
 
     QString sentence() const;  // empty: there was no answer yet
     QString shares() const;    // where the time of that answer went
-    QString scope() const;     // of what is suggested: which models, how long
-    QString result() const;    // of what was asked for: speed before and after; empty: nothing was
+    QString scope() const;     // for which models and how long the suggestion counts
+    QString result() const;    // speed before and after the applied change; empty: there was none
     bool canUndo() const { return m_change && m_change->undo.kind != DoctorAction::Kind::None; }
     QString suggestion() const;        // empty: nothing would help
     bool canApply() const;             // a button can do it; else it is advice
-    QVariant tokensPerSecond() const;  // of that answer
-    QVariant predicted() const;        // after it; undefined: not known
-    QVariant predictedAtMost() const;  // undefined: that is the one number that is known
+    QVariant tokensPerSecond() const;  // of the answer that was examined last
+    QVariant predicted() const;        // after the suggested change; undefined: not known
+    QVariant predictedAtMost() const;  // undefined: predicted() is the only number
     bool changesSpeed() const { return ::changesSpeed(m_diagnosis); }
     const Diagnosis& diagnosis() const { return m_diagnosis; }
 
-    /// Asks for what is suggested.
+    /// Carries out the suggested change.
     Q_INVOKABLE void apply();
-    /// Asks for what was before that.
+    /// Restores what was set before apply().
     Q_INVOKABLE void undo();
 
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
-    /// What had shrunk for another program has grown back: that is not suggested any more.
+    /// Call it when the budget that was shrunk for another program has grown back: that is not suggested any more.
     void onGrown();
-    /// This conversation is shown; another one's answers are not judged.
+    /// Sets the conversation that is shown; answers of others are not examined.
     void onConversation(const QString& conversation);
     void onTurn(quint64 turn, const QString& conversation) { m_turns.insert(turn, conversation); }
     /// Sets what predictions are computed from; null: nothing is predicted.
     void setRates(std::shared_ptr<const engine::MachineRates> rates) { m_rates = std::move(rates); }
     void setDrafts(Drafts drafts) { m_drafts = std::move(drafts); }
-    /// The language has changed.
+    /// Call it when the language has changed.
     void retranslate() { Q_EMIT changed(); }
 
 Q_SIGNALS:
@@ -95,11 +95,11 @@ Q_SIGNALS:
     void shrinkRequested(double bytes);  // for another program
 
 private:
-    /// Holds what was asked for, and what came of it.
+    /// Holds the change that was applied, and the speeds before and after it.
     struct Change {
         std::filesystem::path model;
         DoctorAction action;
-        DoctorAction undo;                              // none: what was before has no name
+        DoctorAction undo;                              // kind None: no action leads back
         std::optional<double> before = {}, after = {};  // tokens/s
     };
     /// Holds what an answer's tokens waited for; empty: not known.
@@ -130,7 +130,7 @@ private:
     std::filesystem::path m_draftsFailed;  // the model for which guesses cost more here than they brought
     std::optional<double> m_answered;      // tokens/s of the last answer, with what drafts brought
     QHash<quint64, QString> m_turns;       // whose they are, until they end
-    QList<quint64> m_begunBefore;          // of them, before something was asked for
+    QList<quint64> m_begunBefore;          // those of them that had begun before a change was applied
     std::optional<int> m_threads;          // as the Doctor chose them
     std::optional<Change> m_change;
     quint64 m_job = 0;

@@ -41,8 +41,8 @@ DoctorDraft doctorDraft(const ModelEntry& draft, const engine::LoadRequest& requ
 void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::LoadRequest request,
                     const engine::MachineRates* rates, std::optional<qint64> grown)
 {
-    request.draft_model.clear();  // it changes nothing of what is foretold, and its file may be gone by now
-    // Whatever is suggested, other programs keep what they hold.
+    request.draft_model.clear();  // it changes no prediction, and its file may be gone by now
+    // Every prediction assumes that other programs keep what they hold now.
     if (facts.last.device)
         request.placement.other_programs_bytes = facts.last.device->other_programs_bytes;
     if (rates && facts.last.device)

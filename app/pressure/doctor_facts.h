@@ -5,12 +5,13 @@
 #include "app/pressure/doctor.h"
 #include "engine/planner.h"
 
-/// The model as it was loaded, and what has been changed of its placement since.
+/// Returns the facts of an answer without predictions. `request`: as the model was loaded, with what has been changed
+/// of its placement since.
 DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& model,
                         const engine::LoadRequest& request);
 
-/// Returns what the Doctor has to know of a model that could guess for the open one, when so many tokens have been
-/// said.
+/// Returns what the Doctor has to know of a model that could guess for the open one. `contextTokens`: length of the
+/// conversation.
 DoctorDraft doctorDraft(const ModelEntry& draft, const engine::LoadRequest& request, int contextTokens);
 
 /// Adds what other placements would bring at the present context, while other programs hold what they hold now. `rates`

@@ -4,28 +4,28 @@
 
 namespace {
 
-// With fewer rows what a prompt took is mostly the reading of the weights, which they share.
+// With fewer rows a prompt's time is mostly that of reading the weights, which all rows share.
 constexpr int kEnoughRows = 16;
 
 // Guessing helps only where a step mostly reads RAM, since all rows of a step share that.
 constexpr double kLeastReading = 0.5;
 
-// Less is within what two answers differ by.
+// A smaller gain is within what two answers differ by.
 constexpr double kLeastGain = 1.1;
 
-/// In steps of one row.
+/// Both costs are given as a part of the time of a step of one row.
 struct GuessCosts {
     double draft = 0;  // the draft model's time for a guess
-    double row = 0;    // what it adds to the step that checks it
+    double row = 0;    // what one guess adds to the step that checks it
 };
 
-/// The share of a step's time in which RAM is read, of weights or of KV.
+/// Returns the share of a step's time in which RAM is read, for weights or KV.
 double readingOf(const DoctorShares& shares)
 {
     return shares.host + shares.hostAttention + shares.link;
 }
 
-/// Bytes that a step reads from RAM: weights and KV of the host's layers, and KV that left the device.
+/// Returns the bytes that a step reads from RAM: weights and KV of the host's layers, and KV that left the device.
 double bytesOfStep(const DoctorFacts& facts)
 {
     const auto& device = facts.last.device;
@@ -34,8 +34,9 @@ double bytesOfStep(const DoctorFacts& facts)
     return device ? bytes + double(device->step_attended_on_host_bytes + device->step_streamed_bytes) : bytes;
 }
 
-/// The draft model reads at the pace of this answer's steps. A row costs what it cost in the prompt, where rows share
-/// the weights as well: that is measured, and counts a part of the reading that a step's further rows have for nothing.
+/// Returns what a guess costs. The draft model is taken to read as fast as this answer's steps did. A row is taken to
+/// cost what it cost in the prompt, since that was measured; it is a little too much, since it counts a part of the
+/// reading of weights, which further rows of a step share.
 std::optional<GuessCosts> costsOf(const DoctorFacts& facts, const DoctorShares& shares)
 {
     const engine::StepShares& s = *facts.last.shares;
@@ -59,8 +60,8 @@ double timesAsFast(const GuessCosts& costs, double right)
     return best;
 }
 
-/// Says whether the verdict leaves room for it: others name a lack of memory, a prompt or other programs, which comes
-/// first.
+/// Says whether a draft model may be suggested with this diagnosis: the others name a lack of memory, a slow prompt or
+/// other programs, which have to be dealt with first.
 bool mayEndSo(Diagnosis::Kind kind)
 {
     using Kind = Diagnosis::Kind;

@@ -7,6 +7,6 @@
 /// the model has guessed; the Doctor assumes that it lies between these two, and its sentence says so.
 constexpr double kFewRight = 0.5, kManyRight = 0.75;
 
-/// The same diagnosis; with the draft model as the change, where it names none, where reading RAM takes most of a step,
-/// and where few right guesses would already be noticed.
+/// Returns the diagnosis; where it suggests no change, reading RAM takes most of a step, and already few right guesses
+/// would be noticed, with the draft model as the change.
 Diagnosis withDraftModel(Diagnosis d, const DoctorFacts& facts);

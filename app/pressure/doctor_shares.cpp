@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-// Divides the time of an answer. What waiting for a core took is taken off the parts in which it happened.
+// Divides the time of an answer's tokens. Waiting for a core is taken off the parts in which it happened.
 DoctorShares sharesOf(const DoctorFacts& facts)
 {
     const engine::StepShares& s = *facts.last.shares;
@@ -21,8 +21,8 @@ DoctorShares sharesOf(const DoctorFacts& facts)
                         .words = ran * s.sampling_s / all,
                         .rest = (s.telemetry_s + s.rest_s) / all};
     if (!s.kv_link_s && facts.last.device && facts.linkBytesPerSecond) {
-        // A GPU's step lasts as long as what it copies at least. More than half of the step is more than all else that
-        // the GPU does in it; less may be hidden behind it.
+        // A GPU's step lasts at least as long as its copies take. Where these take more than half of the step, they
+        // take longer than all its arithmetic, and the step waits for them; shorter ones may run beside it unnoticed.
         const double copying = double(facts.last.device->step_streamed_bytes) / *facts.linkBytesPerSecond;
         const double share = std::min(copying * s.steps / all, shares.device);
         if (share > 0.5) {
@@ -36,7 +36,7 @@ DoctorShares sharesOf(const DoctorFacts& facts)
 DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shares)
 {
     const auto& device = facts.last.device;
-    // Else the host's layers are the model's arithmetic.
+    // Where all is computed on the host, its layers are the model's arithmetic and no cause.
     const bool split = device && (device->layers < facts.layers || device->layers_without_experts > 0);
     const std::array causes = {DoctorCauseShare{DoctorCause::Link, shares.link},
                                DoctorCauseShare{DoctorCause::HostAttention, shares.hostAttention},

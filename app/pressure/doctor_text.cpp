@@ -21,7 +21,7 @@ struct Text {
 };
 
 constexpr QChar kNoBreak(0x00A0);
-constexpr double kClearly = 1.05;  // times a speed, beyond which another is told as more
+constexpr double kClearly = 1.05;  // a predicted speed is told, too, where it is this many times the measured one
 
 QString bytes(qint64 count)
 {
@@ -256,7 +256,7 @@ bool saysSpeed(const Diagnosis& d)
            d.kind == Kind::BelowPrediction;
 }
 
-/// Why the speed in the sentence is another one than that of the answer.
+/// Says why the speed in the sentence differs from that of the answer.
 QString ofDrafts(const Diagnosis& d)
 {
     if (d.slowedByDrafts)

@@ -15,11 +15,11 @@ QString doctorShares(const Diagnosis& diagnosis);
 /// Says what could be done about it, as the label of a button, or as advice where no button can do it; empty: nothing.
 QString doctorSuggestion(const DoctorAction& action);
 
-/// Which models and which time a change is for; empty: it is none that the program makes.
+/// Says for which models and how long a change counts; empty: the program cannot make it.
 QString doctorScope(const DoctorAction& action);
 
 /// Says what a change brought, in tokens a second; `after` empty: there was no answer since.
 QString doctorResult(const DoctorAction& action, std::optional<double> before, std::optional<double> after);
 
-/// Says whether the program can do it by itself.
+/// Says whether the program can make this change by itself.
 bool canApply(const DoctorAction& action);

@@ -57,7 +57,7 @@ void FlightRecorder::onRead(const QString& conversation, quint64 job, std::optio
 {
     const auto found = m_flights.find(conversation);
     if (found == m_flights.end() || found->second.reading != job)
-        return;  // it was left, and perhaps is read anew
+        return;  // the conversation was left meanwhile, and perhaps is being read anew
     Flight& flight = found->second;
     flight.reading = 0;
     if (recording) {
@@ -82,7 +82,7 @@ void FlightRecorder::whenRead(Flight& flight, std::function<void(Flight&)> act)
         flight.meanwhile.push_back(std::move(act));
 }
 
-/// Null: it is of nobody any more.
+/// Returns the flight that a turn's numbers belong to; null: none any more.
 FlightRecorder::Flight* FlightRecorder::flightOf(quint64 turn)
 {
     if (!m_computed.isEmpty() && (turn == 0 || turn == m_turn))
@@ -90,7 +90,7 @@ FlightRecorder::Flight* FlightRecorder::flightOf(quint64 turn)
     if (const auto other = m_running.find(turn); other != m_running.end())
         return &flightOf(other->second);
     Flight& shown = flightOf(m_shown);
-    // Where the bytes lie after a load is no part of what was measured another time.
+    // Where the bytes lie after a load does not belong into a recording from earlier.
     const bool fits = turn == 0 ? shown.reading == 0 && !shown.recording.history.earlierSeconds() : m_turn == 0;
     return fits ? &shown : nullptr;
 }
@@ -144,7 +144,7 @@ void FlightRecorder::follow(quint64 turn)
     Q_EMIT followedChanged();
 }
 
-/// The one that was followed runs no more: others may.
+/// Follows another running turn where the followed one has ended.
 void FlightRecorder::followAnother()
 {
     if (m_running.count(m_turn) == 0 && !m_running.empty())
@@ -187,7 +187,7 @@ void FlightRecorder::leave(const QString& conversation)
 {
     keep(conversation);
     const auto found = m_flights.find(conversation);
-    const bool waits = found != m_flights.end() && !found->second.meanwhile.empty();  // it is left once more
+    const bool waits = found != m_flights.end() && !found->second.meanwhile.empty();  // it is left again then
     const bool runs = std::any_of(m_running.begin(), m_running.end(),
                                   [&](const auto& entry) { return entry.second == conversation; });
     if (conversation != m_shown && conversation != m_computed && !waits && !runs)
@@ -219,11 +219,11 @@ bool FlightRecorder::isOfOpenModel(const Recording& recording) const
 {
     if (recording.model.isEmpty())
         return true;  // nothing was measured
-    // An old recording does not know the file.
+    // A recording of an older version does not name the file.
     return recording.modelFile.isEmpty() ? recording.model == m_model : recording.modelFile == m_modelFile;
 }
 
-/// A conversation that another model answered before begins a new series.
+/// Makes the recording the open model's; where another model answered before, a new series begins.
 void FlightRecorder::takeModel(Recording& recording) const
 {
     if (!isOfOpenModel(recording) && !recording.history.runs().empty()) {
@@ -262,8 +262,8 @@ void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
     });
 }
 
-/// Adds an event. Each conversation has a row of what moved of it. The one that is computed has one of what moved
-/// beside it, too, and so has the one that is shown where nobody knows whose tokens these were, or they were of none.
+/// Adds an event to each conversation whose tokens moved. The computed conversation gets it in any case, and the shown
+/// one where the event names no tokens.
 void FlightRecorder::add(const engine::Event& event, const QStringList& conversations)
 {
     if (!PlacementEventModel::kindOf(event.kind))
@@ -328,7 +328,7 @@ void FlightRecorder::onModelGone()
                   [this](const auto& entry) { return entry.first != m_shown && entry.second.meanwhile.empty(); });
     whenRead(m_flights[m_shown], [nobodys = m_shown.isEmpty()](Flight& shown) {
         if (nobodys || (!shown.live && !shown.recording.history.earlierSeconds()))
-            shown = {};  // of the model alone
+            shown = {};  // only numbers of the model are in it
         else
             shown.recording.history.pickUp();
         shown.live = false;

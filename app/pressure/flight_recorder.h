@@ -14,10 +14,10 @@
 class ConversationStore;
 
 /// Puts the engine's frames and events into the recording of the conversation they are of, and keeps it in the store
-/// with that conversation: when an answer ends, and when the conversation is left. One that is opened again has what
-/// was kept of it, and goes on from there; a pool thread reads that, and what is measured meanwhile waits for it. Of
-/// turns that run at the same time one is followed: that of the conversation that is shown, or if it has none, the one
-/// that was followed before, as long as it runs. Lives on the UI thread; owned by PressureMonitor.
+/// with that conversation: when an answer ends, and when the conversation is left. A conversation that is opened again
+/// goes on from its kept recording; a pool thread reads that, and what is measured meanwhile waits for it. Of turns
+/// that run at the same time one is followed: that of the shown conversation, or if it has none, the one that was
+/// followed before, as long as it runs. Lives on the UI thread; owned by PressureMonitor.
 class FlightRecorder : public QObject
 {
     Q_OBJECT
@@ -26,39 +26,41 @@ public:
     explicit FlightRecorder(QObject* parent = nullptr);
     ~FlightRecorder() override;
 
-    /// Null, as at first: nothing outlives the program.
+    /// Sets where recordings are kept; null, as at first: they are lost when the program ends.
     void setStore(ConversationStore* store);
 
-    /// The recording of the conversation that is shown. What is made before anybody has said which ends with the model.
+    /// Returns the recording of the shown conversation. One that was begun before any conversation was shown ends with
+    /// the model.
     const Recording& shown() const { return m_flights.at(m_shown).recording; }
     /// Returns what can be drawn beside the numbers of the open model: that recording, or until this model's first
     /// answer there what was measured of the model alone.
     const Recording& drawn() const { return shownIsOfAnotherModel() ? m_ofModel : shown(); }
-    /// In the shown conversation, another model than the open one answered last.
+    /// Says whether in the shown conversation another model than the open one answered last.
     bool shownIsOfAnotherModel() const { return m_modelOpen && !isOfOpenModel(shown()); }
-    /// No answer of the shown conversation was ever computed, as far as is known.
+    /// Says whether no answer of the shown conversation was ever computed, as far as is known.
     bool shownIsBlank() const { return !readsShown() && shown().history.runs().empty(); }
-    /// The open model last computed another conversation than the shown one. What it computes beside the turn that is
-    /// followed does not count.
+    /// Says whether the open model last computed another conversation than the shown one. Turns beside the followed one
+    /// do not count.
     bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
-    /// What was kept of it is still being read.
+    /// Says whether the shown conversation's kept recording is still being read.
     bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
-    /// Nothing of it was measured since the model was loaded.
+    /// Says whether nothing of the shown conversation was measured since the model was loaded.
     bool shownIsEarlier() const;
-    /// Returns what moved tokens or one of these layers last, of the conversation that the model computed last and
-    /// since it was loaded; null: nothing.
+    /// Returns the last move of one of these tokens or layers since the model was loaded, of the conversation that it
+    /// computed last; null: there was none.
     const PlacementMove* lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const;
 
     void show(const QString& conversation);
-    /// The next frames of this turn are this conversation's.
+    /// Call it when a turn begins: its frames belong to this conversation.
     void begin(quint64 turn, const QString& conversation);
-    /// The turn that is followed, or was last; 0: none. One of which nobody said that it has begun is not another one.
+    /// Returns the turn that is followed, or was followed last; 0: none. A turn for which begin() was not called never
+    /// counts as another one.
     quint64 followed() const { return m_turn; }
     bool followsAnother(quint64 turn) const { return turn != m_turn && runs(turn); }
     bool runs(quint64 turn) const { return m_running.count(turn) > 0; }
     /// Takes where a conversation's messages lie in the prompt, in the order of their tokens.
     void place(const QString& conversation, const QList<MessageTokens>& places);
-    /// The conversation was thrown away.
+    /// Call it when the conversation was thrown away.
     void forget(const QString& conversation);
 
     void add(quint64 turn, const engine::Telemetry& frame);  // turn 0: of none
@@ -71,10 +73,10 @@ public:
     void onModelGone();
 
 Q_SIGNALS:
-    void shownChanged();                    // it is another one, or was begun anew
-    void followedChanged();                 // it is another turn
+    void shownChanged();                    // another recording is shown, or it was begun anew
+    void followedChanged();                 // another turn is followed
     void computedForgotten(quint64 turn);   // what the model computed last, in this turn, was thrown away
-    void moved(const PlacementMove& move);  // in the one that is shown
+    void moved(const PlacementMove& move);  // in the shown conversation
     void failed(const QString& sentence);
 
 private:
@@ -84,7 +86,7 @@ private:
         bool live = false;     // some of it was measured since the model was loaded
         bool changed = false;  // since it was kept
         quint64 reading = 0;   // the job that reads what was kept of it; 0: it is all here
-        std::vector<std::function<void(Flight&)>> meanwhile = {};  // what waits for that
+        std::vector<std::function<void(Flight&)>> meanwhile = {};  // to be done when it was read
     };
     Flight& flightOf(const QString& conversation);
     Flight* flightOf(quint64 turn);
@@ -102,12 +104,12 @@ private:
     void leave(const QString& conversation);
 
     ConversationStore* m_store = nullptr;
-    std::map<QString, Flight> m_flights;  // of those that are shown or computed
+    std::map<QString, Flight> m_flights;  // by conversation: those that are shown or computed
     quint64 m_jobs = 0;
     QString m_shown;
-    QString m_computed;                    // by the model, last; empty: none since it was loaded
-    quint64 m_turn = 0;                    // the one that is followed; 0: nobody says whose they are
-    std::map<quint64, QString> m_running;  // whose the turns are that run
+    QString m_computed;                    // conversation that the model computed last; empty: none since its load
+    quint64 m_turn = 0;                    // the turn that is followed; 0: none was begun
+    std::map<quint64, QString> m_running;  // the conversation of each running turn
     qint64 m_modelSinceMs = 0;
     QString m_model, m_modelFile;
     bool m_modelOpen = false;

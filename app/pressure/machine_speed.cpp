@@ -19,8 +19,8 @@ std::shared_ptr<const engine::MachineRates> kept(const engine::RatesFile& file)
     return rates && *rates ? std::make_shared<const engine::MachineRates>(**rates) : nullptr;
 }
 
-/// Says whether rates are measured for KV in half the room, too. Where a small device spills the Doctor proposes that,
-/// and says what it would bring. (On a GPU each measurement is of one type.)
+/// Says whether rates are measured for q8_0 KV, too. Where a small device spills, the Doctor suggests that type and
+/// says what it would bring. (On a GPU each measurement is of one type.)
 bool mayBeKeptSmaller(const engine::LoadRequest& request)
 {
     return request.placement.device == engine::PlacementOptions::Device::Emulated &&
@@ -39,7 +39,7 @@ Rates MachineSpeed::measureFor(const engine::Planner& planner, const engine::Loa
     auto rates = planner.measure_rates(request, goesOn);
     if (rates || rates.error().code == engine::Error::Code::Cancelled)
         return rates;
-    // A GPU may have no room left to measure it in; the host's rates are worth having by themselves.
+    // A GPU may have no room left for measuring; the host's rates are of use alone, too.
     engine::LoadRequest host = request;
     host.placement = {};
     return planner.measure_rates(host, goesOn);
@@ -101,7 +101,7 @@ void MachineSpeed::onOutrun(const engine::LoadRequest& request)
     want(request);
 }
 
-/// Measures for this request later; what is being measured is not wanted any more.
+/// Has this request measured later; a measurement that runs for another is stopped.
 void MachineSpeed::want(const engine::LoadRequest& request)
 {
     m_stop.request_stop();
@@ -143,7 +143,7 @@ void MachineSpeed::measure()
 {
     if (othersCompute())
         return measureLater();
-    m_stop.request_stop();  // of the model before
+    m_stop.request_stop();  // stops measuring for the model before
     m_stop = std::stop_source();
     const std::stop_token stop = m_stop.get_token();
     const auto work = [measure = m_measure, request = *m_wanted, stop,
@@ -155,7 +155,7 @@ void MachineSpeed::measure()
         --m_measurements;
         if (stop.stop_requested())
             return;
-        if (othersCompute())  // they have begun just now
+        if (othersCompute())  // others have begun to compute just now
             measureLater();
         else
             onMeasured(job, result);

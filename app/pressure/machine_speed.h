@@ -23,40 +23,41 @@ class MachineSpeed : public QObject
 
 public:
     using GoesOn = std::function<bool(double)>;
-    /// The rates that a model asks for; those that are known are returned as they are when they suffice. Called on a
-    /// pool thread.
+    /// Returns the rates that a prediction for this model needs: the known ones where they suffice, else measured ones.
+    /// Called on a pool thread.
     using Measure = std::function<engine::Result<engine::MachineRates>(
         const engine::LoadRequest&, const engine::MachineRates* known, const GoesOn&)>;
     /// Measures by engine::Planner.
     static engine::Result<engine::MachineRates> measureModel(const engine::LoadRequest& request,
                                                              const engine::MachineRates* known, const GoesOn& goesOn);
 
-    /// Does the same by a planner, of a model that need not be on this computer.
+    /// Does the same with a planner, for a model that need not be on this computer.
     static engine::Result<engine::MachineRates> measureFor(const engine::Planner& planner,
                                                            const engine::LoadRequest& request,
                                                            const engine::MachineRates* known, const GoesOn& goesOn);
 
-    /// `dataFolder`: the profile's; `silenceMs`: without an answer, before it measures.
+    /// `dataFolder`: the profile's; `silenceMs`: time without an answer before measuring begins.
     MachineSpeed(EngineThread& engine, const QString& dataFolder, Measure measure, int silenceMs = 2000,
                  QObject* parent = nullptr);
     ~MachineSpeed() override;
 
-    /// The rates of so many threads (0: one per core); null: nothing is known.
+    /// Returns the rates for so many threads (0: one per core); null: none are known.
     std::shared_ptr<const engine::MachineRates> rates(int threads) const;
 
     bool measuring() const { return m_measurements > 0; }
-    /// Sets whether others compute on this machine, of which the engine's worker says nothing: then it waits.
+    /// Sets the function that says whether others compute on this machine that the engine's worker does not report:
+    /// measuring waits for them.
     void setOthers(std::function<bool()> compute) { m_othersCompute = std::move(compute); }
-    /// Others have begun to compute: a measurement that runs is stopped and made later.
+    /// Call it when others begin to compute: a running measurement is stopped and made later.
     void onOthers();
-    /// Somebody else has measured these.
+    /// Keeps rates that were measured elsewhere.
     void keep(const engine::MachineRates& rates);
 
     /// Asks for what is missing, some time after the model was loaded with these choices, or was given others.
     void onModelReady(const engine::LoadRequest& request);
     void onModelGone();
-    /// An answer was clearly faster than these rates allow, so that the machine must have been busy when they were
-    /// measured: all that the model asks for is measured anew, once until it is ready again.
+    /// Call it when an answer was clearly faster than these rates allow, so that the machine must have been busy when
+    /// they were measured. All rates for the model are measured anew, at most once between two calls of onModelReady().
     void onOutrun(const engine::LoadRequest& request);
 
 Q_SIGNALS:
@@ -75,10 +76,10 @@ private:
     Measure m_measure;
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::LoadRequest> m_wanted;  // of the open model, until it has been measured
-    bool m_anew = false;                          // without regard to what is known
+    bool m_anew = false;                          // known rates are not used
     bool m_answering = false;
     std::function<bool()> m_othersCompute;
-    int m_measurements = 0;  // that run, stopped ones included
+    int m_measurements = 0;  // measurements that run, stopped ones included
     quint64 m_job = 0;
     std::stop_source m_stop{std::nostopstate};
     QTimer m_silence;

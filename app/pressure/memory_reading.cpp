@@ -42,7 +42,7 @@ MemoryReading MemoryReading::ofHost(const engine::Telemetry& frame)
         reading.scratch += double(guesser->scratch_bytes);
     }
     reading.total = double(*frame.ram_total_bytes);
-    // What is not available is held by this program or by others.
+    // RAM that is not available is held by this program or by others.
     const double taken = reading.total - double(*frame.ram_available_bytes);
     const double ours = double(frame.process_resident_bytes.value_or(std::int64_t(reading.used())));
     reading.others = std::max(0.0, taken - ours);

@@ -6,9 +6,9 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// The bytes of one memory by what they are, at one moment. Copies of experts are a device's, and none of its weights.
-/// Free is what this program may still take: within a budget it is less than what is left of `total`. `known` is false
-/// where this machine cannot tell.
+/// The bytes of one memory by what they are, at one moment. A device's copies of experts count as `experts`, not as
+/// `weights`. Free is what this program may still take: within a budget it is less than what is left of `total`.
+/// `known` is false where this machine cannot tell.
 class MemoryReading
 {
     Q_GADGET
@@ -27,9 +27,9 @@ class MemoryReading
     Q_PROPERTY(double used READ used CONSTANT)
 
 public:
-    /// The device's, if there is one.
+    /// Returns the reading of the device's memory; not `known` where there is no device.
     static MemoryReading ofDevice(const engine::Telemetry& frame);
-    /// The RAM's.
+    /// Returns the reading of the RAM.
     static MemoryReading ofHost(const engine::Telemetry& frame);
 
     double used() const { return weights + experts + kv + state + scratch; }  // by this program
@@ -37,10 +37,10 @@ public:
 
     bool known = false;
     double weights = 0;
-    double experts = 0;  // copies of some that lie in RAM
+    double experts = 0;  // copies of experts that lie in RAM
     double kv = 0;
     double state = 0;    // of recurrent layers; in RAM with all checkpoints
-    double scratch = 0;  // and the ring that blocks are streamed through, and what is taken ahead for KV
+    double scratch = 0;  // with the ring that blocks are streamed through, and memory taken ahead for KV
     double others = 0;   // other programs
     double free = 0;
     double total = 0;

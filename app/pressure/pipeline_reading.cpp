@@ -6,8 +6,8 @@
 
 namespace {
 
-constexpr double kOffloadShare = 0.5;      // of the time: then that is what happens
-constexpr std::int64_t kFlowUs = 300'000;  // long enough that a rate is one of several tokens
+constexpr double kOffloadShare = 0.5;      // of the decoding time: if moves take more, the phase is Offload
+constexpr std::int64_t kFlowUs = 300'000;  // time between two frames, long enough for several tokens
 constexpr qint64 kLoadMs = 100;
 
 engine::StepShares since(const engine::StepShares& before, const engine::StepShares& now)
@@ -36,7 +36,8 @@ PipelineReading::Stage slowest(const engine::StepShares& shares)
     return most.first > 0 ? most.second : Stage::None;
 }
 
-/// Bytes of KV and states of the layers that the host computes; of KV their share of all blocks.
+/// Returns the bytes of KV and states of the layers that the host computes; their KV is estimated by their share of all
+/// blocks.
 double hostLayersKept(const engine::Telemetry& frame)
 {
     const engine::KvMap* const map = frame.kv_map.get();

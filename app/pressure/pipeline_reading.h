@@ -8,9 +8,9 @@
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
-/// The rates of the stages between two frames, and which of them the time went to. Undefined: not known, or nothing
-/// flows there. Decoding reads every byte of the weights and of the KV once for each token, so that these rates follow
-/// from the tokens; what crosses the link is counted.
+/// Holds the rates of the stages between two frames, and the stage that took most of the time. Undefined: not known, or
+/// nothing flows there. Decoding reads every byte of weights and KV once for each step, so that the rates of RAM and
+/// VRAM follow from the number of steps; the bytes that cross the link are counted.
 class PipelineReading
 {
     Q_GADGET
@@ -29,7 +29,7 @@ public:
     enum Stage { None = -1, Disk, Ram, Link, Vram, Compute };
     Q_ENUM(Stage)
 
-    /// `readsAll`: a token reads all weights, as it does not in a mixture of experts.
+    /// `readsAll`: a token reads all weights, which is false for a mixture of experts; RAM and VRAM are then undefined.
     static PipelineReading between(const engine::Telemetry& before, const engine::Telemetry& now, bool readsAll);
 
     int phase = Idle;
@@ -46,16 +46,16 @@ public:
     const PipelineReading& reading() const { return m_reading; }
 
     void add(const engine::Telemetry& frame);
-    /// A file is read; true where there is something new.
+    /// Call it while a file is loaded, with the bytes read so far. Returns whether the reading has changed.
     bool addLoaded(qint64 bytesDone);
     void endTurn();
-    /// The model's file has been read; `readsAll` as for PipelineReading::between.
+    /// Call it when the model is loaded; `readsAll` as for PipelineReading::between.
     void beginModel(bool readsAll);
     void endModel();
 
 private:
     PipelineReading m_reading;
-    engine::Telemetry m_from;  // what the rates are measured from
+    engine::Telemetry m_from;  // the frame that the rates are measured from
     QElapsedTimer m_loading;
     qint64 m_loadedBytes = 0;
     bool m_readsAll = true;

@@ -68,7 +68,7 @@ void PlacementController::onDeviceAnswered(const engine::PlacementOptions& wish,
     Q_EMIT changed();
 }
 
-/// How KV is kept when the device is full stays as it was.
+/// Takes the device and its sizes from `from`; the policy for KV on a full device stays as it was.
 void PlacementController::takeDevice(const engine::PlacementOptions& from)
 {
     engine::PlacementOptions& placement = m_request.placement;
@@ -178,7 +178,7 @@ void PlacementController::toggleYield()
         growBack();
         return;
     }
-    m_yieldBytes = yieldBytes();  // half of a budget that is about to be another
+    m_yieldBytes = yieldBytes();  // before the budget changes: half of it, where no size was chosen
     yieldTo(*m_yieldBytes);
 }
 
@@ -198,7 +198,7 @@ quint64 PlacementController::post(const engine::Command& command)
         return 0;
     const quint64 id = m_engine.worker()->post(command);
     if (id == 0)
-        return id;  // no memory for it, and no answer to wait for
+        return id;  // there was no memory for the command, and no answer will come
     m_posted.append(id);
     m_forecast.onMoved();
     m_forecast.replan();
@@ -252,7 +252,7 @@ void PlacementController::onModelReady(const engine::ModelInfo& model, const eng
     m_layers = model.layers;
     m_contextLimit = model.context_in_use;
     m_request.context_tokens = model.context_in_use;
-    if (m_device)  // its first frame came before
+    if (m_device)  // the device's first frame came before
         takeSizes();
     m_forecast.open(model.path);
     m_forecast.replan();
@@ -308,7 +308,7 @@ void PlacementController::onFrame(const engine::Telemetry& frame, bool alone)
     if (moved || gone)
         m_forecast.onMoved();
     if (m_leaving && !moving())
-        m_leaving.reset();  // it was the same device
+        m_leaving.reset();  // the move went to the same device
     if (firstOfDevice || gone || moved || (m_device && m_forecast.othersDiffer(*m_device)))
         m_forecast.replan();
     if (alone)
@@ -316,7 +316,8 @@ void PlacementController::onFrame(const engine::Telemetry& frame, bool alone)
     Q_EMIT changed();
 }
 
-/// Keeps in bytes what was chosen by the tokens that fit, so that it stays so whatever else changes.
+/// Replaces sizes that were chosen as a number of tokens by the bytes these took, so that they stay whatever else
+/// changes.
 void PlacementController::takeSizes()
 {
     engine::PlacementOptions& placement = m_request.placement;
@@ -327,7 +328,7 @@ void PlacementController::takeSizes()
     placement.emulated.fit_tokens = 0;
 }
 
-/// Returns what is now, for the forecast: other programs are foretold to hold what they hold now.
+/// Returns the present placement for the forecast, which assumes that other programs keep what they hold now.
 PlacementForecast::Present PlacementController::present() const
 {
     PlacementForecast::Present present{m_request, m_contextTokens, m_contextLimit};

@@ -12,8 +12,8 @@
 
 #include <optional>
 
-/// Posts the engine's commands about the placement and shows what became of them, `experts` those about experts;
-/// `forecast` says beforehand what they would bring. Each applies while the model talks. Lives on the UI thread; owned
+/// Posts the engine's commands about the placement and shows how they ended; those about experts are in `experts`, and
+/// `forecast` predicts what they would bring. All of them work while the model answers. Lives on the UI thread; owned
 /// by Program.
 class PlacementController : public QObject
 {
@@ -55,8 +55,8 @@ public:
     int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
     bool automatic() const { return !m_request.placement.device_layers; }
     bool moving() const { return deviceLayers() != wantedLayers(); }
-    bool asking() const { return !m_posted.isEmpty(); }     // what was asked waits for the end of a step
-    bool leaving() const { return m_leaving.has_value(); }  // its device, for the one that was agreed to last
+    bool asking() const { return !m_posted.isEmpty(); }     // a command waits for the end of a step
+    bool leaving() const { return m_leaving.has_value(); }  // it moves to another device, which was accepted
     double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
     double watermark() const { return m_request.placement.watermark; }  // share of the budget
@@ -65,16 +65,16 @@ public:
     int offloadPercent() const;
     double otherProgramsBytes() const { return m_device ? double(m_device->other_programs_bytes) : 0; }
     bool yielding() const { return m_beforeYield.has_value(); }
-    /// Empty: it is not shrunk. 0: all that other programs left.
+    /// Returns the budget before it shrank for another program. Empty: it is not shrunk. 0: all that others left free.
     std::optional<std::int64_t> budgetBeforeYield() const { return m_beforeYield; }
     double yieldBytes() const;  // the budget while another program needs the device: as chosen, else half
-    QString trouble() const { return m_trouble; }  // the last command that the engine could not carry out
+    QString trouble() const { return m_trouble; }  // why the last command failed; empty: none did
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
-    /// Chooses another device for the open model, or none; its layers move there. False: there is nobody to ask.
+    /// Moves the open model's layers to another device, or to none. False: no model is open.
     bool changeDevice(const engine::PlacementOptions& wish);
-    /// The layers stay where they are now; on the device that they were leaving, if they were.
+    /// Stops a move: the layers stay where they are now, and on the device that they were leaving.
     Q_INVOKABLE void cancelMove();
     Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
     Q_INVOKABLE void setWatermark(double share);
@@ -83,18 +83,19 @@ public:
     void keepKvAs(engine::KvType type);
     Q_INVOKABLE void setOffloadPercent(int percent);
     Q_INVOKABLE void setOtherPrograms(double bytes);  // the dial of an emulated device
-    Q_INVOKABLE void yieldTo(double bytes);           // makes room for another program: the budget, until growBack()
+    Q_INVOKABLE void yieldTo(double bytes);           // sets the budget until growBack(), for another program
     Q_INVOKABLE void growBack();
-    /// The size that toggleYield() shrinks to; at once, where it has shrunk already.
+    /// Sets the budget that toggleYield() shrinks to; it applies at once where it has shrunk already.
     Q_INVOKABLE void setYieldBytes(double bytes);
     Q_INVOKABLE void toggleYield();
     Q_INVOKABLE void dismissTrouble();
 
     const engine::LoadRequest& request() const { return m_request; }  // as it was loaded, with what was changed since
-    /// `loaded`, with what has been changed since on the same device; what has shrunk for another program grows back.
+    /// Returns `loaded` with what has been changed since on the same device; a budget shrunk for another program counts
+    /// as grown back.
     engine::PlacementOptions asChanged(engine::PlacementOptions loaded) const;
 
-    // What becomes of the model.
+    // Called when the model was loaded, is gone, or the engine reports something.
     void onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request);
     void onModelGone();
     /// `alone`: no other answer was made beside it, so that its speed is the model's.
@@ -104,11 +105,11 @@ public:
 Q_SIGNALS:
     void changed();
     void troubleChanged();
-    /// Tells what became of each changeDevice(), in their order.
+    /// One of these two answers each changeDevice(), in their order.
     void deviceAccepted();
     void deviceRefused();
-    void deviceTakenBack();  // somebody stopped it half way: it is the one before
-    void kvTypeChanged();    // the engine keeps keys and values in other ones now
+    void deviceTakenBack();  // the move was stopped half way: the device is the one before
+    void kvTypeChanged();    // the engine keeps keys and values in another type now
 
 private:
     quint64 post(const engine::Command& command);
@@ -120,19 +121,19 @@ private:
     PlacementForecast::Present present() const;
 
     EngineThread& m_engine;
-    engine::LoadRequest m_request;  // as it was loaded, and then changed
+    engine::LoadRequest m_request;  // as the model was loaded, with the changes since
     std::optional<engine::DeviceTelemetry> m_device;
     int m_layers = 0;
     int m_contextTokens = 0;  // now
     int m_contextLimit = 0;
-    std::optional<std::int64_t> m_beforeYield;         // the budget
+    std::optional<std::int64_t> m_beforeYield;         // the budget before it shrank
     std::optional<double> m_yieldBytes;                // as chosen, as long as the program runs
-    QList<quint64> m_posted;                           // and not answered
-    QHash<quint64, engine::SetKvTypes> m_postedTypes;  // of them
+    QList<quint64> m_posted;                           // commands that are not answered
+    QHash<quint64, engine::SetKvTypes> m_postedTypes;  // those that set KV types
     QHash<quint64, engine::PlacementOptions> m_postedDevices;
     std::optional<engine::PlacementOptions> m_leaving;  // the device that the engine has not closed yet
     bool m_deviceIsNew = false;                         // its first frame is to come
-    engine::SetKvTypes m_types;                         // that the engine has
+    engine::SetKvTypes m_types;                         // that the engine uses now
     PlacementForecast m_forecast;
     ExpertPlacement m_experts;
     QString m_trouble;

@@ -181,7 +181,8 @@ QHash<int, QByteArray> PlacementEventModel::roleNames() const
     };
 }
 
-/// Names the message by its text where it is there, else by its place. Tokens are known of this conversation only.
+/// Names the message by the beginning of its text where that is known, else by its place. KV events without tokens are
+/// another conversation's.
 QString PlacementEventModel::messageName(const PlacementMove& move) const
 {
     using Kind = engine::Event::Kind;

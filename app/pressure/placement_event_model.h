@@ -12,8 +12,8 @@
 #include <functional>
 #include <optional>
 
-/// Offloads, fetches, moved layers, lost devices, saved KV and what `auto` changed, the newest last, kMostRows at most.
-/// Lives on the UI thread; owned by Program.
+/// Lists offloads, fetches, moved layers, lost devices, saved KV and changes of `auto`, the newest last, kMostRows at
+/// most. Lives on the UI thread; owned by Program.
 class PlacementEventModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -32,7 +32,7 @@ public:
         KindRole,                     // Kind
         KindNameRole,
         TitleRole,   // the kind, and of a layer which it is and where to
-        DetailRole,  // what the title leaves out, in words; empty: nothing
+        DetailRole,  // in words, what the title leaves out; empty: nothing
         CauseNameRole,
         BlocksRole,
         BytesRole,
@@ -41,9 +41,9 @@ public:
         LastTokenRole,
         LayerRole,  // -1: of all
         SentenceRole,
-        MessageRole,      // the first that the tokens belong to, in words; empty: not known
-        MessageIdRole,    // of it
-        MessageCountRole  // how many they belong to
+        MessageRole,      // name of the first message that the tokens belong to; empty: not known
+        MessageIdRole,    // id of that message
+        MessageCountRole  // how many messages they belong to
     };
     Q_ENUM(Role)
     enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning, KvRewritten, DeviceChanged, Adapted };
@@ -55,7 +55,7 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// Empty: it is not worth a row.
+    /// Returns the kind of an event's row; empty: it gets none.
     static std::optional<Kind> kindOf(engine::Event::Kind kind);
     static QString nameOf(engine::Event::Kind kind);
     static QString titleOf(const engine::Event& event);
@@ -72,7 +72,8 @@ private:
     Messages m_messages;
 };
 
-/// The events of one kind, or all: what the panel shows, copies and exports. Lives on the UI thread; owned by Program.
+/// Holds the events of one kind, or all: the panel shows, copies and exports these. Lives on the UI thread; owned by
+/// Program.
 class ShownPlacementEvents : public QSortFilterProxyModel
 {
     Q_OBJECT
@@ -88,10 +89,10 @@ public:
     void setKind(int kind);
     int count() const { return rowCount(); }
 
-    /// Comma-separated values with a head line; times in ISO 8601, numbers without grouping.
+    /// Returns comma-separated values with a head line; times in ISO 8601, numbers without grouping.
     Q_INVOKABLE QString csv() const;
     Q_INVOKABLE void copy() const;
-    /// Empty: it was written; else one sentence.
+    /// Writes csv() to a file. Empty: it was written; else one sentence why not.
     Q_INVOKABLE QString save(const QUrl& file) const;
 
 Q_SIGNALS:

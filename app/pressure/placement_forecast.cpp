@@ -79,11 +79,11 @@ bool PlacementForecast::outran(const engine::Telemetry& last) const
     const auto speed = speedWithoutDrafts(last, kEnoughTokens);
     if (m_movedMeanwhile || m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !speed)
         return false;
-    // Where the answer began, and was fastest.
+    // The prediction for the answer's beginning, where it is fastest.
     return *speed > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
 }
 
-/// The speed at the last point of the curve that is not beyond.
+/// Returns the predicted speed at the last point of the curve that is not beyond `tokens`.
 std::optional<double> PlacementForecast::predictedAt(int tokens) const
 {
     if (m_predicted.isEmpty())
@@ -92,7 +92,7 @@ std::optional<double> PlacementForecast::predictedAt(int tokens) const
     return (after == m_predicted.begin() ? *after : *std::prev(after)).y();
 }
 
-/// How fast an answer was, of which nothing moved, says how far the rates are from what is to be expected now.
+/// Corrects the predictions by the speed of an answer during which nothing moved.
 void PlacementForecast::learn(const engine::Telemetry& frame)
 {
     if (frame.phase == engine::Phase::Prefill)  // an answer begins
@@ -106,8 +106,8 @@ void PlacementForecast::learn(const engine::Telemetry& frame)
         m_correction.observe(1 / *predicted, 1 / *speed);
 }
 
-/// Every number that is foretold comes from here. A draft model lies on the host beside all of them and changes none;
-/// to plan its memory the planner would read its file, here on the UI thread.
+/// Plans a request; every predicted number comes from here. The draft model is left out: it lies on the host and
+/// changes no prediction, and to plan its memory the planner would read its file here on the UI thread.
 engine::Result<engine::Plan> PlacementForecast::plan(engine::LoadRequest request, std::span<const int> contexts) const
 {
     request.draft_model.clear();
@@ -186,7 +186,7 @@ void PlacementForecast::setRates(std::shared_ptr<const engine::MachineRates> rat
 
 bool PlacementForecast::othersDiffer(const engine::DeviceTelemetry& device) const
 {
-    constexpr int kNoticed = 100;  // a hundredth of the device
+    constexpr int kNoticed = 100;  // a change of a hundredth of the device's memory
     return std::abs(device.other_programs_bytes - m_others) * kNoticed > device.total_bytes;
 }
 

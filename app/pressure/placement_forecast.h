@@ -1,4 +1,4 @@
-// PlacementForecast says beforehand what a change of the placement would bring.
+// PlacementForecast predicts what a change of the placement would bring.
 #pragma once
 
 #include "engine/planner.h"
@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 
-/// Holds what a placement would be like, as a value for the pages. Undefined numbers are not known.
+/// Holds the predicted numbers of a placement, as a value for the pages. Undefined: not known.
 class PlacementPreview
 {
     Q_GADGET
@@ -41,23 +41,23 @@ class PlacementPreview
 public:
     bool known = false;
     int layers = 0;          // on the device: as many of those asked for as fit
-    int hostExperts = 0;     // of them, whose experts lie in RAM; -1: the model has none
+    int hostExperts = 0;     // layers on the device whose experts lie in RAM; -1: the model has none
     double expertBytes = 0;  // of experts on the device, at the present context
     QVariant expertsSaveMs;  // of each token
-    QVariant kvWouldSaveMs;  // that KV which gives way to them would save in their place; undefined: none does
+    QVariant kvWouldSaveMs;  // that KV would save in their room; undefined: no KV gives way
     double deviceBytes = 0;  // at the present context
     double budgetBytes = 0;
     QVariant spillTokens;          // undefined: no block ever leaves
     QVariant tokensPerSecond;      // at the present context
     QVariant tokensPerSecondFull;  // when the context is full
-    QVariant correction;           // that both were multiplied by: what was measured over what the rates promise
+    QVariant correction;           // factor in both speeds: measured over predicted; undefined: not yet known
     double kvBytesFull = 0;        // of all KV when the context is full
     double stateBytes = 0;         // of recurrent layers, checkpoints included
     double deviceStateBytes = 0;   // of those that lie on the device
-    int largestContext = 0;        // that it holds: less than the whole where `resident` stops
+    int largestContext = 0;        // that fits; less than the limit where `resident` stops
 };
 
-/// Holds what the planner foretells of the open model, corrected by how fast its answers were. Lives on the UI thread;
+/// Holds the planner's predictions for the open model, corrected by how fast its answers were. Lives on the UI thread;
 /// owned by PlacementController.
 class PlacementForecast : public QObject
 {
@@ -68,7 +68,7 @@ class PlacementForecast : public QObject
     Q_PROPERTY(PlacementPreview now READ now NOTIFY changed)
 
 public:
-    /// Holds what a change would be made to.
+    /// Holds the present state, which a preview changes in one point.
     struct Present {
         engine::LoadRequest request;
         int contextTokens = 0;  // now
@@ -76,7 +76,7 @@ public:
     };
     explicit PlacementForecast(std::function<Present()> present);
 
-    const PlacementPreview& now() const { return m_now; }  // as it was planned last
+    const PlacementPreview& now() const { return m_now; }  // for the present placement, as it was planned last
     QVariant spillTokens() const;                          // where the first block leaves; undefined: none does
     /// Predicted speed by context, from an empty to a full one; empty where it is not known.
     const QList<QPointF>& predicted() const { return m_predicted; }
@@ -86,7 +86,7 @@ public:
 
     /// Returns what so many layers would bring, before anything moves. -1: as many as fit.
     Q_INVOKABLE PlacementPreview preview(int layers) const;
-    /// Returns what would come of so many layers whose experts lie in RAM. -1: as many as KV drives out.
+    /// Returns what it would bring to put so many layers' experts into RAM. -1: as many as KV drives out.
     Q_INVOKABLE PlacementPreview previewHostExperts(int layers) const;
     /// Returns what so much room for copies of experts would bring, in bytes. -1: as much as saves more time than KV
     /// would.
@@ -98,11 +98,11 @@ public:
 
     void open(const std::filesystem::path& model);  // its sizes are known soon after
     void close();
-    /// Sets what predictions are computed from; null: they are not known.
+    /// Sets the rates that predictions are computed from; null: speeds are not known.
     void setRates(std::shared_ptr<const engine::MachineRates> rates);
-    void replan();  // what is present has changed
-    /// Says whether other programs hold clearly more or less of it than was reckoned with last. On a desktop that
-    /// changes a little with every window; and where the model lies is not moved by it.
+    void replan();  // call it when the present state has changed
+    /// Says whether other programs hold clearly more or less of the device than the last plan assumed. Small changes,
+    /// which every window on a desktop brings, do not count.
     bool othersDiffer(const engine::DeviceTelemetry& device) const;
     void learn(const engine::Telemetry& frame);
     void onMoved() { m_movedMeanwhile = true; }
@@ -118,13 +118,13 @@ private:
 
     std::function<Present()> m_present;
     std::optional<engine::Planner> m_planner;  // of the open model, soon after it was opened
-    quint64 m_plannerJob = 0;                  // the newest; what older ones read is another model's
+    quint64 m_plannerJob = 0;                  // the newest; older ones read another model
     std::shared_ptr<const engine::MachineRates> m_rates;
     QList<QPointF> m_predicted;
-    engine::PredictionCorrection m_correction;  // by the answers of this model
+    engine::PredictionCorrection m_correction;  // from the answers of this model
     int m_generated = 0;                        // of the present answer
-    bool m_movedMeanwhile = false;              // while it was written
+    bool m_movedMeanwhile = false;              // something did, during that answer
     std::optional<int> m_spillTokens;
-    std::int64_t m_others = 0;  // bytes of other programs, as was reckoned last
+    std::int64_t m_others = 0;  // bytes of other programs, as the last plan assumed
     PlacementPreview m_now;
 };

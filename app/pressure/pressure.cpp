@@ -6,7 +6,7 @@
 namespace {
 
 constexpr qsizetype kBeginning = 48;        // characters of a message
-constexpr qsizetype kReadForIt = 4 * 1024;  // of it: what was thought may come before
+constexpr qsizetype kReadForIt = 4 * 1024;  // characters of it that are read for that: reasoning may come first
 
 QString beginningOf(const StoredMessage& message)
 {
@@ -77,7 +77,7 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     connect(&models, &ModelController::modelReady, this, [this, &models](const engine::ModelInfo& model) {
         m_monitor.onModelReady(model);
         if (!models.current().server.isEmpty())
-            return;  // where its bytes lie is the server's business, and what holds it back
+            return;  // a server's model: its memory and what holds it back are not known here
         m_placement.onModelReady(model, models.loadedRequest());
         m_doctor.onModelReady(model);
     });
@@ -115,7 +115,7 @@ void Pressure::offerDrafts(CatalogueController& catalogue, const Setting& draft)
     m_doctor.setDrafts([&catalogue, &draft](const engine::LoadRequest& request) -> std::optional<ModelEntry> {
         if (draft.value() == SettingsController::NoDraft)
             return {};
-        catalogue.begin();  // nobody may have looked yet which models there are
+        catalogue.begin();  // the catalogue may not have looked for models yet
         return catalogue.drafts()->suggested(request, catalogue.memoryNow());
     });
     connect(&m_doctor, &DoctorController::draftModelRequested, this,
@@ -125,11 +125,11 @@ void Pressure::offerDrafts(CatalogueController& catalogue, const Setting& draft)
             });
 }
 
-/// A recording from elsewhere knows messages by their place only.
+/// Shows the moves of what is shown. For a file that was opened messages are named by their place only.
 void Pressure::showMoves()
 {
     const auto messages = m_monitor.replaying() ? PlacementEventModel::Messages() : m_messages;
-    // Whatever model it was.
+    // The conversation's moves are shown also where another model made them.
     const Recording& shown = m_monitor.replaying() ? m_monitor.recording() : m_monitor.recorder().shown();
     m_events.reset(shown.moves, messages);
 }

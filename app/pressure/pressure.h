@@ -14,8 +14,8 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// What is measured, what moved, and the handles on it; hears the engine and the models. Lives on the UI thread; owned
-/// by Program.
+/// Owns the objects that measure, list what moved and change the placement, and connects them to the engine and the
+/// models. Lives on the UI thread; owned by Program.
 class Pressure : public QObject
 {
     Q_OBJECT
@@ -33,16 +33,16 @@ public:
     PressureMonitor* monitor() { return &m_monitor; }
     PlacementController* placement() { return &m_placement; }
     DeviceController* devices() { return m_devices; }
-    /// Takes what its pages offer. Call it before they are made; the object outlives this.
+    /// Takes the devices to choose from. Call it before the pages are made; `devices` outlives this object.
     void offerDevices(DeviceController* devices);
-    /// Takes which models could guess for the open one, and that the user lets them. Both outlive this.
+    /// Takes the models that could guess for the open one, and the setting that allows it. Both outlive this object.
     void offerDrafts(CatalogueController& catalogue, const Setting& draft);
     ShownPlacementEvents* events() { return &m_shownEvents; }
     DoctorController* doctor() { return &m_doctor; }
 
-    /// Keeps what is measured of each conversation with it, and shows what is kept of the one that is shown.
+    /// Records each conversation's measurements in `store`, and shows those of the conversation that is shown.
     void follow(ChatController& chat, TurnRunner& turns, ConversationStore& store);
-    /// The language has changed: charts, what names the device and what moved have words of it.
+    /// Call it when the language has changed: charts, device names and moves contain translated words.
     void retranslate();
     /// Sets what predictions are computed from; null: nothing is predicted.
     void setRates(const std::shared_ptr<const engine::MachineRates>& rates);

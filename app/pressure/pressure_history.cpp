@@ -7,15 +7,16 @@
 
 namespace {
 
-// A point of the speed chart: long enough to even out single tokens, short enough to show a block leaving.
+// A point of the speed chart spans either of these: long enough to even out single tokens, short enough to show a block
+// leaving.
 constexpr std::int64_t kPointUs = 250'000;
 constexpr int kPointTokens = 8;
-// A point of the chart of guesses: a few drafts, since one alone is mostly taken whole or not at all.
+// A point of the chart of guesses spans a few drafts, since a single one is mostly taken whole or not at all.
 constexpr int kPointDrafted = 32;
 // Where nothing changes, a sample now and then keeps the lines going.
 constexpr double kIdleSeconds = 0.5;
 
-// What is kept: a chart is a few hundred pixels wide.
+// The most that is kept of a conversation: a chart is a few hundred pixels wide.
 constexpr qsizetype kKeptSamples = 1024;
 constexpr std::size_t kKeptRuns = 32;
 constexpr qsizetype kKeptPoints = 128;
@@ -27,7 +28,7 @@ double rounded(double value, double digits)
     return std::round(value * digits) / digits;
 }
 
-/// The first and the last of `count`, and as many evenly between them as there may be.
+/// Calls `take` with `most` of `count` places at most: the first, the last, and others evenly between them.
 template <class Take>
 void forSome(qsizetype count, qsizetype most, const Take& take)
 {
@@ -36,7 +37,7 @@ void forSome(qsizetype count, qsizetype most, const Take& take)
         take(some == count ? i : i * (count - 1) / (some - 1));
 }
 
-/// Two points become one, of what was read in both.
+/// Joins every two points to one with the reads of both.
 void thin(std::vector<PressureHistory::ExpertPoint>& points)
 {
     std::size_t kept = 0;
@@ -60,7 +61,7 @@ void thin(std::vector<PressureHistory::SpeedPoint>& points)
     points.resize(kept);
 }
 
-/// Makes one of every two points, which loses no guess.
+/// Joins every two points to one with the guesses of both.
 void thin(std::vector<PressureHistory::GuessPoint>& points)
 {
     std::size_t kept = 0;
@@ -108,7 +109,7 @@ void PressureHistory::pickUp()
 void PressureHistory::beginModel()
 {
     m_firstRun = m_runs.size();
-    // What comes begins at least a gap after what there is, for it was picked up.
+    // The next sample comes at least a gap after the last one, since the history was picked up.
     m_modelSince = m_samples.isEmpty() ? 0 : m_samples.last().seconds + kGapSeconds / 2;
 }
 
@@ -185,7 +186,7 @@ void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
     addGuesses(frame, kPointDrafted);
 }
 
-/// Unless it goes on.
+/// Begins a run for this turn, unless the newest run is this turn's.
 void PressureHistory::begin(quint64 turn)
 {
     if (!m_runs.empty() && m_runs.back().turn == turn)
@@ -207,7 +208,7 @@ void PressureHistory::addExperts(const engine::Telemetry& frame, int fewestToken
         return;
     }
     const Reads now{frame.generated_tokens, frame.device->expert_hits, frame.device->expert_misses};
-    // Fewer than before: those of another device.
+    // Fewer reads than before are those of another device.
     if (!m_readsFrom || now.hits < m_readsFrom->hits || now.misses < m_readsFrom->misses) {
         m_readsFrom = now;
         return;
@@ -240,7 +241,7 @@ void PressureHistory::addSpeed(const engine::Telemetry& frame)
         const int steps = frame.plain_steps.count - m_fromPlain.count;
         const double seconds = frame.plain_steps.seconds - m_fromPlain.seconds;
         if (steps <= 0 || seconds <= 0)
-            return;  // the next steps without drafts say it
+            return;  // the next steps without drafts tell the speed
         speed = steps / seconds;
     }
     std::vector<SpeedPoint>& points = m_runs.back().points;
@@ -263,7 +264,7 @@ void PressureHistory::addGuesses(const engine::Telemetry& frame, int least)
     m_guessesAccepted = frame.accepted_tokens;
 }
 
-/// The next point begins here.
+/// Begins the next speed point at this frame.
 void PressureHistory::measureFrom(const engine::Telemetry& frame)
 {
     m_fromTokens = frame.generated_tokens;
@@ -275,7 +276,7 @@ void PressureHistory::measureFrom(const engine::Telemetry& frame)
 void PressureHistory::finish(quint64 turn, const engine::Telemetry& last)
 {
     add(turn, last);
-    if (m_samples.last().contextTokens != last.context_tokens)  // a short answer moves nothing, and yet it is drawn
+    if (m_samples.last().contextTokens != last.context_tokens)  // a short answer moves no block, but is drawn, too
         m_samples.addThinning(sampleOf(last));
     addGuesses(last, 1);
     const auto speed = speedWithoutDrafts(last, 1);
@@ -299,7 +300,7 @@ std::vector<qsizetype> PressureHistory::samplesOverTokens() const
     std::vector<qsizetype> places;
     for (qsizetype i = m_samples.size(); i-- > 0 && m_samples[i].seconds >= m_modelSince;) {
         const qsizetype after = places.empty() ? m_samples.size() : places.back();
-        const bool next = after == i + 1;  // else what lies between them has been taken back
+        const bool next = after == i + 1;  // else the tokens between them have been taken back
         const int tokens = m_samples[i].contextTokens;
         if (places.empty() || tokens < m_samples[after].contextTokens ||
             (next && tokens == m_samples[after].contextTokens))

@@ -10,8 +10,8 @@
 #include <deque>
 #include <optional>
 
-/// The telemetry of a conversation: bounded, and no finer than a chart can show. A plain value on the UI thread; part
-/// of a Recording.
+/// Keeps the telemetry of a conversation: bounded, and no finer than a chart can show. A plain value on the UI thread;
+/// part of a Recording.
 class PressureHistory
 {
 public:
@@ -27,7 +27,7 @@ public:
         MemoryReading host;
     };
     /// A measured speed: of the tokens since the point before, or, where some were drafted, of the steps without
-    /// drafts, since it is seen beside what the machine is predicted to do.
+    /// drafts, since the chart shows it beside the predicted speed.
     struct SpeedPoint {
         int contextTokens = 0;
         double tokensPerSecond = 0;
@@ -49,7 +49,7 @@ public:
         quint64 turn = 0;
         std::vector<SpeedPoint> points;
         std::vector<GuessPoint> guesses = {};
-        bool earlier = false;  // measured before it was picked up again
+        bool earlier = false;  // measured before the history was picked up again
         std::vector<ExpertPoint> experts = {};
     };
     /// A point at which something moved.
@@ -71,22 +71,22 @@ public:
     void restore(const Run& run) { m_runs.push_back(run); }
     void restore(const Mark& mark) { m_marks.add(mark); }
 
-    /// All that was measured is from earlier; what is measured from now on goes on after it, on another clock.
+    /// Marks all that was measured as from earlier; what is measured from now on follows it, on another clock.
     void pickUp();
-    /// The second at which what is from earlier ends; empty: there is no such thing.
+    /// Returns the second at which the part from earlier ends; empty: nothing is from earlier.
     const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }
-    /// What was measured so far was another model's: it is kept, but not drawn with what comes.
+    /// Begins another model's series: the points so far are kept, but not drawn with the next ones.
     void beginModel();
-    /// The first of the runs, and the time, that are the newest model's.
+    /// Return the first run, and the second, that are the newest model's.
     std::size_t firstRun() const { return m_firstRun; }
     double modelSince() const { return m_modelSince; }
     void restoreModel(std::size_t firstRun, double since);
-    /// Makes of it so few numbers that they can be kept for ever: at most a few hundred kB as text.
+    /// Returns a history with fewer points, small enough to be kept for ever: at most a few hundred kB as text.
     PressureHistory thinned() const;
 
     const Ring<Sample>& samples() const { return m_samples; }
-    /// The newest sample at each length of the conversation as it is now, of the newest model: places in samples(), in
-    /// growing context.
+    /// Returns the newest model's samples of the conversation as it is now, the newest at each length: places in
+    /// samples(), in growing context.
     std::vector<qsizetype> samplesOverTokens() const;
     const std::deque<Run>& runs() const { return m_runs; }
     const Ring<Mark>& marks() const { return m_marks; }
@@ -104,14 +104,14 @@ private:
     Ring<Mark> m_marks{kMostMarks};
     std::deque<Run> m_runs;
     std::optional<std::int64_t> m_startUs;
-    double m_startSeconds = 0;  // where that is
+    double m_startSeconds = 0;  // the second of the history at m_startUs
     std::size_t m_firstRun = 0;
     double m_modelSince = 0;
     std::optional<double> m_earlierSeconds;
     // Of the speed point that is being measured.
     std::int64_t m_fromUs = 0;
     int m_fromTokens = 0, m_fromDrafted = 0;
-    int m_guessesDrafted = 0, m_guessesAccepted = 0;  // of the answer, up to its last point of guesses
+    int m_guessesDrafted = 0, m_guessesAccepted = 0;  // in the answer, up to its last guess point
     engine::PlainSteps m_fromPlain;
     /// Counts the experts read since the last point of the hit rate.
     struct Reads {

@@ -12,7 +12,7 @@
 
 namespace {
 
-// Numbers and lines change only as often as the eye follows them: a picture of a chart costs some milliseconds.
+// Numbers and lines change only as often as the eye can follow: drawing a chart takes some milliseconds.
 constexpr int kTellMs = 100;
 
 PressureHistory::Sample lastSample(const PressureHistory& history)
@@ -48,7 +48,8 @@ bool PressureMonitor::severalModels() const
            (!m_replayed && m_recorder.shownIsOfAnotherModel());
 }
 
-/// Shows the KV of another conversation while that one is answered, or if something of the shown one was ever computed.
+/// Says whether the model's KV is shown. That of another conversation is, while that one is answered, or if an answer
+/// of the shown one was ever computed.
 bool PressureMonitor::showsKv() const
 {
     return !ofAnother() || m_answering || !m_recorder.shownIsBlank();
@@ -74,7 +75,8 @@ void PressureMonitor::setTrouble(const QString& sentence)
     Q_EMIT troubleChanged();
 }
 
-// Returns what the device's memory holds now: what was kept of a conversation does not hide that.
+// Returns what the device's memory holds now, also while an earlier recording is shown; without a model what was
+// recorded last.
 MemoryReading PressureMonitor::device() const
 {
     return m_hasModel && !m_replayed ? MemoryReading::ofDevice(m_frame) : lastSample(history()).device;
@@ -153,7 +155,7 @@ QString PressureMonitor::deviceName() const
     return id == QLatin1String("emulated") ? tr("emulated") : id;
 }
 
-/// A number of the answer that runs or ended last; of the last that was kept, where what is shown is not of now.
+/// Returns a number of the answer that runs or ended last; where a recording from earlier is shown, of its last answer.
 QVariant PressureMonitor::ofAnswer(std::optional<double> Recording::Answer::*number,
                                    const std::optional<double>& now) const
 {
@@ -257,7 +259,7 @@ void PressureMonitor::onPlacement(const engine::Telemetry& frame)
     known.tpot = m_frame.tpot;
     known.prefill_tokens_per_s = m_frame.prefill_tokens_per_s;
     known.decode_tokens_per_s = m_frame.decode_tokens_per_s;
-    if (m_frame.sequence != 0 && frame.sequence != m_frame.sequence) {  // of one that was answered beside it
+    if (m_frame.sequence != 0 && frame.sequence != m_frame.sequence) {  // another conversation's, answered beside it
         known.sequence = m_frame.sequence;
         known.context_tokens = m_frame.context_tokens;
         known.kv_map.reset();

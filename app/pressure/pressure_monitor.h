@@ -19,11 +19,10 @@
 #include <memory>
 
 /// Takes the engine's frames and events as they come, has them recorded, and tells the panel about ten times a second
-/// that there is something new. What is shown is of now; or it is `earlier`, what was kept of a conversation whose next
-/// answer goes on after it; or a recording is replayed. Where what is computed is `ofAnother` conversation, memory is
-/// of now, and history and numbers are those of the one that is shown. Of several that are answered at the same time,
-/// what is shown is of the turn that the recorder follows. Undefined means "not known", never zero. Lives on the UI
-/// thread; owned by Program.
+/// that there is something new. It shows what is measured now, or a conversation's `earlier` recording, which its next
+/// answer continues, or a file that is replayed. Where the model computes `ofAnother` conversation, memory is of now,
+/// and history and numbers are the shown conversation's. Of turns that run at the same time it shows the one that the
+/// recorder follows. Undefined means "not known", never zero. Lives on the UI thread; owned by Program.
 class PressureMonitor : public QObject
 {
     Q_OBJECT
@@ -62,18 +61,18 @@ public:
 
     bool hasModel() const { return m_hasModel; }
     bool replaying() const { return m_replayed.has_value(); }  // a recording is shown instead of what happens now
-    /// What is shown of the conversation was measured before the model was loaded.
+    /// Says whether all that is shown of the conversation was measured before the model was loaded.
     bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
-    /// The model's KV is that of another conversation.
+    /// Says whether the model's KV is another conversation's.
     bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
     /// Returns where the model's KV lies; null: nowhere, or all that is known of it is of another conversation.
     std::shared_ptr<const engine::KvMap> kvMap() const { return showsKv() ? m_frame.kv_map : nullptr; }
-    bool showsKv() const;  // and what its tokens chose
-    /// Other models answered before, in this conversation; charts are of the newest.
+    bool showsKv() const;  // and the experts that its tokens chose
+    /// Says whether other models answered before in this conversation; charts are of the newest.
     bool severalModels() const;
     QString recordingModel() const { return recording().model; }
     QDateTime recordingMade() const { return recording().made; }
-    QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
+    QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or the forecast shows it
     QString trouble() const { return m_trouble; }  // why a recording cannot be shown; empty: all is well
     bool canRecord() const { return !m_recorder.shown().history.samples().isEmpty(); }
     QString deviceName() const;  // empty: all is computed on the host
@@ -90,7 +89,7 @@ public:
     QVariant tpotMeanMs() const;
     QVariant tpotP50Ms() const;
     QVariant tpotP99Ms() const;
-    QList<double> ttftHistory() const;  // of the newest answers, in ms and tokens/s; so below
+    QList<double> ttftHistory() const;  // of the newest answers, in ms; so below, prefill in tokens/s
     QList<double> tpotHistory() const;
     QList<double> prefillHistory() const;
 
@@ -100,16 +99,16 @@ public:
     FlightRecorder& recorder() { return m_recorder; }
     const FlightRecorder& recorder() const { return m_recorder; }
 
-    /// Returns what was measured of the conversation so far. Empty: it was written; else one sentence.
+    /// Writes what was measured of the conversation so far to a file. Empty: it was written; else one sentence why not.
     Q_INVOKABLE QString saveRecording(const QUrl& file) const;
-    /// Shows a recording in the same charts when a pool thread has read it; else there is trouble. Who asks for another
-    /// meanwhile, or leaves, does not get this one.
+    /// Shows a recording in the same charts when a pool thread has read it; if that fails, trouble() says why. A later
+    /// call, or leaveRecording(), cancels this one.
     Q_INVOKABLE void openRecording(const QUrl& file);
     Q_INVOKABLE void leaveRecording();
     Q_INVOKABLE void dismissTrouble();
     const engine::Telemetry& frame() const { return m_frame; }
 
-    // What the engine says; of a turn that the recorder does not follow: it is recorded, and that is all.
+    // Called for each report of the engine; one of a turn that the recorder does not follow is only recorded.
     void onFrame(quint64 turn, const engine::Telemetry& frame);
     void onPlacement(const engine::Telemetry& frame);
     void onEvent(const engine::Event& event, const QStringList& conversations = {});
@@ -122,7 +121,7 @@ public:
 Q_SIGNALS:
     void changed();         // at most ten times a second
     void answersChanged();  // one more has ended
-    void modelChanged();    // what was known is of another one, or of another conversation
+    void modelChanged();    // another model, conversation or recording is shown
     void troubleChanged();
 
 private:
@@ -137,10 +136,10 @@ private:
 
     FlightRecorder m_recorder;
     std::optional<Recording> m_replayed;
-    quint64 m_openJob = 0;  // the newest that reads a file
+    quint64 m_openJob = 0;  // the newest job that reads a file
     engine::Telemetry m_frame;
     ThrownAway m_thrownAway;
-    QHash<quint64, engine::Telemetry> m_beside;  // the newest of turns that run beside the one that is followed
+    QHash<quint64, engine::Telemetry> m_beside;  // the newest frame of each turn beside the followed one
     PipelineMeter m_pipeline;
     bool m_hasModel = false, m_answering = false;
     QTimer m_tell;

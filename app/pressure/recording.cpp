@@ -121,8 +121,8 @@ public:
     {
         array.append(number ? QJsonValue(double(*number)) : QJsonValue());
     }
-    /// Writes numbers at the end of a row: what versions before did not know, and need not where there is nothing of
-    /// it, nor of what comes after it.
+    /// Writes numbers that earlier versions did not know at the end of a row. They are left out where they and all
+    /// after them are 0, so that earlier versions can read the row.
     template <class... Number>
     void later(const Number&... numbers)
     {
@@ -144,10 +144,10 @@ public:
     QJsonArray array;
 
 private:
-    int m_skipped = 0;  // numbers of later versions, all of them 0
+    int m_skipped = 0;  // numbers left out so far, all of them 0
 };
 
-/// Reads fields one after another; anything that is none, or is beyond reason, spoils them all.
+/// Reads fields one after another; a value of a wrong type or size makes the whole row bad.
 class RowReader
 {
 public:
@@ -193,7 +193,7 @@ public:
         m_good = m_good && value.isString();
         text = VisibleText::of(value.toString().left(kLongestName)).toStdString();
     }
-    /// Every field was right, and there were no more.
+    /// Says whether every field was right and none is left over.
     bool good() const { return m_good && m_at == m_array.size(); }
 
 private:
@@ -213,7 +213,7 @@ private:
     bool m_good = true;
 };
 
-/// Reads every row; false: one of them is wrong, or there are more than there may be.
+/// Reads every row; false: one of them is wrong, or there are more than `most`.
 template <class Take>
 bool readRows(const QJsonValue& rows, qsizetype most, const Take& take)
 {
@@ -226,7 +226,7 @@ bool readRows(const QJsonValue& rows, qsizetype most, const Take& take)
 }
 
 /// Takes the rows that can be read: one that is wrong, or of a kind that only later versions know, is left out. False:
-/// there are more than there may be.
+/// there are more than `most`.
 template <class Entry, class Fields, class Keep>
 bool keepGoodRows(const QJsonValue& rows, qsizetype most, const Fields& fields, const Keep& keep)
 {
@@ -243,7 +243,7 @@ bool keepGoodRows(const QJsonValue& rows, qsizetype most, const Fields& fields, 
     return true;
 }
 
-/// `experts`, `guesses`: of each of these runs; empty: they had none.
+/// Restores the runs; false: they are wrong. `experts`, `guesses`: one entry for each run, or empty: no run had any.
 bool takeRuns(const QJsonArray& runs, const QJsonArray& experts, const QJsonArray& guesses, PressureHistory& history)
 {
     const auto fits = [&](const QJsonArray& more) { return more.isEmpty() || more.size() == runs.size(); };
@@ -258,7 +258,7 @@ bool takeRuns(const QJsonArray& runs, const QJsonArray& experts, const QJsonArra
                                    [&](RowReader& row) { expertFields(row, run.experts.emplace_back()); }) &&
                           readRows(guesses.at(qsizetype(turn) - 1), PressureHistory::kMostPoints,
                                    [&](RowReader& row) { guessFields(row, run.guesses.emplace_back()); });
-        for (PressureHistory::GuessPoint& point : run.guesses)  // as versions before counted them
+        for (PressureHistory::GuessPoint& point : run.guesses)  // versions before may have counted more
             point.accepted = std::min(point.accepted, point.drafted);
         history.restore(run);
         return good;
@@ -303,7 +303,7 @@ QJsonArray written(const Rows& rows, const Fields& fields)
     return array;
 }
 
-/// The speeds of each answer, what it read of experts and what it guessed; no such array where none did.
+/// Holds for each answer its speeds, reads of experts and guesses; the last two are empty where no answer had any.
 struct WrittenRuns {
     QJsonArray speeds, experts, guesses;
 };

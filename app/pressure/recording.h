@@ -11,9 +11,9 @@
 
 #include <optional>
 
-/// Holds what a conversation was measured to do, with what is needed to read it: the history, what moved, and its
-/// answers' numbers. A plain value. As JSON: {"format": "spillway-recording", "version": 1, ...}; samples, runs,
-/// experts, marks, answers and moves are arrays, in the order of the fields in recording.cpp.
+/// Holds a conversation's measurements: the history, what moved, and its answers' numbers, with the model and the
+/// device they were made on. A plain value. As JSON: {"format": "spillway-recording", "version": 1, ...}; samples,
+/// runs, experts, marks, answers and moves are arrays, in the order of the fields in recording.cpp.
 struct Recording {
     /// The numbers of one answer; empty: not known.
     struct Answer {
@@ -37,12 +37,11 @@ struct Recording {
     void add(const PlacementMove& move);
     void add(const engine::Telemetry& lastFrame);  // of an answer
 
-    /// Returns what is worth keeping of it for as long as its conversation: no finer than a chart can show, whatever
-    /// its length.
+    /// Returns a smaller recording to keep with the conversation: no finer than a chart can show, whatever its length.
     Recording kept() const;
 
     QByteArray toJson() const;
-    /// Empty: it is no recording; a file from elsewhere is taken within the recorder's own bounds. A mark, move or
-    /// answer that makes no sense is left out.
+    /// Reads a recording; empty: `json` is none, or exceeds the recorder's own bounds. A mark, move or answer that
+    /// makes no sense is left out.
     static std::optional<Recording> parse(const QByteArray& json);
 };

@@ -21,7 +21,8 @@ public:
         else
             m_values[std::size_t(m_oldest)] = value, m_oldest = (m_oldest + 1) % m_capacity;
     }
-    /// The same, but rather than the oldest, every second value goes: what is kept spans all of them.
+    /// Adds a value. A full ring drops every second value instead of the oldest, so that what is kept spans the whole
+    /// series.
     void addThinning(const Value& value)
     {
         if (size() == m_capacity && m_oldest == 0) {

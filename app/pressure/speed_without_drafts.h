@@ -5,9 +5,10 @@
 
 #include <optional>
 
-/// Tokens a second of an answer, from its first token to this frame, without what drafts brought: a text that repeats
-/// itself does not make the machine faster, and rows computed for nothing do not make it slower. Where drafts were
-/// computed, that is the speed of the steps without; empty where they are fewer than `leastSteps`, or nothing is known.
+/// Returns an answer's speed in tokens a second, from its first token to this frame, without what drafts brought: a
+/// text that repeats itself does not make the machine faster, and rows computed for nothing do not make it slower.
+/// Where drafts were computed, that is the speed of the steps without; empty where they are fewer than `leastSteps`, or
+/// nothing is known.
 inline std::optional<double> speedWithoutDrafts(const engine::Telemetry& frame, int leastSteps)
 {
     if (frame.drafted_tokens == 0)

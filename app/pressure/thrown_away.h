@@ -5,8 +5,8 @@
 
 #include <QtGlobal>
 
-/// The turn of a conversation that is thrown away may still have to stop, and the engine keeps its tokens until nobody
-/// can take the removal back.
+/// Replaces frames of a thrown-away conversation by empty ones: its turn may still run for a moment, and the engine
+/// keeps its tokens as long as the removal can be taken back.
 class ThrownAway
 {
 public:
@@ -28,10 +28,10 @@ public:
             return frame;
         if (!asked)
             return ofNone(frame);
-        m_sequence = 0;  // it was taken back, and goes on
+        m_sequence = 0;  // the removal was taken back, and the conversation goes on
         return frame;
     }
-    /// Another engine counts its sequences anew.
+    /// Call it when the engine has gone: the next one counts its sequences anew.
     void clear() { m_sequence = 0; }
 
 private:
@@ -45,5 +45,5 @@ private:
         return frame;
     }
     int m_sequence = 0;                    // of what was thrown away; 0: none, or no frame of it has come yet
-    quint64 m_turn = 0, m_newestTurn = 0;  // of what was thrown away; of which a frame came last
+    quint64 m_turn = 0, m_newestTurn = 0;  // that was thrown away; that sent the newest frame
 };

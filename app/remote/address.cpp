@@ -31,7 +31,8 @@ bool ends_with_any_case(std::string_view text, std::string_view end)
            });
 }
 
-/// A name without a dot, an address in numbers, or one of the endings that no public name has.
+/// Says whether a host can only be on this machine or a local network: a name without a dot, an address in numbers, or
+/// a name with an ending that no public name has.
 bool is_near(std::string_view host)
 {
     if (host.starts_with('[') || host.find('.') == std::string_view::npos)
@@ -92,7 +93,7 @@ net::Result<std::string> read_address(std::string_view typed)
         if (ends_with_any_case(rest, end))
             rest.resize(rest.size() - end.size());
     };
-    // As their documentation gives it, or copied from another program.
+    // The address may have been copied with the API's path, from documentation or another program.
     for (const char* end : {"/chat/completions", "/completions", "/models", "/v1"})
         cut(end);
     cut("");

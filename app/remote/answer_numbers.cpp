@@ -52,7 +52,7 @@ engine::Telemetry AnswerNumbers::frame(const AnswerReader& reader, engine::Phase
     frame.reused_tokens = usage.cached_tokens.value_or(0);
     frame.prefilled_tokens = std::max(0, frame.prompt_tokens - frame.reused_tokens);
     frame.generated_tokens = usage.answer_tokens.value_or(reader.pieces());
-    frame.context_tokens = frame.prompt_tokens + frame.generated_tokens;  // as far as is known until then
+    frame.context_tokens = frame.prompt_tokens + frame.generated_tokens;  // as far as is known before the answer ends
     frame.prefill_tokens_per_s = usage.prompt_tokens_per_s;
     if (!first_)
         return frame;
@@ -60,7 +60,7 @@ engine::Telemetry AnswerNumbers::frame(const AnswerReader& reader, engine::Phase
     const double ms = ms_between(*first_, *last_);
     if (frame.generated_tokens > 1 && ms > 0)
         frame.decode_tokens_per_s = 1000.0 * (frame.generated_tokens - 1) / ms;
-    // Only where each piece is one token: of several that come together the time of each is unknown.
+    // Times for each token are known only where each piece of text is one token.
     if (!gaps_ms_.empty() && reader.pieces() >= frame.generated_tokens - 1)
         frame.tpot = times_of(gaps_ms_);
     return frame;

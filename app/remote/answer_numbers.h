@@ -1,4 +1,4 @@
-// AnswerNumbers measures an answer from elsewhere: what is seen here, and what the server says.
+// AnswerNumbers measures a server's answer: times that are seen here, and numbers that the server sends.
 #pragma once
 
 #include "app/remote/answer_reader.h"
@@ -11,8 +11,8 @@
 
 namespace remote {
 
-/// Times are those of this machine, the way there and back included. What the server does not say is empty; of the
-/// memories that it uses nothing is known. One thread; made for one answer.
+/// Times are measured on this machine, with the way to the server and back. Numbers that the server does not send stay
+/// empty, and so does all about its memory. One thread; made for one answer.
 class AnswerNumbers
 {
 public:
@@ -20,7 +20,7 @@ public:
 
     AnswerNumbers(int sequence, int context_tokens);
 
-    /// Text has come.
+    /// Call it when a piece of text has come.
     void on_text(Clock::time_point now);
     engine::Telemetry frame(const AnswerReader& reader, engine::Phase phase) const;
 

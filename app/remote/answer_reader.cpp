@@ -10,7 +10,7 @@ namespace remote {
 
 namespace {
 
-constexpr double kMostTokensPerS = 1e9;  // more is no measurement
+constexpr double kMostTokensPerS = 1e9;  // a higher number cannot be a measurement
 
 void take(std::optional<int> from, std::optional<int>& to)
 {
@@ -18,7 +18,7 @@ void take(std::optional<int> from, std::optional<int>& to)
         to = from;
 }
 
-/// The text of a message's content, which may be a list of parts.
+/// Returns the text of a message's content, which may be a list of parts.
 std::string content_of(const Json& message)
 {
     const Json* const content = field_of(message, "content");
@@ -80,7 +80,7 @@ std::string AnswerReader::take_choice(const Json& choice)
         finish_reason_ = std::move(reason);
     const Json* delta = field_of(choice, "delta");
     if (!delta)
-        delta = field_of(choice, "message");  // it came whole
+        delta = field_of(choice, "message");  // the answer came whole
     if (!delta)
         return answer(text_of(choice, "text"));
     std::string said = text_of(*delta, "reasoning_content");
@@ -100,7 +100,8 @@ std::string AnswerReader::thought(const std::string& text)
     return open ? text : "<think>\n" + text;
 }
 
-/// A thought that was open before and is gone on with in the answer's own field ends by its own mark.
+/// Returns text of the answer's own field, with the closing mark in front where a thought in another field was open. A
+/// thought that this answer only continues closes itself, with the mark in its text.
 std::string AnswerReader::answer(const std::string& text)
 {
     if (text.empty())

@@ -11,7 +11,7 @@
 
 namespace remote {
 
-/// Tokens, as the server counts them; empty: it has not said.
+/// Counts of tokens, as the server sends them; empty: it has not sent them.
 struct Usage {
     std::optional<int> prompt_tokens;
     std::optional<int> cached_tokens;  // of the prompt
@@ -19,22 +19,23 @@ struct Usage {
     std::optional<double> prompt_tokens_per_s;
 };
 
-/// Takes one chunk after the other, of chats and of texts that are gone on with, also an answer that came whole in one
-/// piece. What a model thought comes in fields of its own there; here it stands between the marks that the rest of the
-/// program reads. One thread; made for one answer.
+/// Takes one chunk after the other, of chats and of continued texts, also an answer that came whole in one piece. A
+/// thought that the server sends in a field of its own is put between the marks that the rest of the program reads. One
+/// thread; made for one answer.
 class AnswerReader
 {
 public:
     enum class Thought { None, Open };
 
-    /// `host`: for sentences. `before`: whether the answer that is gone on with was cut off in a thought.
+    /// `host`: for sentences. `before`: whether the answer that is continued was cut off in a thought.
     AnswerReader(std::string host, Thought before)
         : host_(std::move(host))
         , opened_before_(before == Thought::Open)
     {
     }
 
-    /// The text that the chunk adds. A failure: it makes no sense, or says that the server could not go on.
+    /// Returns the text that the chunk adds. A failure: the chunk makes no sense, or says that the server could not go
+    /// on.
     net::Result<std::string> add(std::string_view json);
 
     /// Why the server says the answer ended: "stop", "length", ... Empty: it has not said so yet.
@@ -56,7 +57,7 @@ private:
     int pieces_ = 0;
 };
 
-/// Whether a text ends within a thought.
+/// Says whether a text ends within a thought.
 AnswerReader::Thought thought_at_end(std::string_view text);
 
 }  // namespace remote

@@ -9,10 +9,10 @@ namespace remote {
 
 namespace {
 
-using Ordered = nlohmann::ordered_json;  // for people who look at what is sent
+using Ordered = nlohmann::ordered_json;  // keeps the fields in a readable order
 using Code = engine::Error::Code;
 
-/// Servers that were made of llama.cpp's ways take all of its names.
+/// Says whether a server takes all of llama.cpp's names for fields.
 bool is_of_llama(Kind kind)
 {
     return kind == Kind::LlamaServer || kind == Kind::Spillway;
@@ -23,7 +23,7 @@ bool renders_templates_as_asked(Kind kind)
     return is_of_llama(kind) || kind == Kind::Vllm || kind == Kind::SgLang;
 }
 
-/// 0.8 and not 0.800000011920929, which a float is as a double.
+/// Rounds to six places: a float of 0.8 would be written as 0.800000011920929.
 double rounded(float value)
 {
     return std::round(double(value) * 1e6) / 1e6;
@@ -36,13 +36,13 @@ void add_sampling(const engine::SamplingOptions& s, Kind kind, Ordered& body)
             body[name] = value;
     };
     add("temperature", rounded(s.temperature));
-    if (kind != Kind::Tgi || s.top_p < 1)  // which wants it below 1, where it is off for all others
+    if (kind != Kind::Tgi || s.top_p < 1)  // TGI refuses 1, which means "off" to all others
         add("top_p", rounded(s.top_p));
     add("presence_penalty", rounded(s.presence_penalty));
     add("frequency_penalty", rounded(s.frequency_penalty));
     if (s.seed)
         add("seed", *s.seed);
-    if (knows(kind, "top_k"))  // these two say -1 for off; for LM Studio and llama.cpp it is 0
+    if (knows(kind, "top_k"))  // -1 is off for vLLM and SGLang, 0 for LM Studio and llama.cpp
         body["top_k"] = s.top_k == 0 && (kind == Kind::Vllm || kind == Kind::SgLang) ? -1 : s.top_k;
     add("min_p", rounded(s.min_p));
     if (knows(kind, "repeat_penalty"))
@@ -134,7 +134,7 @@ engine::Status add_template(const engine::Request& request, Kind kind, Ordered& 
 
 bool knows(Kind kind, std::string_view sampling)
 {
-    // Of OpenAI's API.
+    // All know the options of OpenAI's API.
     for (const char* everywhere :
          {"temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "max_tokens"})
         if (sampling == everywhere)
@@ -173,7 +173,7 @@ engine::Result<std::string> body_of(const engine::Request& request, const std::s
         if (!messages)
             return tl::unexpected(std::move(messages.error()));
         body["messages"] = std::move(*messages);
-        // Others go on with a last message of the assistant's by themselves, or cannot.
+        // These two have to be told to continue an assistant's last message; others do so by themselves, or cannot.
         if (request.continue_last && (kind == Kind::Vllm || kind == Kind::SgLang)) {
             body["add_generation_prompt"] = false;
             body["continue_final_message"] = true;

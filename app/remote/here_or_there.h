@@ -1,4 +1,4 @@
-// HereOrThere is an engine of which the model decides whether this machine computes or a server elsewhere.
+// HereOrThere is an engine that computes on this machine or asks a server, as the path of the model says.
 #pragma once
 
 #include "app/remote/remote_engine.h"
@@ -7,8 +7,8 @@
 
 namespace remote {
 
-/// One model is open at a time: opening one there closes the one here, whose memory is free then, and the other way
-/// around. Commands are always the local engine's, which keeps what they say for its next model. Threads as for
+/// One model is open at a time: opening a server's closes the local one and frees its memory, and the other way around.
+/// Commands always go to the local engine, which keeps their settings for its next model. Threads as for
 /// engine::Engine.
 class HereOrThere final : public engine::Engine
 {
@@ -56,7 +56,7 @@ public:
 private:
     std::unique_ptr<engine::Engine> here_;
     RemoteEngine there_;
-    engine::Engine* now_;  // of the owner's thread
+    engine::Engine* now_;  // used on the owner's thread only
 };
 
 }  // namespace remote

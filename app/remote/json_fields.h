@@ -9,7 +9,7 @@ namespace remote {
 
 using Json = nlohmann::json;
 
-/// Null: there is no such field, or it is null.
+/// Returns a field of an object. Null: there is no such field, or it is null.
 inline const Json* field_of(const Json& object, const char* name)
 {
     if (!object.is_object())
@@ -24,7 +24,8 @@ inline std::string text_of(const Json& object, const char* name)
     return text && text->is_string() ? text->get<std::string>() : std::string();
 }
 
-/// A count from 0 on, which may have been made up: so small that a few of them can be added.
+/// Returns a count from 0 on, and so small that a few of them can be added without overflow: a server may send any
+/// number.
 inline std::optional<int> count_of(const Json& object, const char* name)
 {
     const Json* const count = field_of(object, name);

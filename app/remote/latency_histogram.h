@@ -1,4 +1,4 @@
-// LatencyHistogram counts how many of a server's times stayed below which bound.
+// LatencyHistogram counts how many of a server's times stayed below each of several bounds.
 #pragma once
 
 #include <map>
@@ -13,19 +13,20 @@ class LatencyHistogram
 public:
     struct Quantile {
         double seconds = 0;
-        bool more = false;  // than that: it lies beyond the last bound that has an end
+        bool more = false;  // the value lies beyond the last finite bound, which is given
     };
 
-    /// Adds a count. Several engines of one server have such a bound each: counts of one bound add up.
+    /// Adds a count to a bound's: each of several engines of one server sends a count for each bound.
     void add(double bound_s, double times);
-    /// Adds the counts of another one, of the same bounds.
+    /// Adds the counts of another histogram with the same bounds.
     void add(const LatencyHistogram& other);
 
     bool empty() const { return below_.empty(); }
     double count() const { return below_.empty() ? 0 : below_.rbegin()->second; }
-    /// The times that came after `before`. Empty: a count fell, or the bounds are others.
+    /// Returns the counts of times that came after `before`. Empty: a count fell, or the bounds are others.
     std::optional<LatencyHistogram> since(const LatencyHistogram& before) const;
-    /// Returns what `share` of the times stay below, as if times lay evenly between two bounds. Empty: there are none.
+    /// Returns the time in seconds below which `share` (0 to 1) of the times stay, as if times lay evenly between two
+    /// bounds. Empty: there are no times.
     std::optional<Quantile> quantile(double share) const;
 
 private:

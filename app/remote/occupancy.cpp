@@ -9,7 +9,7 @@ namespace remote {
 
 namespace {
 
-/// How long a server's numbers are waited for before an answer. Who takes longer is not the quickest.
+/// How long a turn waits for servers to say how busy they are; a slower one goes by without a number.
 constexpr std::chrono::milliseconds kLongestLook{1000};
 
 }  // namespace
@@ -29,7 +29,7 @@ std::vector<Occupancy> ask_occupancy(net::HttpClient& client, const std::vector<
                 threads.emplace_back([&, i] {
                     try {
                         numbers[i] = ask_numbers(client, servers[i].server, stop, kLongestLook);
-                    } catch (...) {  // no memory for the answer: it says nothing
+                    } catch (...) {  // no memory for the answer: the server counts as one that does not say
                     }
                 });
     }

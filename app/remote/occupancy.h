@@ -10,8 +10,8 @@
 
 namespace remote {
 
-/// Asks how busy servers are, within a second; answers in the order of `servers`. A server that cannot be reached rests
-/// from now on; one that rests already is not asked.
+/// Asks how busy servers are, within a second; answers in the order of `servers`. A server that cannot be reached is
+/// reported to `choice` as failed; one that rests already is not asked.
 std::vector<Occupancy> ask_occupancy(net::HttpClient& client, const std::vector<ListedServer>& servers,
                                      ServerChoice& choice, const std::stop_token& stop);
 

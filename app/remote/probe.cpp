@@ -16,7 +16,7 @@ constexpr std::size_t kMostModels = 1000;
 constexpr std::size_t kLongestName = 300;
 constexpr std::chrono::seconds kPatience{15}, kLongestQuestion{30};
 
-/// Tokens; 0: none, or no number.
+/// Returns a number of tokens; 0: the field is missing or no number.
 int tokens_of(const Json& object, const char* name)
 {
     return count_of(object, name).value_or(0);
@@ -37,7 +37,7 @@ net::Result<std::string> text_at(net::HttpClient& client, const Server& server, 
     request.token_over = net::TokenOver::Any;
     request.stall = kPatience;
     request.whole = longest;
-    request.stays_there = true;  // whom it leads to the user has not named
+    request.stays_there = true;  // the user has not permitted to ask the server that a redirect leads to
     net::HttpReader reader;
     reader.on_refusal = [&](const net::HttpHead& head, std::string_view body) {
         return refusal_of(head, !server.key.empty(), body);
@@ -48,7 +48,7 @@ net::Result<std::string> text_at(net::HttpClient& client, const Server& server, 
     return std::move(answer->body);
 }
 
-/// One question. An answer that is no JSON object is an empty one.
+/// Asks one question. An answer that is no JSON object counts as an empty one.
 net::Result<Json> ask(net::HttpClient& client, const Server& server, const char* path, const std::stop_token& stop)
 {
     const auto text = text_at(client, server, path, "what a server is", stop);
@@ -58,7 +58,8 @@ net::Result<Json> ask(net::HttpClient& client, const Server& server, const char*
     return json.is_object() ? json : Json::object();
 }
 
-/// Tells a program by whom it names as the owner of its models; several name the same, so that more is asked.
+/// Guesses the program by the owner that it names for its models. Several programs name the same one, so that more
+/// questions follow.
 Kind kind_by(const std::string& owner)
 {
     if (owner == "spillway")
@@ -84,7 +85,7 @@ public:
     {
     }
 
-    /// An object with this field; empty: there is none.
+    /// Returns the answer at a path, where it is an object with this field; else empty.
     Json about(const char* path, const char* field) const
     {
         if (stop_.stop_requested())
@@ -106,12 +107,12 @@ void take_context(ServerFacts& facts, int tokens)
             model.context_tokens = tokens;
 }
 
-/// Asks what only a program of this kind answers so. True: it is one.
+/// Asks a question that only a program of this kind answers in this way. True: it is one.
 bool is_of(Kind kind, const Questions& questions, ServerFacts& facts)
 {
     switch (kind) {
     case Kind::Spillway:
-        return true;  // nobody else says so of itself
+        return true;  // no other program names itself so
     case Kind::LlamaServer: {
         const Json props = questions.about("/props", "build_info");
         if (props.is_null())
@@ -199,7 +200,7 @@ net::Result<ServerFacts> probe(net::HttpClient& client, const Server& server, co
         facts.kind = said;
         return facts;
     }
-    // LM Studio is asked before Ollama, whose version it gives as well.
+    // LM Studio's question comes before Ollama's: it answers that one, too.
     for (const Kind kind : {Kind::LlamaServer, Kind::LmStudio, Kind::SgLang, Kind::Tgi, Kind::Ollama, Kind::Vllm})
         if (kind != said && is_of(kind, questions, facts)) {
             facts.kind = kind;

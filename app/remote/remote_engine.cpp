@@ -27,7 +27,8 @@ engine::Error none_of_yours(const std::string& server)
     return {Code::BadRequest, host_of(server) + " is none of your servers any more"};
 }
 
-/// The error of the last that was asked, where more were.
+/// Returns the error of the last server that was asked; where there are several, the sentence says that none of them
+/// can answer.
 engine::Error none_can(const std::vector<ListedServer>& servers, engine::Error last)
 {
     if (servers.size() > 1)
@@ -41,8 +42,7 @@ struct Found {
     engine::ModelInfo info;
 };
 
-/// The smallest of theirs: no one knows which of them will answer. 0: nobody
-/// says.
+/// Returns the smallest context of these servers, in tokens, since any of them may answer. 0: none says its context.
 int context_of(const std::vector<ListedServer>& servers, const std::string& model)
 {
     int context = 0;
@@ -90,7 +90,7 @@ engine::Result<Found> find_model(ServerBook& book, const std::filesystem::path& 
     return tl::unexpected(none_can(servers, std::move(error)));
 }
 
-/// A server counts as asked as long as this is there.
+/// Counts the server as asked until this object is destroyed.
 class Asking
 {
 public:
@@ -108,7 +108,7 @@ private:
     const std::string& url_;
 };
 
-/// Holds what became of asking one server for an answer.
+/// Holds the outcome of asking one server for an answer.
 struct Attempt {
     net::Result<engine::Turn> turn;
     bool begun = false;  // a part of the answer had come
@@ -209,7 +209,7 @@ engine::Result<engine::Turn> RemoteEngine::answer(const Model& model, engine::Se
                                                   const engine::Request& request, const engine::Listener& listener,
                                                   const std::stop_token& stop)
 {
-    // A key may have been changed since, and the server taken out of the list.
+    // The list is read anew: since the model was opened a key may have changed, or the server may have been removed.
     std::vector<ListedServer> servers = in_turn(book_->for_model(model.server, model.id), sequence, stop);
     if (servers.empty())
         return tl::unexpected(none_of_yours(model.server));

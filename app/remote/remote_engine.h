@@ -1,4 +1,4 @@
-// RemoteEngine lets a server elsewhere answer as the engine of this machine would.
+// RemoteEngine has a server answer in the place of this machine's engine.
 #pragma once
 
 #include "app/remote/server_book.h"
@@ -14,11 +14,11 @@
 
 namespace remote {
 
-/// What it asks is in the book. A conversation has no place of its own there: each turn sends all of it, and the server
-/// finds what it still knows by itself. Where several servers have one name and the model, the one with the least to do
-/// is asked, and another when it fails before a word has come. Nothing is sent before a turn begins, so that a prompt
-/// that is still being written is not counted: count_tokens() and count_prompt() answer Unsupported. Commands are of
-/// the memory of this machine; there are none here. Threads as for engine::Engine.
+/// Asks servers of the book only. Servers keep no conversations: each turn sends the whole conversation, and the server
+/// finds by itself what of it is still in its KV cache. Where several servers have one name and the model, the least
+/// busy one is asked, and another when that fails before any text has come. Nothing is sent before a turn begins, so
+/// that a prompt that is still being written is not counted: count_tokens() and count_prompt() answer Unsupported.
+/// Commands concern the memory of this machine; this engine takes none. Threads as for engine::Engine.
 class RemoteEngine final : public engine::Engine
 {
 public:
@@ -27,7 +27,7 @@ public:
     explicit RemoteEngine(std::shared_ptr<ServerBook> book,
                           std::chrono::milliseconds patience = std::chrono::minutes(10));
 
-    /// The path is one of path_of(RemoteModel).
+    /// `request.model`: a path written by path_of(RemoteModel).
     engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
                                            std::stop_token stop) override;
     void unload() override;
@@ -46,8 +46,8 @@ public:
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
 
-    // A server has a queue of its own, so all turns ask it at once, each from a thread of its own. A step tells what
-    // has come of them since the last one.
+    // A server has a queue of its own, so all turns ask it at once, each from a thread of its own. A step passes on
+    // what has come for them since the step before.
     engine::Result<engine::TurnId> begin(engine::SequenceId sequence, const engine::Request& request,
                                          const engine::Listener& listener, std::stop_token stop) override;
     std::vector<engine::TurnId> step(const engine::Listener& listener) override;
@@ -61,7 +61,7 @@ public:
 
 private:
     struct Model {
-        std::string server;  // its address; others may answer for it
+        std::string server;  // its address; others of its name may answer
         std::string id;
         int context_tokens = 0;
         std::chrono::milliseconds patience{};
@@ -76,7 +76,7 @@ private:
     std::optional<Model> model_;
     ServerChoice choice_;
     engine::SequenceId last_sequence_ = 0;
-    TurnThreads turns_;  // the last: they use what stands above
+    TurnThreads turns_;  // destroyed first, being last: its threads use the members above
 };
 
 /// Looks at a model of a server in the book, as engine::inspect_model does at a file. `may`: whether the user may be

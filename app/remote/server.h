@@ -7,7 +7,7 @@
 
 namespace remote {
 
-/// Whose program answers. What each of them knows besides OpenAI's own fields differs.
+/// The program that answers. Each knows other fields besides OpenAI's own.
 enum class Kind { Unknown, Spillway, LlamaServer, Vllm, SgLang, Tgi, Ollama, LmStudio };
 
 /// Returns the name by which people call the program; empty: nobody knows.
@@ -15,9 +15,9 @@ const char* name_of(Kind kind);
 
 struct Server {
     std::string url;          // as read_address() writes it; no two servers have the same
-    std::string key;          // empty: it wants none, or lies in the system's password store
-    std::string key_id = {};  // by which that has it
-    std::string no_key = {};  // why it does not give it, no sentence of its own: "it is locked"
+    std::string key;          // empty: none is needed, or it lies in the system's password store
+    std::string key_id = {};  // by which the password store has the key
+    std::string no_key = {};  // why the store does not give it, as the end of a sentence: "it is locked"
 };
 
 struct ServedModel {
@@ -33,8 +33,8 @@ struct ServerFacts {
 
 struct ListedServer {
     Server server;
-    std::string name = {};   // those of one name answer for each other where they have the same model; empty: for none
-    ServerFacts facts = {};  // of when it was asked last
+    std::string name = {};   // servers of one name answer for each other, if they have the model; empty: for none
+    ServerFacts facts = {};  // as it answered when it was probed last
 };
 
 }  // namespace remote

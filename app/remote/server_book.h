@@ -1,4 +1,4 @@
-// ServerBook knows the servers that the user added, and has the one way to ask them.
+// ServerBook holds the servers that the user added, and the only HTTP client that asks them.
 #pragma once
 
 #include "app/net/http_client.h"
@@ -16,35 +16,37 @@
 
 namespace remote {
 
-/// No server is asked anything that is not in the book. Any thread.
+/// Only servers in the book are asked for answers and numbers. Any thread.
 class ServerBook
 {
 public:
-    /// `store`: where keys lie that are not in the list; null: nowhere.
+    /// `store`: where the keys lie that the list does not hold; null: there is no such store.
     explicit ServerBook(std::shared_ptr<secrets::SecretStore> store = nullptr)
         : keys_(std::move(store))
     {
     }
 
     void set(std::vector<ListedServer> servers);
-    /// Takes what a server has said of itself now.
+    /// Sets what a server has said of itself just now.
     void learn(const std::string& url, const ServerFacts& facts);
 
     std::optional<Server> find(const std::string& url) const;
-    /// The server of this address, then those of its name that have this model too. Empty: it is none of them.
+    /// Returns the server of this address, then those of its name that have this model, too. Empty: no server has this
+    /// address.
     std::vector<ListedServer> for_model(const std::string& url, const std::string& model) const;
 
-    /// Notes which one of for_model() answers a conversation: the one that was asked last for it. Until then the one
-    /// that was asked last for none, `sequence` 0, as when a model is opened; else that of the address itself.
+    /// Notes which server of for_model() was asked last for a conversation; `sequence` 0: for none, as when a model is
+    /// opened. answering() returns that of the conversation, else that noted for 0, else the server of the address
+    /// itself.
     void set_answering(const std::string& url, engine::SequenceId sequence, const std::string& answering);
     std::optional<Server> answering(const std::string& url, engine::SequenceId sequence) const;
     void end_sequence(engine::SequenceId sequence);
 
-    /// Returns the keys. A server that find() gives has its key where that is known already; before it is asked in
-    /// earnest, it gets it here.
+    /// Returns the keys. The book returns servers with those keys only that were fetched already; call with_key()
+    /// before a server is asked.
     ServerKeys& keys() { return keys_; }
 
-    /// Made when somebody is asked first: until then there is nothing of the network in the program.
+    /// Returns the client, which is made at the first call: until then the program uses nothing of the network.
     net::HttpClient& client();
     std::vector<net::Connection> connections() const;
 
@@ -54,7 +56,7 @@ private:
     ServerKeys keys_;
     mutable std::mutex mutex_;
     std::vector<ListedServer> servers_;
-    // By the conversation, and the address that its model was opened at.
+    // The address that answers, by the conversation and the address that its model was opened at.
     std::map<std::pair<engine::SequenceId, std::string>, std::string> answering_;
     std::unique_ptr<net::HttpClient> client_;
 };

@@ -19,30 +19,31 @@ struct Occupancy {
     std::optional<double> running = {};
 };
 
-/// The one where the fewest wait comes first; where as many do, the one that answered this conversation last, whose KV
-/// cache still knows it; then the one that answers the fewest. One that failed comes last until it has rested. Any
-/// thread.
+/// Orders servers: the one with the fewest waiting requests comes first; of equal ones the one that answered this
+/// conversation last, whose KV cache may still hold it; then the one that answers the fewest. A server that failed
+/// comes last until it has rested. Any thread.
 class ServerChoice
 {
 public:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds kRest{30};
-    static constexpr std::chrono::seconds kUnseen{1};  // until a request is among those that a server says it has
+    static constexpr std::chrono::seconds kUnseen{1};  // until a server counts a new request among those that it has
 
-    /// Addresses, the best first. Our own requests are counted where a server does not say how many it answers, or
-    /// cannot have counted them yet.
+    /// Returns the servers' addresses, the best first. Our own requests are counted where a server does not say how
+    /// many it answers, or cannot have counted them yet.
     std::vector<std::string> order(std::vector<Occupancy> servers, engine::SequenceId sequence,
                                    Clock::time_point now) const;
-    /// The same; the first is being asked from now on. Turns that begin together find each other there already.
+    /// Does the same and counts the first as asked, in one step, so that turns that begin together see each other's
+    /// requests.
     std::vector<std::string> choose(std::vector<Occupancy> servers, engine::SequenceId sequence, Clock::time_point now);
     void asks(const std::string& url, Clock::time_point now);
     void asks_no_more(const std::string& url);
-    /// The server could not answer; `wait`: for how long it wants to be left alone.
+    /// Call it when a server could not answer; `wait`: for how long it wants to be left alone.
     void failed(const std::string& url, std::chrono::seconds wait, Clock::time_point now);
     bool rests(const std::string& url, Clock::time_point now) const;
     void answered(const std::string& url, engine::SequenceId sequence);
     void end_sequence(engine::SequenceId sequence);
-    /// A branch has what the first conversation has.
+    /// Call it when a conversation branches: the server that answered the first one last counts for the branch, too.
     void branch(engine::SequenceId from, engine::SequenceId to);
 
 private:
@@ -54,8 +55,8 @@ private:
 
     mutable std::mutex mutex_;
     struct Asked {
-        int running = 0;                             // of ours
-        std::vector<Clock::time_point> newest = {};  // when those were asked that it may not have counted
+        int running = 0;                             // our own requests
+        std::vector<Clock::time_point> newest = {};  // start times of those that the server may not have counted
     };
     std::map<std::string, Asked> asked_;
     std::map<std::string, Clock::time_point> rests_until_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestReason = 300;  // bytes of somebody else's words in a sentence of ours
 
-/// Somebody else's words, as a part of a line; whole characters only.
+/// Makes a server's words a part of a line: without control characters, cut to kLongestReason between characters.
 std::string as_reason(std::string text)
 {
     std::replace_if(
@@ -27,7 +27,7 @@ std::string as_reason(std::string text)
     return text.find_first_not_of(' ') == std::string::npos ? std::string() : text;
 }
 
-/// Servers say it in one of several places.
+/// Returns the reason that a server gives in the body of a refusal; servers write it in different fields.
 std::string reason_in(std::string_view body)
 {
     const auto json = nlohmann::json::parse(body, nullptr, false);
@@ -89,7 +89,7 @@ net::Failure refusal_of(const net::HttpHead& head, bool with_key, std::string_vi
     case 405:
     case 410:
         return {Kind::NotFound, host + " has nothing at this address" + said};
-    case 501:  // llama-server says so of numbers that it was not told to show
+    case 501:  // llama-server's answer where it was not told to show its numbers
         return {Kind::NotFound, host + " does not do that" + said};
     case 429:
         return {Kind::TooManyRequests,
@@ -138,7 +138,7 @@ engine::Error error_of(const net::Failure& failure, bool begun)
     default:
         break;
     }
-    // What the callers do about a device that is gone is right here: nothing is lost, and it can be tried again.
+    // Callers treat this like a lost device, which is right: nothing is lost, and the turn can be tried again.
     return {Code::DeviceLost, failure.what + (begun ? "; what had come of the answer is kept" : "")};
 }
 

@@ -9,7 +9,8 @@ namespace {
 using secrets::MayAsk;
 using std::chrono::steady_clock;
 
-/// For so long a user who has closed the question is not asked anew: a list of servers is asked one after another.
+/// For so long a user who has closed the store's question is not asked again: servers of a list are asked one after
+/// another, and each may need a key.
 constexpr std::chrono::seconds kQuiet{30};
 
 }  // namespace
@@ -65,7 +66,7 @@ Server ServerKeys::with_key(Server server, MayAsk may, const std::stop_token& st
         server.key = known_[server.key_id] = *key;
     } else {
         server.no_key = key.error().what;
-        if (may == MayAsk::Yes && !stop.stop_requested())  // who was not waited for has not said no
+        if (may == MayAsk::Yes && !stop.stop_requested())  // a user who was not waited for has not refused
             quiet_until_ = steady_clock::now() + kQuiet;
     }
     return server;

@@ -1,4 +1,4 @@
-// ServerKeys has the keys of servers that lie in the system's password store, each fetched when it is needed first.
+// ServerKeys fetches the keys of servers from the system's password store, each when it is needed first.
 #pragma once
 
 #include "app/remote/server.h"
@@ -27,13 +27,14 @@ public:
     /// Gives a server's key to the store, as keep_in() does. `host`: for people who look into the store.
     secrets::Kept keep(const std::string& id, const std::string& host, const std::string& key, secrets::MayAsk may,
                        const std::stop_token& stop);
-    /// False: it may still be in the store.
+    /// Removes a key from the store. False: it may still be there.
     bool forget(const std::string& id, const std::stop_token& stop);
 
-    /// A server with its key, or with the reason why that is missing. `may`: whether the user has just asked for what
-    /// it is needed for; who has then closed the store's question is not asked again for a while.
+    /// Returns the server with its key, or with the reason why that is missing. `may`: whether the user has just asked
+    /// for something that needs the key; after the user has closed the store's question it is not asked again for a
+    /// while.
     Server with_key(Server server, secrets::MayAsk may, const std::stop_token& stop);
-    /// Does the same with the keys that are known already, and asks nobody.
+    /// Does the same with keys that were fetched before, and never asks the store.
     Server with_known_key(Server server) const;
 
 private:

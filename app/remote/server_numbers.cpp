@@ -14,7 +14,7 @@ constexpr std::size_t kMostLines = 100'000;
 
 struct Sample {
     std::string_view name;
-    std::string_view labels;  // between the braces, as it stands there
+    std::string_view labels;  // between the braces, as written on the page
     double value = 0;
 };
 
@@ -24,7 +24,7 @@ void skip_spaces(std::string_view& text)
         text.remove_prefix(1);
 }
 
-/// The end of the labels: a brace outside of their values.
+/// Returns the place of the closing brace that ends the labels; braces within their values do not count.
 std::size_t end_of_labels(std::string_view text)
 {
     bool quoted = false;
@@ -63,7 +63,7 @@ std::optional<Sample> sample_of(std::string_view line)
     if (line.starts_with('+'))
         line.remove_prefix(1);
     const auto read = std::from_chars(line.data(), line.data() + line.size(), sample.value);
-    // What is no number, or endless, is not known.
+    // A value that is no number, infinite or negative counts as not sent.
     if (read.ec != std::errc() || !std::isfinite(sample.value) || sample.value < 0)
         return {};
     return sample;
@@ -71,7 +71,7 @@ std::optional<Sample> sample_of(std::string_view line)
 
 enum class Several { Add, Mean };
 
-/// A number that may come several times, for each of a server's engines or devices.
+/// Adds up a number that may come several times, once for each of a server's engines or devices.
 struct Gathered {
     double sum = 0;
     int count = 0;
@@ -89,10 +89,10 @@ struct Gathered {
     }
 };
 
-/// Says where a program writes a number of ours.
+/// Says under which name a program writes one of our numbers.
 struct Known {
     std::string_view name;
-    std::string_view label;  // that has to be among its labels; empty: any
+    std::string_view label;  // that the line must have; empty: any labels
     std::optional<double> ServerNumbers::*to;
     Several several = Several::Add;
 };
@@ -100,7 +100,7 @@ struct Known {
 using N = ServerNumbers;
 constexpr std::array kKnown = {
     Known{"vllm:kv_cache_usage_perc", "", &N::kv_share, Several::Mean},
-    Known{"vllm:gpu_cache_usage_perc", "", &N::kv_share, Several::Mean},  // before it was renamed
+    Known{"vllm:gpu_cache_usage_perc", "", &N::kv_share, Several::Mean},  // the name in older versions
     Known{"vllm:num_requests_running", "", &N::running},
     Known{"vllm:num_requests_waiting", "", &N::waiting},
     Known{"vllm:num_preemptions_total", "", &N::preemptions},
@@ -138,7 +138,7 @@ constexpr std::array kKnown = {
     Known{"process_start_time_seconds", "", &N::started_s, Several::Mean},
 };
 
-/// Says where a program writes a histogram of ours; each of its lines has the bound among its labels.
+/// Says under which name a program writes one of our histograms; each of its lines has the bound among its labels.
 struct KnownHistogram {
     std::string_view name;
     LatencyHistogram ServerNumbers::*to;
@@ -153,7 +153,7 @@ constexpr std::array kHistograms = {
     KnownHistogram{"spillway_inter_token_seconds_bucket", &N::token_gap},
 };
 
-/// The bound of a line of a histogram: le="0.25" or le="+Inf".
+/// Returns the bound of a histogram's line: le="0.25" or le="+Inf".
 std::optional<double> bound_in(std::string_view labels)
 {
     constexpr std::string_view mark("le=\"");
@@ -228,7 +228,7 @@ ServerNumbers read_numbers(std::string_view page)
     if (!numbers.kv_share && numbers.kv_tokens && numbers.kv_most_tokens && *numbers.kv_most_tokens > 0)
         numbers.kv_share = *numbers.kv_tokens / *numbers.kv_most_tokens;
     if (numbers.kv_share && *numbers.kv_share > 1)
-        numbers.kv_share.reset();  // a share above one is none
+        numbers.kv_share.reset();  // a share above 1 makes no sense
     return numbers;
 }
 

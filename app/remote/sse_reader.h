@@ -1,4 +1,4 @@
-// SseReader takes a stream of server-sent events apart, wherever it is cut.
+// SseReader splits a stream of server-sent events, which may come in pieces of any length.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class SseReader
 public:
     static constexpr std::size_t kLongestEvent = 1 << 20;
 
-    /// `on_data` is given the data of each event; false: it wants no more.
+    /// Calls `on_data` with the data of each event; it returns false to end the reading.
     explicit SseReader(std::function<bool(const std::string& data)> on_data)
         : on_data_(std::move(on_data))
     {
@@ -23,7 +23,8 @@ public:
 
     enum class State { More, Enough, TooLong };
     State add(std::string_view bytes);
-    /// The stream is over: what stands there without an empty line behind it counts, too. Some servers end so.
+    /// Call it at the end of the stream: a last event without an empty line behind it counts, too, since some servers
+    /// end so.
     State end();
 
 private:

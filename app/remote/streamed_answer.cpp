@@ -52,7 +52,7 @@ net::Status StreamedAnswer::take_head(const net::HttpHead& head)
     const std::string_view type = head.header("content-type");
     if (type.starts_with("text/html"))
         return net::fail(FailureKind::BadAnswer, host_ + " answers with a page for people");
-    is_stream_ = !type.starts_with("application/json");  // some cannot stream, or do not where something else is asked
+    is_stream_ = !type.starts_with("application/json");  // some servers answer some requests in one piece
     return {};
 }
 
@@ -122,7 +122,7 @@ void StreamedAnswer::tell_prompt()
         return;
     prompt_told_ = true;
     engine::PromptLedger ledger;
-    ledger.total_tokens = *tokens;  // which of them are whose the server does not say
+    ledger.total_tokens = *tokens;  // the server does not say which message has how many
     if (listener_.on_prompt)
         listener_.on_prompt(ledger);
 }
@@ -133,7 +133,7 @@ void StreamedAnswer::tell_telemetry(engine::Phase phase)
         listener_.on_telemetry(numbers_.frame(answer_, phase));
 }
 
-/// Tells the numbers now and then, not for each of many small pieces.
+/// Tells the listener the numbers, at most once in kProgressInterval.
 void StreamedAnswer::tell_progress()
 {
     const auto now = AnswerNumbers::Clock::now();

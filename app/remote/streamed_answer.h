@@ -19,16 +19,16 @@ public:
     StreamedAnswer(const std::string& host, const engine::Request& request, const engine::Listener& listener,
                    AnswerNumbers numbers, int context_tokens);
 
-    /// Returns the reader to which HttpClient is to give the answer. It is referred to as long as the request lasts.
+    /// Returns the reader to which HttpClient is to give the answer. This object has to outlive the request.
     net::HttpReader reader();
-    /// The request came to its end. A failure: the answer had not.
+    /// Call it when the request has ended. A failure: the answer was not complete.
     net::Status end();
-    /// Some of the answer has come.
+    /// Says whether some of the answer has come.
     bool begun() const { return !text_.empty(); }
-    /// The server has said that this is all, whatever becomes of the connection.
+    /// Says whether the server has marked the end of the answer; how the connection ends does not matter then.
     bool done() const { return done_; }
 
-    /// Returns what became of it, stopped or not.
+    /// Returns the turn with the text and numbers so far; `stopped`: the user stopped it.
     engine::Turn turn(bool stopped) const;
 
 private:
@@ -51,7 +51,7 @@ private:
     bool done_ = false;  // "[DONE]"
     bool prompt_told_ = false;
     std::optional<AnswerNumbers::Clock::time_point> progress_told_;
-    std::string whole_;  // where it is no stream
+    std::string whole_;  // the body of an answer in one piece
     std::string text_;
 };
 

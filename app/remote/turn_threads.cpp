@@ -11,7 +11,7 @@ namespace remote {
 
 namespace {
 
-/// How long a step waits at most: meanwhile no other turn can begin, and no stopped one end.
+/// How long a step waits at most: meanwhile no other turn can begin, and no stopped turn can end.
 constexpr std::chrono::milliseconds kLongestStep{20};
 
 }  // namespace
@@ -31,7 +31,7 @@ engine::TurnId TurnThreads::begin(Work work, const engine::Listener& listener, c
             turn.result = std::move(result);
             changed_.notify_one();
         });
-    } catch (...) {  // there is no room for another thread
+    } catch (...) {  // no thread could be started
         turns_.pop_back();
         throw;
     }
@@ -77,7 +77,7 @@ void TurnThreads::clear()
 {
     for (const Turn& turn : turns_)
         turn.stop.request_stop();
-    turns_.clear();  // waits for each
+    turns_.clear();  // joins each thread
     news_.clear();
 }
 

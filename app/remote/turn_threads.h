@@ -1,5 +1,5 @@
-// TurnThreads answers several turns at the same time, each on a thread of its own, and tells what comes of them on the
-// thread that asks.
+// TurnThreads answers several turns at the same time, each on a thread of its own, and calls their listeners on the
+// thread that calls step().
 #pragma once
 
 #include "engine/engine.h"
@@ -15,7 +15,8 @@
 
 namespace remote {
 
-/// begin(), step() and end() are those of engine::Engine: one thread, on which the listeners are called.
+/// Has begin(), step() and end() for engine::Engine's functions of these names: all on one thread, on which the
+/// listeners are called.
 class TurnThreads
 {
 public:
@@ -29,9 +30,10 @@ public:
 
     std::size_t count() const { return turns_.size(); }
     engine::TurnId begin(Work work, const engine::Listener& listener, const std::stop_token& stop);
-    /// Waits for news of the turns, 20 ms at most, and tells it. Returns the turns that are over and all told of.
+    /// Waits for news of the turns, 20 ms at most, and passes it to their listeners. Returns the turns that are over
+    /// and have nothing left to pass on.
     std::vector<engine::TurnId> step();
-    /// Ends a turn. Of one that is not over, what it has said since the last step is left out.
+    /// Ends a turn, which is stopped if it still runs; news since the last step is dropped.
     engine::Result<engine::Turn> end(engine::TurnId id);
     /// Stops all and waits for them.
     void clear();

@@ -1,5 +1,5 @@
-// The Secret Service of the user's session, by libsecret. The library is opened when it is needed first, by our own
-// declarations: so the program starts where there is none, and nothing of GLib is needed to build it.
+// Uses the Secret Service of the user's session through libsecret. The library is opened when it is needed first, with
+// declarations of our own: so the program starts where libsecret is missing, and is built without GLib.
 #include "app/secrets/secret_store.h"
 #include "engine/caught.h"
 
@@ -24,9 +24,9 @@ namespace {
 using Code = engine::Error::Code;
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds kServicesPatience = 5s;  // it is a program on this machine
+constexpr std::chrono::milliseconds kServicesPatience = 5s;  // the service is a program on this machine
 constexpr std::chrono::milliseconds kUsersPatience = 60s;    // to type a password
-constexpr std::chrono::milliseconds kGivingUp = 200ms;       // from being told to stop on
+constexpr std::chrono::milliseconds kGivingUp = 200ms;       // after a call was told to stop
 
 // ---- libsecret and the few functions of GLib that go with it, as their headers declare them ----
 
@@ -55,7 +55,7 @@ struct SecretSchema {
 constexpr int kSessionBus = 2, kNoFlags = 0, kStringAttribute = 0;
 constexpr const char* kDefaultCollection = "default";
 
-/// What a secret is found by is not secret itself.
+/// Secrets are found by their id, which is not secret itself.
 const SecretSchema kSchema{"org.spillway.Spillway.Secret", kNoFlags, {{"id", kStringAttribute}}, 0, {}};
 
 struct Libsecret {
@@ -90,7 +90,7 @@ struct Libsecret {
 template <typename Function>
 bool find_function(void* library, Function& function, const char* name)
 {
-    function = reinterpret_cast<Function>(dlsym(library, name));  // also in what the library needs itself
+    function = reinterpret_cast<Function>(dlsym(library, name));  // also among the libraries that it loads
     return function != nullptr;
 }
 
@@ -123,7 +123,7 @@ std::optional<Libsecret> open_libsecret()
     return found;
 }
 
-/// Null: it is not installed.
+/// Returns libsecret; null: it is not installed.
 const Libsecret* libsecret()
 {
     static const std::optional<Libsecret> library = open_libsecret();
@@ -142,10 +142,10 @@ bool has_session_bus()
 
 // ---- one call at a time, each on a thread of its own ----
 
-std::mutex one_at_a_time;                // a second one would ask the user beside the first
-std::atomic<bool> asks_the_user{false};  // the one whose turn it is may
+std::mutex one_at_a_time;                // else two dialogs might ask the user at a time
+std::atomic<bool> asks_the_user{false};  // the call that has the lock may ask the user
 
-/// Whoever gives up waiting leaves this object to the thread that works on it.
+/// Holds the objects of one call. A caller that gives up waiting leaves it to the thread that works on it.
 struct Call {
     const Libsecret& library;
     GObject* cancellable = library.g_cancellable_new();
@@ -168,13 +168,13 @@ struct Call {
                 library.g_object_unref(object);
     }
 
-    /// False: nobody answers as the store of this session.
+    /// Connects to the service. False: the session has no store that answers.
     bool connect()
     {
         bus = library.g_bus_get_sync(kSessionBus, cancellable, &error);
         if (!bus || library.g_dbus_connection_is_closed(bus))
             return false;
-        library.g_dbus_connection_set_exit_on_close(bus, 0);  // or the end of the bus would be ours
+        library.g_dbus_connection_set_exit_on_close(bus, 0);  // else the program would end with the bus
         service = library.secret_service_get_sync(kNoFlags, cancellable, &error);
         return service != nullptr;
     }
@@ -194,7 +194,7 @@ struct Call {
 
     enum class Found {
         No,
-        Hidden,  // nobody can tell: the store is locked and does not say what is in it
+        Hidden,  // not known: the store is locked and does not say what is in it
         Locked,
         Yes,
         Unknown,
@@ -222,7 +222,8 @@ struct Call {
         return *now == Access::Locked ? Found::Hidden : Found::No;
     }
 
-    /// Looks a secret up. Where it is locked the user is asked; so for store().
+    /// Returns the text of a secret. Where the store is locked the user is asked to unlock it; so in store(). `hidden`:
+    /// the search could not see into the locked store.
     std::optional<std::string> lookup(const std::string& id, bool hidden)
     {
         if (hidden && !unlock())
@@ -236,7 +237,8 @@ struct Call {
         return secret;
     }
 
-    /// False: the user has closed the question. What is looked up would open it once more.
+    /// Asks the user to unlock the store. False: the user has closed the question; looking up the secret would open it
+    /// again.
     bool unlock()
     {
         GObject* const collection =
@@ -250,7 +252,8 @@ struct Call {
         return open;
     }
 
-    /// False: the store refused it. Empty: nobody waits for it any more, and the store may still take it.
+    /// Gives the store a secret. False: the store refused it. Empty: the call was cancelled, and the store may still
+    /// take it.
     std::optional<bool> store(const Secret& secret)
     {
         const bool stored =
@@ -275,7 +278,7 @@ constexpr std::chrono::milliseconds patience_with(bool locked)
     return locked ? kUsersPatience : kServicesPatience;
 }
 
-/// The service of a session may hang, and a dialog may stay open: who asks does not wait for ever.
+/// Calls the service with a time limit, since it may hang, and a dialog may stay open.
 class SecretService final : public SecretStore
 {
 public:
@@ -357,8 +360,8 @@ private:
             .value_or(Call::Found::Unknown);
     }
 
-    /// Empty: there is no store, it did not do it, or gave no answer in time. While another call has a question open,
-    /// there is no saying what the store would answer.
+    /// Does the work on a thread of its own and returns its answer. Empty: there is no store, it refused, or gave no
+    /// answer in time. While another call asks the user, this one waits without a limit for its turn.
     template <typename Answer>
     static std::optional<Answer> run(std::function<std::optional<Answer>(Call&)> work,
                                      std::chrono::milliseconds patience, const std::stop_token& stop)
@@ -379,9 +382,9 @@ private:
             try {
                 if (running->call.connect())
                     answer = work(running->call);
-            } catch (...) {  // no memory: as if it did not answer
+            } catch (...) {  // no memory: counts as no answer
             }
-            running->call.library.secret_service_disconnect();  // one that has been started anew is found by the next
+            running->call.library.secret_service_disconnect();  // or a restarted service would not be found
             asks_the_user = false;
             const std::lock_guard lock(running->mutex);
             running->answer = std::move(answer);
@@ -396,7 +399,7 @@ private:
             ;
         if (!running->begun || !running->changed.wait_for(lock, stop, patience, done)) {
             if (running->begun)
-                asks_the_user = false;  // it may not let go: the next one waits for an answer, not for this
+                asks_the_user = false;  // this call may hang on: the next one waits for its turn no longer than usual
             library->g_cancellable_cancel(running->call.cancellable);
             running->changed.wait_for(lock, kGivingUp, done);
         }

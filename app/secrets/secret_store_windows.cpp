@@ -1,4 +1,4 @@
-// Windows' Credential Manager: it is open as long as the user is logged in, and asks nobody.
+// Uses Windows' Credential Manager, which is open as long as the user is logged in, and asks nobody.
 #include "app/secrets/secret_store.h"
 #include "engine/caught.h"
 #include "engine/utf8_path.h"

@@ -8,7 +8,8 @@ namespace server {
 
 namespace {
 
-/// `strict`: the client wants to hear what of the schema is not held to.
+/// Takes a schema as the grammar of the answer. `strict`: a schema that the grammar cannot follow completely is
+/// refused.
 void take_schema(Fields& fields, const char* name, const Json& schema, engine::Request& turn, bool strict = false)
 {
     auto grammar = engine::gbnf_of_json_schema(text_of(schema),
@@ -24,7 +25,7 @@ void take_any_object(Fields& fields, const char* name, engine::Request& turn)
     take_schema(fields, name, {{"type", "object"}}, turn);
 }
 
-/// {"type": ...}, and the schema in it, or in an object beside the type, as chat completions have it.
+/// Reads {"type": ...} with the schema in the same object, or, as in chat completions, in the object "json_schema".
 void take_format(Fields& fields, const char* name, const Json& format, engine::Request& turn)
 {
     Fields inner(format);
@@ -47,7 +48,7 @@ void take_format(Fields& fields, const char* name, const Json& format, engine::R
 
 void take_grammar(Fields& fields, const std::string& grammar, engine::Request& turn)
 {
-    if (!turn.tools_json.empty())  // calls have rules of their own, which may not be joined to any others
+    if (!turn.tools_json.empty())  // the rules of calls cannot be joined with any other grammar
         fields.refuse("grammar", "is not supported together with tools", Refusal::Kind::NotSupported);
     if (!turn.grammar.empty())
         fields.refuse("grammar", "cannot be given together with a schema");

@@ -6,17 +6,17 @@
 
 namespace server {
 
-/// Reads OpenAI's response_format, and llama-server's json_schema and grammar. Call it when the tools were read: an
-/// answer that may be a call instead is held to both when it is known which model is to answer.
+/// Reads OpenAI's response_format, and llama-server's json_schema and grammar. Call it after the tools were read: the
+/// rules for calls are joined with this format later, when it is known which model answers.
 void read_answer_format(Fields& fields, engine::Request& turn);
 
-/// The Responses API's text.format.
+/// Reads the Responses API's text.format.
 void read_text_format(Fields& fields, engine::Request& turn);
 
-/// Anthropic's output_config.format, and output_format, as it was called before.
+/// Reads Anthropic's output_config.format, or output_format, its older name.
 void read_output_format(Fields& fields, engine::Request& turn);
 
-/// Ollama's: "json" or a schema.
+/// Reads Ollama's format: "json" or a schema.
 void read_ollama_format(Fields& fields, engine::Request& turn);
 
 }  // namespace server

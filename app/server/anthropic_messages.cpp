@@ -14,7 +14,8 @@ namespace server {
 
 namespace {
 
-/// A prompt that is too long is called so in the words that its clients look for, and read both numbers from.
+/// Returns the sentence of a refusal. For a prompt that is too long it is Anthropic's own, which clients look for and
+/// read both numbers from.
 std::string anthropic_sentence(const Refusal& refusal)
 {
     if (refusal.kind != Refusal::Kind::PromptTooLong || refusal.prompt_tokens <= refusal.context_tokens)
@@ -90,7 +91,7 @@ public:
     {
         if (const auto* started = std::get_if<Started>(&event))
             return start(started->prompt_tokens);
-        std::string said;  // by statements of their own: the first may count the blocks on
+        std::string said;  // one after the other, since the first changes the number of the block
         if (const auto* text = std::get_if<TextPiece>(&event)) {
             said = in_block("text", {{"type", "text"}, {"text", ""}});
             return said += delta({{"type", "text_delta"}, {"text", text->text}});
@@ -176,7 +177,7 @@ private:
         if (open_.empty())
             return {};
         std::string text;
-        if (open_ == "thinking")  // clients wait for one; nothing is signed here
+        if (open_ == "thinking")  // clients wait for a signature; this one is empty
             text = delta({{"type", "signature_delta"}, {"signature", ""}});
         open_.clear();
         return text + event_of({{"type", "content_block_stop"}, {"index", index_++}}, "content_block_stop");
@@ -201,10 +202,10 @@ private:
     int index_ = 0;
 };
 
-/// A turn: what an assistant thought, what it called, what came of calls, and the text, which are parts of a content
-/// alike. Several messages of one role are one turn in this API.
+/// Holds a turn: an assistant's thoughts and calls, results of calls, and text, which all are parts of a message's
+/// content in this API. Several messages of one role in a row are one turn.
 struct AnthropicTurn {
-    std::string role;  // empty: nobody's
+    std::string role;  // empty: no turn has begun
     std::string thoughts = {};
     Json calls = Json::array();
     std::vector<engine::Message> results = {};
@@ -212,7 +213,8 @@ struct AnthropicTurn {
     bool has_text = false;
 };
 
-/// A document that is given as text becomes one, under its title; other parts stay as they are.
+/// Returns a part of type text with its title for a document that is given as text; other parts are returned as they
+/// are.
 Json with_text_of_document(Json part)
 {
     Fields inner(part);
@@ -235,7 +237,7 @@ engine::Message result_in(Fields& fields, Fields& part, const std::string& field
         for (Json& one : content)
             one = with_text_of_document(std::move(one));
     std::string text = text_of_result(fields, content, field);
-    if (part.flag("is_error").value_or(false))  // for which templates have no word
+    if (part.flag("is_error").value_or(false))  // templates have no field for an error
         text = "(the tool failed)" + (text.empty() ? "" : "\n" + text);
     return {"tool", std::move(text), {}, text_of(called.result_of(part.text("tool_use_id").value_or(""), {}))};
 }
@@ -265,7 +267,8 @@ void add_content(Fields& fields, const Json& content, const std::string& field, 
         called.add(calls);
     turn.calls.insert(turn.calls.end(), calls.begin(), calls.end());
     turn.has_text = turn.has_text || !rest.empty() || turn.results.empty();
-    // A client may put what a tool has read beside its result, as Claude Code does with a PDF.
+    // A client may send what a tool has read beside the result, as Claude Code does with a PDF: such parts are read
+    // like a result's.
     const auto text_in = turn.results.empty() ? text_of_content : text_of_result;
     const std::string text = text_in(fields, rest, field);
     turn.text += (turn.text.empty() || text.empty() ? "" : "\n\n") + text;
@@ -282,8 +285,8 @@ void put_turn(AnthropicTurn turn, std::vector<engine::Message>& messages)
     messages.push_back(std::move(taken));
 }
 
-/// Claude Code's system text begins with a line for Anthropic's billing, which may be another one in each request. With
-/// it no prompt would begin as the one before.
+/// Returns a system text without Claude Code's first line for Anthropic's billing, which may change with each request:
+/// no prompt would begin like the one before it, and no KV could be reused.
 std::string without_billing(std::string text)
 {
     if (!text.starts_with("x-anthropic-billing-header:"))
@@ -303,8 +306,8 @@ std::string system_text(Fields& fields, Json system)
     return text_of_content(fields, system, "system");
 }
 
-/// Reads whether to think, and how much. An effort alone asks for no thoughts in this API. Who wants none is shown
-/// none, for some models think nevertheless; those are not asked for an effort.
+/// Reads whether to think, and how much. An effort alone asks for no thinking in this API. Without thinking the model
+/// gets no effort, and no thoughts are sent, since some models think nevertheless.
 void read_thinking(Fields& fields, Ask& ask)
 {
     Json arguments = Json::object();
@@ -381,10 +384,10 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
         add_content(fields, *content, name + ".content", called, read);
     }
     put_turn(std::move(read), turn.messages);
-    // Claude Code has the system say something between messages. It is the user's, whatever the template: there it does
-    // not change the head of the prompt.
+    // Claude Code sends system messages between others. They become the user's with every template, since a changed
+    // system message would change the beginning of the prompt.
     give_to_user(turn.messages, first);
-    if (turn.messages.empty())  // there were only the system's, and those said nothing
+    if (turn.messages.empty())  // there were only empty system messages
         fields.refuse("messages", "must have a message that says something");
     turn.continue_last = !turn.messages.empty() && turn.messages.back().role == "assistant";
 }

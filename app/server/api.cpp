@@ -22,15 +22,15 @@ namespace server {
 
 constexpr const char* kJsonType = "application/json";
 
-/// A path, and what happens there. One of `turn` and `plain` is there; where both are, the latter answers the bodies
-/// that are `for_plain`, or all of them where that is null.
+/// Says what happens at a path: `turn` or `plain` answers. Where both are set, `plain` answers the bodies for which
+/// `for_plain` is true, or all of them where that is null.
 struct Api::Route {
-    /// Says which model a plain answer is about: none or all of them, the one that is loaded, else the one that would
-    /// be, or that of a file, whether it is loaded or not.
+    /// Says which model a plain answer is about. All: all of them, or none. Loaded: the one that is loaded. Next: the
+    /// loaded one, else the one that would be loaded. File: a file's model, loaded or not.
     enum class Of { All, Loaded, Next, File };
 
     const char* method;
-    const char* path;  // ending in '*': whatever begins so
+    const char* path;  // with '*' at the end: all paths that begin so
     const Dialect* turn = nullptr;
     PlainAnswer (*plain)(const PlainRequest&) = nullptr;
     Of of = Of::All;
@@ -98,7 +98,7 @@ bool is_at(const char* route, std::string_view path)
     return path == wanted;
 }
 
-/// Clients that were made for older versions of Ollama call the model's field `name`.
+/// Returns the model that a body names; clients of older versions of Ollama name it in the field `name`.
 std::string model_named_in(const Json& body, std::string_view path)
 {
     Fields fields(body);
@@ -125,7 +125,7 @@ Api::Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door, s
 
 Api::~Api() = default;
 
-/// Returns the dialect in which an error at this path is said.
+/// Returns the dialect in which an error at this path is written.
 const Dialect& Api::dialect_at(std::string_view path) const
 {
     for (const Route& route : routes_->all)
@@ -250,8 +250,8 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
     return replied;
 }
 
-/// Makes what the request needs of the model's tokenizer and template: tokens of texts, rules for tools, messages that
-/// the template takes. It happens on the connection's thread, so that no other request waits for it. Cancelled: the
+/// Completes a request with the model's tokenizer and template: turns texts into tokens, adds rules for tools, fits the
+/// messages to the template. Runs on the connection's thread, so that no other request waits for it. Cancelled: the
 /// client has left.
 engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone)
 {
@@ -293,7 +293,7 @@ PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, 
     return route.plain({desk_, models_, metrics_, model->get(), body, request.path, client_is_gone, route.turn});
 }
 
-/// Null only where the answer is of all of them.
+/// Returns the model that a plain answer is about; null only for Of::All.
 tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const std::string& name)
 {
     const std::shared_ptr<const Served> loaded = desk_.served();

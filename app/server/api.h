@@ -1,4 +1,4 @@
-// Api is what the server offers: each path, and who answers there.
+// Api answers requests: it lists the server's paths and passes each request to the code for its path.
 #pragma once
 
 #include "app/server/dialect.h"
@@ -21,7 +21,7 @@ namespace server {
 class Api final : public HttpHandler
 {
 public:
-    /// `log`: may be null.
+    /// `log` may be null.
     Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door, std::shared_ptr<RequestLog> log = {});
     ~Api() override;
 

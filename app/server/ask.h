@@ -1,4 +1,4 @@
-// Declares what every dialect's request becomes, and the events of which every dialect's answer is made.
+// Declares Ask, the form of every dialect's request, and the events from which every dialect makes its answers.
 #pragma once
 
 #include "app/server/models.h"
@@ -25,8 +25,8 @@ struct Gap {
     std::vector<File> others = {};
 };
 
-/// Holds what a request has in place of messages: a text, or tokens, or tokens with texts between them, or a gap; these
-/// two are turned into tokens before the turn.
+/// Holds a prompt that a request has instead of messages: a text, or tokens, or tokens with texts between them, or a
+/// gap; these two become tokens before the turn.
 struct RawPrompt {
     std::string text = {};
     std::vector<int> ids = {};
@@ -34,44 +34,45 @@ struct RawPrompt {
     std::optional<Gap> gap = {};
 };
 
-/// One turn that somebody asks for, or several alike.
+/// Holds a request for one turn, or for several with the same settings.
 struct Ask {
     std::string model;              // as the client calls it
-    std::optional<ModelFile> file;  // which one that is
+    std::optional<ModelFile> file;  // the file of that model
     engine::Request turn;
-    int choices = 1;                      // so many answers, each a turn
-    std::vector<RawPrompt> prompts = {};  // that are answered so; empty: the messages of `turn`
+    int choices = 1;                      // answers to each prompt, each a turn of its own
+    std::vector<RawPrompt> prompts = {};  // to be answered with these settings; empty: the messages of `turn` are
     bool streams = false;
-    bool shows_thoughts = true;              // apart from the answer; false: they are left out
-    bool one_call = false;                   // of a tool; the turn ends with it
-    bool must_call = false;                  // a tool, instead of answering
+    bool shows_thoughts = true;              // thoughts are sent apart from the answer; false: not at all
+    bool one_call = false;                   // the turn ends with the first call of a tool
+    bool must_call = false;                  // the model must call a tool instead of answering
     std::vector<std::string> callable = {};  // the only tools that may be called; empty: all that are offered
-    bool reports_progress = false;           // of the prompt
+    bool reports_progress = false;           // how far the prompt is read
     bool thoughts_in_text = false;           // the answer is given as the model wrote it, thoughts and all
     int least_indent = 0;                    // of its lines; see CodeBound
     std::chrono::milliseconds most_time{0};  // that it may take; see CodeBound
 
-    /// Prompt after prompt, its choices one after another.
+    /// Returns the number of answers, which are ordered by prompt, then by choice.
     int answers() const { return choices * std::max(int(prompts.size()), 1); }
 };
 
 // ---- what happens to it, in this order ----
 
-/// The prompt is known and fits.
+/// The prompt has been made, and fits into the context.
 struct Started {
     int prompt_tokens = 0;
 };
-/// Says how much of the prompt is there. Only where that was asked for.
+/// Says how much of the prompt has been read. Sent only where that was asked for.
 struct Progress {
     int prompt_tokens = 0;
-    int cached_tokens = 0;  // of them
-    int done_tokens = 0;    // those included
+    int cached_tokens = 0;  // of these, from the KV cache
+    int done_tokens = 0;    // read so far, with the cached ones
     double seconds = 0;
 };
 struct TextPiece {
     std::string text;
 };
-/// The tokens of the next piece; at the end those that left none. Only where they were asked for.
+/// Holds the tokens of the next piece of text; at the end tokens without any text. Sent only where tokens were asked
+/// for.
 struct TokenPiece {
     std::vector<engine::TokenLogprobs> tokens;
 };
@@ -83,26 +84,26 @@ struct CallBegun {
     std::string id;
     std::string name;
 };
-/// The call's arguments, a JSON object, in pieces.
+/// Holds a piece of a call's arguments, which are a JSON object.
 struct CallArguments {
     int index = 0;
     std::string text;
 };
 struct Ended {
     engine::StopReason reason = engine::StopReason::EndOfTurn;
-    std::string stop_string = {};  // that ended it
-    std::uint64_t seed = 0;        // that it was drawn with
+    std::string stop_string = {};  // the stop string that ended the answer
+    std::uint64_t seed = 0;        // the seed that the answer was drawn with
     int calls = 0;
     int prompt_tokens = 0;
-    int cached_tokens = 0;  // of them
+    int cached_tokens = 0;  // of these, from the KV cache
     int answer_tokens = 0;
     int thought_tokens = 0;  // of them, as far as their pieces tell; 0 where thoughts are not told apart
     int drafted_tokens = 0, accepted_tokens = 0;
-    double waited_s = 0;  // for its turn
+    double waited_s = 0;  // until the turn began
     double prompt_s = 0;  // until the first token
-    double answer_s = 0;  // from then on
+    double answer_s = 0;  // from the first token on
 };
-/// In place of Ended.
+/// Comes in place of Ended.
 struct Failed {
     Refusal refusal;
 };

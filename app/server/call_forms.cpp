@@ -26,7 +26,7 @@ constexpr ArgumentForm kPythons = {R"($NAME "=")", "", "", "", "", "", R"("," ws
 constexpr std::string_view kJsonCall =
     R"("{" ws "\"name\":" ws $QUOTED ws "," ws "\"arguments\":" ws $ARGUMENTS ws "}")";
 
-// The first whose words a template has: what others have, too, comes behind.
+// The first form whose words are in the template is taken: forms with words that other templates have, too, come last.
 constexpr auto kForms = std::to_array<CallForm>({
     {"DeepSeek V3.2",
      {"｜DSML｜"},

@@ -10,7 +10,7 @@ namespace server {
 
 namespace {
 
-constexpr std::string_view kOwnLine = R"("\n"?)";  // around what stands on lines of its own
+constexpr std::string_view kOwnLine = R"("\n"?)";  // an optional line break around parts on lines of their own
 
 constexpr int kMostCalls = 16;  // a model that does not know when to end must not go on for ever
 
@@ -19,13 +19,14 @@ bool is_strict(const Json& function)
     return function.value("strict", Json()) == true;
 }
 
-/// Who does not ask for more gets what of a schema can be held to.
+/// Says how strictly a function's schema is followed: only `strict` ones are refused where that is not possible
+/// completely.
 engine::SchemaRigour rigour_of(const Json& function)
 {
     return is_strict(function) ? engine::SchemaRigour::Strict : engine::SchemaRigour::Lenient;
 }
 
-/// Null: there are none, and a call may be given any object.
+/// Returns the schema of a function's parameters. Null: there is none, and a call may have any object.
 Json parameters_of(const Json& function)
 {
     const auto given = function.find("parameters");
@@ -60,7 +61,7 @@ bool may_be_text(const Json& schema)
     return *type == "string" || (type->is_array() && std::ranges::find(*type, Json("string")) != type->end());
 }
 
-/// The texts of an enum, or of a const; empty: it is none of texts.
+/// Returns the texts of an enum or a const; empty: the schema is neither, or not of texts.
 std::vector<std::string> texts_of(const Json& schema)
 {
     if (!schema.is_object() || schema.value("type", Json()) != "string")
@@ -73,7 +74,7 @@ std::vector<std::string> texts_of(const Json& schema)
     return texts;
 }
 
-/// A schema within another one may refer to what that defines.
+/// Adds the definitions of the whole schema to a part of it, which may refer to them.
 Json with_definitions(Json schema, const Json& root)
 {
     if (schema.is_object())
@@ -197,7 +198,7 @@ engine::Result<std::string> CallGrammar::member(const Json& function, const Json
         if (!is_strict(function) || !schema.is_object() ||
             !has_any(schema, {"pattern", "format", "minLength", "maxLength"}))
             return text_.rule(head + std::string(form.text_open) + " " + text_value() + behind);
-        if (text_.is_full())  // a format is many times as long as its name
+        if (text_.is_full())  // checked for each argument, since its format may be many times as long as its name
             return GrammarText::too_many();
         const Text text = engine::gbnf_of_bare_text(text_of(schema));
         if (text && !text->empty())
@@ -235,8 +236,8 @@ std::string CallGrammar::any_member()
     return any_member_rule_;
 }
 
-/// Writes the rules of arguments in order. What stands between them stands before each that is not the first: so there
-/// are two rules for the rest from each on.
+/// Writes the rules of arguments in order. A separator stands before each argument but the first that is written: so
+/// there are two rules for the rest from each argument on, with and without it.
 std::string CallGrammar::in_order(const std::vector<std::pair<std::string, bool>>& members, const std::string& others)
 {
     const std::string between(form_.arguments->between);
@@ -287,14 +288,14 @@ std::string CallGrammar::root(const std::string& calls)
     return before + "(" + called + " | " + part(form_.before_answer) + text_.root_of(ask_.turn.grammar) + ")";
 }
 
-/// Without a mark, a text that begins like a call has to be one.
+/// Writes the root for calls without a mark: an answer that begins like a call has to be one.
 std::string CallGrammar::root_without_mark(const std::string& calls)
 {
     if (ask_.must_call)
         return calls;
     if (!ask_.turn.grammar.empty())
         return calls + " | " + text_.root_of(ask_.turn.grammar);
-    // Llama has a mark beside it.
+    // Llama's calls may also come after this mark.
     return R"([ \t\r\n]* ()" + calls + " | " + text_.text_with("<|python_tag|>", calls, "{[ \t\r\n") + ")";
 }
 

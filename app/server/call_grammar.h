@@ -13,12 +13,12 @@
 
 namespace server {
 
-/// Replaces the rules of the answer, which came from a schema or are none, by those of an answer that may or must be
-/// calls. Where a call needs none, as where no function is strict, nothing is changed. BadRequest: what a strict
-/// function asks for cannot be held to in this form.
+/// Replaces the grammar of the answer, which is empty or came from a schema, by that of an answer that may or must be
+/// calls. Does nothing where no rules are needed, as where no function is strict. BadRequest: a strict function's
+/// schema cannot be followed in this form.
 engine::Status add_call_rules(Ask& ask, std::string_view chat_template);
 
-/// Checks whether the parameters of a function can be held to; BadRequest says what of them cannot.
+/// Checks whether a grammar can follow the parameters of a function; BadRequest says what cannot be followed.
 engine::Status check_parameters(const Json& function);
 
 class CallGrammar
@@ -49,7 +49,7 @@ private:
     const Ask& ask_;
     const CallForm& form_;
     GrammarText text_;
-    std::string text_rule_, any_member_rule_;  // once they are used
+    std::string text_rule_, any_member_rule_;  // empty until they are used
 };
 
 }  // namespace server

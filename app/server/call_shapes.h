@@ -1,4 +1,5 @@
-// CallShapes lists how families of models write calls of tools, and what reads what stands behind their marks.
+// CallShapes lists the marks with which families of models begin calls of tools, and the functions that read the text
+// after them.
 #pragma once
 
 #include "app/server/call_body.h"
@@ -16,8 +17,8 @@ struct CallShape {
 
 std::span<const CallShape> call_shapes();
 
-/// Reads calls without a mark before them: a JSON object or Python's calls in a list. Only where the first names one of
-/// the tools they are calls.
+/// Reads calls without a mark before them: a JSON object, or a list of Python's calls. They count as calls only where
+/// the first names one of the tools.
 ReadCalls read_bare_calls(const CallBody& body);
 
 }  // namespace server

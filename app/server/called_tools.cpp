@@ -7,7 +7,7 @@ namespace server {
 
 namespace {
 
-constexpr std::size_t kMostPassedOver = 64;  // calls, in search of one of a name
+constexpr std::size_t kMostPassedOver = 64;  // calls, while one of a name is looked for
 
 /// Nine letters and digits: Mistral's templates take no other.
 std::string id_of_place(std::size_t place)

@@ -1,4 +1,4 @@
-// CalledTools knows the calls of a conversation, so that each has an id and each result says whose it is.
+// CalledTools keeps the calls of a conversation, so that each has an id and each result names its call.
 #pragma once
 
 #include "app/server/fields.h"
@@ -11,7 +11,7 @@
 
 namespace server {
 
-/// Is told of calls and results in their order.
+/// Calls and results have to be passed in their order.
 class CalledTools
 {
 public:
@@ -19,9 +19,9 @@ public:
     /// so that it is the same when the conversation comes again.
     void add(Json& calls);
 
-    /// Returns what templates read of a result: `tool_call_id` and `name`, as far as they are known. Where a client
-    /// says no id, it is that of the next call that has no result yet, of this name where there is one. Where it says
-    /// no name, it is the call's.
+    /// Returns the fields of a result that templates read, `tool_call_id` and `name`, as far as they are known. A
+    /// missing id becomes that of the next call without a result, of this name where there is one; a missing name
+    /// becomes the call's.
     Json result_of(std::string id, std::string name);
 
 private:
@@ -33,7 +33,7 @@ private:
 
     std::vector<Call> calls_;
     std::map<std::string, std::size_t> by_id_;  // the newest of each
-    std::size_t next_ = 0;                      // of the last message with calls, the first that may have no result
+    std::size_t next_ = 0;                      // first call of the last message with calls that may have no result
 };
 
 }  // namespace server

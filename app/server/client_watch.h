@@ -1,4 +1,4 @@
-// ClientWatch stops work that is for a client which has left.
+// ClientWatch stops work for a client that has left.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,19 @@ namespace server {
 class ClientWatch
 {
 public:
-    /// `is_gone`: outlives it.
+    /// `is_gone` outlives this object.
     explicit ClientWatch(const std::function<bool()>& is_gone);
     ClientWatch(const ClientWatch&) = delete;
     ClientWatch& operator=(const ClientWatch&) = delete;
 
-    /// Is asked to stop once the client is gone.
+    /// Returns a token that is stopped when the client has left.
     std::stop_token stop() const { return gone_.get_token(); }
 
 private:
     void watch(const std::function<bool()>& is_gone, const std::stop_token& over);
 
     std::stop_source gone_;
-    std::jthread thread_;  // last: it uses the other
+    std::jthread thread_;  // destroyed first, being last: it uses the member above
 };
 
 }  // namespace server

@@ -8,7 +8,7 @@ namespace server {
 Ask unsaid_ask(const Served& served)
 {
     Ask ask;
-    ask.turn.most_drafted = -1;  // as the server drafts
+    ask.turn.most_drafted = -1;  // the server's own setting counts
     ask.turn.sampling = served.unsaid.sampling;
     ask.turn.max_tokens = served.unsaid.max_tokens;
     return ask;

@@ -17,7 +17,7 @@ struct Call {
     std::string arguments;  // a JSON object, as the model wrote it
 };
 
-/// A turn that is over.
+/// Holds the whole answer of a turn that is over.
 struct Answer {
     std::string text, thought;
     std::vector<Call> calls;
@@ -25,20 +25,20 @@ struct Answer {
     Ended ended;
 };
 
-/// Says one answer in the words of its API. For one request, on its thread.
+/// Writes one answer in the form of its API. Made for one request, used on its thread.
 class Wording
 {
 public:
     virtual ~Wording() = default;
 
-    /// What comes next belongs to this one of several answers.
+    /// Sets the answer, of several, that the next events belong to.
     virtual void turn_to(int /*choice*/) {}
-    /// Returns what a stream is sent when this happens; empty: nothing. Failed and Ended are the last.
+    /// Returns the text that a stream gets for this event; empty: none. Failed or Ended comes last.
     virtual std::string piece(const TurnEvent& event) = 0;
-    /// Keeps a silent stream alive.
+    /// Returns the text that keeps a silent stream alive.
     virtual std::string ping() const { return ": still at it\n\n"; }
     virtual const char* stream_type() const { return "text/event-stream"; }
-    /// The whole answer, where no stream was asked for.
+    /// Returns the body of the whole answer, where no stream was asked for.
     virtual std::string whole(const Answer& answer) = 0;
     /// Does the same for as many answers as were asked for.
     virtual std::string whole_of_all(const std::vector<Answer>& answers) { return whole(answers.front()); }
@@ -58,18 +58,18 @@ public:
     virtual std::string error(const Refusal& refusal) const = 0;
 };
 
-/// The request that an empty body stands for, before its fields are read.
+/// Returns the request with the defaults for an empty body, before fields are read.
 Ask unsaid_ask(const Served& served);
 
-/// Leaves out the call in whose arguments the answer was cut off: for APIs that give them as an object, which would be
-/// another call. Other APIs answer as in their streams, where the reason of the end says so.
+/// Returns the calls without the one whose arguments were cut off at the end. For APIs that send arguments as an
+/// object, which has to be whole; others send the text as it is, and the reason of the end tells the client.
 std::vector<Call> without_cut_off(std::vector<Call> calls, const Ended& ended);
 
-/// A name nobody else has: `beginning` and random digits.
+/// Returns a unique name: `beginning` and random digits.
 std::string new_id(std::string_view beginning);
 std::int64_t unix_time();
 
-/// One event of a stream: "data: ...", with its name before it where it has one.
+/// Returns one event of a stream: "data: ...", after a line with its name where it has one.
 std::string event_of(const Json& data, std::string_view name = {});
 
 }  // namespace server

@@ -48,13 +48,14 @@ bool is_localhost(std::string_view name)
     return name == "localhost" || name.ends_with(".localhost");
 }
 
-/// Whatever stands for this very machine.
+/// Says whether a name means this machine: localhost or an address that leads here.
 bool is_this_machine(std::string_view name)
 {
     return is_localhost(name) || (is_ipv4(name) && name.starts_with("127.")) || name == "[::1]";
 }
 
-/// As containers of this machine call it. Nobody has such a name on the network: all below `internal` are reserved.
+/// Says whether a name is one by which containers call this machine. No machine on the network has such a name: all
+/// below `internal` are reserved.
 bool is_host_of_containers(std::string_view name)
 {
     return name == "host.docker.internal" || name == "gateway.docker.internal" || name == "host.containers.internal";
@@ -93,7 +94,8 @@ std::optional<Refusal> Door::refusal(const HttpRequest& request) const
                        options_.by_command
                            ? "web pages from there may not ask; --allow-origin allows the Origin of a request"
                            : "web pages from there may not ask, only those of this computer"};
-    // What says nothing of the model or its user is open, so that whoever starts the server can see that it is up.
+    // These paths tell nothing about the model or its user, and need no key, so that other programs can see that the
+    // server runs.
     if (request.path != "/health" && request.path != "/v1/health" && !is_preflight(request) && !has_key(request))
         return Refusal{Refusal::Kind::NoKey, "this server asks for its key, as a bearer token or in x-api-key"};
     return std::nullopt;
@@ -119,7 +121,8 @@ std::vector<HttpHeader> Door::headers_for(const HttpRequest& request) const
     return headers;
 }
 
-/// A web page whose name its owner points at 127.0.0.1 calls us by that name; an address cannot be pointed elsewhere.
+/// Says whether the client called this server by a permitted name. A web page's owner can let its own name lead to
+/// 127.0.0.1, and its requests then use that name; they cannot do so with an address.
 bool Door::knows_host(std::string_view host) const
 {
     const std::string lower = lower_case(host);
@@ -159,7 +162,7 @@ bool Door::has_key(const HttpRequest& request) const
         bearer && lower_case(bearer->substr(0, 7)) == "bearer ")
         given[1] = std::string_view(*bearer).substr(7);
     bool known = false;
-    for (const std::string& key : options_.keys)  // all of them, so that the time says nothing
+    for (const std::string& key : options_.keys)  // compares all of them, so that the time tells nothing
         for (const std::string_view one : given)
             known |= !one.empty() && equal_in_constant_time(key, one);
     return known;

@@ -1,4 +1,4 @@
-// Door decides who may come in: by the name the client called us, the page it comes from, and its key.
+// Door decides which requests are let in: by the name in their Host header, the web page they come from, and their key.
 #pragma once
 
 #include "app/server/http_message.h"
@@ -12,10 +12,10 @@
 namespace server {
 
 struct DoorOptions {
-    std::vector<std::string> keys;     // one of them is asked for; none: nobody is asked
-    std::vector<std::string> hosts;    // names under which we may be called, besides localhost and addresses
-    std::vector<std::string> origins;  // of web pages that may ask, besides those of this machine: "https://a.example"
-    bool by_command = false;           // whoever runs it can give the options that name more of these
+    std::vector<std::string> keys;     // a request needs one of them; empty: no key is needed
+    std::vector<std::string> hosts;    // permitted names in the Host header, besides localhost and addresses
+    std::vector<std::string> origins;  // of permitted web pages, besides those of this machine: "https://a.example"
+    bool by_command = false;           // started on the command line, where options can permit more
 };
 
 /// Immutable: may be used from any thread.
@@ -24,11 +24,11 @@ class Door
 public:
     explicit Door(DoorOptions options);
 
-    /// Why this request is sent away, if it is.
+    /// Returns why this request is refused; empty: it is let in.
     std::optional<Refusal> refusal(const HttpRequest& request) const;
-    /// A browser asks before it lets a page ask.
+    /// Says whether a request is the one by which a browser asks whether a page may send its own.
     static bool is_preflight(const HttpRequest& request);
-    /// Returns what lets a browser show an answer to the page that asked for it.
+    /// Returns the headers that let a browser give an answer to the page that asked for it.
     std::vector<HttpHeader> headers_for(const HttpRequest& request) const;
 
 private:

@@ -11,15 +11,16 @@ namespace server {
 
 namespace {
 
-constexpr std::size_t kMostInputs = 2048;  // as OpenAI has it
+constexpr std::size_t kMostInputs = 2048;  // OpenAI's own limit
 
-/// Holds what was asked for, and what it took.
+/// Holds the embeddings of a request, and the tokens that were read for them.
 struct Embedded {
     std::vector<std::vector<float>> rows;
     int tokens = 0;
 };
 
-/// The beginning of a row, of length 1 again: models that are made for it say as much with fewer numbers.
+/// Returns the first `count` numbers of a row, scaled to length 1 again: some models are trained for such shorter
+/// embeddings.
 std::vector<float> shortened(std::vector<float> row, std::size_t count)
 {
     if (count >= row.size())
@@ -52,7 +53,7 @@ std::string base64_of(const std::vector<float>& row)
     return text;
 }
 
-/// Loads the model, unless it is there.
+/// Returns the model, and loads it unless it is loaded.
 engine::Result<std::shared_ptr<const Served>> needed(const PlainRequest& request)
 {
     const auto file = request.models.find(request.served->name);
@@ -114,7 +115,7 @@ PlainAnswer openai_embeddings(const PlainRequest& request)
                         {"usage", {{"prompt_tokens", all->tokens}, {"total_tokens", all->tokens}}}});
 }
 
-/// `truncate` is not heeded: a text that is too long is an error, and never cut in silence.
+/// Ignores `truncate`: a text that is too long is always an error, and is never cut silently.
 PlainAnswer ollama_embed(const PlainRequest& request)
 {
     Fields fields(request.body);

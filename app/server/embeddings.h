@@ -5,11 +5,11 @@
 
 namespace server {
 
-// All are of a file; a model that gives none is not loaded for them.
+// All three are about a file's model, loaded or not: one that gives no embeddings is refused without being loaded.
 
-/// OpenAI's, each embedding as numbers or as base64 of its floats.
+/// Answers in OpenAI's form, each embedding as numbers or as base64 of its floats.
 PlainAnswer openai_embeddings(const PlainRequest& request);
-/// Ollama's of one text or several, and its older one of one text.
+/// Answer Ollama's requests: /api/embed for one text or several, and the older /api/embeddings for one.
 PlainAnswer ollama_embed(const PlainRequest& request);
 PlainAnswer ollama_embeddings(const PlainRequest& request);
 

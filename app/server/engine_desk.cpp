@@ -16,14 +16,14 @@ static Refusal about_to_stop()
     return {Refusal::Kind::Busy, "the server is about to stop"};
 }
 
-/// A turn that runs. It stays where it is: its listeners refer to it.
+/// Holds a turn that runs. It is never moved, since its listeners refer to it.
 struct EngineDesk::Running {
     Waiting asked;
     std::size_t place = 0;  // of places_
     std::unique_ptr<TurnListener> listener = {};
     engine::SequenceId sequence = 0;
     engine::TurnId turn = 0;             // 0: it has not begun
-    bool has_waited_for_memory = false;  // once it ran
+    bool has_waited_for_memory = false;  // the engine warned of it while the turn ran
 };
 
 EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions options, Metrics& metrics)
@@ -68,10 +68,10 @@ EngineDesk::~EngineDesk()
         came_.notify_all();
     }
     thread_.join();
-    engine_.reset();  // until then it may wake this
+    engine_.reset();  // until then the engine may call wake()
 }
 
-/// Waits until the engine's thread has done it.
+/// Has the engine's thread do the work, and waits for its result.
 template <class Work>
 auto EngineDesk::on_engine_thread(When when, Work work) -> decltype(work())
 {
@@ -124,7 +124,7 @@ engine::Status EngineDesk::let_go(const ModelFile& file)
     });
 }
 
-/// These four are called on the engine's thread, while no turn runs.
+/// This and the next three functions are called on the engine's thread, while no turn runs.
 engine::Status EngineDesk::load_now(const engine::LoadRequest& request, std::string name,
                                     const engine::Listener& listener, std::stop_token stop)
 {
@@ -151,7 +151,7 @@ engine::Status EngineDesk::ensure(const ModelFile& file, std::stop_token stop)
     engine::LoadRequest request = load_;
     request.model = file.path;
     if (!request.draft_model.empty() && !engine::may_draft(request.model, request.draft_model))
-        request.draft_model.clear();  // it was named for another one
+        request.draft_model.clear();  // the draft model was chosen for another model
     return load_now(request, file.name, {}, std::move(stop));
 }
 
@@ -160,7 +160,8 @@ bool EngineDesk::serves(const ModelFile& file) const
     return served_ && served_->name == file.name && (!guest_ || served_->info.path == file.path);
 }
 
-/// Follows a borrowed engine to another model. What was known of conversations is of a model that is gone.
+/// Takes the model that a borrowed engine has open now; if it is another one, the conversations that were known are
+/// gone.
 void EngineDesk::follow()
 {
     if (!guest_)
@@ -175,7 +176,7 @@ void EngineDesk::follow()
     try {
         take_up(open);
     } catch (const std::bad_alloc&) {
-        set_served(nullptr);  // as if there were none
+        set_served(nullptr);  // a model that cannot be described counts as none
         opened_(std::nullopt);
     }
 }
@@ -232,7 +233,7 @@ tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
         submitted.turns.push_back(std::make_shared<TurnEvents>(submitted.events, answer));
         waiting_.push_back({ask, submitted.turns.back(), Clock::now()});
         engine::Request& turn = waiting_.back().ask.turn;
-        if (ask.turn.sampling.seed)  // each choice is another one, and the first that of the seed
+        if (ask.turn.sampling.seed)  // each choice gets a seed of its own, the first one the seed itself
             turn.sampling.seed = *ask.turn.sampling.seed + std::uint64_t(answer % ask.choices);
         if (!prompts.empty()) {
             turn.raw_prompt = prompts[std::size_t(answer / ask.choices)].text;
@@ -249,7 +250,7 @@ engine::Result<engine::Embedding> EngineDesk::embed(const Served& with, const en
         if (served().get() != &with)
             return engine::fail(engine::Error::Code::NotLoaded, "another model was loaded meanwhile: ask again");
         auto made = engine_->embed(input, closing_.get_token());
-        if (!guest_ && !engine_->loaded())  // as after a turn
+        if (!guest_ && !engine_->loaded())  // the engine closed the model by itself
             unload();
         return made;
     });
@@ -287,7 +288,7 @@ void EngineDesk::close(std::chrono::milliseconds grace)
     std::unique_lock lock(mutex_);
     closed_ = true;
     came_.wait_for(lock, grace, [this] { return waiting_.empty() && running_count() == 0; });
-    for (const Waiting& waiting : waiting_)  // nobody begins them, so nobody else would say so
+    for (const Waiting& waiting : waiting_)  // these turns never begin, so their end is reported here
         waiting.events->put(Failed{about_to_stop()});
     waiting_.clear();
     closing_.request_stop();
@@ -307,7 +308,7 @@ void EngineDesk::work()
     }
 }
 
-/// False: there is nothing more to do, ever.
+/// Waits for something to do. False: the desk is closed, and nothing is left to do.
 bool EngineDesk::wait_for_work()
 {
     bool poll = false;
@@ -325,7 +326,7 @@ bool EngineDesk::wait_for_work()
         }
         if (ends_ && jobs_.empty() && waiting_.empty() && running_.empty())
             return false;
-        poll = std::exchange(posted_, false) && running_.empty();  // a step looks by itself
+        poll = std::exchange(posted_, false) && running_.empty();  // a step also does what was posted
     }
     if (poll)
         engine_->poll({});
@@ -349,7 +350,7 @@ void EngineDesk::do_jobs(When now)
     }
 }
 
-/// First come, first served.
+/// Begins waiting turns in the order in which they came, as long as there are places.
 void EngineDesk::begin_those_that_may()
 {
     for (std::size_t place = 0; std::optional<Waiting> next = next_to_begin(place);) {
@@ -363,8 +364,8 @@ void EngineDesk::begin_those_that_may()
     }
 }
 
-/// Returns the turn that begins next. Nothing: none waits, or none may begin. What waits for the end of all turns,
-/// since it wants another model, or for memory, is not passed by newer turns, which could go on for ever.
+/// Returns the turn that begins next. Empty: none waits, or none may begin. A turn that waits for memory, or for the
+/// end of all others since it needs another model, is not overtaken by newer ones: it might wait for ever.
 std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
 {
     const std::lock_guard lock(mutex_);
@@ -447,11 +448,11 @@ void EngineDesk::step()
         if (running != running_.end())
             end(running, result);
     }
-    if (!guest_ && !engine_->loaded())  // it closed the model by itself, whose file could not be read any more
+    if (!guest_ && !engine_->loaded())  // the engine closed the model itself: its file cannot be read any more
         unload();
 }
 
-/// Answers for a turn that is over or could not begin.
+/// Ends a turn that is over or could not begin, and sends its last event.
 void EngineDesk::end(std::list<Running>::iterator running, const engine::Result<engine::Turn>& turn)
 {
     const std::size_t place = running->place;
@@ -470,7 +471,7 @@ void EngineDesk::end(std::list<Running>::iterator running, const engine::Result<
     leave(place);
 }
 
-/// The conversation that has most of this one's KV, or a new one.
+/// Returns the sequence of the conversation that has most of this one's KV, or a new one.
 engine::Result<engine::SequenceId> EngineDesk::sequence_for(const std::string& text)
 {
     const KnownConversations::Match match = known_.match(text);

@@ -32,16 +32,16 @@ struct Unsaid {
 
 struct DeskOptions {
     int turns = 4;                   // side by side at most, engine::kMostRowsTogether of them
-    int waiting = 64;                // more of them at most, then Busy
-    std::size_t conversations = 16;  // whose KV is kept for when they come again, as far as there is memory
-    engine::Drafters drafters = engine::Drafters::All;  // of those
+    int waiting = 64;                // turns that may wait besides; more are refused as Busy
+    std::size_t conversations = 16;  // whose KV is kept for their next request, as far as there is memory
+    engine::Drafters drafters = engine::Drafters::All;  // methods of drafting that are used
     int most_drafted = engine::kMostRowsTogether - 1;
-    std::chrono::milliseconds idle_unload{0};  // a model that nobody asks leaves after this time; 0: it stays
-    engine::LoadRequest load = {};             // how one is loaded that is asked for
+    std::chrono::milliseconds idle_unload{0};  // an unused model is unloaded after this time; 0: never
+    engine::LoadRequest load = {};             // options for loading a model that a request names
     Unsaid unsaid = {};
 };
 
-/// A loaded model, as all threads may read it.
+/// Describes a loaded model; any thread may read it.
 struct Served {
     std::string name;  // as clients call it
     engine::ModelInfo info;
@@ -49,23 +49,23 @@ struct Served {
     Unsaid unsaid = {};
 };
 
-/// The engine's thread is its own. Its functions may be called from any.
+/// Owns the engine's thread. Its functions may be called from any thread.
 class EngineDesk
 {
 public:
     EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions options, Metrics& metrics);
-    /// Answers with what is open in an engine that somebody else owns, and loads nothing. `opened` is told at first,
-    /// and on the engine's thread whenever it is another model; nothing: none is there.
+    /// Answers with the model that is open in an engine that somebody else owns, and loads nothing. `opened` is called
+    /// at first, and on the engine's thread whenever another model is open; empty: none is.
     using Opened = std::function<void(std::optional<ModelFile>)>;
     EngineDesk(SharedEngine& shared, DeskOptions options, Metrics& metrics, Opened opened);
     ~EngineDesk();
 
-    /// Waits until the model is there.
+    /// Loads a model and waits for that.
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
     /// Null: none is loaded.
     std::shared_ptr<const Served> served() const;
     const Unsaid& unsaid() const { return options_.unsaid; }
-    /// Loads the model, unless it is there, and waits for that.
+    /// Loads the model, unless it is loaded, and waits for that.
     engine::Result<std::shared_ptr<const Served>> need(const ModelFile& file);
     /// Frees the model's memory, where it is loaded, after the answers that are being written. The model is loaded
     /// again when it is needed. Unsupported: somebody else has opened it.
@@ -76,10 +76,10 @@ public:
         std::vector<std::shared_ptr<TurnEvents>> turns;  // one for each answer
         int choices = 1;                                 // so many of them answer the same prompt
     };
-    /// Queues a turn for each answer that is asked for. Refused where too many wait.
+    /// Queues a turn for each answer that is asked for. Busy: too many wait already.
     tl::expected<Submitted, Refusal> submit(Ask ask);
-    /// Waits until the text is read, between steps, with the model that is loaded, if it is this one. Cancelled: the
-    /// desk was closed.
+    /// Embeds a text between two steps, if the loaded model is `with`, and waits for that. Cancelled: the desk was
+    /// closed.
     engine::Result<engine::Embedding> embed(const Served& with, const engine::EmbeddingInput& input);
 
     struct Queue {
@@ -88,7 +88,7 @@ public:
     };
     Queue queue() const;
 
-    /// Holds what becomes of one turn; one for each that may run.
+    /// Holds the state of one place for a running turn.
     struct Slot {
         bool running = false;
         int context_tokens = 0;
@@ -98,7 +98,7 @@ public:
     };
     std::vector<Slot> turn_slots() const;
 
-    /// Takes no more turns, gives those that are there this long, then ends them.
+    /// Takes no more turns, lets present ones run for `grace` at most, then ends them.
     void close(std::chrono::milliseconds grace);
 
 private:
@@ -108,10 +108,10 @@ private:
         Clock::time_point since;
     };
 
-    struct Running;  // a turn that runs, of the engine's thread
-    // What other threads may know of it.
+    struct Running;  // a running turn; used on the engine's thread
+    // The part of a running turn that other threads may read.
     struct Place {
-        std::shared_ptr<TurnEvents> events;  // null: nobody has it
+        std::shared_ptr<TurnEvents> events;  // null: the place is free
         Slot slot;
     };
 
@@ -148,9 +148,9 @@ private:
     auto on_engine_thread(When when, Work work) -> decltype(work());
 
     std::unique_ptr<engine::Engine> engine_;
-    GuestEngine* guest_ = nullptr;  // the same, where it is borrowed
+    GuestEngine* guest_ = nullptr;  // engine_, where it is borrowed
     Opened opened_;
-    std::uint64_t generation_ = 0;  // of what is open there
+    std::uint64_t generation_ = 0;  // of the model that is open there
     const DeskOptions options_;
     Metrics& metrics_;
     KnownConversations known_;    // of the engine's thread
@@ -164,8 +164,8 @@ private:
     std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
     bool closed_ = false, ends_ = false, posted_ = false;
-    std::stop_source closing_;  // for loads of no turn, and texts that are embedded
-    std::thread thread_;        // last: it uses all of these
+    std::stop_source closing_;  // stops loads without a turn, and embedding
+    std::thread thread_;        // last, so that all the members that it uses exist when it starts
 };
 
 }  // namespace server

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-/// Why reading it could take the whole stack, or more than the compares that are left; empty: it does not.
+/// Returns why a text must not be parsed: it is nested too deeply for the stack, or would take more than the compares
+/// that are left. Empty: it may be.
 std::string excess_of(std::string_view text, std::int64_t& compares)
 {
     JsonBrackets brackets;

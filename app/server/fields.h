@@ -1,5 +1,5 @@
-// Fields takes the fields of a JSON object that came from outside: each has its type and bounds, and the first that
-// does not keep to them is the answer.
+// Fields reads the fields of a JSON object from a client: each has its type and bounds, and the first that violates
+// them refuses the request.
 #pragma once
 
 #include "app/server/refusal.h"
@@ -16,22 +16,25 @@ namespace server {
 
 using Json = nlohmann::ordered_json;
 
-/// An object. What is nested too deeply, has too many members, is no JSON, or not UTF-8, is refused.
+/// Parses a request's body as an object. Refused: the text is nested too deeply, has too many members, is no JSON, or
+/// not UTF-8.
 tl::expected<Json, Refusal> parse_body(std::string_view text);
-/// Each name in an object is compared with those before it; so many compares take a fifth of a second.
+/// The most compares of names: each name in an object is compared with those before it, and so many compares take a
+/// fifth of a second.
 constexpr std::int64_t kMostNameCompares = 1 << 25;
 
-/// Reads JSON that stands in a string of the body, as the arguments of calls do. What parse_body() would refuse is
-/// discarded. `compares`: how many compares of names the request's strings may still take; what this one takes is
+/// Parses JSON in a string of the body, such as the arguments of calls. The result is_discarded() where parse_body()
+/// would refuse. `compares`: how many compares of names the request's strings may still take; this string's are
 /// subtracted.
 Json parse_inner(std::string_view text, std::int64_t& compares);
-/// Does the same for a text of its own.
+/// Does the same for a text that has all compares for itself.
 Json parse_inner(std::string_view text);
 
-/// Writes JSON as it goes out. Bytes that are no UTF-8 become U+FFFD.
+/// Returns JSON as text. Bytes that are no UTF-8 become U+FFFD.
 std::string text_of(const Json& json);
 
-/// A field that is absent or null is not there; what is no object has none. The object outlives it.
+/// A field that is absent or null counts as missing; a value that is no object has no fields. The object outlives this
+/// one.
 class Fields
 {
 public:
@@ -41,7 +44,7 @@ public:
     }
     explicit Fields(const Json&&) = delete;
 
-    /// Null: it is not there.
+    /// Returns a field; null: it is missing.
     const Json* find(const char* name) const;
     std::optional<std::string> text(const char* name);
     std::optional<bool> flag(const char* name);
@@ -49,10 +52,11 @@ public:
     std::optional<std::int64_t> integer(const char* name, std::int64_t least, std::int64_t most);
     const Json* array(const char* name);
     const Json* object(const char* name);
-    /// A text, or a list of texts.
+    /// Returns the texts of a field that is a text or a list of texts.
     std::vector<std::string> texts(const char* name);
 
-    /// Refuses a known field that cannot be done: whoever asks for it hears so. `idle`: what asks for nothing.
+    /// Refuses a known field whose wish cannot be fulfilled, so that the client learns of it. `idle`: the value that
+    /// wishes nothing, which is accepted.
     void not_supported(const char* name, const Json& idle);
 
     /// Refuses the request; only the first refusal is kept.

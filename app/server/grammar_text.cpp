@@ -16,13 +16,14 @@ bool is_name_byte_of_gbnf(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/// Rules of one schema have a dash in their names, rules that all schemas share have none.
+/// Says whether a rule belongs to one schema: such rules have a dash in their names, rules that all schemas share have
+/// none.
 bool is_of_one_schema(std::string_view name)
 {
     return name == "root" || name.find('-') != std::string_view::npos;
 }
 
-/// Returns how long the literal, class or number of repeats is that stands here; 0: none of them does.
+/// Returns the length of the literal, class or number of repeats that `body` begins with; 0: it begins with none.
 std::size_t quoted_bytes(std::string_view body)
 {
     const char close = body.front() == '"' ? '"' : body.front() == '[' ? ']' : body.front() == '{' ? '}' : '\0';
@@ -152,8 +153,8 @@ std::string GrammarText::text_with(std::string_view mark, const std::string& the
     return scan(mark, then, End::Anywhere, not_first);
 }
 
-/// A rule for each number of the mark's characters that have just been read. Each calls the next one at its end, so
-/// that however long the text is, it is in one of as many states.
+/// Writes a rule for each number of characters of the mark that may just have been read. Each calls the next one at its
+/// end, so that a text of any length needs that many states only.
 std::string GrammarText::scan(std::string_view mark, const std::string& then, End end, std::string_view not_first)
 {
     const std::vector<std::string> characters = characters_of(mark);

@@ -1,4 +1,4 @@
-// GrammarText collects rules of a grammar in GBNF: those of JSON Schemas, and of texts up to a mark.
+// GrammarText collects rules of a grammar in GBNF, for JSON Schemas and for texts up to a mark.
 #pragma once
 
 #include "app/server/fields.h"
@@ -11,10 +11,10 @@
 
 namespace server {
 
-/// GBNF of exactly this text.
+/// Returns GBNF that matches exactly this text.
 std::string gbnf_text(std::string_view text);
 
-/// The names of rules that it gives are unlike those of its caller as long as these have no digit.
+/// All names of rules that it makes have a digit, so that they differ from a caller's without one.
 class GrammarText
 {
 public:
@@ -22,25 +22,27 @@ public:
     GrammarText();
 
     void add(const std::string& name, const std::string& body) { rules_ += name + " ::= " + body + "\n"; }
-    /// A rule of its own of this body; its name.
+    /// Adds a rule with this body, and returns its name.
     std::string rule(const std::string& body);
 
-    // Of schemas in all: whoever sends many must not keep the engine waiting.
+    // The most bytes of all schemas: a client that sends many must not keep the engine waiting.
     static constexpr std::size_t kMostSchemaBytes = 1 << 20;
 
-    /// The rule of the JSON that follows the schema. BadRequest: it cannot be followed, or there have been too many.
+    /// Returns the rule for JSON that follows the schema. BadRequest: a grammar cannot follow it, or there are too many
+    /// schemas.
     engine::Result<std::string> schema(const Json& schema, engine::SchemaRigour rigour = engine::SchemaRigour::Strict);
-    /// The rule `root` of other rules, whose names then begin with another prefix. They come from a schema.
+    /// Adds rules that came from a schema, under a prefix of their own, and returns the name of their `root`.
     std::string root_of(const std::string& gbnf);
 
-    /// The rule of any text that ends with this mark and does not have it before.
+    /// Returns the rule for any text that ends with this mark and does not contain it before.
     std::string text_until(std::string_view mark);
-    /// Returns the rule of any text in which the first such mark is followed by the rule `then`; the text may end
-    /// before the mark. It begins with none of these ASCII characters.
+    /// Returns the rule for any text in which the first mark, if there is one, is followed by the rule `then`. The text
+    /// begins with none of the ASCII characters in `not_first`.
     std::string text_with(std::string_view mark, const std::string& then, std::string_view not_first = {});
 
     const std::string& rules() const { return rules_; }
-    /// Says that there is more than the engine takes, or more schemas than may be: then it is no use to go on.
+    /// Says whether there are more rules than the engine takes, or more schemas than allowed, so that it is useless to
+    /// add more.
     bool is_full() const { return schema_bytes_ > kMostSchemaBytes || rules_.size() > kMostSchemaBytes; }
     static engine::Result<std::string> too_many();
 

@@ -1,4 +1,4 @@
-// Declares what clients ask for and what they are answered, in HTTP's terms.
+// Declares requests and answers of HTTP.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct HttpRequest {
     std::string body;
     bool http_1_0 = false;
     bool keeps_alive = true;        // the client wants to ask again on this connection
-    bool expects_continue = false;  // it waits for a sign before it sends the body
+    bool expects_continue = false;  // the client waits for "100 Continue" before it sends the body
     std::string client = {};        // its address and port
 
-    /// The first of this name, which is in lower case; null: none.
+    /// Returns the value of the first header of this name, given in lower case; null: there is none.
     const std::string* header(std::string_view name) const;
 };
 
@@ -34,10 +34,10 @@ struct HttpAnswer {
     std::vector<HttpHeader> headers = {};
 };
 
-/// Returns what a status is called.
+/// Returns the phrase for a status: "Not Found".
 const char* status_phrase(int status);
 
-/// ASCII letters only, as HTTP compares its names.
+/// Returns the text with ASCII letters in lower case, as HTTP compares its names.
 std::string lower_case(std::string_view text);
 
 }  // namespace server

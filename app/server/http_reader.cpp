@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::size_t kLongestChunkLine = 256;
 
-/// RFC 9110's tchar: what names of methods and headers are made of.
+/// Says whether a text consists of RFC 9110's tchar, as names of methods and headers do.
 bool is_token(std::string_view text)
 {
     constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
@@ -132,7 +132,7 @@ bool HttpReader::read_header(std::string_view line)
     return true;
 }
 
-/// How long the body is, and what else the headers say of the connection.
+/// Reads from the headers how long the body is, and what they say of the connection.
 bool HttpReader::read_framing()
 {
     int hosts = 0, lengths = 0, encodings = 0;

@@ -18,7 +18,7 @@ struct HttpLimits {
     std::size_t body_bytes = 32 << 20;
 };
 
-/// Why a request is not read on. The connection cannot be used any more.
+/// Says why a request is refused. The connection cannot be used any more.
 struct HttpRefusal {
     int status = 0;
     std::string sentence;
@@ -36,12 +36,12 @@ public:
 
     explicit HttpReader(const HttpLimits& limits);
 
-    /// Takes bytes up to the end of the head, then up to the end of the request; how many it took. The rest is for the
-    /// next call, or the next request.
+    /// Takes bytes up to the end of the head, in further calls up to the end of the request. Returns how many it took;
+    /// the rest is for the next call, or the next request.
     std::size_t feed(std::string_view bytes);
 
     State state() const { return state_; }
-    /// Nothing has come yet.
+    /// Says whether nothing has come yet.
     bool empty() const { return state_ == State::Head && held_.empty(); }
     const HttpRequest& request() const { return request_; }
     HttpRequest& request() { return request_; }

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kGlance{100};    // between two looks at whether the server stops
-constexpr milliseconds kFarewell{500};  // for a client that still sends what nobody reads
+constexpr milliseconds kFarewell{500};  // for reading what a client still sends, before the connection closes
 constexpr std::size_t kReadBytes = 16 << 10;
 
 std::string head_of(const HttpAnswer& answer, const std::string& framing, bool keeps_alive)
@@ -24,12 +24,13 @@ std::string head_of(const HttpAnswer& answer, const std::string& framing, bool k
         head += "Content-Type: " + answer.content_type + "\r\n";
     for (const HttpHeader& header : answer.headers)
         head += header.name + ": " + header.value + "\r\n";
-    // No browser is to guess what an answer is, or to keep it.
+    // A browser must not guess an answer's type, nor keep it.
     head += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n" + framing;
     return head + (keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
 }
 
-/// Writes all of the text, within that time. A client that does not read cannot hold up the end of the server.
+/// Writes all of the text within that time, and gives up earlier while the server stops, so that a client that does not
+/// read cannot hold up its end.
 bool write_all(Socket& socket, std::string_view text, milliseconds patience, const std::atomic<bool>& stopping)
 {
     auto deadline = Clock::now() + patience;
@@ -46,7 +47,7 @@ bool write_all(Socket& socket, std::string_view text, milliseconds patience, con
     return true;
 }
 
-/// Writes an answer to a socket. On the connection's thread.
+/// Writes an answer to a socket, on the connection's thread.
 class SocketReply final : public HttpReply
 {
 public:
@@ -78,7 +79,7 @@ public:
     void begin(const HttpAnswer& answer) override
     {
         begun_ = streams_ = true;
-        keeps_alive_ = keeps_alive_ && chunked_;  // else the end of the connection is that of the stream
+        keeps_alive_ = keeps_alive_ && chunked_;  // without chunks the end of the connection ends the stream
         send(head_of(answer, chunked_ ? "Transfer-Encoding: chunked\r\n" : "", keeps_alive_));
     }
 
@@ -97,7 +98,7 @@ public:
 
     bool begun() const { return begun_; }
 
-    /// True: the client may ask again.
+    /// Ends the answer. True: the client may send another request.
     bool end()
     {
         if (streams_ && chunked_ && body_wanted_)
@@ -119,7 +120,7 @@ private:
     bool begun_ = false, streams_ = false, broken_ = false;
 };
 
-/// Says that a client is there, for as long as it is.
+/// Reports to the handler that a client is connected, and at its own end that it has left.
 class Presence
 {
 public:
@@ -181,7 +182,7 @@ void HttpServer::run()
             // There was no memory even to turn it away: the connection ends.
         }
     }
-    connections_.clear();  // waits for each
+    connections_.clear();  // joins each connection's thread
 }
 
 void HttpServer::welcome_next()
@@ -225,7 +226,7 @@ void HttpServer::turn_away(Socket socket)
     write_all(socket, head_of(answer, length, false) + answer.body, milliseconds(0), stopping_);
 }
 
-/// Request after request, until the client or the server has had enough.
+/// Answers the requests of a connection one after the other, until the client or the server ends it.
 void HttpServer::talk(Socket& socket, const std::string& client)
 {
     const Presence presence(handler_, client);
@@ -264,7 +265,7 @@ bool HttpServer::answer_one(Socket& socket, HttpReader& reader)
     return reply.end();
 }
 
-/// Bytes: the head is whole, or refused. Else nobody waits for an answer.
+/// Reads the head of a request. Bytes: it is whole, or refused. Otherwise no client waits for an answer.
 Socket::Came HttpServer::read_head(Socket& socket, HttpReader& reader, std::string& unread)
 {
     auto deadline = Clock::now() + options_.idle_time;

@@ -18,7 +18,7 @@ namespace server {
 struct HttpOptions {
     std::string host = "127.0.0.1";
     int port = 8080;        // 0: a free one
-    bool inherits = false;  // the socket that the system listens on for this program, where there is one
+    bool inherits = false;  // use the socket that the system listens on for this program, if there is one
     Listener::From from = Listener::From::ThisMachine;
     HttpLimits limits;
     int connections = 128;  // more are turned away
@@ -26,7 +26,7 @@ struct HttpOptions {
     std::chrono::milliseconds head_time = std::chrono::seconds(10);
     std::chrono::milliseconds body_time = std::chrono::seconds(60);
     std::chrono::milliseconds write_time = std::chrono::seconds(20);  // for each piece of an answer
-    std::chrono::milliseconds idle_time = std::chrono::seconds(60);   // until it asks again
+    std::chrono::milliseconds idle_time = std::chrono::seconds(60);   // until the next request
 };
 
 /// Takes the answer to one request: a whole one, or the beginning of a stream and its pieces.
@@ -34,36 +34,36 @@ class HttpReply
 {
 public:
     virtual ~HttpReply() = default;
-    /// Once a stream has begun, it breaks off instead.
+    /// Sends a whole answer. Once a stream has begun, breaks that off instead.
     virtual void whole(const HttpAnswer& answer) = 0;
     virtual void begin(const HttpAnswer& without_body) = 0;
-    /// False: the client is gone, or reads too slowly; nothing reaches it any more.
+    /// Sends a piece of a stream. False: the client is gone, or reads too slowly, and gets nothing more.
     virtual bool write(std::string_view piece) = 0;
     virtual bool client_is_gone() = 0;
 };
 
-/// Called on the connections' threads, many at a time. It throws nothing but for lack of memory.
+/// Answers requests. Called on the connections' threads, many at a time. Throws only for lack of memory.
 class HttpHandler
 {
 public:
     virtual ~HttpHandler() = default;
-    /// Looks at a request whose body has not been read. An answer: it goes no further.
+    /// Looks at a request before its body is read. An answer: it is sent, and the request is dropped.
     virtual std::optional<HttpAnswer> refuse(const HttpRequest& head) = 0;
     virtual void answer(const HttpRequest& request, HttpReply& reply) = 0;
-    /// Returns what a request that is not one of HTTP, or too large, is answered.
+    /// Returns the answer to a request that is not HTTP, or too large.
     virtual HttpAnswer answer_to_bad(const HttpRefusal& refusal) = 0;
 
-    // What goes on beside the answers. Nothing needs to be done about it.
+    // These report what else happens; a handler may ignore them.
     virtual void connected(const std::string& /*client*/) {}
     virtual void disconnected(const std::string& /*client*/) {}
-    /// The answer that refuse() gave was sent.
+    /// The answer from refuse() was sent.
     virtual void refused(const HttpRequest& /*head*/, int /*status*/) {}
 };
 
 class HttpServer
 {
 public:
-    /// The port is taken when it returns.
+    /// Opens the server; the port is taken when this returns.
     static engine::Result<std::unique_ptr<HttpServer>> open(HttpOptions options, HttpHandler& handler);
     ~HttpServer();
 

@@ -3,7 +3,7 @@
 
 namespace server {
 
-/// What stands in strings does not count. Nothing else is checked.
+/// Brackets in strings do not count. Checks nothing else.
 class JsonBrackets
 {
 public:

@@ -9,8 +9,8 @@ namespace server {
 
 namespace {
 
-/// Arguments that are not told of before they are whole; nothing: they are of no kind that can be given. Some write the
-/// object as a text.
+/// Returns a call's arguments as an object's text, from a value that has come whole: an object, or a text with an
+/// object in it, as some models write. Empty: the value is neither.
 std::optional<std::string> whole_arguments(std::string_view value)
 {
     if (value.empty())
@@ -23,7 +23,8 @@ std::optional<std::string> whole_arguments(std::string_view value)
     return text.get<std::string>();
 }
 
-/// One call, whose object begins here. Where its name comes first, its arguments are told of while they are written.
+/// Reads one call, whose object begins here. Where its name comes first, its arguments are returned while they are
+/// being written.
 ReadCalls read_json_call(std::string_view text)
 {
     std::string name;
@@ -44,7 +45,7 @@ ReadCalls read_json_call(std::string_view text)
                 return calls_not_yet();
             if (!*begins)
                 return no_calls();
-            const auto size = json_bytes(text);  // whatever else is in it
+            const auto size = json_bytes(text);  // passes over further members
             return {size ? ReadCalls::Found::Calls : ReadCalls::Found::NotYet,
                     {call_with(name, members.value())},
                     size.value_or(0)};

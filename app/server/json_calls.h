@@ -5,7 +5,7 @@
 
 namespace server {
 
-/// Once one of an array has been told of, what is no call behind it is passed over.
+/// Reads calls. In an array, elements behind the first call that are no calls are skipped.
 ReadCalls read_json_calls(const CallBody& body);
 
 }  // namespace server

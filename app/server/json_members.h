@@ -1,4 +1,4 @@
-// JsonMembers takes the members of a JSON object one by one, while its text comes.
+// JsonMembers reads the members of a JSON object one by one, while its text comes.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@ namespace server {
 
 inline constexpr std::string_view kJsonBlank = " \t\r\n";
 
-/// Returns how long the object or array is that the text begins with; nothing: it is not whole yet.
+/// Returns the length of the object or array that the text begins with; empty: it is not whole yet.
 std::optional<std::size_t> json_bytes(std::string_view text);
 
-/// Says whether an object begins here that JSON allows; nothing: it takes more text to say.
+/// Says whether the text begins with an object as JSON allows; empty: more text is needed to tell.
 std::optional<bool> begins_json_object(std::string_view text);
 
-/// Looks only at where a value begins and ends; whether JSON allows what stands in it is not said. The text outlives
-/// it.
+/// Finds only where values begin and end, and does not check whether they are valid JSON. The text outlives this
+/// object.
 class JsonMembers
 {
 public:
@@ -28,7 +28,7 @@ public:
     {
     }
 
-    /// Member: key() is there, and value() as far as it has come.
+    /// Reads on. Member: key() is whole, value() as far as it has come.
     Next next();
 
     std::string_view key() const { return key_; }

@@ -13,7 +13,8 @@
 
 namespace server {
 
-/// In memory only, as many as fit into so many bytes; the oldest leave. May be used from any thread.
+/// Keeps them in memory only, as many as fit into a number of bytes; the oldest are dropped. May be used from any
+/// thread.
 class KeptResponses
 {
 public:
@@ -22,12 +23,12 @@ public:
     {
     }
 
-    /// `messages`: all of the conversation but its instructions, as of chat completions. `items`: what was answered, as
-    /// the client got it; each has its id. `response`: the whole answer, as JSON.
+    /// Keeps a response. `messages`: the conversation without its instructions, in the form of chat completions.
+    /// `items`: the answer's items as the client got them, with their ids. `response`: the whole answer, as JSON.
     void keep(std::string id, const Json& messages, const Json& items, std::string response);
-    /// The messages. Nothing: it was never kept, or not any more.
+    /// Returns the messages of a response. Empty: it is not kept, or not any more.
     std::optional<Json> find(const std::string& id) const;
-    /// One item of a response that is kept.
+    /// Returns an item of a kept response.
     std::optional<Json> find_item(const std::string& id) const;
     /// The whole answer.
     std::optional<std::string> find_response(const std::string& id) const;
@@ -39,7 +40,7 @@ private:
         std::string id;
         std::string messages, response;
         std::vector<std::string> items = {};  // their ids
-        std::size_t bytes = 0;                // of all of it
+        std::size_t bytes = 0;                // size of the response and its items
     };
     void drop(std::deque<Kept>::iterator kept);
 

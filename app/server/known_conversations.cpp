@@ -6,16 +6,16 @@ namespace server {
 
 namespace {
 
-// Shorter beginnings cost less to compute than to share.
+// Shorter common beginnings cost less to compute again than to share.
 constexpr std::size_t kWorthSharing_bytes = 256;
 
 }  // namespace
 
 std::string conversation_text(const engine::Request& request)
 {
-    // Two different conversations may never look alike, so each part says how long it is. What the template is given
-    // besides is left out: whether to think changes many prompts at their end only, and the engine finds what is the
-    // same.
+    // Each part has its length before it, so that two different conversations never give the same text. The template's
+    // arguments are left out: whether to think changes many prompts at their end only, and the engine finds the common
+    // part by itself.
     const auto part = [](const std::string& text) { return std::to_string(text.size()) + ':' + text; };
     if (request.messages.empty() && !request.raw_prompt.empty())
         return "raw:" + request.raw_prompt;
@@ -47,7 +47,7 @@ KnownConversations::Match KnownConversations::match(std::string_view text) const
             match.begins_like = sequence;
         }
     }
-    // Another one may have the longer beginning in common: there is less to compute behind it.
+    // Another conversation may share a longer beginning: then less has to be computed.
     if (match.begins_like && longest_shared > longest_whole + kWorthSharing_bytes)
         match.goes_on.reset();
     return match;

@@ -1,5 +1,5 @@
-// KnownConversations remembers what the engine's conversations have been asked, so that one that comes again finds its
-// KV, whatever client sends it.
+// KnownConversations remembers the texts of the engine's conversations, so that a conversation that comes again finds
+// its KV, whatever client sends it.
 #pragma once
 
 #include "engine/engine.h"
@@ -13,21 +13,21 @@
 
 namespace server {
 
-/// A request as a text of which a longer conversation's has a shorter one's as its beginning. The template's arguments
-/// are no part of it.
+/// Returns a request as a text. Where a conversation continues another one, its text begins with the other's. The
+/// template's arguments are left out.
 std::string conversation_text(const engine::Request& request);
 
-/// One thread, the engine's.
+/// Used on the engine's thread only.
 class KnownConversations
 {
 public:
     struct Match {
-        std::optional<engine::SequenceId> goes_on;      // the request is all that it was asked, and more
-        std::optional<engine::SequenceId> begins_like;  // they share their beginning, or it is being answered
+        std::optional<engine::SequenceId> goes_on;      // the request continues this conversation
+        std::optional<engine::SequenceId> begins_like;  // shares the request's beginning, or is being answered
     };
     Match match(std::string_view text) const;
 
-    /// The conversation is being answered from now on: nobody else has it.
+    /// Notes that a conversation is being answered from now on, so that match() offers it for branching only.
     void asked(engine::SequenceId sequence, std::string text);
     void answered(engine::SequenceId sequence);
     void forget(engine::SequenceId sequence) { kept_.erase(sequence); }

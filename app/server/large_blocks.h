@@ -3,8 +3,8 @@
 
 namespace server {
 
-/// Does it from now on, and for all of the program: one that runs for days hears of many large things once, and each of
-/// the allocator's heaps would keep what its largest request took.
+/// Changes this for the whole program from now on. A server runs for days and needs many large blocks only once, and
+/// each of the allocator's heaps would keep the memory of its largest request.
 void give_large_blocks_back();
 
 }  // namespace server

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::int64_t kMostProbabilities = 100;
 
-/// Holds what is said of every answer to a request.
+/// Holds the fields that are the same in every answer to a request.
 struct About {
     std::string model;
-    Json settings;  // that it was made with
+    Json settings;  // that the answer was made with
     std::vector<Json> prompts;
-    int choices = 1;  // to each of them
+    int choices = 1;  // answers to each prompt
     bool tells_ids = false;
     bool tells_probabilities = false;
     std::vector<std::string> wanted;  // fields of the answer; empty: all
@@ -43,8 +43,7 @@ const char* stop_type(const Ended& ended)
     return "none";
 }
 
-/// Returns only these fields, each under the name that it was asked for by: the part of a path behind a '/' lies in an
-/// object.
+/// Returns only these fields, each under its name in the request. "a/b" names the field b of the object a.
 Json picked(const Json& json, const std::vector<std::string>& wanted)
 {
     Json some = Json::object();
@@ -78,7 +77,7 @@ public:
         if (const auto* started = std::get_if<Started>(&event))
             stream.prompt_tokens = started->prompt_tokens;
         if (const auto* said = std::get_if<TokenPiece>(&event))
-            stream.tokens = said->tokens;  // with what they became
+            stream.tokens = said->tokens;  // sent with the text that they become
         if (const auto* progress = std::get_if<Progress>(&event)) {
             Json json = said("", {});
             json["stop"] = false;
@@ -116,7 +115,7 @@ private:
     struct Stream {
         int prompt_tokens = 0;
         bool has_new_line = false;
-        std::vector<engine::TokenLogprobs> tokens = {};  // until a piece has them
+        std::vector<engine::TokenLogprobs> tokens = {};  // not sent yet
     };
 
     Json said(const std::string& text, const std::vector<engine::TokenLogprobs>& tokens) const
@@ -174,9 +173,9 @@ void read_code_bounds(Fields& fields, Ask& ask)
     ask.most_time = std::chrono::milliseconds(fields.integer("t_max_predict_ms", -1, kMost).value_or(0));
 }
 
-/// `cache_prompt` and `id_slot` are not among them: what is known of a prompt is found wherever it lies, and changes no
-/// bit of an answer. Nor is n_keep: nothing is shifted out of a context. Nor t_max_prompt_ms, by which editors would
-/// have half a prompt read, and which llama-server does not heed either.
+/// Refuses fields that are not supported. `cache_prompt` and `id_slot` are ignored instead: KV of a prompt is found
+/// wherever it is, and reusing it changes no bit of an answer. So are n_keep, since nothing is ever shifted out of a
+/// context, and t_max_prompt_ms, by which editors would have half a prompt read: llama-server ignores it, too.
 void refuse_others(Fields& fields)
 {
     fields.not_supported("lora", Json::array());

@@ -21,7 +21,7 @@ double ms_each(double seconds, int tokens)
 Json llama_timings(const Ended& ended)
 {
     const int computed = ended.prompt_tokens - ended.cached_tokens;
-    const int later = std::max(ended.answer_tokens - 1, 0);  // the first comes with the prompt
+    const int later = std::max(ended.answer_tokens - 1, 0);  // the first token comes with the prompt
     Json timings = {{"cache_n", ended.cached_tokens},
                     {"prompt_n", computed},
                     {"prompt_ms", 1000 * ended.prompt_s},

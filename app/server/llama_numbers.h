@@ -1,4 +1,4 @@
-// Says in llama-server's words how fast an answer came, and how far a prompt is.
+// Writes in llama-server's form how fast an answer came, and how far a prompt has been read.
 #pragma once
 
 #include "app/server/ask.h"

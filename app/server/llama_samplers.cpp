@@ -51,7 +51,8 @@ const std::array<NamedSampler, 8> kSamplers = {{
      [](SamplingOptions& s) { s.temperature = 1; }},
 }};
 
-/// Off is also what is below: clients send such numbers for samplers that nobody has asked for.
+/// Refuses a number above `off`. Numbers below count as off, too, since clients send them for samplers that the user
+/// did not choose.
 void refuse_above(Fields& fields, const char* name, double off)
 {
     if (const Json* value = fields.find(name); value && !(value->is_number() && value->get<double>() <= off))

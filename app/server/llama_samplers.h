@@ -1,4 +1,4 @@
-// Reads and says which samplers an answer is drawn by, as llama-server's requests have it.
+// Reads and writes which samplers draw an answer, in the form of llama-server's requests.
 #pragma once
 
 #include "app/server/fields.h"
@@ -6,12 +6,12 @@
 
 namespace server {
 
-/// `samplers`: those that are not in the list are off. They work in one order here, which is llama-server's own:
-/// another one of those that are on is refused. `infill`, which editors ask for, has the likeliest token chosen. Call
-/// it when the others have been read.
+/// Reads `samplers`: samplers that are not in the list are switched off. Their order here is always llama-server's
+/// usual one: another order of samplers that are on is refused, and so is an unknown sampler. `infill`, which editors
+/// ask for, makes the model choose the likeliest token. Call it after the other sampling fields were read.
 void read_samplers(Fields& fields, engine::SamplingOptions& sampling);
 
-/// Writes all settings, by the names that requests have for them.
+/// Returns all settings under the names that requests use.
 Json said_sampling(const engine::SamplingOptions& sampling);
 
 }  // namespace server

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestText_bytes = 1000;
 
-/// Empty where the value names no token.
+/// Returns the token that a value names; empty: it names none.
 std::optional<int> token_of(const Json& given)
 {
     if (given.is_number_integer() && given >= 0 && given <= std::numeric_limits<int>::max())

@@ -17,7 +17,7 @@ bool is_name_byte(char c)
            c == '.' || c == '+';
 }
 
-/// Returns what stands between quotes, its escapes undone: JSON's, and those that only Python has left as they are.
+/// Returns the text between quotes with JSON's escapes decoded; escapes of Python's only stay as they are.
 std::string unquoted(std::string_view text)
 {
     constexpr std::string_view kEscapes = "\"\\/bfnrtu";
@@ -156,7 +156,7 @@ std::optional<std::string> LooseValues::key()
     return text ? std::optional(text->get<std::string>()) : std::nullopt;
 }
 
-/// A word that means nothing is a text whose quotes were forgotten.
+/// Reads a number or a word. A word without a meaning counts as a text whose quotes were forgotten.
 std::optional<Json> LooseValues::number_or_word()
 {
     const auto word = name();

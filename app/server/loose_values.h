@@ -10,7 +10,7 @@
 
 namespace server {
 
-/// Goes through a text from its front, over space between what is read. The text outlives it.
+/// Reads a text from its beginning, and skips space between the parts. The text outlives this object.
 class LooseValues
 {
 public:
@@ -19,14 +19,14 @@ public:
     {
     }
 
-    /// False: something else stands there.
+    /// Takes a mark, if the text goes on with it. False: it does not.
     bool take(std::string_view mark);
-    /// Letters, digits and what stands in names of functions.
+    /// Takes a name of letters, digits and other characters of names of functions.
     std::optional<std::string> name();
-    /// A text, number, list or object, or a word such as True.
+    /// Takes a text, number, list or object, or a word such as True.
     std::optional<Json> value() { return value_at(0); }
 
-    /// What could not be read may be the beginning of something that can.
+    /// Says whether reading failed because the text ended: more text may make it succeed.
     bool ran_out() const { return ran_out_; }
     std::size_t bytes_read() const { return at_; }
 

@@ -15,7 +15,7 @@ std::string head(const char* name, const char* help, const char* type)
 template <class Number>
 std::string number(Number value)
 {
-    std::ostringstream out;  // the same in all languages
+    std::ostringstream out;  // writes numbers in the same form in all languages
     out.imbue(std::locale::classic());
     out.precision(15);
     out << value;
@@ -47,7 +47,7 @@ std::string on(const std::string& device, const char* tenant)
     return "device=\"" + device + "\",tenant=\"" + tenant + '"';
 }
 
-/// Says where the model's bytes are: each tenant of each memory.
+/// Writes the bytes in each memory by what they are: weights, KV, states.
 std::string memory_text(const engine::Telemetry& t)
 {
     std::vector<Labelled> bytes = {{on("cpu", "weights"), t.weight_bytes_host},

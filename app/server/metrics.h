@@ -1,4 +1,4 @@
-// Metrics counts what the server does and says it in Prometheus' text format.
+// Metrics counts what the server does and writes it in Prometheus' text format.
 #pragma once
 
 #include "app/server/ask.h"
@@ -40,10 +40,10 @@ public:
     void add_token_gap(double seconds);
     void add_event(const engine::Event& event);
     void set_telemetry(const engine::Telemetry& frame);
-    void forget_telemetry();  // nothing is loaded any more
+    void forget_telemetry();  // call it when the model is closed
     std::optional<engine::Telemetry> telemetry() const;
 
-    /// Writes the page. Whoever has the queue says how long it is.
+    /// Returns the page; the queue's owner passes its numbers of turns.
     std::string text(int running, int waiting) const;
 
 private:

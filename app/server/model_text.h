@@ -20,15 +20,16 @@ class ModelText
 public:
     static engine::Result<std::unique_ptr<ModelText>> open(const std::filesystem::path& model);
 
-    /// The prompt that the engine is given for these messages. `shared`: what it may take together with others, or
-    /// null. Cancelled: `stop` was asked for.
+    /// Returns the prompt that the engine would make of these messages. `shared`: a limit of time and memory for
+    /// several renderings together, or null. Cancelled: `stop` was requested.
     engine::Result<std::string> render(const engine::Request& request, engine::RenderAllowance* shared,
                                        std::stop_token stop) const;
 
-    /// Tokens of the prompt that the engine makes for it. Cancelled as well.
+    /// Returns the number of tokens of the prompt that the engine would make for this request. Cancelled: `stop` was
+    /// requested.
     engine::Result<int> count_prompt(const engine::Request& request, std::stop_token stop);
     engine::Result<std::vector<int>> tokenize(std::string_view text, const engine::TokenizeOptions& options);
-    /// Ids that do not exist leave nothing.
+    /// Returns the text of these tokens; ids that do not exist are skipped.
     engine::Result<std::string> detokenize(const std::vector<int>& ids);
     /// Returns what one token adds to a text; control tokens as their text.
     engine::Result<std::string> piece(int id);
@@ -46,7 +47,7 @@ private:
     const std::filesystem::path path_;
     const engine::TemplateSource source_;
     std::mutex mutex_;
-    std::shared_ptr<const engine::TextCodec> codec_;  // opened when it is first asked for
+    std::shared_ptr<const engine::TextCodec> codec_;  // opened when it is first needed
 };
 
 }  // namespace server

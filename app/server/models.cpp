@@ -18,7 +18,7 @@ std::optional<std::string> model_name(const fs::path& path)
     if (path.extension() != ".gguf")
         return std::nullopt;
     std::string name = engine::utf8_text(path.stem());
-    if (name.find("mmproj") != std::string::npos)  // reads pictures for a model
+    if (name.find("mmproj") != std::string::npos)  // such a file reads pictures for a model and is none itself
         return std::nullopt;
     constexpr std::string_view kPart = "-00001-of-00000";
     const auto is_like = [](char c, char like) {
@@ -43,7 +43,7 @@ std::string client_name(const fs::path& path)
 namespace {
 
 constexpr int kDeepestFolder = 8;
-constexpr int kMostEntries = 100'000;  // a folder may be a whole disk
+constexpr int kMostEntries = 100'000;  // of a walk, since a folder may be a whole disk
 constexpr std::size_t kMostNamed = 40;
 
 /// Adds the models below a folder; what cannot be read is passed over.
@@ -63,7 +63,8 @@ void add_files_below(const fs::path& folder, std::vector<ModelFile>& files)
     }
 }
 
-/// Two files of one name are called by their folders, too; of two that are still called alike the first one is there.
+/// Adds the folder to the names of files with the same name; of files whose names are still the same only the first is
+/// kept.
 void tell_apart(std::vector<ModelFile>& files)
 {
     std::ranges::sort(files, {}, [](const ModelFile& file) { return std::tie(file.name, file.path); });
@@ -155,8 +156,8 @@ tl::expected<ModelFile, Refusal> Models::find(std::string_view name)
         "there is no model '" + std::string(name.substr(0, 200)) + "' here; there are: " + names_of(files), "model"});
 }
 
-/// Finds a model by its name. Where no name is said, the only one is meant, and by any name where there is no other to
-/// choose.
+/// Finds a model by its name. A single model is found without a name, and under any name if there are no folders of
+/// models to choose from.
 std::optional<ModelFile> Models::find_among(const std::vector<ModelFile>& files, std::string_view name) const
 {
     constexpr std::string_view kLatest = ":latest";  // Ollama's clients add it to what has no tag

@@ -1,4 +1,4 @@
-// Models knows which models there are, by the names that clients call them.
+// Models lists the models that clients may use, by the names that clients call them.
 #pragma once
 
 #include "app/server/refusal.h"
@@ -24,27 +24,27 @@ struct ModelFile {
     std::int64_t bytes = 0;      // of that part
 };
 
-/// A file's name without ending and number of part. Nothing: it is no model, or not its first part.
+/// Returns a file's name without its ending and number of part. Empty: it is no model, or not its first part.
 std::optional<std::string> model_name(const std::filesystem::path& path);
 /// Returns the name by which clients call an open model of this file.
 std::string client_name(const std::filesystem::path& path);
 
-/// The models of some folders, however deep they lie there, and one that was named by itself. Whatever a client says is
-/// compared with the names that were found, and opens no other file. Any thread.
+/// Lists the models in some folders and below them, and one that was named by its path. A client's text is only
+/// compared with these names, and opens no other file. Any thread.
 class Models
 {
 public:
     explicit Models(std::vector<std::filesystem::path> folders);
 
-    /// Takes precedence over a file of the folders that has its name.
+    /// Adds a model, which takes precedence over a file of the same name in the folders.
     void add(ModelFile file);
-    /// There is only what somebody else has opened, under its own name. Nothing: nothing is open there.
+    /// Lists only the model that the engine's owner has open, from now on. Empty: none is open.
     void set_only(std::optional<ModelFile> file);
-    /// Lists the models by their names. The folders are looked through anew.
+    /// Returns the models by their names, and searches the folders anew.
     std::vector<ModelFile> all();
-    /// Refused with the names that there are.
+    /// Finds a model by its name; the refusal lists the known names.
     tl::expected<ModelFile, Refusal> find(std::string_view name);
-    /// Returns what its file says of it. Nothing is loaded.
+    /// Returns a model's description from its file, without loading it.
     engine::Result<std::shared_ptr<const Served>> described(const ModelFile& file);
 
 private:

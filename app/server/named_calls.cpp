@@ -10,7 +10,7 @@ namespace server {
 
 namespace {
 
-/// Returns the name alone. Some models say before it whose function it is, Kimi behind it how many were called before.
+/// Returns the name alone. Some models write "functions." before it, and Kimi a number of the call behind it.
 std::string plain_name(std::string_view name)
 {
     constexpr std::string_view kFunctions = "functions.";
@@ -20,7 +20,7 @@ std::string plain_name(std::string_view name)
     return std::string(name.substr(0, name.find(':')));
 }
 
-/// A name, and the object that stands `from` there on.
+/// Reads the call of this name with the object that begins at `from`.
 ReadCalls read_arguments(const CallBody& body, std::string name, std::size_t from)
 {
     const auto begins = begins_json_object(body.text.substr(from));
@@ -36,7 +36,7 @@ ReadCalls read_arguments(const CallBody& body, std::string name, std::size_t fro
     return read;
 }
 
-/// A call between marks: a name, a mark, an object.
+/// Holds the marks around a call: before the name, between name and object, and behind the object.
 struct Section {
     std::string_view open, between, close;
 };
@@ -56,7 +56,7 @@ ReadCalls read_sections(const CallBody& body, const Section& marks)
             return calls_so_far(body, std::move(calls), text);
         text.remove_prefix(open + marks.open.size());
         auto name = cut_off(text, marks.between);
-        // DeepSeek R1 says "function" there, and the name on the line behind it
+        // DeepSeek R1 writes "function" in place of the name, and the name in front of the next line break.
         if (name && without_blanks_around(*name) == "function")
             name = cut_off(text, "\n");
         if (!name)

@@ -7,7 +7,7 @@ namespace server {
 
 namespace {
 
-/// Null: it is not there.
+/// Returns a member of an object; null: it is missing.
 const Json* member(const Json& object, const std::string& name)
 {
     if (!object.is_object())
@@ -16,7 +16,7 @@ const Json* member(const Json& object, const std::string& name)
     return found == object.end() ? nullptr : &*found;
 }
 
-/// Collects the types that a schema allows, in whatever words it does.
+/// Collects the types that a schema allows, in whatever form it says so.
 class TypesOfSchema
 {
 public:
@@ -26,7 +26,7 @@ public:
     {
     }
 
-    /// A word, or an array of several; null: a value may be anything.
+    /// Returns a word, or an array of several; null: a value may be of any type.
     Json of(const Json& schema)
     {
         if (!add_all_of(schema) || types_.empty())
@@ -38,7 +38,7 @@ private:
     static constexpr std::array kTypes = {"string", "number", "integer", "boolean", "null", "object", "array"};
     static constexpr int kMostSchemas = 64;  // each reference may lead to many others, and to itself
 
-    /// False: it allows values of any type.
+    /// Adds the types of a schema. False: it allows values of any type.
     bool add_all_of(const Json& schema)
     {
         if (++schemas_ > kMostSchemas)
@@ -85,7 +85,7 @@ private:
         return is_type;
     }
 
-    static const char* type_of(const Json& value) { return value.type_name(); }  // which JSON Schema calls alike
+    static const char* type_of(const Json& value) { return value.type_name(); }  // JSON Schema uses the same words
 
     const Json& root_;
     Json types_ = Json::array();

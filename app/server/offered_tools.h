@@ -1,4 +1,4 @@
-// OfferedTools finds what a request says of the tools that a model may call.
+// OfferedTools finds tools and the types of their arguments in a request.
 #pragma once
 
 #include "app/server/fields.h"
@@ -7,16 +7,17 @@
 
 namespace server {
 
-/// `tools`: as in OpenAI's requests, an array of {"type": "function", "function": {"name", "parameters"}}, of which
-/// anything may be missing. Null: none is named so.
+/// Returns the function of this name. `tools`: as in OpenAI's requests, an array of {"type": "function", "function":
+/// {"name", "parameters"}}, of which anything may be missing. Null: there is none of this name.
 const Json* offered_tool(const Json& tools, const std::string& name);
 
-/// Says whether the name of one of them begins so.
+/// Says whether a tool's name begins with `name`.
 bool begins_offered_tool(const Json& tools, const std::string& name);
 
-/// Returns which types a tool's schema allows an argument: a word, or an array of several; null: it may be anything.
-/// What stands in references and choices counts, so that a text that may be null is found out however a schema says it.
-/// Where only they say that it is a text it is an array of one: call_grammar has such a text written as JSON.
+/// Returns the types that a tool's schema allows for an argument: a word, or an array of several; null: any type.
+/// References and choices in the schema are followed, so that a text that may be null is found in whatever form a
+/// schema says so. Where only these say that it is a text, the result is an array of one word: call_grammar has such a
+/// text written as JSON.
 Json type_of_argument(const Json& tools, const std::string& name, const std::string& key);
 
 }  // namespace server

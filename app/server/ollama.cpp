@@ -23,7 +23,7 @@ Time current_time()
     return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 
-/// Writes a fraction of the second as well, as Ollama does: there are clients that read no time without.
+/// Writes a time with a fraction of the second, as Ollama does: some clients read no time without one.
 std::string iso_time(Time time)
 {
     const auto day = std::chrono::floor<std::chrono::days>(time);
@@ -48,7 +48,7 @@ Json ollama_error(const Refusal& refusal)
 
 enum class Shape { Chat, Generate };
 
-/// Lines of JSON. Chat has a message, Generate a response.
+/// Writes lines of JSON. Shape::Chat has a field `message`, Shape::Generate a field `response`.
 class OllamaWording final : public Wording
 {
 public:
@@ -82,7 +82,7 @@ public:
         return lines;
     }
 
-    /// A line may only hold an answer; clients of Ollama wait.
+    /// Returns nothing: each line has to be a part of an answer, and clients of Ollama wait without a sign of life.
     std::string ping() const override { return {}; }
     const char* stream_type() const override { return "application/x-ndjson"; }
 
@@ -182,7 +182,7 @@ Ask read_common(Fields& fields, const Served& served)
     return ask;
 }
 
-/// A template that has a mark of thoughts, or an argument for them, is of a model that thinks.
+/// Says whether a model thinks: its template has a mark of thoughts, or an argument for them.
 bool knows_thoughts(std::string_view chat_template)
 {
     const auto has = [&](std::string_view words) { return chat_template.find(words) != std::string_view::npos; };
@@ -202,8 +202,8 @@ Json details_of(const engine::ModelInfo& info)
             {"quantization_level", info.quantization}};
 }
 
-/// Returns what tells the model from others where a hash of its file should stand: that would take minutes. Ollama's
-/// own client takes the first twelve letters of it and breaks down where there are none.
+/// Returns a hash of the model's name in the place of one of its file, which would take minutes. Ollama's own client
+/// takes the first twelve letters of it and crashes where there are none.
 std::string digest_of(const std::string& name)
 {
     std::string digest;
@@ -220,7 +220,7 @@ std::string digest_of(const std::string& name)
 
 Json entry_of(const std::string& name, const engine::ModelInfo& info)
 {
-    // Every name has a tag there, and clients put one behind what has none before they look for it in the list.
+    // Every name in Ollama has a tag, and clients add one to a name without before they look for it in the list.
     const std::string tagged = name.find(':') == std::string::npos ? name + ":latest" : name;
     return {{"name", tagged},          {"model", tagged},           {"modified_at", iso_time({})},
             {"size", info.file_bytes}, {"digest", digest_of(name)}, {"details", details_of(info)}};
@@ -294,8 +294,8 @@ PlainAnswer ollama_move_model(const PlainRequest& request)
 {
     const std::string& name = request.served->name;
     const Json* stays = Fields(request.body).find("keep_alive");
-    // Zero, as a number or as a duration: "0", "0s". Other times are not heeded: --idle-unload says when a model
-    // leaves.
+    // Zero, as a number or as a duration ("0", "0s"), unloads the model. Other times are ignored: --idle-unload says
+    // when a model is unloaded.
     const bool leaves = stays && (*stays == 0 || *stays == "0" || *stays == "0s");
     const auto file = request.models.find(name);
     if (!file)
@@ -312,7 +312,7 @@ PlainAnswer ollama_move_model(const PlainRequest& request)
     return text_of(json) + '\n';
 }
 
-/// Clients look whether Ollama is there before they ask for anything, some for these very words.
+/// Answers clients that check whether Ollama runs before they ask for anything, some by exactly these words.
 PlainAnswer ollama_heartbeat(const PlainRequest&)
 {
     return "Ollama is running";
@@ -320,8 +320,8 @@ PlainAnswer ollama_heartbeat(const PlainRequest&)
 
 PlainAnswer ollama_version(const PlainRequest&)
 {
-    // Clients compare it with the versions of Ollama, and ours would look too old to be asked anything. Codex asks for
-    // this one at least, since it speaks the Responses API.
+    // Clients compare this with the versions of Ollama, and ours would look too old to be used. Codex wants this
+    // version at least, for the Responses API.
     return text_of({{"version", "0.13.4"}});
 }
 
@@ -346,7 +346,7 @@ PlainAnswer ollama_show(const PlainRequest& request)
     const std::string& family = info.architecture;
     const Json facts = {
         {"general.architecture", family},
-        {"general.basename", request.served->name},  // by which VS Code lists it
+        {"general.basename", request.served->name},  // the name in VS Code's list
         {"general.parameter_count", info.parameters},
         {family + ".context_length", info.context_in_use > 0 ? info.context_in_use : info.context_tokens},
         {family + ".embedding_length", info.embedding_length},
@@ -384,14 +384,14 @@ PlainAnswer ollama_ps(const PlainRequest& request)
     entry["size"] = host + device;
     entry["size_vram"] = device;
     entry["context_length"] = request.served->info.context_in_use;
-    constexpr std::chrono::years kForEver(100);  // without it the model seems to be leaving
+    constexpr std::chrono::years kForEver(100);  // without a time the model seems about to be unloaded
     entry["expires_at"] = iso_time(current_time() + kForEver);
     return text_of(Json::object({{"models", Json::array({std::move(entry)})}}));
 }
 
 PlainAnswer ollama_pull(const PlainRequest&)
 {
-    return text_of({{"status", "success"}}) + '\n';  // the last line of what is a stream elsewhere
+    return text_of({{"status", "success"}}) + '\n';  // the last line of Ollama's stream of progress
 }
 
 }  // namespace server

@@ -1,4 +1,4 @@
-// Declares the dialects of Ollama's /api/chat and /api/generate, and what it says of its models.
+// Declares the dialects of Ollama's /api/chat and /api/generate, and Ollama's answers about models.
 #pragma once
 
 #include "app/server/dialect.h"
@@ -20,9 +20,9 @@ public:
     std::string error(const Refusal& refusal) const override;
 };
 
-/// Says whether a chat or a prompt asks for nothing but that the model be there, or be gone.
+/// Says whether a chat or a prompt only asks for the model to be loaded or unloaded.
 bool only_moves_model(const Json& body);
-/// Loads the model, or lets it leave.
+/// Loads or unloads the model.
 PlainAnswer ollama_move_model(const PlainRequest& request);
 
 PlainAnswer ollama_heartbeat(const PlainRequest& request);
@@ -30,7 +30,8 @@ PlainAnswer ollama_version(const PlainRequest& request);
 PlainAnswer ollama_tags(const PlainRequest& request);
 PlainAnswer ollama_show(const PlainRequest& request);
 PlainAnswer ollama_ps(const PlainRequest& request);
-/// Answers whoever wants a model to be fetched before it is asked: it is there. Others are refused before that.
+/// Answers a client that wants a model to be fetched before it is used: success, since the model is there. Unknown
+/// models are refused earlier.
 PlainAnswer ollama_pull(const PlainRequest& request);
 
 }  // namespace server

@@ -33,7 +33,7 @@ public:
         if (const auto* text = std::get_if<TextPiece>(&event))
             return chunk({{"content", text->text}});
         if (const auto* said = std::get_if<TokenPiece>(&event)) {
-            tokens_[std::size_t(choice_)] = said->tokens;  // with what they became
+            tokens_[std::size_t(choice_)] = said->tokens;  // sent with the text that they become
             return {};
         }
         if (const auto* thought = std::get_if<ThoughtPiece>(&event))
@@ -132,7 +132,7 @@ private:
     int choice_ = 0;
     int running_;
     Ended all_;
-    std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each choice, until a chunk has them
+    std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each choice, not sent yet
 };
 
 }  // namespace
@@ -156,7 +156,7 @@ tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& se
         if (inner.refusal())
             fields.refuse("stream_options", inner.refusal()->sentence);
     }
-    // llama-server's: how thoughts are given. "none" leaves them in the text, as the model wrote them.
+    // llama-server's field for how thoughts are sent; "none" leaves them in the text, as the model wrote them.
     ask.thoughts_in_text = fields.text("reasoning_format").value_or("auto") == "none";
     read_messages(fields, ask.turn);
     if (fields.refusal())

@@ -39,7 +39,7 @@ public:
             return event_of(json);
         }
         if (const auto* said = std::get_if<TokenPiece>(&event))
-            tokens() = said->tokens;  // with what they became
+            tokens() = said->tokens;  // sent with the text that they become
         if (const auto* failed = std::get_if<Failed>(&event))
             return "data: " + openai_error(failed->refusal) + "\n\n";
         const auto* ended = std::get_if<Ended>(&event);
@@ -125,7 +125,7 @@ private:
     int running_;
     std::vector<Ended> sums_;                                 // of each prompt
     std::vector<CompletionLogprobs> logprobs_;                // of each choice
-    std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each, until a piece has them
+    std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each, not sent yet
 };
 
 }  // namespace

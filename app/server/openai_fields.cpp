@@ -53,7 +53,8 @@ void refuse_more_than(std::size_t most, const std::vector<std::string>& texts, F
         fields.refuse(name, "has more than " + std::to_string(most) + " texts");
 }
 
-/// Arguments as templates want them: an object. A text that is none, such as one that was cut off, is put into one.
+/// Returns a call's arguments as templates want them: as an object. A text that is none, such as one that was cut off,
+/// is put into one.
 Json arguments_of(const Json& given, std::int64_t& compares)
 {
     if (!given.is_string())
@@ -76,8 +77,8 @@ Json calls_of(Fields& message, std::int64_t& compares)
     return taken;
 }
 
-/// Returns what a message has besides its text, for templates. They ask for the name of the tool of a result, while
-/// clients say the call's id, or only that it is the next one.
+/// Returns a message's fields besides its text, for templates. Templates want the name of the tool that a result is
+/// from, while clients send the call's id, or only the result behind the call.
 Json more_of_message(const std::string& role, Fields& message, CalledTools& called, std::int64_t& compares)
 {
     Json more = Json::object();
@@ -98,7 +99,7 @@ bool is_type_of_text(const std::string& type)
     return type == "text" || type == "input_text" || type == "output_text";
 }
 
-/// Returns what stands in a tool's result for a part of this type; empty: nothing does.
+/// Returns the words that replace a part of this type in a tool's result; empty: none do.
 std::string words_for_part(const std::string& type)
 {
     if (type.empty() || is_type_of_text(type))
@@ -138,7 +139,8 @@ std::optional<bool> thinks_in(const Fields& fields)
     return std::nullopt;
 }
 
-/// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
+/// Returns the name in {"type": "function", "function": {"name"}}, or in the Responses API's {"type": "function",
+/// "name"}.
 std::optional<std::string> function_named(const Json& choice)
 {
     Fields inner(choice);
@@ -148,7 +150,7 @@ std::optional<std::string> function_named(const Json& choice)
     return function ? Fields(*function).text("name") : inner.text("name");
 }
 
-/// {"type": "allowed_tools", ...} with "mode" and "tools", or with an object of them beside the type.
+/// Reads {"type": "allowed_tools", ...}, with "mode" and "tools" in the same object or in one beside the type.
 void read_allowed_tools(Fields& fields, const Json& choice, Ask& ask)
 {
     Fields outer(choice);
@@ -168,7 +170,7 @@ void read_allowed_tools(Fields& fields, const Json& choice, Ask& ask)
             fields.refuse("tool_choice", "may only allow functions, each with its name");
 }
 
-/// "none" leaves nothing to choose.
+/// Reads which tools may or must be called; "none" leaves out all tools.
 void read_tool_choice(Fields& fields, const Json& choice, Ask& ask)
 {
     const std::string word = choice.is_string() ? choice.get<std::string>() : "";
@@ -196,13 +198,13 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
     take(fields.number("temperature", 0, 100), s.temperature);
     take(fields.number("top_p", 0, 1), s.top_p);
     take(fields.integer("top_k", -1, kMostTokens), s.top_k);
-    s.top_k = std::max(s.top_k, 0);  // elsewhere -1 is off, too
+    s.top_k = std::max(s.top_k, 0);  // other servers take -1 for off, too
     take(fields.number("min_p", 0, 1), s.min_p);
     take(fields.number("typical_p", 0, 1), s.typical_p);
     take(fields.number("presence_penalty", -2, 2), s.presence_penalty);
     take(fields.number("frequency_penalty", -2, 2), s.frequency_penalty);
     take(fields.number("repeat_penalty", 0, 100), s.repeat_penalty);
-    if (s.repeat_penalty == 0)  // a frequency penalty of none, which LiteLLM and Open WebUI pass on under this name
+    if (s.repeat_penalty == 0)  // LiteLLM and Open WebUI send a frequency penalty, where 0 means none, under this name
         s.repeat_penalty = 1;
     take(fields.integer("repeat_last_n", -1, kMostTokens), s.repeat_last_n);
     take(fields.number("dry_multiplier", 0, 100), s.dry_multiplier);
@@ -218,7 +220,7 @@ void read_sampling(Fields& fields, engine::SamplingOptions& s)
     read_logit_bias(fields, s);
     const auto seed =
         fields.integer("seed", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    if (seed && *seed == -1)  // which elsewhere asks for a random one
+    if (seed && *seed == -1)  // other servers take -1 for a random one
         s.seed.reset();
     else if (seed)
         s.seed = std::uint64_t(*seed);
@@ -327,7 +329,7 @@ void read_messages(Fields& fields, engine::Request& turn)
         return;
     }
     CalledTools called;
-    std::int64_t compares = kMostNameCompares;  // of all arguments of calls
+    std::int64_t compares = kMostNameCompares;  // for the arguments of all calls together
     for (std::size_t i = 0; i < messages->size(); ++i) {
         const Json& given = (*messages)[i];
         if (!given.is_object()) {
@@ -360,7 +362,7 @@ void read_messages(Fields& fields, engine::Request& turn)
         else
             turn.messages.push_back(std::move(taken));
     }
-    // As vLLM says it; who says nothing goes on with an answer that comes last.
+    // vLLM's field. Without it, a last message that is an answer is continued.
     const auto goes_on = fields.flag("continue_final_message");
     const bool answered = turn.messages.back().role == "assistant";
     if (goes_on.value_or(false) && fields.flag("add_generation_prompt").value_or(false))
@@ -441,7 +443,7 @@ std::string openai_error(const Refusal& refusal)
         code = "unsupported_parameter";
         break;
     case Refusal::Kind::PromptTooLong:
-        type = "exceed_context_size_error";  // llama-server's word, which its clients go by; OpenAI's look at the code
+        type = "exceed_context_size_error";  // llama-server's clients look for this type, OpenAI's at the code
         code = "context_length_exceeded";
         break;
     case Refusal::Kind::Busy:

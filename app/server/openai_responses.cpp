@@ -15,12 +15,12 @@ namespace {
 
 constexpr const char* kWhatIsKept = "they are kept in memory only, the newest ones, and not where store is false";
 
-/// The items of an input, as messages of chat completions: an assistant's thought, its text and its calls, which are
-/// items of their own here, are one message there.
+/// Turns the items of an input into messages of chat completions. An assistant's thought, text and calls, which are
+/// separate items here, become one message.
 class InputReader
 {
 public:
-    /// `kept`: what an item may refer to.
+    /// `kept`: responses that an item may refer to.
     InputReader(Fields& fields, const KeptResponses& kept, Json& messages)
         : fields_(fields)
         , kept_(kept)
@@ -97,7 +97,7 @@ private:
         if (const auto sent = item.text("encrypted_content"); text.empty() && sent && sent->starts_with(kOwnThought))
             text = sent->substr(kOwnThought.size());
         if (text.empty())
-            return;  // a summary, or what only another server can read
+            return;  // a summary, or a text that only another server can decrypt
         messages_.push_back({{"role", "assistant"}, {"content", ""}, {"reasoning_content", text}});
         is_open_ = true;
     }
@@ -117,7 +117,7 @@ private:
             {{"id", *id}, {"type", "function"}, {"function", {{"name", called}, {"arguments", *arguments}}}});
     }
 
-    /// Reads an item of an earlier answer of ours as if it stood here.
+    /// Reads a reference to an item of an earlier answer as if that item stood here.
     void read_reference(const std::string& at, Fields& item)
     {
         const auto kept = kept_.find_item(item.text("id").value_or(""));
@@ -143,10 +143,10 @@ private:
     Fields& fields_;
     const KeptResponses& kept_;
     Json& messages_;
-    bool is_open_ = false;  // the last one is an assistant's, and more of it may come
+    bool is_open_ = false;  // the last message is an assistant's, and gets its next items
 };
 
-/// Makes the function of a tool, as chat completions write one.
+/// Returns the function of a tool in the form of chat completions.
 Json function_of(const Json& tool, const std::string& space)
 {
     Fields inner(tool);
@@ -161,8 +161,8 @@ Json function_of(const Json& tool, const std::string& space)
     return {{"type", "function"}, {"function", std::move(function)}};
 }
 
-/// Returns the functions, also those in namespaces, as which Codex sends the tools of an MCP server: by whole names,
-/// which `in_spaces` takes apart again. Tools that OpenAI runs itself are left out.
+/// Returns the functions, also those in namespaces, in which Codex sends the tools of an MCP server. These get whole
+/// names, which `in_spaces` splits again. Tools that OpenAI runs itself are left out.
 Json functions_of(Fields& fields, std::map<std::string, FunctionInSpace>& in_spaces)
 {
     Json functions = Json::array();
@@ -186,7 +186,7 @@ Json functions_of(Fields& fields, std::map<std::string, FunctionInSpace>& in_spa
     return functions;
 }
 
-/// Which function is to be called, or which ones may be, by their whole names.
+/// Returns a tool_choice with whole names of functions.
 Json with_whole_names(Json choice)
 {
     if (!choice.is_object())
@@ -225,7 +225,7 @@ void refuse_what_is_not_there(Fields& fields)
     fields.not_supported("top_logprobs", 0);
 }
 
-/// Returns what the response repeats of its request.
+/// Returns the fields that the response repeats from its request.
 Json about(Fields& fields, const Ask& ask, const std::string& model)
 {
     const auto given = [&](const char* name, Json otherwise) {
@@ -265,7 +265,7 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
         fields.refuse("truncation", "must be auto or disabled");
     refuse_what_is_not_there(fields);
 
-    // The rest is what chat completions reads.
+    // The other fields are those of chat completions.
     ResponseAsked asked;
     Json chat = {{"tools", functions_of(fields, asked.functions)}};
     for (const char* name :
@@ -289,7 +289,7 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
         InputReader(fields, *kept_, messages).read(*input);
     if (messages.empty())
         fields.refuse("input", "must be a string or an array with an item at least");
-    // Those of an earlier response do not hold any longer.
+    // Instructions of an earlier response do not count any more.
     chat["messages"] = Json::array();
     if (const auto instructions = fields.text("instructions"); instructions && !instructions->empty())
         chat["messages"].push_back({{"role", "system"}, {"content", *instructions}});
@@ -297,8 +297,8 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     if (fields.flag("store").value_or(true))
         asked.kept = kept_;
     const std::vector<std::string> wanted = fields.texts("include");
-    // A client for which nothing is kept sends everything again. Codex does so, and asks for the thoughts only where it
-    // knows the model.
+    // A client that has nothing kept sends everything again, thoughts included. Codex does so, but asks for the
+    // thoughts only with models that it knows.
     asked.returns_thoughts = !asked.kept || std::ranges::find(wanted, "reasoning.encrypted_content") != wanted.end();
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());

@@ -32,7 +32,7 @@ Json model_object(const Served& served)
               {"size", info.file_bytes}}}};
 }
 
-/// Describes a file, and whether it is loaded as llama-server says that.
+/// Describes a file in llama-server's form, with whether it is loaded.
 Json listed(const ModelFile& file, const Served* loaded)
 {
     const bool there = loaded && loaded->name == file.name;
@@ -54,7 +54,7 @@ PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
     return text_of(Json::object({{name, *value}}));
 }
 
-/// Answers with each id and its text, or its bytes where they are no text by themselves.
+/// Answers with each id and its text, or its bytes where these alone are no valid text.
 PlainAnswer with_pieces(ModelText& text, const std::vector<int>& ids)
 {
     Json all = Json::array();
@@ -72,7 +72,7 @@ PlainAnswer with_pieces(ModelText& text, const std::vector<int>& ids)
     return text_of(Json::object({{"tokens", std::move(all)}}));
 }
 
-/// Without the escapes of an address: "%2F" is "/". What is no escape stays.
+/// Returns a path with its escapes decoded: "%2F" is "/". Text that is no escape stays.
 std::string unescaped(std::string_view path)
 {
     std::string text;
@@ -181,7 +181,7 @@ PlainAnswer llama_props(const PlainRequest& request)
     return text_of({{"default_generation_settings", settings},
                     {"total_slots", request.desk.turn_slots().size()},
                     {"model_alias", request.served->name},
-                    {"model_path", engine::utf8_text(info.path.filename())},  // its folder is nobody's business
+                    {"model_path", engine::utf8_text(info.path.filename())},  // clients do not need to know its folder
                     {"is_sleeping", request.desk.served() == nullptr},
                     {"modalities", {{"vision", false}, {"audio", false}}},
                     {"chat_template", request.served->text->chat_template()},

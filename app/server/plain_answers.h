@@ -1,4 +1,4 @@
-// Answers what needs no turn: the model's name and facts, tokens, the state of the server.
+// Answers requests without a turn: the model's name and facts, tokens, the state of the server.
 #pragma once
 
 #include "app/server/engine_desk.h"
@@ -13,29 +13,29 @@ namespace server {
 
 class Dialect;
 
-/// The body of an answer, or why there is none.
+/// The body of an answer, or the refusal.
 using PlainAnswer = tl::expected<std::string, Refusal>;
 
 struct PlainRequest {
     EngineDesk& desk;
     Models& models;
     Metrics& metrics;
-    const Served* served;  // of which it is; null: none is loaded
+    const Served* served;  // the model that the answer is about; null: none is loaded
     const Json& body;      // an empty object, where nothing was sent
     const std::string& path;
     const std::function<bool()>& client_is_gone;
-    const Dialect* dialect;  // of the path; null: it has none
+    const Dialect* dialect;  // of the path, for errors; null: it has none
 };
 
 // ---- OpenAI's ----
 
 PlainAnswer openai_models(const PlainRequest& request);
-/// One of them: /v1/models/NAME.
+/// Answers /v1/models/NAME.
 PlainAnswer openai_model(const PlainRequest& request);
 
 // ---- OpenAI's and Anthropic's ----
 
-/// Counts the tokens of the prompt that such a request would have; nothing is answered. The model need not be loaded.
+/// Counts the tokens of the prompt that a request for an answer would have. The model need not be loaded.
 PlainAnswer input_tokens(const PlainRequest& request);
 
 // ---- llama-server's ----
@@ -45,7 +45,7 @@ PlainAnswer llama_detokenize(const PlainRequest& request);
 PlainAnswer llama_apply_template(const PlainRequest& request);
 PlainAnswer llama_props(const PlainRequest& request);
 PlainAnswer llama_slots(const PlainRequest& request);
-/// Prometheus' text.
+/// Answers with Metrics::text().
 PlainAnswer metrics_text(const PlainRequest& request);
 
 }  // namespace server

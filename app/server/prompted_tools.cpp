@@ -47,8 +47,8 @@ void write_result(engine::Message& message)
     message = {"user", name + " returned:\n" + message.text, {}};
 }
 
-/// Writes calls and results into messages. The results of several calls are one message, with what the user says behind
-/// it: many templates take none but turns that alternate.
+/// Writes calls and results as text of messages. The results of several calls and the user's next words become one
+/// message, since many templates only take roles that alternate.
 void write_calls_and_results(std::vector<engine::Message>& messages)
 {
     std::vector<engine::Message> written;

@@ -1,4 +1,4 @@
-// Makes a request's tools known to the model in words, where its template has none for them.
+// Describes a request's tools to the model in words, where its template does not print tools.
 #pragma once
 
 #include "engine/engine.h"
@@ -7,14 +7,14 @@
 
 namespace server {
 
-/// Says whether the template tells the model of tools itself: one that has a word for them prints them.
+/// Says whether the template prints tools itself, which is assumed where it contains the word "tools".
 bool knows_tools(std::string_view chat_template);
 
-/// Says whether there are tools, or calls of any.
+/// Says whether a request has tools, calls or results.
 bool speaks_of_tools(const engine::Request& turn);
 
-/// Tells the model of the tools where its template does not: the system's message says which tools there are and how to
-/// call one, and earlier calls and what came of them are messages of their own.
+/// Describes the tools where the template does not: the system message lists them and says how to call one; earlier
+/// calls and results become text of messages.
 void tell_of_tools(engine::Request& turn, std::string_view chat_template);
 
 }  // namespace server

@@ -8,7 +8,7 @@ namespace server {
 
 namespace {
 
-constexpr std::size_t kMostAnswers = 64;  // to one request: so many turns may wait
+constexpr std::size_t kMostAnswers = 64;  // to one request: as many turns as may wait
 
 bool is_token(const Json& value)
 {

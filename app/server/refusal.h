@@ -1,4 +1,4 @@
-// Refusal says why a request is not answered as it was asked; each dialect puts it in its own words.
+// Refusal says why a request is not answered; each dialect writes it in its own form.
 #pragma once
 
 #include "engine/result.h"
@@ -12,18 +12,18 @@ struct Refusal {
     enum class Kind {
         BadRequest,
         NoKey,         // or a wrong one
-        Forbidden,     // from this page, or under this name
+        Forbidden,     // for this web page, or under this name of the server
         NotFound,      // no such path, or model
         WrongMethod,   // of HTTP, for this path
         TooLarge,      // the request itself
-        NotSupported,  // a field that is known, and not what it asks for
+        NotSupported,  // a known field with a wish that cannot be fulfilled
         PromptTooLong,
-        Busy,  // come again
+        Busy,  // not now: the client may try again later
         Failed,
     };
     Kind kind = Kind::Failed;
     std::string sentence;
-    std::string field = {};  // whose value it is about; empty: none's
+    std::string field = {};  // the field at fault; empty: none is
     // PromptTooLong
     int prompt_tokens = 0;
     int context_tokens = 0;

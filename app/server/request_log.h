@@ -1,4 +1,4 @@
-// RequestLog keeps the newest requests and who is connected, for whoever shows them.
+// RequestLog keeps the newest requests and the connected clients, to be shown.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct LoggedRequest {
     std::chrono::system_clock::time_point time = {};
     std::string client;  // its address
     std::string route;   // "POST /v1/chat/completions"
-    std::string model;   // that answered; empty: none was needed
+    std::string model;   // the model that answered; empty: none was needed
     int prompt_tokens = 0;
     int answer_tokens = 0;
     std::int64_t milliseconds = 0;  // until the last of the answer was sent
@@ -28,15 +28,16 @@ struct ConnectedClient {
     std::string client;
     std::chrono::system_clock::time_point since = {};
     int requests = 0;       // that it has made
-    bool answered = false;  // now
+    bool answered = false;  // a request of it is being answered now
 };
 
-/// What was said in them is not kept. Any thread; `changed` is called on any, too, and may call nothing here.
+/// Texts of requests and answers are not kept. Any thread; `changed` may be called on any thread, and must not call
+/// functions of this object.
 class RequestLog
 {
 public:
     static constexpr std::size_t kMost = 200;
-    static constexpr std::size_t kLongestRoute = 120;  // what a client sends may be anything
+    static constexpr std::size_t kLongestRoute = 120;  // bytes; a client may send a path of any length
 
     explicit RequestLog(std::function<void()> changed = {})
         : changed_(std::move(changed))
@@ -49,9 +50,9 @@ public:
     /// Notes an answered request, and gives it its number.
     void answered(LoggedRequest request);
 
-    /// The newest first.
+    /// Returns the requests, the newest first.
     std::vector<LoggedRequest> requests() const;
-    /// Lists the clients in the order in which they came.
+    /// Returns the clients in the order in which they connected.
     std::vector<ConnectedClient> clients() const;
 
 private:

@@ -6,7 +6,7 @@ namespace server {
 
 namespace {
 
-/// Why an answer is not complete; null: it is.
+/// Returns why an answer is not complete; null: it is complete.
 Json incomplete_details(const Ended& ended)
 {
     switch (ended.reason) {
@@ -53,7 +53,7 @@ std::string ResponsesWording::piece(const TurnEvent& event)
     return end(std::get<Ended>(event));
 }
 
-/// The same items, without their events.
+/// Returns the whole answer: the same items as in a stream, without the events.
 std::string ResponsesWording::whole(const Answer& answer)
 {
     if (!answer.thought.empty())
@@ -198,7 +198,7 @@ std::string ResponsesWording::close(const char* status)
     return text + event("response.output_item.done", {{"output_index", output_.size() - 1}, {"item", item}});
 }
 
-/// The open item is closed, or none was.
+/// Ends the response, after its last item was closed.
 void ResponsesWording::finish(const Ended& ended)
 {
     incomplete_ = incomplete_details(ended);

@@ -1,4 +1,4 @@
-// ResponsesWording says an answer in the words of the Responses API: items, and the events by which they come.
+// ResponsesWording writes an answer in the form of the Responses API: as items, and as events of a stream.
 #pragma once
 
 #include "app/server/dialect.h"
@@ -11,22 +11,22 @@
 
 namespace server {
 
-/// A function that lies in a namespace, as clients of this API call it.
+/// Names a function in a namespace, as clients of this API do.
 struct FunctionInSpace {
     std::string space, name;
 };
 
-/// As models and templates know it, for which a function has but one name: "mcp__files" and "read" are
-/// "mcp__files__read". `space` may be empty: the function lies in none.
+/// Returns the single name that models and templates get for it: "mcp__files__read" for "mcp__files" and "read".
+/// `space` may be empty.
 std::string whole_name(const std::string& space, const std::string& name);
 
-/// With this an `encrypted_content` begins that is a thought of ours. The thought stands behind it as it is: the client
-/// has it in `content` as well, but there are some that send only this back.
+/// The beginning of an `encrypted_content` that was made here. The thought follows it unencrypted: the client has it in
+/// `content` as well, but some clients send only this field back.
 inline constexpr std::string_view kOwnThought = "spillway:";
 
-/// Holds what an answer needs to know of what was asked.
+/// Holds the parts of a request that its answer needs.
 struct ResponseAsked {
-    Json about;                                             // the fields of the response that repeat it
+    Json about;                                             // fields that the response repeats from the request
     Json messages;                                          // of the conversation so far, as of chat completions
     std::shared_ptr<KeptResponses> kept;                    // null: nothing is kept
     std::map<std::string, FunctionInSpace> functions = {};  // those in namespaces, by the names that the model knows
@@ -65,7 +65,7 @@ private:
 
     Json output_ = Json::array();  // the items; the last one is open, unless open_ is None
     Item open_ = Item::None;
-    std::string text_;  // of the open one
+    std::string text_;  // text of the open item
     Json usage_, incomplete_, error_;
     int sequence_ = 0;
 };

@@ -34,7 +34,7 @@ engine::Status Server::load(const engine::LoadRequest& request, std::string name
 
 engine::Status Server::open()
 {
-    // Whoever reaches the port may use the model, and read what is asked of it in the metrics.
+    // Without a key any program that reaches the port may use the model and read the metrics.
     options_.http.from = options_.door.keys.empty() ? Listener::From::ThisMachine : Listener::From::Anywhere;
     auto http = HttpServer::open(options_.http, *api_);
     if (!http)
@@ -54,7 +54,7 @@ void Server::run()
     http_->run();
 }
 
-/// The connections see their turns end, and then that the server stops.
+/// Takes no new connections, and ends the turns, so that the connections end, too.
 void Server::stop()
 {
     http_->stop();

@@ -1,4 +1,4 @@
-// Server is the front door of this room: an engine, and the port where programs reach it.
+// Server is the front door of this room: an engine and the port at which programs reach it.
 #pragma once
 
 #include "app/server/door.h"
@@ -18,8 +18,8 @@ struct ServerOptions {
     DoorOptions door;
     DeskOptions desk;
     std::vector<std::filesystem::path> folders = {};             // of models
-    std::chrono::milliseconds grace = std::chrono::seconds(10);  // for turns that run when it is to stop
-    std::shared_ptr<RequestLog> log = {};                        // null: nobody shows it
+    std::chrono::milliseconds grace = std::chrono::seconds(10);  // for turns that run when stop() is called
+    std::shared_ptr<RequestLog> log = {};                        // null: no log is kept
 };
 
 class Api;
@@ -28,17 +28,17 @@ class Server
 {
 public:
     Server(std::unique_ptr<engine::Engine> engine, ServerOptions options);
-    /// Answers with what the engine's owner has open, and nothing else.
+    /// Answers with the model that the engine's owner has open, and with no other.
     Server(SharedEngine& shared, ServerOptions options);
     ~Server();
 
-    /// Waits until it is there. Further models are found in ServerOptions::folders, and loaded when they are asked for.
+    /// Loads a model and waits for that. Models in ServerOptions::folders are loaded when a request names them.
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
 
-    /// Takes the port. An address that other machines reach is refused as long as no key is asked for.
+    /// Opens the port. Without a key, an address that other machines can reach is refused.
     engine::Status open();
     std::string url() const;
-    /// Answers until stop() is called, from any thread; then ends what runs, with some grace.
+    /// Answers until stop() is called, which may be on any thread; then ends running turns within ServerOptions::grace.
     void run();
     void stop();
 

@@ -7,7 +7,7 @@
 
 namespace server {
 
-/// Says whether only the turn's own seat is told of it; the rest is of the model, and of interest to all.
+/// Says whether an event goes to the turn's own seat only; other events concern the model, and go to all seats.
 static bool is_of_a_turn(engine::Event::Kind kind)
 {
     return kind == engine::Event::Kind::TurnsDropped || kind == engine::Event::Kind::ContextNearlyFull ||
@@ -77,7 +77,7 @@ bool SharedCore::enter(const Place& place)
         taken_ = true;
         inside_ = place.get();
     } else {
-        moved_.notify_all();  // who stood behind it may be the next
+        moved_.notify_all();  // the place behind it may be the next
     }
     return enters;
 }
@@ -96,7 +96,8 @@ void SharedCore::leave()
     moved_.notify_all();
 }
 
-/// Wakes the owner, once until it looks. Called under the lock, as wake_guests() and add_general() are.
+/// Wakes the owner, unless it was woken and has not looked yet. Called under the lock, as wake_guests() and
+/// add_general() are.
 void SharedCore::wake_owner()
 {
     for (const Place& place : places_)
@@ -113,8 +114,8 @@ void SharedCore::wake_guests()
             place->wake();
 }
 
-/// A guest that has no turn wants no news of the model; of frames the newest is enough. While the owner has a turn it
-/// looks by itself.
+/// Adds news of the model for a seat. A guest without a turn gets none, and a frame replaces the one before it. The
+/// owner is woken, unless it has a turn, whose steps look by themselves.
 void SharedCore::add_general(SeatPlace& to, EngineNews news)
 {
     if (!to.owner && !to.runs())
@@ -129,8 +130,8 @@ void SharedCore::add_general(SeatPlace& to, EngineNews news)
         wake_owner();
 }
 
-/// The event of a block that moved names conversations: a seat is told its own ones by its own numbers. Of a block of
-/// another seat's it is told only that something moved.
+/// Returns an event as a seat is told it. The event of a moved block names conversations: only the seat's own are left,
+/// under its own numbers. If none of them is the seat's, the tokens are left out, too.
 static engine::Event as_seen_by(const SeatPlace& place, const engine::Event& event)
 {
     engine::Event seen = event;
@@ -154,7 +155,8 @@ void SharedCore::tell_others(const SeatPlace& place, const EngineNews& news)
             add_general(*other, event ? EngineNews(as_seen_by(*other, *event)) : news);
 }
 
-/// Tells a turn's seat its news: at once, where the turn's own thread is in the engine; else the news waits for that.
+/// Passes news to a turn's listener: at once, if the turn's own thread is in the engine; else the news waits for that
+/// thread.
 void SharedCore::tell_turn(const Place& place, engine::TurnId id,
                            const std::shared_ptr<const engine::Listener>& listener, EngineNews news)
 {
@@ -216,7 +218,7 @@ engine::Listener SharedCore::of_no_turn(const Place& place, const engine::Listen
     return l;
 }
 
-/// Returns where experts lie now, with how often the owner's tokens chose them.
+/// Returns where experts lie now, with the counts of how often the owner's tokens chose them.
 static std::shared_ptr<const engine::ExpertMap> with_counts_of(const std::shared_ptr<const engine::ExpertMap>& owners,
                                                                const std::shared_ptr<const engine::ExpertMap>& now)
 {
@@ -235,7 +237,8 @@ static std::shared_ptr<const engine::ExpertMap> with_counts_of(const std::shared
     return map;
 }
 
-/// Returns a frame of the model's memory alone, with the owner's conversation: that is the one it shows.
+/// Returns a frame without a turn's numbers, for the owner: with the model's memory, and with the owner's own
+/// conversation, which its window shows.
 engine::Telemetry SharedCore::of_memory(const engine::Telemetry& frame) const
 {
     engine::Telemetry seen = frame;
@@ -261,7 +264,8 @@ engine::Event SharedCore::seen_by(const SeatPlace& place, const engine::Event& e
     return as_seen_by(place, event);
 }
 
-/// Shows the owner where bytes lie while it has no turn, whose frames say it, too.
+/// Passes a guest's frame to the owner, as far as it is about memory, while the owner has no turn with frames of its
+/// own.
 void SharedCore::show_owner(const engine::Telemetry& frame)
 {
     const std::lock_guard lock(mutex);
@@ -278,8 +282,8 @@ void SharedCore::mark_over(const std::vector<engine::TurnId>& in_engine)
             turn.over = turn.over || std::ranges::find(in_engine, turn.in_engine) != in_engine.end();
 }
 
-/// Ends turns and conversations. Their seats are told first, so that nobody waits; then the engine gives up what they
-/// had. What the engine says of a turn that was over before counts.
+/// Ends turns and conversations. The seats' turns are marked as failed first, so that nobody waits for them; then they
+/// are ended in the engine. A turn that was over before keeps the engine's result.
 void SharedCore::close(Whose whose, const char* sentence)
 {
     struct Ended {
@@ -321,7 +325,7 @@ void SharedCore::close(Whose whose, const char* sentence)
         engine->end_sequence(sequence);
     const std::lock_guard lock(mutex);
     if (whose == Whose::All)
-        for (const Place& place : places_)  // what is still to be told of the memory is of the model that goes
+        for (const Place& place : places_)  // frames that wait are of the model that goes
             std::erase_if(place->general_news,
                           [](const EngineNews& news) { return std::holds_alternative<engine::Telemetry>(news); });
     wake_guests();

@@ -1,4 +1,5 @@
-// SharedCore is what the seats of a SharedEngine share: who is in the engine, and what waits for whom.
+// SharedCore holds what the seats of a SharedEngine share: the engine, the seat that is in it, and news that wait for
+// seats.
 #pragma once
 
 #include "app/server/shared_engine.h"
@@ -18,19 +19,19 @@
 
 namespace server {
 
-/// Something that the engine said.
+/// One report of the engine, as one of the arguments of its listeners.
 using EngineNews =
     std::variant<engine::PromptLedger, std::string, engine::TokenLogprobs, engine::Telemetry, engine::Event>;
 void tell(const engine::Listener& listener, const EngineNews& news);
 
-/// Holds what a seat has in the engine, by numbers of its own: so none reaches what is another's, or of a model that is
-/// gone. Guarded by the core's mutex.
+/// Holds a seat's turns and sequences in the engine under numbers of its own, so that no seat reaches another's, or
+/// those of a model that is gone. Guarded by the core's mutex.
 struct SeatPlace {
     struct Held {
         engine::TurnId id = 0;
-        engine::TurnId in_engine = 0;  // 0: it is not there yet, or no more
+        engine::TurnId in_engine = 0;  // 0: it has not begun there, or is gone
         bool over = false;
-        std::optional<engine::Result<engine::Turn>> result = {};  // of one that has ended with its model
+        std::optional<engine::Result<engine::Turn>> result = {};  // of a turn that ended with its model
     };
     struct TurnNews {
         engine::TurnId turn;
@@ -44,22 +45,23 @@ struct SeatPlace {
     const bool owner;
     const std::function<void()> wake;
     bool woken = false;
-    std::uint64_t generation = 0;  // of a guest: what it saw when it looked last
+    std::uint64_t generation = 0;  // a guest's: generation of the model when it looked last
     std::list<Held> turns = {};
-    std::map<engine::SequenceId, engine::SequenceId> sequences = {};  // those in the engine
+    std::map<engine::SequenceId, engine::SequenceId> sequences = {};  // the engine's number by the seat's own
     std::deque<TurnNews> turn_news = {};
     std::deque<EngineNews> general_news = {};
     engine::SequenceId last_sequence = 0;
     engine::TurnId last_turn = 0;
 };
 
-/// The core lives as long as any seat.
+/// Lives as long as any seat.
 class SharedCore
 {
 public:
     using Place = std::shared_ptr<SeatPlace>;
 
-    /// While a pass lives its place has entered, and the engine is its thread's. `false`: a guest is not admitted.
+    /// While a pass lives, its place has entered, and only its thread may use the engine. `false`: a guest is not
+    /// admitted.
     class Pass
     {
     public:
@@ -87,34 +89,35 @@ public:
     Place add_place(bool owner, std::function<void()> wake);
     void remove_place(const Place& place);
 
-    // ---- of the place that has entered ----
+    // ---- called by the place that has entered ----
 
-    /// Null: the owner is gone.
+    /// The engine; null: the owner is gone.
     std::unique_ptr<engine::Engine> engine;
-    /// Returns the listener that the engine is given for a turn: it tells the turn's seat what is the turn's, and all
-    /// what is the model's.
+    /// Returns the listener that the engine gets for a turn. It passes the turn's news to the turn's seat, and news of
+    /// the model to all seats.
     engine::Listener of_turn(const Place& place, engine::TurnId id, engine::SequenceId sequence,
                              const engine::Listener& listener);
-    /// Does the same for what a step or a poll says of no turn. It refers to the listener.
+    /// Returns the listener for news of no turn in a step or a poll. `listener` outlives it.
     engine::Listener of_no_turn(const Place& place, const engine::Listener& listener);
     void mark_over(const std::vector<engine::TurnId>& in_engine);
-    /// A model goes: the guests' turns and conversations do, and the owner's where it is the one that closes it.
+    /// Ends turns and conversations when a model is closed: the guests', and with Whose::All the owner's as well.
     enum class Whose { Guests, All };
     void close(Whose whose, const char* sentence);
     void opened(const engine::ModelInfo& model);
-    /// An engine closes a model by itself whose file went away under it.
+    /// Looks whether the engine has closed the model by itself, since its file is gone, and ends the guests' turns
+    /// then.
     void look_whether_it_is_there();
 
     // ---- any thread ----
 
-    std::function<void()> on_guest_turn;  // set before there is a guest
+    std::function<void()> on_guest_turn;  // set before there is any guest
     OpenModel open() const;
     OpenModel look(SeatPlace& place);
     bool admits(const SeatPlace& place) const;
     bool loaded() const;
     int guest_turns() const;
 
-    mutable std::mutex mutex;  // of the places and of all below; never held while the engine is called
+    mutable std::mutex mutex;  // guards the places and all members below; never held while the engine is called
 
 private:
     bool enter(const Place& place);
@@ -137,7 +140,7 @@ private:
     bool loaded_ = false;
     OpenModel open_;
     std::vector<Place> places_;
-    // Of who has entered:
+    // Used by the place that has entered only:
     const SeatPlace* inside_ = nullptr;
     engine::Telemetry owners_frame_;           // the newest that is of the owner's conversation
     engine::SequenceId owners_in_engine_ = 0;  // that conversation

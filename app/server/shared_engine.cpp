@@ -11,7 +11,7 @@
 namespace server {
 
 constexpr const char* kModelGone = "another model is being opened in the window, or none: ask again in a moment";
-constexpr int kMostGuestTurns = engine::kMostRowsTogether - 1;  // one place is always the owner's
+constexpr int kMostGuestTurns = engine::kMostRowsTogether - 1;  // one row is always left for the owner
 
 /// The functions of a seat are called on one thread, but for post().
 class SharedEngine::Seat final : public GuestEngine
@@ -71,7 +71,7 @@ SharedEngine::Seat::~Seat()
         if (pass && place_->owner) {
             core_->close(SharedCore::Whose::All, kModelGone);
             core_->engine.reset();
-        } else if (pass) {  // else the owner has ended all of it
+        } else if (pass) {  // else the owner has ended all of them
             std::list<SeatPlace::Held> turns;
             std::map<engine::SequenceId, engine::SequenceId> sequences;
             {
@@ -218,7 +218,7 @@ bool SharedEngine::Seat::has_news() const
     return !place_->turn_news.empty() || std::ranges::any_of(place_->turns, &SeatPlace::Held::over);
 }
 
-/// Tells the news, on the seat's own thread. Without a listener for it, what is said of no turn waits on.
+/// Passes waiting news to the listeners, on the seat's own thread. Without `general`, news of no turn go on waiting.
 void SharedEngine::Seat::tell_news(const engine::Listener* general)
 {
     std::deque<SeatPlace::TurnNews> of_turns;
@@ -247,7 +247,7 @@ std::vector<engine::TurnId> SharedEngine::Seat::over() const
     return over;
 }
 
-/// If another seat's step has advanced this seat's turns meanwhile, that counts as this step.
+/// Makes a step, unless another seat's step has advanced this seat's turns meanwhile, which counts as this step.
 std::vector<engine::TurnId> SharedEngine::Seat::step(const engine::Listener& listener)
 try {
     {
@@ -261,7 +261,7 @@ try {
     tell_news(&listener);
     return over();
 } catch (...) {
-    return {};  // there was no memory even to say so: the next step says it
+    return {};  // there was no memory even to report it: the next step does
 }
 
 engine::Result<engine::Turn> SharedEngine::Seat::end(engine::TurnId turn)
@@ -289,7 +289,7 @@ try {
     return engine::caught("to end the answer");
 }
 
-/// The sum of the others: so the engine is left between two steps.
+/// Begins a turn, steps until it is over and ends it, so that other seats enter between two steps.
 engine::Result<engine::Turn> SharedEngine::Seat::generate(engine::SequenceId sequence, const engine::Request& request,
                                                           const engine::Listener& listener, std::stop_token stop)
 try {
@@ -335,7 +335,7 @@ try {
     return engine::caught("for an embedding");
 }
 
-/// Commands are of the machine's memory, which is the owner's business.
+/// Posts the owner's commands. A guest's are refused, since commands change the placement in memory.
 std::uint64_t SharedEngine::Seat::post(engine::Command command)
 {
     return place_->owner ? core_->engine->post(std::move(command)) : 0;
@@ -350,7 +350,7 @@ try {
     }
     tell_news(&listener);
 } catch (...) {
-    return;  // what could not be looked after is at the next poll
+    return;  // the next poll does what was not done
 }
 
 SharedEngine::SharedEngine(std::unique_ptr<engine::Engine> engine, Admits admits)

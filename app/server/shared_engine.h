@@ -10,14 +10,14 @@
 
 namespace server {
 
-/// Holds what guests may use of it.
+/// Describes the open model for guests.
 struct OpenModel {
     std::uint64_t generation = 0;  // rises whenever a model is opened or closed
     std::optional<engine::ModelInfo> model = {};
 };
 
-/// A guest's Engine. It is the one model's that was open when its thread looked last: once that is gone all is refused,
-/// until it has looked again.
+/// The Engine of a guest. It stands for the model that was open when its thread called look() last: once that model is
+/// gone, all calls are refused until the next look().
 class GuestEngine : public engine::Engine
 {
 public:
@@ -26,16 +26,16 @@ public:
 
 class SharedCore;
 
-/// A seat is an Engine, used by a thread of its own. The owner's seat opens and closes models; guests answer with the
-/// one that is open there, and begin and end conversations of their own.
+/// Gives out seats. A seat is an Engine, used by a thread of its own. The owner's seat opens and closes models; guests
+/// answer with the open model, in conversations of their own.
 ///
-/// Only one seat is in the engine at a time, for a call or a step and never for a turn, and they enter in the order in
-/// which they come: so nobody waits longer than a step of each of the others. A step advances the turns of all seats.
-/// What it says of another seat's turns waits there for that seat's thread, which finds it instead of a step of its
-/// own.
+/// Only one seat is in the engine at a time, for a call or a step and never for a whole turn. Seats enter in the order
+/// in which they come, so that each waits for one step of each of the others at most. A step advances the turns of all
+/// seats. News of another seat's turns wait for that seat's thread, whose next step passes them on instead of making a
+/// step of its own.
 ///
-/// When the owner opens or closes a model the guests' turns end with one sentence, and their conversations are gone.
-/// Who is refused does not wait.
+/// When the owner opens or closes a model, the guests' turns end with one sentence, and their conversations are gone. A
+/// guest that is not admitted is refused without waiting.
 class SharedEngine
 {
 public:
@@ -44,17 +44,19 @@ public:
     explicit SharedEngine(std::unique_ptr<engine::Engine> engine, Admits admits = {});
     ~SharedEngine();
 
-    /// The one that opens models; once. The engine ends with it, on its thread. Its on_posted may come from any thread,
-    /// and may call nothing here from there.
+    /// Returns the seat that opens models. Call it once. The engine is destroyed with the seat, on its thread. The
+    /// seat's on_posted may come on any thread, and must not call anything here.
     std::unique_ptr<engine::Engine> owner();
-    /// `changed` is called on any thread when open() is another one, and may call nothing here from there.
+    /// Returns a seat for a guest. `changed` is called on any thread when open() changes, and must not call anything
+    /// here.
     std::unique_ptr<GuestEngine> guest(std::function<void()> changed);
 
     // Any thread:
     OpenModel open() const;
-    /// Turns of guests that run.
+    /// Returns the number of guests' turns that run.
     int guest_turns() const;
-    /// Called on any thread when a guest's turn begins; may call nothing here from there. Before there is a guest.
+    /// Sets a function that is called on any thread when a guest's turn begins, and must not call anything here. Call
+    /// it before there is any guest.
     void set_on_guest_turn(std::function<void()> on_guest_turn);
 
 private:

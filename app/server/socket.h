@@ -1,4 +1,4 @@
-// Socket is a TCP connection, or waits for them; no call of it waits longer than it is told.
+// Socket is a TCP connection, Listener accepts connections; no call waits longer than its `patience`.
 #pragma once
 
 #include "app/server/clock.h"
@@ -42,12 +42,13 @@ public:
         std::size_t bytes = 0;
     };
     Read read(char* to, std::size_t size, std::chrono::milliseconds patience);
-    /// Writes as much as goes out in that time, which may be none; nothing: the connection is broken.
+    /// Writes as many bytes as possible in that time and returns their number, which may be 0; empty: the connection is
+    /// broken.
     std::optional<std::size_t> write(std::string_view bytes, std::chrono::milliseconds patience);
-    /// The other side has closed the connection.
+    /// Says whether the other side has closed the connection.
     bool peer_is_gone() const;
-    /// Says that nothing more comes, and reads for a moment what the other side still sends: closed at once, it could
-    /// lose what it was sent last.
+    /// Ends the sending side, and reads for a moment what the other side still sends: if the connection were closed at
+    /// once, the other side might lose the last bytes.
     void finish(std::chrono::milliseconds patience);
 
 private:
@@ -64,10 +65,10 @@ public:
         std::string client;  // "127.0.0.1:40100"
     };
 
-    /// BadRequest: there is no such address, it is taken, or others than this machine would reach it, which From asks
-    /// for. Port 0: a free one.
+    /// Opens a port; 0: a free one. BadRequest: there is no such address, it is taken, or From::ThisMachine was asked
+    /// for and other machines could reach it.
     static engine::Result<Listener> open(const std::string& host, int port, From from);
-    /// The socket that the system listens on for this program, where it does (LISTEN_FDS); nothing: it does not.
+    /// Returns the socket that the system listens on for this program (LISTEN_FDS); empty: there is none.
     static engine::Result<std::optional<Listener>> inherited(From from);
 
     /// Accepts the next connection, if one comes within that time.
@@ -78,8 +79,8 @@ public:
     bool reached_from_elsewhere() const { return reached_from_elsewhere_; }
 
 private:
-    /// How a refusal for From::ThisMachine ends. It names options of `spillway-cli serve`, since the window asks for no
-    /// other address.
+    /// The end of a refusal for From::ThisMachine. It names options of `spillway-cli serve`, since the window never
+    /// asks for another address.
     static constexpr const char* kNeedsKey = ", which needs a key: --api-key or --api-key-file";
 
     Socket socket_;

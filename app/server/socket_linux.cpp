@@ -185,7 +185,7 @@ std::optional<Listener::Accepted> Listener::accept(milliseconds patience)
         ::accept4(int(socket_.handle_), reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (handle < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            std::this_thread::sleep_for(patience);  // the connection still waits there
+            std::this_thread::sleep_for(patience);  // no descriptor is free, and the connection goes on waiting
         return std::nullopt;
     }
     const int yes = 1;

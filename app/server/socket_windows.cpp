@@ -31,7 +31,7 @@ bool is_for_later()
     return ::WSAGetLastError() == WSAEWOULDBLOCK;
 }
 
-/// Windows wants to be told before the first socket is made.
+/// Starts Windows' sockets, before the first one is made. False: that failed.
 bool sockets_are_there()
 {
     static const bool started = [] {
@@ -153,7 +153,7 @@ engine::Result<Listener> Listener::open(const std::string& host, int port, From 
         return refuse(last_error());
     listener.socket_ = Socket(Socket::Handle(handle));
     never_wait(handle);
-    const BOOL yes = TRUE;  // else another program could take the port over
+    const BOOL yes = TRUE;  // else another program could take over the port
     ::setsockopt(handle, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, reinterpret_cast<const char*>(&yes), sizeof(yes));
     if (::bind(handle, found->ai_addr, int(found->ai_addrlen)) != 0 || ::listen(handle, SOMAXCONN) != 0)
         return refuse(::WSAGetLastError() == WSAEADDRINUSE ? "another program listens there" : last_error());
@@ -161,7 +161,7 @@ engine::Result<Listener> Listener::open(const std::string& host, int port, From 
     return listener;
 }
 
-/// Windows hands over none.
+/// Returns nothing: Windows hands over no sockets.
 engine::Result<std::optional<Listener>> Listener::inherited(From)
 {
     return std::nullopt;

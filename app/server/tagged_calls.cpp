@@ -9,11 +9,11 @@ namespace server {
 
 namespace {
 
-/// A call in tags: a name, and each argument by itself.
+/// Holds the tags of a call: around its name, around each argument, and at its end.
 struct Tags {
     std::string_view call, name_end;
-    std::string_view key, key_end;      // behind which may stand what kind of value it is...
-    std::string_view value, value_end;  // ...before it begins
+    std::string_view key, key_end;      // the kind of the value may stand between `key_end`...
+    std::string_view value, value_end;  // ...and `value`
     std::string_view call_end;
 };
 constexpr Tags kQwen = {"<function=", ">", "<parameter=", ">", "", "</parameter>", "</function>"};
@@ -36,7 +36,7 @@ bool allows(const Json& type, const Json& value)
     return std::ranges::any_of(type, [&](const Json& one) { return is_of_type(value, one); });
 }
 
-/// Models write some values as Python does.
+/// Returns None, True and False, which some models write, as JSON's values; any other text as a text.
 Json of_python(std::string_view text)
 {
     return text == "None"    ? Json()
@@ -45,7 +45,8 @@ Json of_python(std::string_view text)
                              : Json(std::string(text));
 }
 
-/// Tags know no types: a text stays one where the schema allows nothing else that it could be.
+/// Returns a value as JSON by its type in the schema, since tags name no types: a text stays one where the schema
+/// allows nothing else that it could be.
 std::string typed(const Json& type, std::string_view text)
 {
     const Json parsed = Json::parse(text, nullptr, false), word = of_python(text);
@@ -65,13 +66,13 @@ bool is_null(std::string_view text)
     return text == "null" || text == "None";
 }
 
-/// Says whether it could still become null.
+/// Says whether a text may be the beginning of null.
 bool begins_null(std::string_view text)
 {
     return std::string_view("null").starts_with(text) || std::string_view("None").starts_with(text);
 }
 
-/// Inside of JSON's quotes.
+/// Returns a text as it stands inside of JSON's quotes.
 std::string escaped(std::string_view text)
 {
     constexpr std::string_view kShort = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt", kHex = "0123456789abcdef";
@@ -105,8 +106,8 @@ std::string_view own_lines(std::string_view value, std::string_view end, bool wh
     return value;
 }
 
-/// What stands between a call's name and its end, as far as it has come, and takes it off the text. A text is told of
-/// while it is written, other values when they are whole. Not begun: no value has.
+/// Reads a call's arguments, as far as they have come, and removes them from `text`. A value that is a text is returned
+/// while it is being written, other values when they are whole. NotBegun: no value has begun.
 enum class Arguments { NotBegun, Begun, Whole };
 Arguments read_tagged(const CallBody& body, const Tags& tags, std::string_view& text, WrittenCall& call)
 {
@@ -162,7 +163,7 @@ ReadCalls read_tags(const CallBody& body, const Tags& tags)
         const Arguments read = name ? read_tagged(body, tags, text, call) : Arguments::NotBegun;
         if (read != Arguments::NotBegun)
             calls.push_back(std::move(call));
-        if (read != Arguments::Whole)  // at the end nothing says that it is whole
+        if (read != Arguments::Whole)  // without an end mark nothing says that the call is whole
             return body.ended && calls.empty() ? no_calls() : ReadCalls{ReadCalls::Found::NotYet, std::move(calls)};
     }
 }

@@ -5,13 +5,13 @@
 
 namespace server {
 
-/// Qwen3-Coder and later, Seed-OSS.
+/// Reads calls of Qwen3-Coder and later, and of Seed-OSS.
 ReadCalls read_qwen_calls(const CallBody& body);
-/// MiniMax.
+/// Reads calls of MiniMax.
 ReadCalls read_minimax_calls(const CallBody& body);
-/// DeepSeek V3.2.
+/// Reads calls of DeepSeek V3.2.
 ReadCalls read_dsml_calls(const CallBody& body);
-/// The call has the marks itself, and its name ends where the first argument begins.
+/// Reads a call of GLM, which has no tags around its name: that ends where the first argument begins.
 ReadCalls read_glm_call(const CallBody& body);
 
 }  // namespace server

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kShortId = 9;  // bytes
 
-/// Mistral's do, and say so in these words when they refuse one.
+/// Says whether a template takes ids of nine letters and digits only. Mistral's do, and contain these words for the
+/// refusal of others.
 bool takes_short_ids_only(std::string_view chat_template)
 {
     return chat_template.find("Tool call IDs should be alphanumeric strings with length") != std::string_view::npos;
@@ -27,7 +28,7 @@ bool is_letter_or_digit(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// The same for the same id, which is in a call and in its result.
+/// Returns a short id, always the same for the same id, so that a call and its result keep matching.
 std::string short_id(const std::string& id)
 {
     if (id.size() == kShortId && std::ranges::all_of(id, is_letter_or_digit))
@@ -86,8 +87,8 @@ bool give_late_to_user(std::vector<engine::Message>& messages)
     return any;
 }
 
-/// What the user says right behind a tool's result becomes part of it. Mistral's templates, which pass over calls and
-/// results, see two messages of the user there, one behind the other.
+/// Makes what the user says right behind a tool's result part of that result. Mistral's templates skip calls and
+/// results, and would see two messages of the user in a row there.
 bool give_to_results(std::vector<engine::Message>& messages)
 {
     std::vector<engine::Message> given;
@@ -103,7 +104,7 @@ bool give_to_results(std::vector<engine::Message>& messages)
 
 constexpr const char* kEffort = "reasoning_effort";
 
-/// Empty: none is asked for.
+/// Returns the effort that is asked for; empty: none is.
 std::string effort_of(const engine::Request& turn)
 {
     const Json arguments = Json::parse(turn.template_arguments_json, nullptr, false);
@@ -123,8 +124,8 @@ engine::Request with_effort(engine::Request turn, const std::string& effort)
     return turn;
 }
 
-/// Returns which efforts to try, the best first; the last one is none, with which the template takes its own. Few
-/// templates know more than low, medium and high: those compare with the other words.
+/// Returns the efforts to try, the best first; the last one is empty, for the template's default. Efforts besides low,
+/// medium and high are only tried where the template compares with these words.
 std::vector<std::string> efforts_for(const std::string& asked, std::string_view chat_template)
 {
     const auto compares_with = [&](const std::string& word) {
@@ -154,8 +155,8 @@ std::vector<std::string> efforts_for(const std::string& asked, std::string_view 
     return efforts;
 }
 
-/// Tries whether the template takes a request. All tries together may take as long as one rendering: a prompt that is
-/// at the limits of those is not at them once for each way in which it can be said.
+/// Tries whether the template takes a request. All tries together have the limits of one rendering, so that a very long
+/// prompt does not take many times as long.
 class TemplateTrial
 {
 public:
@@ -165,7 +166,7 @@ public:
     {
     }
 
-    /// Changes no more than it must. Whether the template takes it then.
+    /// Changes a request as little as necessary. Returns whether the template takes it then.
     bool makes_fit(engine::Request& turn)
     {
         bool fits = !is_refused(turn);
@@ -178,7 +179,7 @@ public:
 private:
     bool is_refused(engine::Request turn)
     {
-        if (turn.continue_last)  // which no template is given
+        if (turn.continue_last)  // templates never get the answer that is to be continued
             turn.messages.pop_back();
         const auto prompt = text_.render(turn, &allowance_, stop_);
         return !prompt && prompt.error().code == engine::Error::Code::Template;
@@ -189,7 +190,7 @@ private:
     engine::RenderAllowance allowance_;
 };
 
-/// Says whether there is anything in it that templates are known to refuse, and that can be said in another way.
+/// Says whether a request contains something that templates are known to refuse, and that can be put in another way.
 bool may_be_refused(const engine::Request& turn)
 {
     return !turn.messages.empty() &&
@@ -223,7 +224,7 @@ void fit_to_template(engine::Request& turn, const ModelText& text, const std::st
 void give_to_user(std::vector<engine::Message>& messages, std::size_t first)
 {
     std::vector<engine::Message> given;
-    bool goes_on = false;  // the last message ends with the system's words: what the user says next belongs to it
+    bool goes_on = false;  // the last message ends with the system's words, and takes the user's next ones
     for (std::size_t i = 0; i < messages.size(); ++i) {
         engine::Message& message = messages[i];
         const bool is_systems = message.role == "system" && i >= first;

@@ -1,4 +1,4 @@
-// Says to a chat template whether the model is to think, whatever the template calls it.
+// Sets whether the model is to think, by the names that chat templates have for it.
 #pragma once
 
 #include "app/server/fields.h"
@@ -7,8 +7,8 @@ namespace server {
 
 enum class Thinking { Off, WhenNeeded, On };
 
-/// Adds it to a template's arguments, by all names that templates have for it. What the arguments say of it already
-/// holds.
+/// Adds the choice to a template's arguments, under all names that templates use. An argument that is there already is
+/// not changed.
 void add_thinking(Json& arguments, Thinking thinking);
 
 /// Says what enable_thinking says by all other names, too, where it is the only one: many programs know no other,

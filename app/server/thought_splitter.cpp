@@ -14,17 +14,17 @@ namespace {
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kAnalysis = "<|channel|>analysis<|message|>";
 
-// gpt-oss says first of each part what it is, Muse Glimmer for whom.
+// gpt-oss begins each part with its kind, Muse Glimmer with its recipient.
 constexpr std::array<std::string_view, 3> kAnswerChannels = {
     "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", engine::RecipientMarks::kAnswer};
 constexpr std::string_view kEndOfRecipientsThought = "<|eom|><|start|>assistant to=user<|message|>";
 constexpr std::array<std::string_view, 5> kEndsOfAnalysis = {
     "<|end|><|start|>assistant<|channel|>final<|message|>", "<|end|><|start|>assistant<|channel|>commentary<|message|>",
-    // A call of a tool: whoever reads those needs all of it.
+    // A call of a tool: ToolCallReader needs these marks, so they are not dropped.
     "<|end|><|start|>assistant to=", "<|end|><|start|>assistant<|channel|>commentary to=",
     "<|end|><|start|>assistant<|channel|>analysis to="};
 
-/// Returns what a thought may begin with.
+/// Returns the marks with which a thought may begin.
 std::vector<std::string_view> opening_marks()
 {
     std::vector<std::string_view> marks = {kAnalysis, engine::RecipientMarks::kThought};
@@ -77,7 +77,7 @@ void ThoughtSplitter::feed(std::string_view piece)
     }
 }
 
-/// False: it takes more text to go on.
+/// Reads on. False: more text is needed.
 bool ThoughtSplitter::step()
 {
     switch (state_) {
@@ -132,7 +132,7 @@ bool ThoughtSplitter::think()
     for (std::size_t at = 0; !closed && at < sure; ++at)
         if (may_begin(closing, std::string_view(held_).substr(at)))
             sure = at;
-    // Space before the mark belongs to nobody.
+    // Space before the mark belongs to neither part.
     const std::size_t last = std::string_view(held_).substr(0, sure).find_last_not_of(kSpace);
     const std::size_t thought = last == std::string_view::npos ? 0 : last + 1;
     give(Kind::Thought, thought);

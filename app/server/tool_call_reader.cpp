@@ -29,7 +29,7 @@ void ToolCallReader::feed(std::string_view piece)
     }
 }
 
-/// False: it takes more text to go on.
+/// Reads on. False: more text is needed.
 bool ToolCallReader::step()
 {
     switch (state_) {
@@ -43,7 +43,7 @@ bool ToolCallReader::step()
     return false;
 }
 
-/// Llama answers with nothing but an object, or a list, where it calls a tool.
+/// Looks how the answer begins. Llama calls a tool without a mark: its answer is nothing but an object, or a list.
 bool ToolCallReader::begin()
 {
     const std::size_t first = held_.find_first_not_of(kCallSpace);
@@ -82,7 +82,7 @@ bool ToolCallReader::read_text()
         if (shape_ || text_is_marks_beginning(rest))
             break;
     }
-    // Space before a call is nobody's, and one may follow.
+    // Space is held back, since a call may follow, before which space is left out.
     const std::size_t last = held.substr(0, mark).find_last_not_of(kCallSpace);
     const std::size_t text = last == std::string_view::npos ? 0 : last + 1;
     const bool called = state_ == State::Call;
@@ -108,7 +108,7 @@ bool ToolCallReader::read_call()
         give_up();
         return true;
     }
-    // The mark at the end is a part of it. Some models leave it out at the very end; then nothing follows.
+    // The mark at the end is a part of the call. Some models leave it out at the very end of an answer.
     const std::string_view rest = body.text.substr(read.bytes);
     const std::string_view next = rest.substr(space_before(rest));
     if (!ended_ && next.size() < close.size() && close.starts_with(next))
@@ -120,7 +120,7 @@ bool ToolCallReader::read_call()
     return true;
 }
 
-/// Gives the sink what is new of the calls.
+/// Passes the new parts of the calls to the sink.
 void ToolCallReader::give(const std::vector<WrittenCall>& calls)
 {
     for (std::size_t i = ended_calls_; i < calls.size(); ++i) {
@@ -141,7 +141,7 @@ void ToolCallReader::give(const std::vector<WrittenCall>& calls)
     }
 }
 
-/// Gives as text what looked like a call, its mark included; another one may follow.
+/// Passes on the mark of what was no call as text; a call may follow in the text behind it.
 void ToolCallReader::give_up()
 {
     state_ = State::Text;
@@ -161,7 +161,8 @@ void ToolCallReader::finish()
     ended_ = true;
     while (!held_.empty() && step()) {
     }
-    // A call whose last words are missing is text, so that nothing is lost, unless it was told of.
+    // A call that breaks off is passed on as text, so that nothing is lost, unless a part of it was passed on as a
+    // call.
     if (begun_ > 0 || (called_ && space_before(held_) == held_.size()))
         held_.clear();
     give_text(held_.size());

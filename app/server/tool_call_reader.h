@@ -10,24 +10,24 @@
 
 namespace server {
 
-/// Each family of models writes calls in its own way, as call_shapes.h lists them.
-/// However the text is cut into pieces, what comes out is the same. What looks like a call and is none stays text;
-/// where its name and the beginning of its arguments have come, it is one.
+/// Each family of models writes calls in its own way, as call_shapes.h lists them. The result does not depend on how
+/// the text is cut into pieces. Text that only looks like a call stays text; from the beginning of its arguments on it
+/// counts as a call.
 class ToolCallReader
 {
 public:
     struct Sink {
         std::function<void(std::string_view text)> text;
         std::function<void(const std::string& name)> call;      // that has begun
-        std::function<void(std::string_view piece)> arguments;  // of it: a JSON object, in pieces
-        std::function<void()> end;                              // of it; a call that is cut off has none
+        std::function<void(std::string_view piece)> arguments;  // of that call: a JSON object, in pieces
+        std::function<void()> end;                              // of that call; missing where it is cut off
     };
 
     /// `tools`: as in OpenAI's requests, an array of {"type": "function", "function": {"name", "parameters"}}.
     ToolCallReader(Json tools, Sink sink);
 
     void feed(std::string_view piece);
-    /// Gives what is left: no more text comes.
+    /// Call it at the end of the text; passes on what was held back.
     void finish();
 
 private:
@@ -46,10 +46,10 @@ private:
     const Json tools_;
     Sink sink_;
     State state_ = State::Beginning;
-    const CallShape* shape_ = nullptr;  // of the call that is being read; null: without a mark
+    const CallShape* shape_ = nullptr;  // of the call that is being read; null: it has no mark
     std::string held_;
-    std::size_t begun_ = 0, ended_calls_ = 0;  // of the calls that are being read: those that were told of
-    std::size_t given_ = 0;                    // bytes of the newest one's arguments
+    std::size_t begun_ = 0, ended_calls_ = 0;  // calls of the present text that were passed on
+    std::size_t given_ = 0;                    // bytes of the newest call's arguments that were passed on
     bool called_ = false;
     bool ended_ = false;  // no more text comes
 };

@@ -14,8 +14,8 @@
 
 namespace server {
 
-/// Holds what the turns of one request have to say, in the order in which it happened. Shared by the engine's thread
-/// and the one that answers.
+/// Holds the events of a request's turns, in the order in which they happened. Shared by the engine's thread and the
+/// one that answers.
 class EventQueue
 {
 public:
@@ -31,7 +31,7 @@ public:
         came_.notify_one();
     }
 
-    /// The next one, if it comes within that time.
+    /// Returns the next event, if it comes within that time.
     std::optional<Item> next(std::chrono::milliseconds patience)
     {
         std::unique_lock lock(mutex_);
@@ -45,10 +45,10 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable came_;
-    std::deque<Item> waiting_;  // as long as the answers at most
+    std::deque<Item> waiting_;  // never longer than the answers
 };
 
-/// One turn's end of it. Whoever reads may end the turn early.
+/// Puts one turn's events into the queue. The thread that reads may cancel the turn.
 class TurnEvents
 {
 public:

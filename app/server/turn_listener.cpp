@@ -67,7 +67,7 @@ void TurnListener::on_text(std::string_view text)
     }
     last_text_ = now;
     if (ask_.thoughts_in_text && !call_reader_)
-        return put_within_bounds(text);  // nobody asks which part of it is a thought
+        return put_within_bounds(text);  // thoughts stay in the text, so nothing has to be split
     splitter_.feed(text);
     thought_tokens_ += splitter_.thinks() ? 1 : 0;
 }
@@ -138,7 +138,7 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     if (call_reader_)
         call_reader_->finish();
     const bool cut_off = bound_.is_over();
-    if (turn->reason != engine::StopReason::StopString && !cut_off)  // whose tokens are no part of the answer
+    if (turn->reason != engine::StopReason::StopString && !cut_off)  // what was cut off is no part of the answer
         tell_tokens();
     const engine::Telemetry& t = turn->telemetry;
     Ended ended;

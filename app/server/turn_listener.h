@@ -1,4 +1,4 @@
-// TurnListener turns what the engine says of one turn into events.
+// TurnListener turns the engine's reports of one turn into events.
 #pragma once
 
 #include "app/server/ask.h"
@@ -26,7 +26,8 @@ public:
     /// Returns the listener for this turn's prompt and text.
     engine::Listener listener();
     void on_frame(const engine::Telemetry& frame);
-    /// Says the last event. `most_tokens`: of the context, for a prompt that does not fit.
+    /// Puts the last event. `prompt_tokens_if_too_long`, `context_tokens`: for the refusal of a prompt that does not
+    /// fit.
     void end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens);
 
 private:
@@ -47,9 +48,9 @@ private:
     ThoughtSplitter splitter_;
     CodeBound bound_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
-    std::vector<engine::TokenLogprobs> tokens_;  // that no piece has been made of yet
-    int thought_tokens_ = 0;                     // pieces of text, each of which is a token's
-    int calls_ = 0;                              // that have begun
+    std::vector<engine::TokenLogprobs> tokens_;  // not sent yet with a piece of text
+    int thought_tokens_ = 0;                     // pieces of text within thoughts, which have one token each
+    int calls_ = 0;                              // calls that have begun
     bool has_enough_calls_ = false;
 };
 

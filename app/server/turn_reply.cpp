@@ -10,7 +10,7 @@ namespace server {
 
 namespace {
 
-/// Puts the events of a turn together.
+/// Adds an event of a turn to the answer.
 void take(Answer& answer, TurnEvent event)
 {
     if (auto* text = std::get_if<TextPiece>(&event))
@@ -27,7 +27,7 @@ void take(Answer& answer, TurnEvent event)
         answer.ended = *ended;
 }
 
-/// The way of a request's turns to its client.
+/// Passes the events of a request's turns on to its client.
 class Delivery
 {
 public:
@@ -45,7 +45,7 @@ public:
             turn->cancel();
     }
 
-    /// Waits for the next event. Nothing: the client is gone, or it was the deadline.
+    /// Waits for the next event. Empty: the client is gone, or the deadline has passed.
     std::optional<EventQueue::Item> next(std::optional<Clock::time_point> deadline = std::nullopt)
     {
         for (;;) {
@@ -54,7 +54,7 @@ public:
             if (auto item = submitted_.events->next(patience_.glance)) {
                 if (const auto* ended = std::get_if<Ended>(&item->event)) {
                     --running_;
-                    if (item->choice % submitted_.choices == 0)  // the others have the same one
+                    if (item->choice % submitted_.choices == 0)  // the other choices have the same prompt
                         prompt_tokens_ += ended->prompt_tokens;
                     answer_tokens_ += ended->answer_tokens;
                 }
@@ -93,7 +93,8 @@ public:
     }
 
 private:
-    /// Looks now and then, also while there is much to say: of a whole answer nothing is sent before its end.
+    /// Says whether the client has left, and looks only now and then. It looks also while events come: a whole answer
+    /// is sent at its end only, so that no failed write would tell.
     bool left()
     {
         if (!gone_ && Clock::now() - looked_ >= patience_.glance) {
@@ -109,7 +110,7 @@ private:
     std::size_t running_;
     int prompt_tokens_ = 0, answer_tokens_ = 0;
     bool gone_ = false;
-    std::optional<int> failed_;  // the status that an answer would have had that broke off after its first words
+    std::optional<int> failed_;  // status for the log, of an answer that broke off after the head was sent
     Clock::time_point looked_ = Clock::now();
 };
 
@@ -137,7 +138,7 @@ Replied reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, c
         return refuse(submitted.error());
     Delivery delivery(std::move(*submitted), reply, patience);
     if (streams) {
-        // What cannot be answered gets its status as long as none has been sent.
+        // A request that cannot be answered gets its own status, if that shows before the head of the stream is sent.
         const auto first = delivery.next(Clock::now() + patience.head);
         if (delivery.gone())
             return delivery.replied(kClientGone);

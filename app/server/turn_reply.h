@@ -16,7 +16,7 @@ struct TurnPatience {
     std::chrono::milliseconds ping{10000};  // between two signs of life of a silent stream
 };
 
-/// The status of what nobody was there to be told, for the metrics and the log only.
+/// The status of an answer whose client had left, for the metrics and the log only.
 inline constexpr int kClientGone = 499;
 
 /// Holds what was sent.
@@ -24,7 +24,7 @@ struct Replied {
     int status = 0;
     int prompt_tokens = 0;
     int answer_tokens = 0;   // of all answers together
-    std::string model = {};  // that answered; empty: none did
+    std::string model = {};  // the model that answered; empty: none did
 };
 
 /// Runs the turn and answers. When the client goes away, the turn ends.

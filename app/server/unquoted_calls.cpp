@@ -10,7 +10,7 @@ namespace server {
 
 namespace {
 
-/// NAME(key=value, ...), behind the name.
+/// Reads the arguments of NAME(key=value, ...), from behind the name on.
 std::optional<Json> pythons_arguments(LooseValues& values)
 {
     Json arguments = Json::object();

@@ -5,10 +5,10 @@
 
 namespace server {
 
-/// Gemma 4's call:NAME{key:value,...}.
+/// Reads Gemma 4's call:NAME{key:value,...}.
 ReadCalls read_gemma_call(const CallBody& body);
 
-/// A list of Python's calls, [NAME(key=value, ...), ...]; or of JSON's.
+/// Reads a list of Python's calls, [NAME(key=value, ...), ...], or of JSON's.
 ReadCalls read_python_calls(const CallBody& body);
 
 }  // namespace server

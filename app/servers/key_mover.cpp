@@ -9,7 +9,7 @@ void KeyMover::start(const QList<KnownServer>& servers, const QStringList& unnee
                      const Done& done)
 {
     const QList<Moved> keys = toMove(servers);
-    // Where there is nothing to do the store is not asked whether it is there.
+    // Where there is nothing to do, the store is not even asked whether it is open.
     if (keys.isEmpty() && unneeded.isEmpty())
         return;
     if (std::exchange(m_running, true)) {

@@ -1,5 +1,4 @@
-// KeyMover brings keys from the file of servers into the system's password store, and those out of it that nobody
-// needs.
+// KeyMover moves keys from the file of servers into the system's password store, and removes unneeded ones from there.
 #pragma once
 
 #include "app/fetching/request_thread.h"
@@ -13,21 +12,21 @@
 #include <memory>
 #include <string>
 
-/// The user is not asked for anything: what cannot be moved now stays where it is. Lives on the UI thread; a member of
-/// Servers.
+/// The user is never asked to unlock the store: keys that cannot be moved now stay where they are. Lives on the UI
+/// thread; a member of Servers.
 class KeyMover
 {
 public:
     struct Moved {
         std::string url, key;
-        std::string id;  // by which the store has it
+        std::string id;  // of the key in the store
         secrets::Kept kept = secrets::Kept::No;
     };
     struct Outcome {
-        QList<Moved> moved;     // and what the store did not take
-        QStringList forgotten;  // that the store has no more
+        QList<Moved> moved;     // all keys that were tried; `kept` says which the store took
+        QStringList forgotten;  // ids that the store no longer has
     };
-    /// Writes down that the store may have these ids from now on. False: it cannot, and none of them is used.
+    /// Writes down that the store may have these ids from now on. False: that failed, and none of them is used.
     using Announce = std::function<bool(const QStringList& ids)>;
     using Done = std::function<void(const Outcome&)>;
 
@@ -36,9 +35,10 @@ public:
     {
     }
 
-    /// Tells `done` what has changed, if anything has. While one runs, another is not begun; `done` is told in any case
-    /// then, so that it may be. `servers`: those with a key of their own are moved; one that the store did not take is
-    /// tried once in a run. `unneeded`: ids of keys to forget.
+    /// Moves and forgets keys, and calls `done` if anything has changed. A call while another move runs begins none,
+    /// but then that move calls `done` in any case, so that the caller can start again. `servers`: their keys are
+    /// moved; one that the store did not take is not tried again in this run of the program. `unneeded`: ids of keys to
+    /// forget.
     void start(const QList<KnownServer>& servers, const QStringList& unneeded, const Announce& announce,
                const Done& done);
 
@@ -54,6 +54,6 @@ private:
     std::shared_ptr<RemoteDoor> m_door;
     bool m_running = false;
     bool m_askedMeanwhile = false;
-    QList<Moved> m_refused;  // by the store, in this run
+    QList<Moved> m_refused;  // not taken by the store, in this run of the program
     RequestThread m_thread;
 };

@@ -78,10 +78,10 @@ ServersFile::Content ServersFile::read() const
     }
     const QJsonDocument document =
         file.size() <= kLargestServersFile ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
-    if (document.isNull()) {  // there may be keys in it, which the next list would write over
+    if (document.isNull()) {  // the file may have keys in it, which the next write() would lose
         const QString bad = m_file + QStringLiteral(".bad");
         content.aside = bad;
-        for (int n = 2; QFile::exists(content.aside); ++n)  // of an earlier time, and it may have keys in it, too
+        for (int n = 2; QFile::exists(content.aside); ++n)  // an earlier one is kept, since it may have keys in it, too
             content.aside = bad + QString::number(n);
         content.lost = !QFile::rename(m_file, content.aside);
         return content;
@@ -113,7 +113,7 @@ bool ServersFile::write(const Content& content) const
         return false;
     ProfileFolders::make(QFileInfo(m_file).path());
     QSaveFile file(m_file);
-    // Closed to others before there is anything in it, whatever the file before was.
+    // The new file is closed to other users before anything is written into it.
     return file.open(QFile::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner) &&
            file.write(json) >= 0 && file.commit();
 }

@@ -9,20 +9,19 @@
 
 #include <utility>
 
-/// A server of the user's, with what it said when it was asked last, so that its models are in the list before it is
-/// asked again.
+/// Holds a server of the user's, with its last answers, so that its models are in the list before it is asked again.
 struct KnownServer {
-    QString name;  // by which the user knows it
+    QString name;  // as the user named it
     remote::Server server;
     remote::ServerFacts facts;
 };
 
-/// A JSON file that only the user can read, since it has the keys in it that no password store of the system has.
-/// Values only; lives on the UI thread.
+/// Keeps servers in a JSON file that only the user can read, since it holds the keys that no password store has. Values
+/// only; lives on the UI thread.
 class ServersFile
 {
 public:
-    /// Empty: nothing is kept.
+    /// `file`: its path; empty: nothing is kept.
     explicit ServersFile(QString file)
         : m_file(std::move(file))
     {
@@ -31,13 +30,13 @@ public:
     struct Content {
         QList<KnownServer> servers;
         QStringList unneededKeys = {};  // by their ids: the store may still have them
-        QString aside = {};             // where the file is now that made no sense; empty: it did
-        bool lost = false;              // the file is there and cannot be read: it is not to be written over
+        QString aside = {};             // where a file that made no sense was moved to; empty: there was none
+        bool lost = false;              // the file cannot be read, and must not be written over
     };
-    /// Reads the file. What makes no sense in it is passed over; a file that is none of these goes aside, as "….bad",
+    /// Reads the file. Entries that make no sense are passed over; a file that is no such list is renamed to "….bad",
     /// or "….bad2" and so on where there is one already.
     Content read() const;
-    /// False: it could not be written, and is as it was.
+    /// Writes the file. False: it could not be written, and is unchanged.
     bool write(const Content& content) const;
 
 private:

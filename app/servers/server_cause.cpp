@@ -7,9 +7,9 @@
 
 namespace {
 
-constexpr double kFullShare = 0.9;       // beyond it a cache has no room for another request
-constexpr double kSlowLinkMs = 500;      // that nobody can see is not worth a word
-constexpr double kSlowLinkFactor = 2.0;  // of what the server takes
+constexpr double kFullShare = 0.9;       // a fuller cache has no room for another request
+constexpr double kSlowLinkMs = 500;      // a shorter delay is not noticed
+constexpr double kSlowLinkFactor = 2.0;  // times what the server takes
 
 struct CauseTr {
     Q_DECLARE_TR_FUNCTIONS(ServerCause)

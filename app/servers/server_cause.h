@@ -5,13 +5,13 @@
 
 #include <optional>
 
-/// Holds what is known of a server. Empty: it does not say.
+/// Holds what is known of a server. Empty: not known.
 struct ServerFacts {
     std::optional<double> kvShare = {};             // of its KV cache in use, 0 to 1
     std::optional<double> pushedOut = {};           // requests that lost their KV to others within the last minute
     std::optional<double> waiting = {};             // requests that have waited for some seconds on end, at least
-    std::optional<double> firstTokenMs = {};        // that the newest answer here took to its first token
-    std::optional<double> serverFirstTokenMs = {};  // that the server says half of all take
+    std::optional<double> firstTokenMs = {};        // time to the first token of the newest answer here
+    std::optional<double> serverFirstTokenMs = {};  // the server's own median time to the first token
 };
 
 struct ServerCause {
@@ -25,7 +25,7 @@ struct ServerCause {
     bool operator==(const ServerCause&) const = default;
 };
 
-/// A full cache comes first, since it makes requests wait and answers slow.
+/// Returns the cause. A full cache comes first, since it makes requests wait and answers slow.
 ServerCause findServerCause(const ServerFacts& facts);
-/// A sentence or two with its numbers, and what would help; empty where there is no cause.
+/// Returns a sentence or two about the cause with its numbers, and what would help; empty where there is no cause.
 QString serverCauseSentence(const ServerFacts& facts);

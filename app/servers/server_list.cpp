@@ -47,7 +47,7 @@ bool ServerList::announce(const QStringList& ids)
 void ServerList::withdraw(const QString& id, secrets::Kept kept)
 {
     if (kept == secrets::Kept::Perhaps)
-        return;  // the store may take it yet: the next start has it forgotten
+        return;  // the store may still take it: the next start removes it
     m_announced.removeAll(id);
     m_content.unneededKeys.removeAll(id);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSeldom = 60;
 constexpr qsizetype kMinute = 60;  // readings
-constexpr qsizetype kOnEnd = 3;    // readings, after which a queue is no chance
+constexpr qsizetype kOnEnd = 3;    // readings in a row: a queue that lasts so long is no chance
 
 QVariant asVariant(const std::optional<double>& value, double factor = 1)
 {
@@ -21,7 +21,7 @@ QVariant asVariant(const std::optional<double>& value, double factor = 1)
 void addReading(QList<double>& readings, const std::optional<double>& value)
 {
     if (!value) {
-        readings.clear();  // what lies before a gap is not beside what comes after it
+        readings.clear();  // readings before a gap are not drawn beside those after it
         return;
     }
     readings.append(*value);
@@ -105,7 +105,7 @@ void ServerLoad::onFrame(quint64 turn, const engine::Telemetry& frame)
         askAnew();
 }
 
-/// Asks anew: what is being asked is not wanted any more.
+/// Drops a question that runs, and asks again.
 void ServerLoad::askAnew()
 {
     if (!m_timer.isActive())
@@ -115,7 +115,7 @@ void ServerLoad::askAnew()
     ask();
 }
 
-/// Asks from now on, or no more.
+/// Starts or stops asking, as the panel and the model want it.
 void ServerLoad::follow()
 {
     const bool wanted = m_shown && m_door && !m_server.isEmpty();
@@ -127,7 +127,7 @@ void ServerLoad::follow()
         m_asking = false;
         return;
     }
-    forget();  // nobody knows what it was in between
+    forget();  // readings from before would be drawn without a gap
     m_timer.start(m_interval_ms);
     ask();
 }
@@ -169,12 +169,12 @@ void ServerLoad::onNumbers(const net::Result<remote::ServerNumbers>& numbers)
         for (QList<double>* readings : {&m_kv, &m_running, &m_waiting, &m_speed, &m_pushedOut})
             readings->clear();
         if (numbers.error().kind == net::Failure::Kind::NotFound)
-            m_timer.setInterval(kSeldom * m_interval_ms);  // it will not have a page for it a second later
+            m_timer.setInterval(kSeldom * m_interval_ms);  // the server will not have such a page a second later
         Q_EMIT changed();
         return;
     }
     if (m_last && m_last->server != numbers->server)
-        forget();  // another one of the same name answers now, and its counters are others
+        forget();  // another server of the same name answers now, with other counters
     m_trouble.clear();
     m_timer.setInterval(m_interval_ms);
     const double seconds = m_last ? double(m_sinceLast.nsecsElapsed()) / 1e9 : 0;

@@ -16,7 +16,8 @@
 #include <memory>
 #include <optional>
 
-/// Holds what half of a server's times stay below, and 99 of 100, as a value for the pages. Undefined: not known.
+/// Holds the times in ms below which half of a server's times stay, and 99 of 100, as a value for the pages. Undefined:
+/// not known.
 class LatencyShares
 {
     Q_GADGET
@@ -31,12 +32,12 @@ public:
     explicit LatencyShares(const remote::LatencyHistogram& times);
 
     QVariant halfMs, mostMs;
-    bool halfIsMore = false, mostIsMore = false;  // than that: the server counts no further
+    bool halfIsMore = false, mostIsMore = false;  // the time is longer than the number, the server's last bound
 };
 Q_DECLARE_METATYPE(LatencyShares)
 
-/// Asks once a second while somebody looks and the open model runs elsewhere. A number that the server does not say is
-/// undefined. Lives on the UI thread; owned by Program.
+/// Asks once a second while its numbers are shown and the open model is a server's. A number that the server does not
+/// send is undefined. Lives on the UI thread; owned by Program.
 class ServerLoad : public QObject
 {
     Q_OBJECT
@@ -72,30 +73,30 @@ public:
 
     bool shown() const { return m_shown; }
     void setShown(bool shown);
-    /// The model that is open, by its path; `server`: empty where it runs here.
+    /// Sets the open model by its path; `server`: empty where the model runs here.
     void onModel(const QString& path, const QString& server);
-    /// The conversation that is shown: another server of the same name may answer it.
+    /// Sets the shown conversation: another server of the same name may answer it.
     void onConversation(const QString& conversation);
     void onTurn(quint64 turn, const QString& conversation);
-    /// Takes from what is measured of a turn the number by which the engine knows its conversation.
+    /// Takes the number by which the engine knows the turn's conversation from its frame.
     void onFrame(quint64 turn, const engine::Telemetry& frame);
-    /// A turn's answer has ended, whose first token took so long.
+    /// Call it when a turn's answer has ended; empty: the time to its first token is not known.
     void onAnswer(quint64 turn, std::optional<double> firstTokenMs);
 
-    QString server() const;  // its name, and which of that name answers, by its host: others may another time
+    QString server() const;  // its name, and the host of the one with that name that answers now
     bool measured() const { return m_last.has_value(); }
     QString trouble() const { return m_trouble; }  // why there are no numbers, one sentence
-    QVariant kvPercent() const;                    // of the server's KV cache, in use
+    QVariant kvPercent() const;                    // used part of the server's KV cache
     QVariant kvTokens() const;
     QVariant kvBytes() const;
     QVariant running() const;  // requests
     QVariant waiting() const;
-    QVariant preemptions() const;         // since it was looked at
+    QVariant preemptions() const;         // since the panel began to ask
     QVariant tokensPerSecond() const;     // of all its clients
-    QVariant hitPercent() const;          // of the prompts' tokens, found in its KV since it was looked at
+    QVariant hitPercent() const;          // part of the prompts' tokens found in its KV, since then
     QVariant offloadedPerSecond() const;  // bytes
     QVariant fetchedPerSecond() const;
-    // Times of the requests since it was looked at.
+    // Times of the requests since the panel began to ask.
     LatencyShares firstToken() const { return LatencyShares(m_firstToken); }
     LatencyShares tokenGap() const { return LatencyShares(m_tokenGap); }
     // The newest readings, a gap where there was none, oldest first.
@@ -103,7 +104,7 @@ public:
     QList<double> runningHistory() const { return m_running; }
     QList<double> waitingHistory() const { return m_waiting; }
     QList<double> speedHistory() const { return m_speed; }
-    int restarts() const { return m_restarts; }                     // of the server, seen since it was looked at
+    int restarts() const { return m_restarts; }                     // of the server, since the panel began to ask
     QString cause() const { return serverCauseSentence(facts()); }  // what holds its answers back; empty: nothing
     ServerFacts facts() const;
 
@@ -127,19 +128,19 @@ private:
     QString m_path, m_server, m_trouble;
     std::optional<remote::ServerNumbers> m_last;
     QElapsedTimer m_sinceLast;
-    remote::CounterChange m_perSecond;  // of the newest interval
-    // llama-server counts an answer when it ends: until then its speed is not known, and what it counts then came in
-    // nobody knows what time.
+    remote::CounterChange m_perSecond;  // rates in the newest interval
+    // llama-server counts an answer's tokens when it ends: until then the speed is not known, and the time in which the
+    // tokens came is not known after it either. True while the counter stands though requests run.
     bool m_speedStood = false;
     std::optional<double> m_preemptions, m_hits, m_looked;
     remote::LatencyHistogram m_firstToken, m_tokenGap;
     QList<double> m_kv, m_running, m_waiting, m_speed, m_pushedOut;
     struct Conversation {
-        engine::SequenceId sequence = 0;          // 0: nothing of it has been asked since the model was opened
+        engine::SequenceId sequence = 0;          // 0: it has had no turn since the model was opened
         std::optional<double> firstTokenMs = {};  // of its newest answer
     };
     QHash<QString, Conversation> m_conversations;  // with the open model
-    QHash<quint64, QString> m_turns;               // whose they are
+    QHash<quint64, QString> m_turns;               // conversation of each turn
     QString m_conversation;                        // that is shown
     int m_restarts = 0;
 };

@@ -14,13 +14,13 @@
 
 namespace {
 
-constexpr qsizetype kLongestServerName = 40;  // it stands on a badge beside the model
+constexpr qsizetype kLongestServerName = 40;  // characters: the name stands on a badge beside the model
 
-/// vLLM and TGI's usual one, llama-server's and ours, llama-server's newer one, Ollama's, LM Studio's, SGLang's, TGI's
-/// in a container, Lemonade's.
+/// The usual ports of vLLM and TGI, of llama-server and Spillway, of newer llama-servers, of Ollama, LM Studio, SGLang,
+/// TGI in a container, and Lemonade.
 constexpr int kUsualPorts[] = {8000, 8080, 9931, 11434, 1234, 30000, 3000, 13305};
 
-/// Holds what one port of this machine answered.
+/// Holds what was found at one port of this machine.
 struct AnswerHere {
     KnownServer server;
     QString trouble;
@@ -37,7 +37,7 @@ QString nameFor(const QString& typed, const QString& host)
     return (name.isEmpty() ? host : name).left(kLongestServerName);
 }
 
-/// A key goes into an HTTP header: a line break in it would begin another header.
+/// Says whether a key may go into an HTTP header, where a line break would begin another header.
 bool isKey(const QString& key)
 {
     return std::ranges::all_of(key, [](QChar c) { return c > u' ' && c <= u'~'; });
@@ -196,7 +196,7 @@ void Servers::lookAt(const QList<int>& ports)
             if (facts)
                 server.facts = *facts;
             else if (facts.error().kind != net::Failure::Kind::NeedsToken)
-                continue;  // nobody is there, or something else
+                continue;  // nothing is there, or no such server
             answers.push_back({std::move(server), facts ? QString() : failureSentence(facts.error())});
         }
         return answers;
@@ -249,7 +249,7 @@ void Servers::askAll(secrets::MayAsk may)
 void Servers::askNext()
 {
     while (!m_toAsk.isEmpty() && !m_list.find(m_toAsk.first()))
-        m_toAsk.removeFirst();  // it was taken out meanwhile
+        m_toAsk.removeFirst();  // the server was removed meanwhile
     if (m_toAsk.isEmpty())
         return;
     const QString url = m_toAsk.first();
@@ -306,7 +306,7 @@ QList<ModelEntry> Servers::models() const
     QList<ModelEntry> entries;
     for (const KnownServer& known : m_list.all())
         for (const remote::ServedModel& model : known.facts.models)
-            if (m_list.answeringFor(known, model.id).constFirst() == &known)  // one row, however many have it
+            if (m_list.answeringFor(known, model.id).constFirst() == &known)  // one row for all servers that have it
                 entries.append(modelEntry(known, model));
     return entries;
 }
@@ -325,7 +325,7 @@ QStringList Servers::unknown(const QString& path, const QStringList& sampling) c
     for (const KnownServer& known : m_list.all()) {
         if (!isElsewhere(path) || !path.startsWith(urlOf(known) + QLatin1String("/#")))
             continue;
-        // One of the same name may answer.
+        // Another server of the same name may answer.
         for (const KnownServer& other : m_list.all())
             for (const QString& name : sampling)
                 if (other.name == known.name && !names.contains(name) &&
@@ -389,7 +389,7 @@ void Servers::lookForStore()
         [this](const net::Result<secrets::Access>& store) {
             m_store = store.value_or(secrets::Access::None);
             if (m_store == secrets::Access::Open)
-                moveKeys();  // it may not have answered when the program started
+                moveKeys();  // the store may not have answered when the program started
             Q_EMIT keyNoteChanged();
         });
 }
@@ -409,7 +409,7 @@ QString Servers::keyNote() const
     return tr("The key will be kept in a file that only you can read: no password store answers on this system.");
 }
 
-/// Moves keys into the password store that an earlier version has kept in the file, or that found it closed then.
+/// Moves keys from the file into the password store: an earlier version put them there, or the store was not open.
 void Servers::moveKeys()
 {
     m_keyMover.start(

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// An address may come again, as another program's.
+/// Says whether two rows are the same connection: an address may come again, as another program's.
 bool isSame(const server::ConnectedClient& a, const server::ConnectedClient& b)
 {
     return a.client == b.client && a.since == b.since;

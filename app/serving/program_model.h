@@ -8,7 +8,7 @@
 
 #include <vector>
 
-/// What comes from a client has been made safe to show. Lives on the UI thread; owned by ServerController.
+/// The names that clients send have been made safe to show. Lives on the UI thread; owned by ServerController.
 class ProgramModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -26,10 +26,9 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// Shows the programs as the server knows them now, which keeps that order; those that are there already stay the
-    /// same rows.
+    /// Shows the programs that are connected now, in that order; programs that are shown already keep their rows.
     void show(std::vector<server::ConnectedClient> clients);
-    bool anyAnswered() const;  // now
+    bool anyAnswered() const;  // a request of one of them is being answered now
 
 Q_SIGNALS:
     void countChanged();

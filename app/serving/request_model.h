@@ -8,7 +8,7 @@
 
 #include <vector>
 
-/// What comes from a client has been made safe to show. Lives on the UI thread; owned by ServerController.
+/// Texts that come from clients have been made safe to show. Lives on the UI thread; owned by ServerController.
 class RequestModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -26,7 +26,7 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// Shows the requests as the server knows them now; those that are there already stay the same rows.
+    /// Shows the server's log of requests; requests that are shown already keep their rows.
     void show(std::vector<server::LoggedRequest> requests);
 
 Q_SIGNALS:

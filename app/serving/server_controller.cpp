@@ -43,7 +43,7 @@ ServerController::ServerController(server::SharedEngine& shared, Setting& port, 
     connect(&m_asksKey, &Setting::changed, this, &ServerController::restart);
 }
 
-/// The engine's step, if one runs, is waited for.
+/// Stops the server and waits for it, and so for a step of the engine that runs.
 ServerController::~ServerController()
 {
     m_stop.request_stop();
@@ -68,7 +68,7 @@ void ServerController::setOn(bool on)
     if (on) {
         setTrouble({});
         if (!hasKey()) {
-            Q_EMIT stateChanged();  // the switch stays where it was
+            Q_EMIT stateChanged();  // the switch shows again that the server is off
             return;
         }
     }
@@ -80,12 +80,13 @@ void ServerController::setOn(bool on)
         m_stop.request_stop();
         setState(Stopping);
     } else {
-        m_again = on;  // what is ending ends first
+        m_again = on;  // a server that is ending ends first
         Q_EMIT stateChanged();
     }
 }
 
-/// A first one is made. Another program may have the key that cannot be read here, so that one is not replaced unasked.
+/// Reads the key, or makes the first one. False: the file has no usable key. That file is not replaced unasked, since
+/// other programs may use its key.
 bool ServerController::hasKey()
 {
     if (!m_key.isEmpty())
@@ -104,7 +105,7 @@ bool ServerController::hasKey()
     return !m_keyUseless;
 }
 
-/// Starts the server again, with another port or key.
+/// Starts the server again, where it runs, with another port or key.
 void ServerController::restart()
 {
     Q_EMIT stateChanged();  // the address may be another one
@@ -123,7 +124,7 @@ void ServerController::start()
     if (m_asksKey.value() != 0)
         options.door.keys = {m_key.toStdString()};
     options.desk.turns = kTurns;
-    options.grace = {};  // who switches it off does not want to wait
+    options.grace = {};  // a user who switches the server off does not want to wait
     options.log = m_log;
     m_stop = {};
     const auto run = ++m_run;
@@ -167,7 +168,7 @@ void ServerController::onOpened(quint64 run, const QString& url)
     setState(On);
 }
 
-/// The server has ended: its socket is closed, and its turns are over.
+/// Called when the server has ended: its socket is closed, and its turns are over.
 void ServerController::onEnded(quint64 run, const QString& failure, bool ofPort)
 {
     if (run != m_run)

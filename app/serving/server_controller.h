@@ -1,4 +1,4 @@
-// ServerController switches on and off the port at which other programs use the model in the window.
+// ServerController switches the local server, through which other programs use the model in the window, on and off.
 #pragma once
 
 #include "app/server/server.h"
@@ -15,9 +15,9 @@
 #include <memory>
 #include <thread>
 
-/// The server is off until it is switched on, in each run anew; then it listens on 127.0.0.1 and nowhere else, on a
-/// thread of its own. Off means that there is no socket and no thread. Lives on the UI thread, which never waits for it
-/// but at the end; owned by Program.
+/// The server is off at each start of the program. Switched on, it listens on 127.0.0.1 only, on a thread of its own;
+/// switched off, there is no socket and no thread. Lives on the UI thread, which waits for the server only when the
+/// program ends; owned by Program.
 class ServerController : public QObject
 {
     Q_OBJECT
@@ -42,9 +42,9 @@ public:
     enum State { Off, Starting, On, Stopping };
     Q_ENUM(State)
 
-    static constexpr int kTurns = 8;  // side by side; the window has a place of its own besides
+    static constexpr int kTurns = 8;  // at the same time; the window's turn comes on top
 
-    /// `shared` outlives it. `keyFile`: where the key is kept; empty: nowhere.
+    /// `shared` outlives this object. `keyFile`: where the key is kept; empty: nowhere.
     ServerController(server::SharedEngine& shared, Setting& port, Setting& asksKey, const QString& keyFile,
                      QObject* parent = nullptr);
     ~ServerController() override;
@@ -53,23 +53,24 @@ public:
     bool on() const { return m_wanted; }
     void setOn(bool on);
     QString host() const;     // "127.0.0.1:8080"
-    QString address() const;  // what clients are pointed at, "http://127.0.0.1:8080/v1"
+    QString address() const;  // for the clients' settings, "http://127.0.0.1:8080/v1"
     Setting* port() const { return &m_port; }
     Setting* asksKey() const { return &m_asksKey; }
-    QString key() const { return m_key; }  // empty: it was never switched on
-    /// What is kept as the key is none. It stays as it is, and the server off, until a new key is made.
+    QString key() const { return m_key; }  // empty: the server was never switched on
+    /// Says whether the key's file holds no usable key. It stays as it is, and the server off, until makeKey() is
+    /// called.
     bool keyUseless() const { return m_keyUseless; }
     QString trouble() const { return m_trouble; }
-    QString model() const { return m_model; }       // as clients call what is open; empty: nothing that they may use
-    bool elsewhere() const { return m_elsewhere; }  // what is open is a server's, which they have to ask themselves
+    QString model() const { return m_model; }       // the open model's name for clients; empty: none that they may use
+    bool elsewhere() const { return m_elsewhere; }  // the open model is a server's: clients have to ask that one
     ProgramModel* programs() { return &m_programs; }
     bool answers() const { return m_programs.anyAnswered(); }
     RequestModel* requests() { return &m_requests; }
 
-    /// What the window has open: a model's path; empty: nothing.
+    /// Sets the path of the model that the window has open; empty: none.
     void onModel(const QString& path);
 
-    /// Whoever has the old one is refused from then on.
+    /// Replaces the key; programs with the old one are refused from then on.
     Q_INVOKABLE void makeKey();
     Q_INVOKABLE void copyAddress() const;
     Q_INVOKABLE void copyKey() const;
@@ -101,7 +102,7 @@ private:
     bool m_keyUseless = false;
     State m_state = Off;
     bool m_wanted = false;
-    bool m_again = false;  // what runs ends only for another port or key
+    bool m_again = false;  // the server ends only to start again, with another port or key
     QString m_host;        // where it listens; empty: nowhere
     QString m_trouble;
     QString m_model;

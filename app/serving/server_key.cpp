@@ -18,10 +18,10 @@ ServerKey::Kept ServerKey::read() const
     QFile file(m_file);
     if (!file.open(QFile::ReadOnly) || file.size() > kLongest)
         return {{}, kUseless};
-    // As somebody may have copied it here.
+    // A file that was copied here may be readable for others.
     file.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
     const QString key = QString::fromLatin1(file.readAll()).trimmed();
-    // It goes into a header of HTTP.
+    // The key goes into a header of HTTP, which allows no other characters.
     const bool plain = std::ranges::all_of(key, [](QChar c) { return c > u' ' && c < u'\x7f'; });
     return plain && !key.isEmpty() ? Kept{key} : Kept{{}, kUseless};
 }
@@ -40,7 +40,7 @@ bool ServerKey::write(const QString& key) const
         return true;
     ProfileFolders::make(QFileInfo(m_file).path());
     QSaveFile file(m_file);
-    // Closed to others before there is anything in it, whatever the file before was.
+    // The new file is closed to other users before anything is written into it.
     return file.open(QFile::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner) &&
            file.write(key.toLatin1() + '\n') >= 0 && file.commit();
 }

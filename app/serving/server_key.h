@@ -1,4 +1,4 @@
-// ServerKey is the secret with which other programs reach the port, in a file that only the user can read.
+// ServerKey keeps the secret that other programs send to the local server, in a file that only the user can read.
 #pragma once
 
 #include <QString>
@@ -11,21 +11,21 @@ class ServerKey
 public:
     static constexpr qsizetype kLongest = 200;
 
-    /// Empty: nothing is kept.
+    /// `file`: its path; empty: nothing is kept.
     explicit ServerKey(QString file)
         : m_file(std::move(file))
     {
     }
 
     struct Kept {
-        QString key;           // empty: there is none yet, or what is there is of no use
+        QString key;           // empty: there is none yet, or the file is `useless`
         bool useless = false;  // a file is there, which cannot be read or holds no key
     };
     Kept read() const;
     const QString& path() const { return m_file; }
-    /// A new one takes its place. Nobody can guess it.
+    /// Returns a new random key, and writes nothing.
     QString make() const;
-    /// False: it could not be written, and the file is as it was.
+    /// Writes the key. False: that failed, and the file is unchanged.
     bool write(const QString& key) const;
 
 private:

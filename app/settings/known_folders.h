@@ -1,19 +1,19 @@
-// KnownFolders remembers which folders were there when somebody looked last.
+// KnownFolders remembers which folders existed when they were last looked at.
 #pragma once
 
 #include <QObject>
 #include <QSet>
 #include <QStringList>
 
-/// Looks on other threads, since a folder may be on a share that does not answer. Lives on the UI thread.
+/// Looks at folders on other threads, since one may be on a share that does not answer. Lives on the UI thread.
 class KnownFolders : public QObject
 {
 public:
-    /// Looks whether they are there, each by itself. What is found counts from some later moment on.
+    /// Looks whether the folders exist, each in a job of its own. The results come later.
     void lookAt(const QStringList& folders);
-    /// Takes note of one that is there, as somebody else has seen.
+    /// Notes a folder that is known to exist.
     void note(const QString& folder) { m_there.insert(folder); }
-    /// Returns the first of them that was there; empty: none was.
+    /// Returns the first of these folders that existed; empty: none did.
     QString firstOf(const QStringList& folders) const;
 
 private:

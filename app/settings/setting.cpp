@@ -31,7 +31,7 @@ void Setting::setValue(int value)
     if (m_override)
         m_ended = {m_value, *m_override};
     else if (m_ended && m_ended->override == value)
-        m_ended.reset();  // now it is the user's own
+        m_ended.reset();  // the value is the user's own choice now
     m_value = value;
     m_override.reset();
     Q_EMIT changed();

@@ -43,22 +43,22 @@ public:
     bool isInitial() const { return m_value == m_initial; }
     bool overridden() const { return m_override.has_value(); }  // for this run
 
-    /// Takes what the user chose, within the bounds. It ends an override.
+    /// Sets what the user chose, within the bounds, and ends an override.
     void setValue(int value);
-    /// Takes what something else has changed it to. The same, but where the command line said this before the last
-    /// choice, it is once more for this run only.
+    /// Sets a value that something else than the user chose. Does the same as setValue(), but where this was the
+    /// command line's value before the last choice, it is again an override for this run only.
     void follow(int value);
     Q_INVOKABLE void reset();
     /// Sets the value for this run only, from the command line.
     void override(int value);
 
-    QString written() const;                // as it is written down
-    void readFrom(const QString& written);  // anything that makes no sense means the default
+    QString written() const;                // the value as text for the settings file
+    void readFrom(const QString& written);  // a text that makes no sense means the default
     const QStringList& names() const { return m_names; }
 
 Q_SIGNALS:
     void changed();
-    void chosen();  // by the user: to be kept
+    void chosen();  // the user chose a value, which has to be kept
 
 private:
     int bounded(int value) const { return qBound(m_lowest, value, m_highest); }
@@ -71,5 +71,5 @@ private:
     struct Ended {
         int value, override;
     };
-    std::optional<Ended> m_ended;  // what there was before a choice ended an override
+    std::optional<Ended> m_ended;  // the override that the last choice ended
 };

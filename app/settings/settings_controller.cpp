@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr qint64 kMostBytes = 1 << 20;  // of a settings file that somebody may have written
+constexpr qint64 kMostBytes = 1 << 20;  // of a settings file, which any program may have written
 constexpr int kLongestPath = 4096;
 static_assert(engine::kKvTypes[SettingsController::F16].type == engine::KvType::F16 &&
               engine::kKvTypes[SettingsController::Q8_0].type == engine::KvType::Q8_0 &&
@@ -50,7 +50,7 @@ bool isPath(const QString& text)
     return text.size() <= kLongestPath && !text.contains(QChar::Null) && QDir::isAbsolutePath(text);
 }
 
-/// A file's path, or what stands in its place for a model of a server.
+/// Says whether a text is a file's path, or a server's model in the place of one.
 bool isModel(const QString& text)
 {
     return isPath(text) || (text.size() <= kLongestPath && !text.contains(QChar::Null) && isElsewhere(text));
@@ -204,7 +204,7 @@ void SettingsController::setFetchFolder(const QUrl& folder)
     keep(kFetchFolderKey, path);
     Q_EMIT fetchFolderChanged();
     if (!path.isEmpty())
-        addModelFolder(folder);  // so that it is looked into also when another one is chosen
+        addModelFolder(folder);  // so that it is still searched when another one is chosen later
 }
 
 QStringList SettingsController::likelyFolders(FilesOf files) const
@@ -237,7 +237,7 @@ void SettingsController::rememberFolderOf(FilesOf files, const QUrl& chosen)
     if (path.isEmpty() || !isPath(folder) || folder == last)
         return;
     last = folder;
-    m_known.note(folder);  // just now
+    m_known.note(folder);  // it exists: the file was just chosen in it
     keep(kFolderOfKeys.at(std::size_t(files)), folder);
 }
 

@@ -12,8 +12,9 @@
 
 #include <array>
 
-/// The settings, kept in an INI file, each at once when it is chosen. What the file holds is taken within bounds; what
-/// cannot be written is said in `trouble`, and the choice holds for this run. Lives on the UI thread; owned by Program.
+/// Keeps the settings in an INI file and writes each at once when it is chosen. Values in the file are taken within
+/// their bounds; where writing fails, `trouble` says so, and the choice holds for this run. Lives on the UI thread;
+/// owned by Program.
 class SettingsController : public QObject
 {
     Q_OBJECT
@@ -46,7 +47,7 @@ class SettingsController : public QObject
     Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
 
 public:
-    // The places of the choices.
+    // The choices' places in their settings.
     enum Theme { System, Light, Dark };
     Q_ENUM(Theme)
     enum KvType { F16, Q8_0, F32 };  // in the order of engine::kKvTypes
@@ -57,11 +58,11 @@ public:
     Q_ENUM(StartWith)
     enum LogLevel { Debug, Info, Warning, Error };
     Q_ENUM(LogLevel)
-    enum FilesOf { Models, Attachments };  // what is taken from a folder that is remembered
+    enum FilesOf { Models, Attachments };  // the kinds of files whose last folder is remembered
     Q_ENUM(FilesOf)
     static constexpr int kMostFolders = 64;
 
-    /// `file`: the INI file; its folder is made when there is something to write. Empty: nothing is kept.
+    /// `file`: path of the INI file, whose folder is made at the first write. Empty: nothing is kept.
     explicit SettingsController(const QString& file = {}, QObject* parent = nullptr);
 
     Setting* theme() { return &m_theme; }
@@ -75,9 +76,9 @@ public:
     Setting* emulatedMib() { return &m_emulatedMib; }  // of an emulated graphics memory; 0: room for some tokens
     Setting* linkGb() { return &m_linkGb; }            // a second, to and from it
     Setting* gpuMib() { return &m_gpuMib; }            // of a GPU's memory at most; 0: as much as is free
-    Setting* deviceOffer() { return &m_deviceOffer; }  // 0: nobody wants to hear of a small graphics memory any more
+    Setting* deviceOffer() { return &m_deviceOffer; }  // 0: the emulated device is not offered any more
     Setting* savedKvGib() { return &m_savedKvGib; }    // of conversations' KV on the disk; 0: none
-    Setting* draft() { return &m_draft; }              // what guesses an answer's next tokens
+    Setting* draft() { return &m_draft; }              // which method guesses an answer's next tokens
     Setting* startWith() { return &m_startWith; }
     Setting* findModels() { return &m_findModels; }                  // 1: the network may be used for it
     Setting* fetchMegabytesPerS() { return &m_fetchMegabytesPerS; }  // at most; 0: as fast as they come
@@ -90,19 +91,19 @@ public:
     Setting* windowHeight() { return &m_windowHeight; }
     QStringList modelFolders() const { return m_modelFolders; }
     QString fetchFolder() const { return m_fetchFolder; }  // of fetched models; empty: where other programs find them
-    bool dark() const;                                     // what the theme comes to on this desktop now
+    bool dark() const;                                     // whether the theme is dark on this desktop now
     QString trouble() const { return m_trouble; }
 
-    /// False when it is no folder of this computer, or there already.
+    /// Adds a folder to search. False: it is no folder of this computer, or is in the list already.
     Q_INVOKABLE bool addModelFolder(const QUrl& folder);
     Q_INVOKABLE void removeModelFolder(const QString& folder);
-    Q_INVOKABLE void setFetchFolder(const QUrl& folder);  // which is searched from then on; empty: none of the user's
+    Q_INVOKABLE void setFetchFolder(const QUrl& folder);  // is searched from then on; empty: back to the usual one
     Q_INVOKABLE void dismissTrouble();
 
-    /// Returns where a dialog begins: the last such file's folder, for models also one of the user's; else home. Only
-    /// what was there when somebody looked last counts: on a share that does not answer, the dialog would wait.
+    /// Returns the folder in which a dialog begins: the last such file's, for models also one that is searched; else
+    /// home. Only folders that KnownFolders has seen count: on a share that does not answer, the dialog would hang.
     Q_INVOKABLE QUrl folderOf(FilesOf files);
-    /// `chosen`: a file that was taken from there.
+    /// Remembers the folder of a file that was chosen in a dialog.
     Q_INVOKABLE void rememberFolderOf(FilesOf files, const QUrl& chosen);
 
     QString lastModel() const { return m_lastModel; }  // that was open last; empty before the first

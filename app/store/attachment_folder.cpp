@@ -25,7 +25,7 @@ bool hasRoom(QString folder, qint64 bytes)
     return !disk.isValid() || disk.bytesAvailable() >= std::max<qint64>(bytes, disk.blockSize());
 }
 
-/// Writes a file as a whole, and its folder. Why not, or no error.
+/// Writes a file, all or nothing, and makes its folder. Returns the error, or none.
 QSqlError putFile(const QString& name, const QByteArray& bytes)
 {
     const QString folder = QFileInfo(name).path();
@@ -33,7 +33,7 @@ QSqlError putFile(const QString& name, const QByteArray& bytes)
     QSaveFile file(name);
     if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
         return {};
-    return hasRoom(folder, bytes.size()) ? cannotWrite(name) : diskFull();  // to Qt both are failed writes like others
+    return hasRoom(folder, bytes.size()) ? cannotWrite(name) : diskFull();  // Qt reports both as failed writes
 }
 
 QString hashOf(const QFileInfo& file)
@@ -56,7 +56,7 @@ QByteArray linesOf(const QSet<QString>& names)
     return names.values().join(QLatin1Char('\n')).toUtf8();
 }
 
-/// The lines of a file; none where there is no file. Nothing: it cannot be read.
+/// Returns the lines of a file; none where there is no file. Empty: the file cannot be read.
 std::optional<QSet<QString>> namesIn(const QString& file)
 {
     QFile names(file);
@@ -71,7 +71,7 @@ std::optional<QSet<QString>> namesIn(const QString& file)
 
 }  // namespace
 
-// Returns the path of a file. What comes from a database or an import must not lead out of the folder.
+// Returns the path of a file. A hash from a database or an import may be any text, and must not lead out of the folder.
 QString AttachmentFolder::file(const QString& sha256) const
 {
     static const QRegularExpression hash(QStringLiteral("^[0-9a-f]{64}$"));

@@ -7,8 +7,8 @@
 
 class QSqlError;
 
-/// The folder that holds attached files under their SHA-256, in folders of its first two digits, each with the text
-/// that was taken out of it beside it. A value; what it does to files may happen on any thread.
+/// Names the folder that holds attached files by their SHA-256, in folders of its first two digits, each with the text
+/// that was taken out of it beside it. A value, for any thread.
 class AttachmentFolder
 {
 public:
@@ -19,20 +19,20 @@ public:
     }
 
     QString path() const { return m_path; }
-    QString file(const QString& sha256) const;  // where its bytes are; empty: that is no hash
-    /// Keeps the text of each attachment; one that is there already stays. An error: a file could not be written.
+    QString file(const QString& sha256) const;  // path of the file's bytes; empty: that is no hash
+    /// Writes the text of each attachment, unless there is one already. An error: a file could not be written.
     QSqlError keepTexts(const QList<Attachment>& attachments) const;
     QString text(const Attachment& attachment) const;
-    /// Call it when another database begins here: what lies here by now is another one's, and stays until this one uses
-    /// it, too. An error: that could not be noted.
+    /// Call it when a new database is made: the files that are here belong to an earlier one, and removeUnused() leaves
+    /// each until the new one has used it, too. An error: their names could not be written down.
     QSqlError keepAll() const;
-    /// Removes files under other names than those in `used`, once they are a day old: a younger one may belong to a
-    /// message that was not sent yet.
+    /// Removes files whose hashes are not in `used`, once they are a day old: a younger one may belong to a message
+    /// that was not sent yet.
     void removeUnused(const QSet<QString>& used) const;
 
 private:
-    QString keptNames() const { return m_path + QLatin1String("-kept.txt"); }  // those of keepAll(), a line each
-    QString textFile(const Attachment& attachment) const;  // empty: the attachment's values are nobody's
+    QString keptNames() const { return m_path + QLatin1String("-kept.txt"); }  // list of keepAll(), one hash a line
+    QString textFile(const Attachment& attachment) const;                      // empty: its values are not ours
 
     QString m_path;
 };

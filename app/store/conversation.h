@@ -9,10 +9,10 @@
 
 #include <optional>
 
-/// The longest message: beyond what any model reads at once.
+/// The longest message: more than any model reads at once.
 constexpr qsizetype kLongestMessage_chars = 4 * 1024 * 1024;
 
-/// The longest title or name of a folder: nobody sees more of it.
+/// The longest title or name of a folder: no more of it is ever shown.
 constexpr qsizetype kLongestTitle_chars = 200;
 
 /// A file that came with a message. Its bytes lie outside the database, under `sha256` in the attachments' folder, with
@@ -52,12 +52,12 @@ struct StoredMessage {
     // Of an answer, where known.
     QString model = {};
     std::optional<int> promptTokens = {};    // the whole prompt: template, system prompt and messages
-    std::optional<int> templateTokens = {};  // of them, the template's
-    std::optional<int> tokens = {};          // of this message: what was typed, with attachments, or what was generated
+    std::optional<int> templateTokens = {};  // of these, the template's
+    std::optional<int> tokens = {};          // of this message: typed text with attachments, or generated text
     std::optional<double> ttftMs = {};
     std::optional<double> tokensPerSecond = {};
-    std::optional<int> draftedTokens = {};   // computed ahead of it
-    std::optional<int> acceptedTokens = {};  // of them, part of it
+    std::optional<int> draftedTokens = {};   // computed ahead by drafting
+    std::optional<int> acceptedTokens = {};  // of these, taken into the answer
     std::optional<double> reasoningMs = {};  // how long it thought
 };
 
@@ -70,13 +70,13 @@ struct ConversationSettings {
     bool operator==(const ConversationSettings&) const = default;
 };
 
-/// A named set of them.
+/// Holds a named set of settings.
 struct Preset {
     QString name = {};
     ConversationSettings settings = {};
 };
 
-/// All of a conversation but its messages.
+/// Holds all of a conversation but its messages.
 struct ConversationHeader {
     QString id = {};  // UUID
     QString title = {};
@@ -93,8 +93,8 @@ struct ConversationHeader {
 
 struct StoredConversation {
     ConversationHeader header = {};
-    QList<StoredMessage> messages = {};  // in the order they were made; a parent comes before its children
-    QByteArray recording = {};           // what was measured of it, as JSON (app/pressure/recording.h); empty: nothing
+    QList<StoredMessage> messages = {};  // in the order in which they were made; parents come before children
+    QByteArray recording = {};           // its measurements as JSON (app/pressure/recording.h); empty: none
 };
 
 /// Says where words were found: in a title (no message) or in a message.

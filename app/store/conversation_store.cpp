@@ -20,8 +20,8 @@ namespace {
 
 constexpr qsizetype kLongestStoredTitle_chars = 500;
 
-/// Removes files that nothing uses. Where memory or the disk fail it removes none and reports no error: a job that is
-/// tried again would hold up what the user writes, and the next time the trash is emptied is early enough.
+/// Removes files that nothing uses. Where memory or the disk fail it removes none and reports no error: trying again
+/// would hold up what the user writes, and the next emptying of the trash removes them, too.
 QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
     QSet<QString> used;
@@ -32,7 +32,8 @@ QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& fi
     while (drafts.next())
         for (const DraftFile& file : rows::draftFiles(drafts.value(0)))
             used.insert(file.sha256);
-    // Rows also end where one cannot be read: what those behind it name is in use nevertheless.
+    // The rows end early where one cannot be read; files named in later rows are in use nevertheless, so none is
+    // removed then.
     for (const QSqlQuery* read : {&sent, &drafts})
         if (const QSqlError why = read->lastError(); why.type() != QSqlError::NoError)
             return isForWant(why) ? QSqlError() : why;
@@ -76,12 +77,12 @@ ConversationStore::ConversationStore(const QString& folder, QObject* parent)
         StoreWriter::Listener{
             .failed = [this, later](const QSqlError& error) { later([this, error] { onWriteFailed(error); }); },
             .caughtUp = [this, later] { later([this] { Q_EMIT caughtUp(); }); }});
-    // An answer in whose middle the program ended gets no more text: it can be found from now on.
+    // An answer that the end of the program cut off gets no more text: searches find it from now on.
     askForAll([](const Database& database) {
         return outcome(database,
                        database.ran(QStringLiteral("UPDATE messages SET searchable = 1 WHERE searchable = 0")));
     });
-    // What was on its way in then came without its end.
+    // An import that the end of the program cut off is removed.
     askForAll([](const Database& database) {
         return outcome(database, rows::removeConversations(database, QStringLiteral("trashed_ms = 0")));
     });
@@ -126,11 +127,11 @@ void ConversationStore::reading(const std::function<void()>& read) const
     noteDamage(m_reader->sawDamage());
 }
 
-/// Reads a conversation as it is on disk, with what is on its way there.
+/// Reads a conversation from the disk and applies the changes that are not there yet.
 Unwritten::State ConversationStore::state(const QString& conversation, Parts parts) const
 {
     Unwritten::State state;
-    forgetWritten();  // before the disk is looked at, which has it then
+    forgetWritten();  // before the disk is read, which has these changes then
     reading([&] {
         state.trashed = m_reader->isTrashed(conversation);
         if (parts == Parts::All)
@@ -190,7 +191,7 @@ void ConversationStore::search(const QString& typed, int limit, const std::stop_
 {
     forgetWritten();
     const SearchWords words = searchWords(typed);
-    if (words.parts.isEmpty() || m_opened.inMemory) {  // the latter holds this program's texts alone
+    if (words.parts.isEmpty() || m_opened.inMemory) {  // a store in memory is small
         QList<SearchHit> hits;
         reading([&] { hits = m_reader->search(words, limit); });
         found(stillThere(std::move(hits)));
@@ -218,7 +219,7 @@ void ConversationStore::search(const QString& typed, int limit, const std::stop_
         });
 }
 
-/// Without those whose conversation is on its way out.
+/// Returns the hits without those whose conversation is about to be removed.
 QList<SearchHit> ConversationStore::stillThere(QList<SearchHit> hits) const
 {
     hits.removeIf([this](const SearchHit& hit) {
@@ -250,8 +251,8 @@ void ConversationStore::noteDamage(bool seen) const
     m_damageNoted = true;
     if (!m_opened.inMemory && !m_opened.readOnly)
         checkAtNextOpen(m_opened.database);
-    queue(schema::checkIndexes);                        // perhaps it is they
-    auto* self = const_cast<ConversationStore*>(this);  // a reader may well say so, but not from within its answer
+    queue(schema::checkIndexes);                        // the damage may be in the indexes
+    auto* self = const_cast<ConversationStore*>(this);  // reading is const, and the signal comes after it
     QMetaObject::invokeMethod(
         self,
         [self] {
@@ -279,7 +280,7 @@ quint64 ConversationStore::queue(Work work, const QString& replaces) const
 
 void ConversationStore::ask(const QString& concerns, Work work, Unwritten::Change change, const QString& replaces)
 {
-    forgetWritten();  // here, too: nobody may read for as long as an answer grows
+    forgetWritten();  // here, too: while an answer grows, there may be no read for long
     m_unwritten.add(queue(std::move(work), replaces), concerns, std::move(change));
 }
 
@@ -322,7 +323,7 @@ void ConversationStore::save(const QString& conversation, const StoredMessage& m
 void ConversationStore::saveText(const QString& conversation, const QString& message, const QString& text)
 {
     if (text.size() > kLongestMessage_chars)
-        return;  // said when it is saved
+        return;  // save() reports it when the answer has ended
     ask(
         conversation,
         [message, text](const Database& database) {
@@ -419,7 +420,7 @@ void ConversationStore::emptyTrash()
             return outcome(database, rows::removeConversations(database, QStringLiteral("trashed_ms > 0")));
         },
         changes::gone());
-    // Should its transaction fail, the trash is emptied once more, and these files are not missed until then.
+    // If its transaction fails, the trash is emptied again, and nothing needs these files in between.
     askForAll([files = m_attachments](const Database& database) { return removeUnusedFiles(database, files); });
 }
 

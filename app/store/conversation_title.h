@@ -3,5 +3,5 @@
 
 #include <QString>
 
-/// The first words of its first message; empty when that has none.
+/// Returns the first words of the conversation's first message; empty where it has none.
 QString titleOf(const QString& message);

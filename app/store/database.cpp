@@ -23,7 +23,7 @@ enum Code {
 };
 constexpr int kForeignKey = Constraint | 3 << 8;
 constexpr int kMoved = ReadOnly | 4 << 8;
-constexpr int kOtherFile = CannotOpen | 255 << 8;  // ours: not the database, but the file that the text names
+constexpr int kOtherFile = CannotOpen | 255 << 8;  // our own code: the file that the text names, and not the database
 
 /// Translates texts outside a class.
 struct TroubleText {
@@ -63,8 +63,8 @@ bool isForWant(const QSqlError& error)
     }
 }
 
-// FTS5 sees damage to its own tables as such, or writes over what it believes not to be there. Our statements can meet
-// one constraint only, that a message has a conversation.
+// FTS5 reports damage to its own tables as such, or violates a constraint when it writes rows that it believes to be
+// missing. Our own statements can violate one constraint only, that a message has a conversation.
 bool mayBeTheIndex(const QSqlError& error)
 {
     return isDamage(error) || (codeOf(error) == Constraint && error.nativeErrorCode().toInt() != kForeignKey);
@@ -141,8 +141,9 @@ Database::~Database()
     QSqlDatabase::removeDatabase(m_connection);
 }
 
-// A database may come from elsewhere: what its schema calls must not reach further than plain functions. Writing needs
-// more, since our triggers fill the index of words; schema::isComplete() has seen to it that there are no others.
+// A database may be another's, and its schema must not call more than plain functions. A connection that writes has to
+// allow more, since our triggers fill the index of words; schema::isComplete() has made sure that there are no other
+// triggers.
 bool Database::setUp(Access access)
 {
     QStringList pragmas{QStringLiteral("cell_size_check=ON")};

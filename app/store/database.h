@@ -8,13 +8,13 @@
 
 #include <functional>
 
-/// One connection, set up the way all of them have to be. Used, and ended, on the thread that made it.
+/// Holds one connection with the settings that all connections have. Used and destroyed on the thread that made it.
 class Database
 {
 public:
     enum class Access {
         Read,   // SQLite refuses every write
-        Write,  // what is committed is on disk
+        Write,  // a commit waits until it is on disk
     };
 
     /// `name` is a file's path, or one of memoryName().
@@ -23,19 +23,20 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// A new database in memory, that all connections to this name share. It lives as long as one of them.
+    /// Returns the name of a new database in memory, which all connections to this name share. It lives as long as one
+    /// of them.
     static QString memoryName();
 
     bool isOpen() const { return m_open; }
-    QSqlError error() const { return m_error; }  // of opening, or the last one since
+    QSqlError error() const { return m_error; }  // of opening, or of the last statement that failed
 
     /// Runs one statement with its values. Whether it worked is in the query and in error().
     QSqlQuery run(const QString& statement, const QVariantList& values = {}) const;
     bool ran(const QString& statement, const QVariantList& values = {}) const;
-    /// Hands over each row, until one cannot be read or `take` returns false.
+    /// Calls `take` with each row, until one cannot be read or `take` returns false.
     void rows(const QString& statement, const QVariantList& values,
               const std::function<bool(const QSqlQuery&)>& take) const;
-    /// The first value of the first row; invalid without one.
+    /// Returns the first value of the first row; invalid where there is no row.
     QVariant value(const QString& statement) const;
 
 private:
@@ -46,18 +47,18 @@ private:
     mutable QSqlError m_error;
 };
 
-/// Why something was not done; no error where it was.
+/// Returns no error where `done`, else the database's last error.
 QSqlError outcome(const Database& database, bool done);
 
-// Say what a failure means, by SQLite's own codes.
+// These say what a failure means, by SQLite's own codes.
 bool isDamage(const QSqlError& error);       // the file is not a sound database
-bool isForWant(const QSqlError& error);      // of space, rights or luck: the same may work another time
-bool mayBeTheIndex(const QSqlError& error);  // of words, which can be made anew
+bool isForWant(const QSqlError& error);      // of space, memory or rights: it may succeed later
+bool mayBeTheIndex(const QSqlError& error);  // the index of words, which can be made anew
 bool isDiskFull(const QSqlError& error);
-/// Why the database in `file` is not written, in our words, and what to do about it: a part of a sentence.
+/// Returns a part of a sentence for the user: why the database in `file` is not written, and what to do about it.
 QString troubleOf(const QSqlError& error, const QString& file);
 
-// The same, of what happened outside SQLite.
+// These make errors of the same form for failures outside SQLite.
 QSqlError diskFull();
 QSqlError cannotWrite(const QString& file);  // beside the database
 QSqlError noMemory();

@@ -13,7 +13,7 @@ struct Import {
     AttachmentFolder files;
     std::function<void(bool)> done;
     std::stop_token stop;
-    bool failed = false;  // a piece can never be written, or was not to be
+    bool failed = false;  // a piece could not be written, or the import was stopped
 };
 
 qint64 bytesOf(const StoredMessage& message)
@@ -24,8 +24,8 @@ qint64 bytesOf(const StoredMessage& message)
     return qint64(chars) * qint64(sizeof(QChar));
 }
 
-/// The same failure, after which nothing is tried again: an import has its file, and is not to wait until somebody
-/// changes the rights of a folder.
+/// Returns the same failure in a form that the writer does not try again: the user still has the imported file, and the
+/// import should not wait until somebody changes the rights of a folder.
 QSqlError forGood(const QSqlError& why)
 {
     return {QString(), troubleOf(why, {}), QSqlError::UnknownError, QStringLiteral("1")};

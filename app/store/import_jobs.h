@@ -8,9 +8,9 @@
 #include <stop_token>
 #include <vector>
 
-/// The jobs that write it, none much larger than a batch of the writer. Until the last of them it is marked as one that
-/// is on its way in (`trashed_ms` 0), so that nobody sees a half of it; what a program's end leaves of such a one goes
-/// at the next start. After `stop` no more of it is written, and what was goes. `done` comes on the writer's thread,
-/// after the last: whether it was written.
+/// Returns the jobs that write the conversation, none much larger than a batch of the writer. Until the last job it is
+/// marked as incomplete (`trashed_ms` 0), so that it is not shown; an incomplete one that the program's end leaves is
+/// removed at the next start. After `stop` no more is written, and the last job removes the rest. `done` is called on
+/// the writer's thread after the last job; true: all was written.
 std::vector<StoreWriter::Job> importJobs(const StoredConversation& conversation, const AttachmentFolder& files,
                                          std::function<void(bool)> done, std::stop_token stop);

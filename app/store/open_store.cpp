@@ -40,7 +40,7 @@ QString checkMark(const QString& file)
 
 bool hasReasonToCheck(const QString& file)
 {
-    // What is left of the log after the program ended says that it did not end by itself.
+    // A log that is left says that the program did not end in order.
     return QFileInfo(file).size() <= kAlwaysChecked_bytes || QFileInfo(file + QLatin1String("-wal")).size() > 0 ||
            QFile::exists(checkMark(file));
 }
@@ -55,7 +55,7 @@ Finding look(const QString& file, bool thoroughly)
     if (!QFile::exists(file) || QFileInfo(file).size() == 0)
         return {State::New};
     if (QFileInfo(file).size() < kSmallestPage_bytes)
-        return {State::Damaged};  // SQLite would write over it
+        return {State::Damaged};  // SQLite would write over such a file
     const Database database(file, Database::Access::Read);
     if (!database.isOpen())
         return failure(database, file);
@@ -93,14 +93,14 @@ bool backUp(const QString& file, int version)
     const Database database(file, Database::Access::Write);
     if (!database.isOpen() || !database.ran(QStringLiteral("VACUUM INTO ?"), {unfinished}))
         return false;
-    // SQLite leaves that to us, and the migration that comes next is on disk at once.
+    // SQLite does not bring the copy to the disk itself, while the migration that comes next is on disk at once.
     if (!syncFile(unfinished))
         return false;
     QFile::remove(backup);
     return QFile::rename(unfinished, backup) && syncFolder(QFileInfo(file).path());
 }
 
-/// Returns where a new database is made that takes the place of another one.
+/// Returns the name under which a new database is made before it takes the place of `file`.
 QString successor(const QString& file)
 {
     return file + QLatin1String("-new");
@@ -112,7 +112,8 @@ void removeDatabase(const QString& file)
         QFile::remove(file + QLatin1String(part));
 }
 
-/// Renames a database and its log, which goes first: alone it harms nobody, where the database without it is damaged.
+/// Renames a database and its log. The log goes first: a log without its database does no harm, but a database without
+/// its log is damaged.
 bool renameDatabase(const QString& from, const QString& to)
 {
     const QString log = from + QLatin1String("-wal"), newLog = to + QLatin1String("-wal");
@@ -126,7 +127,7 @@ bool renameDatabase(const QString& from, const QString& to)
     return true;
 }
 
-/// The name that the file has now. Empty: it could not be renamed.
+/// Renames a database and returns its new name. Empty: that failed.
 QString setAside(const QString& file, const QString& reason)
 {
     const QString stamp = QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss-zzz"));
@@ -134,8 +135,8 @@ QString setAside(const QString& file, const QString& reason)
     return renameDatabase(file, QFileInfo(file).path() + QLatin1Char('/') + name) ? name : QString();
 }
 
-/// Writes what can still be read of a damaged file to a new one; answers the number of conversations. No number:
-/// nothing can be written for want of something, and `why` says of what.
+/// Writes what can still be read of a damaged file to a new one; returns the number of conversations. Empty: the new
+/// file cannot be written, and `why` says why.
 std::optional<int> rescue(const QString& damaged, const QString& to, const QString& attachments, QSqlError& why)
 {
     const StoreReader reader(damaged, Database::Access::Read, AttachmentFolder(attachments));
@@ -184,8 +185,8 @@ bool canBeWritten(const QString& file)
            database.ran(QStringLiteral("ROLLBACK"));
 }
 
-/// Opens what is there where nothing can be written, if it can be read like that. SQLite reads beside a log only where
-/// it finds the log's index; without a log nothing will change the file, so that it can be read as it is.
+/// Opens a database that cannot be written for reading only, if that works. With a log, SQLite needs the log's index
+/// for it; without one the file will not change, so that it can be opened as immutable.
 OpenedStore asItIs(const QString& file, const QString& why)
 {
     if (!QFile::exists(file))
@@ -206,16 +207,16 @@ OpenedStore asItIs(const QString& file, const QString& why)
         Text::tr("The folder %1 cannot be written. Your conversations are safe but not shown.").arg(folder));
 }
 
-/// A new database is going to be made where there may have been another, whose attached files may be asked for again:
-/// by what is set aside, or by what the user moved elsewhere. Empty when they are kept for it, else why not.
+/// Call it before a new database is made: attached files of an earlier one may be needed again, by a file that is set
+/// aside or that the user moved elsewhere. Marks them to be kept. Empty: done, else why not.
 QString keepFiles(const QString& file, const QString& attachments)
 {
     const QSqlError why = AttachmentFolder(attachments).keepAll();
     return why.type() == QSqlError::NoError ? QString() : troubleOf(why, file);
 }
 
-/// Starts a new file; the old one keeps its name until the new one is whole: what fails for want of room is tried again
-/// at the next start.
+/// Starts a new file. The old one keeps its name until the new one is complete, so that the next start tries again
+/// where there was no room.
 OpenedStore startAnew(const QString& file, const QString& attachments, State state)
 {
     const bool damaged = state == State::Damaged;
@@ -269,7 +270,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
     const QString file = folder + QLatin1String("/spillway.sqlite");
     if (!QDir().mkpath(folder))
         return unavailable(Text::tr("the folder %1 cannot be made").arg(folder));
-    if (!QFile::exists(file) && QFile::exists(successor(file)))  // the program ended between two names
+    if (!QFile::exists(file) && QFile::exists(successor(file)))  // the program ended between two renamings
         renameDatabase(successor(file), file);
     const bool thoroughly = hasReasonToCheck(file);
     const Finding found = look(file, thoroughly);
@@ -278,7 +279,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
         if (!canBeWritten(file))
             return asItIs(file, {});
         QFile::remove(checkMark(file));
-        removeDatabase(successor(file));  // of a file that was here before
+        removeDatabase(successor(file));  // left by an earlier attempt
         return {.database = file, .toCheck = thoroughly};
     case State::New:
         if (const QString why = keepFiles(file, attachments); !why.isEmpty())
@@ -294,7 +295,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
                      "new ones will be gone when the program ends."));
     case State::Damaged:
     case State::Foreign:
-        checkAtNextOpen(file);  // unless it is set aside now
+        checkAtNextOpen(file);  // if it cannot be set aside now
         return startAnew(file, attachments, found.state);
     case State::Unavailable:
         break;

@@ -3,13 +3,13 @@
 
 #include <QString>
 
-/// Says where conversations are kept from now on, and what the user has to know of how that came about.
+/// Says where conversations are kept from now on, and what the user has to know about it.
 struct OpenedStore {
     QString database = {};  // a name for Database
     bool inMemory = false;
-    bool readOnly = false;  // nothing can be written; what is new lives in memory beside it
+    bool readOnly = false;  // nothing can be written; new conversations live in memory
     QString notice = {};    // one sentence; empty: all is well
-    bool toCheck = false;   // its indexes, which takes longer than anybody waits at the start
+    bool toCheck = false;   // its indexes have to be checked, after the start, since it takes long
 };
 
 /// Opens or makes the database in `folder`, whose attachments lie in `attachments`. See ConversationStore.

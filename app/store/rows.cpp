@@ -59,7 +59,7 @@ QString text(const QList<DraftFile>& files)
     return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Compact));
 }
 
-// SQLite's NULL stands for what is not there; Qt would bind an empty string as one.
+// Missing values are NULL in some columns and empty strings in others; Qt would bind a null QString as NULL.
 QVariant orNull(const QString& text)
 {
     return text.isEmpty() ? QVariant(QMetaType::fromType<QString>()) : QVariant(text);
@@ -211,7 +211,7 @@ bool write(const Database& database, const ConversationHeader& header)
          text(header.draftFiles), notNull(header.folder)});
 }
 
-// A message stays in its conversation, whatever an id from elsewhere says.
+// A message of the same id in another conversation is not touched.
 bool write(const Database& database, const QString& conversation, const StoredMessage& message)
 {
     return database.ran(
@@ -245,8 +245,8 @@ bool write(const Database& database, const StoredConversation& conversation)
             writeRecording(database, conversation.header.id, conversation.recording));
 }
 
-// SQLite takes a message's answer along with it, the question after that, and so on, each one level deeper, of which it
-// allows 1,000: so the messages are taken out of their tree first.
+// With a message SQLite deletes its children, then theirs, and so on, and allows 1,000 such levels: so the messages are
+// taken out of their tree first.
 bool removeConversations(const Database& database, const QString& condition, const QVariantList& values)
 {
     return database.ran(QStringLiteral("UPDATE messages SET parent = NULL WHERE conversation IN "

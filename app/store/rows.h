@@ -6,7 +6,7 @@
 
 namespace rows {
 
-// In the order in which the functions below read them.
+// The columns stand in the order in which the functions below read them.
 inline const QString kHeaderColumns = QStringLiteral(
     "id, title, title_by_user, created_ms, changed_ms, pinned, leaf, draft, system_prompt, preset, sampling, "
     "template_arguments, draft_files, folder");
@@ -30,8 +30,7 @@ bool write(const Database& database, const StoredConversation& conversation);
 bool write(const Database& database, const Preset& preset);
 /// Removes the conversations of which `condition` is true, with all that is in them.
 bool removeConversations(const Database& database, const QString& condition, const QVariantList& values = {});
-/// Writes what was measured of a conversation, in place of what was kept before; nothing where there is no such
-/// conversation.
+/// Writes a conversation's recording in place of the one before; does nothing where there is no such conversation.
 bool writeRecording(const Database& database, const QString& conversation, const QByteArray& recording);
 
 // Names in the database and in exported files.

@@ -8,7 +8,7 @@ namespace schema {
 
 namespace {
 
-// What leads from one version to the next. A step that was released never changes; a new one is added below.
+// The statements that lead from each version to the next. A released step never changes; a new one is added at the end.
 const QList<QStringList>& steps()
 {
     static const QList<QStringList> all{
@@ -77,17 +77,17 @@ const QList<QStringList>& steps()
         {
             QStringLiteral("ALTER TABLE conversations ADD COLUMN draft_files TEXT NOT NULL DEFAULT '[]'"),
         },
-        // 4: what was measured of a conversation is kept with it. Not in its own row, which is read for every list.
+        // 4: measurements of a conversation. Not in the conversation's row, which is read for every list.
         {
             QStringLiteral("CREATE TABLE recordings ("
                            "number INTEGER PRIMARY KEY, conversation TEXT NOT NULL UNIQUE "
                            "REFERENCES conversations (id) ON DELETE CASCADE, recording TEXT NOT NULL)"),
         },
-        // 5: a conversation may lie in a folder, which is there as long as anything is in it.
+        // 5: a conversation may lie in a folder, which exists as long as a conversation names it.
         {
             QStringLiteral("ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''"),
         },
-        // 6: what was drafted of an answer.
+        // 6: how many tokens were drafted for an answer.
         {
             QStringLiteral("ALTER TABLE messages ADD COLUMN drafted_tokens INTEGER"),
             QStringLiteral("ALTER TABLE messages ADD COLUMN accepted_tokens INTEGER"),
@@ -96,7 +96,7 @@ const QList<QStringList>& steps()
     return all;
 }
 
-/// Returns all that acts by itself in a database, as text.
+/// Returns the SQL of a database's triggers and views, as text.
 QVariant triggers(const Database& database)
 {
     return database.value(QStringLiteral("SELECT group_concat(type || ' ' || name || ' ' || sql, char(10)) FROM ("
@@ -104,7 +104,7 @@ QVariant triggers(const Database& database)
                                          "ORDER BY name)"));
 }
 
-/// Runs them until one fails.
+/// Runs the statements until one fails, and returns its error.
 QSqlError firstError(const Database& database, const QStringList& statements)
 {
     const bool done = std::all_of(statements.begin(), statements.end(),
@@ -136,7 +136,7 @@ bool migrate(const Database& database, int from)
 
 QSqlError checkIndexes(const Database& database)
 {
-    // With rank 1 the index is compared to the texts.
+    // Rank 1 makes FTS5 compare the index with the texts.
     return firstError(database,
                       {QStringLiteral("INSERT INTO title_search (title_search, rank) VALUES ('integrity-check', 1)"),
                        QStringLiteral("INSERT INTO text_search (text_search, rank) VALUES ('integrity-check', 1)")});
@@ -146,7 +146,7 @@ QSqlError makeIndexesAnew(const Database& database)
 {
     return firstError(database, {QStringLiteral("INSERT INTO title_search (title_search) VALUES ('rebuild')"),
                                  QStringLiteral("INSERT INTO text_search (text_search) VALUES ('rebuild')"),
-                                 // What is not to be found yet has come in with the rest.
+                                 // 'rebuild' also takes texts that are not `searchable` yet.
                                  QStringLiteral("INSERT INTO text_search (text_search, rowid, text) "
                                                 "SELECT 'delete', number, text FROM messages WHERE searchable = 0")});
 }

@@ -5,18 +5,18 @@
 
 namespace schema {
 
-/// Stands in the file's header, so that nobody takes another program's database for ours.
+/// Stands in the file's header, by which we tell our databases from other programs'.
 constexpr int kApplicationId = 0x53706c77;  // "Splw"
 
 int newest();
-/// Brings the database from its version to the newest, all or nothing.
+/// Brings the database from version `from` to the newest, all or nothing.
 bool migrate(const Database& database, int from);
-/// Says whether the tables are there, with their columns, and nothing that acts by itself but our own triggers.
+/// Says whether the tables are there with their columns, and no triggers or views but our own.
 bool isComplete(const Database& database);
 
-/// An error where the indexes of words do not hold what the texts say, or a text is not `searchable`.
+/// Returns an error where the indexes of words differ from the texts, or a text is not `searchable`.
 QSqlError checkIndexes(const Database& database);
-/// Makes them anew from the texts.
+/// Makes the indexes of words anew from the texts.
 QSqlError makeIndexesAnew(const Database& database);
 
 }  // namespace schema

@@ -49,7 +49,7 @@ SearchWords searchWords(const QString& typed)
     for (QString word : typed.left(kLongest_chars).split(space, Qt::SkipEmptyParts)) {
         const QList<uint> characters = word.toUcs4();
         if (!hasLetter(characters))
-            continue;  // the index knows letters and digits only
+            continue;  // the index holds letters and digits only
         lastIsTerm = !isUnspaced(characters);
         if (lastIsTerm)
             terms << QLatin1Char('"') + word.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');

@@ -1,16 +1,16 @@
-// SearchWords says what the words that were typed into the search field look for.
+// SearchWords turns the text of the search field into what the database is searched for.
 #pragma once
 
 #include <QString>
 #include <QStringList>
 
-/// All of it has to be there. Nothing typed is syntax.
+/// A hit holds all the words of both. Nothing typed counts as syntax.
 struct SearchWords {
-    /// For SQLite's full-text search: the words that others write between spaces, the last of which may be the
-    /// beginning of one. Empty: there are none.
+    /// For SQLite's full-text search: words of scripts that write spaces; the last may be the beginning of a word.
+    /// Empty: there are none.
     QString query = {};
-    /// Words of a script without spaces, such as Chinese, of whose words the index knows nothing: they are looked for
-    /// within the texts.
+    /// Words of scripts without spaces, such as Chinese, which the index cannot tell apart: the texts are searched for
+    /// them.
     QStringList parts = {};
 
     bool isEmpty() const { return query.isEmpty() && parts.isEmpty(); }

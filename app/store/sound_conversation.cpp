@@ -42,12 +42,12 @@ QList<StoredMessage> reordered(QList<StoredMessage> messages)
     QList<bool> taken(messages.size(), false);
     for (qsizetype i = 0; i < messages.size(); ++i) {
         if (messages[i].id.isEmpty() || places.contains(messages[i].id))
-            taken[i] = true;  // left behind
+            taken[i] = true;  // marks one that is left out
         else
             places.insert(messages[i].id, i);
     }
     Children children;
-    for (qsizetype i = messages.size() - 1; i >= 0; --i) {  // taken from the back, so the first comes first
+    for (qsizetype i = messages.size() - 1; i >= 0; --i) {  // backwards: the last child is taken first
         if (!places.contains(messages[i].parent))
             messages[i].parent.clear();
         else if (!taken[i])
@@ -60,7 +60,7 @@ QList<StoredMessage> reordered(QList<StoredMessage> messages)
     for (qsizetype i = 0; i < messages.size(); ++i) {
         if (taken[i])
             continue;
-        messages[i].parent.clear();  // what is left goes round in circles
+        messages[i].parent.clear();  // messages that are left lie in or below a circle of parents
         appendTree(i, messages, children, taken, sound);
     }
     return sound;

@@ -1,8 +1,8 @@
-// makeSound() repairs the tree of messages of a file that nobody vouches for.
+// makeSound() repairs the tree of messages of a file whose contents cannot be trusted.
 #pragma once
 
 #include "app/store/conversation.h"
 
-/// Puts the messages in order, parents first, so that the tree can be walked: one whose parent is not there, or is
-/// below itself, becomes a first message; of two with one id the first stays; the leaf is one of them.
+/// Puts the messages in order, parents first. A message whose parent is missing, or is its own descendant, becomes a
+/// first message; of two with the same id the first stays; a leaf that is no message is replaced.
 void makeSound(StoredConversation& conversation);

@@ -12,13 +12,13 @@
 
 namespace {
 
-// One that is kept takes a few hundred kB; what is larger is not ours, and is not read.
+// A kept recording takes a few hundred kB; a larger one is not ours, and is not read.
 constexpr qsizetype kLongestRecording_bytes = 1024 * 1024;
 
 constexpr qsizetype kBeforeFound_chars = 30;
 constexpr qsizetype kExcerpt_chars = 120;
 constexpr int kReadAtOnce = 500;             // messages, after which a search asks whether it is still wanted
-constexpr int kReadWithIndexAtOnce = 10000;  // the same where the index is asked, as a whole, for each piece
+constexpr int kReadWithIndexAtOnce = 10000;  // the same where each piece also searches the whole index
 
 SearchHit hitOf(const QSqlQuery& row)
 {
@@ -29,7 +29,7 @@ SearchHit hitOf(const QSqlQuery& row)
             .changedMs = row.value(4).toLongLong()};
 }
 
-/// Returns what stands around the first of the parts, with marks around all of them.
+/// Returns the text around the first of the parts, with marks around all parts in it.
 QString excerptOf(const QString& text, const QStringList& parts)
 {
     const QString cut = QStringLiteral("…");
@@ -145,7 +145,7 @@ QList<SearchHit> StoreReader::search(const SearchWords& words, int limit, const 
 
 QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
 {
-    // Marks that no text can know, since a text may hold U+0002 itself.
+    // Random marks, since a text may hold U+0002 itself.
     const QString open = QUuid::createUuid().toString(QUuid::Id128);
     const QString close = QUuid::createUuid().toString(QUuid::Id128);
 
@@ -159,8 +159,8 @@ QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
             return true;
         });
     };
-    // The best ones first, then excerpts of those alone: an excerpt costs a reading of its text. The plus signs keep
-    // the index from looking for the words again in each of them.
+    // The inner query finds the best hits, the outer one makes excerpts of these alone, since an excerpt has to read
+    // its text. The plus signs keep SQLite from searching the index again for each hit.
     collect(QStringLiteral("SELECT c.id, NULL, c.title, highlight(title_search, 0, ?, ?), c.changed_ms "
                            "FROM title_search JOIN conversations c ON c.number = title_search.rowid "
                            "WHERE title_search MATCH ? AND +title_search.rowid IN ("
@@ -179,7 +179,7 @@ QList<SearchHit> StoreReader::searchIndex(const QString& query, int limit) const
     return hits;
 }
 
-/// The number of the message that has so many others between it and this one; empty: there are not so many.
+/// Returns the number of the message that comes so many messages before this number; empty: there are not so many.
 std::optional<qint64> StoreReader::messageBefore(qint64 number, int messages) const
 {
     std::optional<qint64> found;
@@ -192,7 +192,7 @@ std::optional<qint64> StoreReader::messageBefore(qint64 number, int messages) co
     return found;
 }
 
-/// Reads titles and texts for what no index knows, the newest first, as far as it takes to find so many.
+/// Searches titles and texts themselves, without the index, the newest first, until `limit` hits are found.
 QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit, const std::stop_token& stop) const
 {
     QList<SearchHit> hits;
@@ -201,7 +201,7 @@ QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit, c
         QString statement = from;
         for (const QString& part : words.parts) {
             statement += QStringLiteral(" AND %1 LIKE ?").arg(text);
-            values << QLatin1Char('%') + part + QLatin1Char('%');  // letters and digits only
+            values << QLatin1Char('%') + part + QLatin1Char('%');  // a part holds letters and digits only
         }
         if (!words.query.isEmpty()) {
             statement += index;
@@ -219,7 +219,7 @@ QList<SearchHit> StoreReader::searchTexts(const SearchWords& words, int limit, c
             {}, QStringLiteral("c.title"),
             QStringLiteral(" AND c.number IN (SELECT rowid FROM title_search WHERE title_search MATCH ?)"),
             QStringLiteral(" ORDER BY c.changed_ms DESC LIMIT ?"));
-    // Piece by piece, since nothing else stops a statement that finds nothing.
+    // Piece by piece, since a statement that finds nothing cannot be stopped.
     const int atOnce = words.query.isEmpty() ? kReadAtOnce : kReadWithIndexAtOnce;
     std::optional<qint64> last = messageBefore(std::numeric_limits<qint64>::max(), 0);
     while (last && hits.size() < limit && !stop.stop_requested()) {
@@ -254,7 +254,8 @@ StoreReader::Rescued StoreReader::rescue() const
     return all;
 }
 
-// Up to the damage from the beginning, and down to it from the end. Indexes are not asked: they may be what is damaged.
+// Reads rows from the beginning up to the damage, and from the end down to it. No index is used, since that may be what
+// is damaged.
 void StoreReader::readFromBothEnds(const QString& columns, const QString& table, const TakeRow& take) const
 {
     QSet<qint64> seen;
@@ -313,7 +314,7 @@ QList<StoredConversation> StoreReader::rescuedConversations() const
         StoredConversation& conversation = entry.value();
         if (entry.key().isEmpty() || trashed.contains(entry.key()))
             continue;
-        if (conversation.header.id.isEmpty()) {  // nobody knows any more what it was called
+        if (conversation.header.id.isEmpty()) {  // its title was lost
             conversation.header.id = entry.key();
             conversation.header.title = conversation.messages.first().text.simplified().left(60);
             conversation.header.changedMs = conversation.messages.first().createdMs;

@@ -9,8 +9,8 @@
 #include <optional>
 #include <stop_token>
 
-/// Answers from one connection. What cannot be read is left out, and damage() tells. On the thread that made it; owned
-/// by its ConversationStore.
+/// Reads through one connection. Rows that cannot be read are left out, and damage() tells. Used on the thread that
+/// made it; owned by its ConversationStore.
 class StoreReader
 {
 public:
@@ -23,11 +23,11 @@ public:
     std::optional<ConversationHeader> header(const QString& id) const;
     bool isTrashed(const QString& id) const;
     std::optional<StoredConversation> conversation(const QString& id) const;
-    QByteArray recording(const QString& id) const;  // empty: none that can be one
+    QByteArray recording(const QString& id) const;  // empty: there is none, or it is too large
     QList<SearchHit> search(const SearchWords& words, int limit, const std::stop_token& stop = {}) const;
     QList<Preset> presets() const;
 
-    /// Everything that a damaged database still gives, read row by row from both ends.
+    /// Holds all that can still be read of a damaged database, row by row from both ends.
     struct Rescued {
         QList<StoredConversation> conversations = {};
         QList<Preset> presets = {};

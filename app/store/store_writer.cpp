@@ -16,7 +16,7 @@ namespace {
 constexpr auto kBetweenAttempts = 3s;
 constexpr auto kBatch = 50ms;
 
-/// Does the work. Nothing thrown leaves the writer's thread: there it would end the program.
+/// Does the work, and returns an exception as an error: leaving the thread it would end the program.
 QSqlError carriedOut(const StoreWriter::Work& work, const Database& database)
 {
     try {
@@ -90,7 +90,7 @@ void StoreWriter::flush()
         return;
     m_hurry = true;
     m_work.notify_one();
-    // An attempt under way may have begun before the newest job; the one after it has seen them all.
+    // An attempt that runs now may have begun before the newest job came; the one after it includes all jobs.
     m_settled.wait(lock, [this, wanted = m_asked, attempt = m_attempts + 2] {
         return m_written >= wanted || (m_failing && m_attempts >= attempt);
     });
@@ -122,7 +122,7 @@ void StoreWriter::run()
     }
 }
 
-// Waits for work; nothing: the store is closing and all has been tried.
+// Waits for work and returns a batch; empty: the store is closing and all has been tried.
 std::optional<StoreWriter::Batch> StoreWriter::next()
 {
     std::unique_lock lock(m_mutex);
@@ -148,8 +148,8 @@ std::optional<StoreWriter::Batch> StoreWriter::next()
     return batch;
 }
 
-// Together; if that cannot be, each by itself, so that the one that stands in the way costs no other. Takes from the
-// front what is settled; what is left is for another time.
+// Writes the jobs together; if that fails, each by itself, so that a bad one costs no other. Removes those from the
+// front that were written or dropped; the others are tried again later.
 StoreWriter::Outcome StoreWriter::write(const Database& database, std::deque<Job>& jobs)
 {
     std::size_t most = std::max<std::size_t>(jobs.size(), 2);
@@ -168,7 +168,7 @@ StoreWriter::Outcome StoreWriter::write(const Database& database, std::deque<Job
             most = 1;
             continue;
         } else {
-            tell(why);  // no attempt will make it right
+            tell(why);  // another attempt would fail, too
             count = 1;
         }
         for (std::size_t i = 0; i < count; ++i)
@@ -176,12 +176,12 @@ StoreWriter::Outcome StoreWriter::write(const Database& database, std::deque<Job
                 jobs[i].done(why);
         jobs.erase(jobs.begin(), jobs.begin() + std::ptrdiff_t(count));
         if (written && most > 1)
-            break;  // something more urgent may have come
+            break;  // more urgent jobs may have come
     }
     return Outcome::Written;
 }
 
-// One transaction, of so many jobs as there is time for; no error: they are on disk.
+// Writes as many jobs as there is time for in one transaction; no error: they are on disk.
 StoreWriter::Attempt StoreWriter::writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t most)
 {
     if (!database.ran(QStringLiteral("BEGIN IMMEDIATE")))

@@ -10,32 +10,32 @@
 #include <optional>
 #include <thread>
 
-/// Carries out writes on a thread and a connection of its own: what the user does in order, and behind it what may take
-/// long, such as an import. What has gathered goes into one transaction, but no more than a batch, so that what the
-/// user does never waits longer than for one; each job in it is whole or not there. What fails for want of space,
-/// memory or rights is kept and tried again; what can never be written is dropped, and holds up nothing else. Owned by
-/// its ConversationStore, whose thread calls it.
+/// Carries out writes on a thread and a connection of its own: the user's changes in order, and after them jobs that
+/// may take long, such as an import. Waiting jobs share a transaction, up to the size of a batch, so that a change of
+/// the user's never waits longer than for one; each job is written whole or not at all. A job that fails for want of
+/// space, memory or rights is tried again; one that can never be written is dropped. Owned by its ConversationStore,
+/// whose thread calls it.
 class StoreWriter
 {
 public:
     static constexpr qint64 kBatch_bytes = 1024 * 1024;
 
-    using Work = std::function<QSqlError(const Database&)>;  // no error: done; the same again when it is tried again
+    using Work = std::function<QSqlError(const Database&)>;  // no error: done; may be called again, to try again
     struct Job {
         Work work;
-        qint64 bytes = 0;       // about as many as it writes
-        QString replaces = {};  // the waiting job of this name, unless one without a name came since; empty: none
-        std::function<void(const QSqlError&)> done = {};  // on disk or, with an error, dropped; on the writer's thread
-        quint64 number = 0;                               // the writer's own
+        qint64 bytes = 0;       // about as many as the job writes
+        QString replaces = {};  // a waiting job of this name, unless one without a name came after; empty: none
+        std::function<void(const QSqlError&)> done = {};  // on the writer's thread: on disk or, with an error, dropped
+        quint64 number = 0;                               // given by the writer
     };
-    /// Both are called on the writer's thread.
+    /// Both functions are called on the writer's thread.
     struct Listener {
         std::function<void(const QSqlError&)> failed;  // once, until a write succeeds again
-        std::function<void()> caughtUp;                // all that the user did is on disk, or an import is
+        std::function<void()> caughtUp;                // all changes of the user's are on disk, or an import is
     };
 
     StoreWriter(const QString& name, Listener listener);
-    /// Writes what the user did; what cannot be written by then is lost, and so is what has not been imported.
+    /// Tries once more to write the user's changes; those that fail, and imports that have not ended, are lost.
     ~StoreWriter();
 
     quint64 ask(Job job);  // its number
@@ -59,7 +59,7 @@ private:
     Outcome write(const Database& database, std::deque<Job>& jobs);
     struct Attempt {
         QSqlError why;
-        std::size_t count = 0;  // so many are written, when there is no error
+        std::size_t count = 0;  // jobs that are written, where there is no error
     };
     static Attempt writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t most);
     void tell(const QSqlError& why);
@@ -73,14 +73,14 @@ private:
     std::deque<Job> m_jobs;
     std::deque<Job> m_behind;
     quint64 m_asked = 0;    // the newest job's number
-    quint64 m_written = 0;  // or dropped: the number of the newest such
+    quint64 m_written = 0;  // number of the newest job that was written or dropped
     quint64 m_attempts = 0;
     bool m_writing = false;
     bool m_failing = false;  // the newest attempt did not reach the disk
-    bool m_hurry = false;    // somebody waits
-    bool m_reading = false;  // nothing may be written
+    bool m_hurry = false;    // flush() waits
+    bool m_reading = false;  // between() reads: nothing may be written
     bool m_ending = false;
-    // The writer's own:
+    // Used on the writer's thread only:
     bool m_lastTry = false;
     bool m_failureTold = false;
     bool m_indexMadeAnew = false;

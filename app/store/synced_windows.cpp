@@ -17,7 +17,7 @@ bool syncFile(const QString& path)
     return done;
 }
 
-// The file system keeps a journal of names; there is no call for them.
+// Windows has no call that brings a folder's names to the disk; the file system keeps a journal of them.
 bool syncFolder(const QString&)
 {
     return true;

@@ -8,12 +8,12 @@
 #include <deque>
 #include <functional>
 
-/// The changes that were asked for and may not be on disk yet, so that who reads sees them without waiting. A value; on
-/// the store's thread.
+/// Holds changes that may not be on disk yet, so that reads can apply them without waiting. A value; on the store's
+/// thread.
 class Unwritten
 {
 public:
-    /// A conversation as it is, or will be.
+    /// Holds a conversation, as it is on disk or after changes.
     struct State {
         std::optional<StoredConversation> conversation = {};  // none: there is no such conversation
         bool trashed = false;
@@ -21,7 +21,7 @@ public:
     using Change = std::function<void(State&)>;
     static QString any() { return QStringLiteral("*"); }  // in place of a conversation: all of them
 
-    /// Numbers rise; a change under a number that is here takes that one's place.
+    /// Adds a change. Numbers rise; a second change of the same number replaces the first.
     void add(quint64 number, const QString& conversation, Change change);
     /// Forgets the changes up to that number: they are on disk, or were given up.
     void forget(quint64 written);
@@ -48,6 +48,6 @@ Unwritten::Change text(const QString& message, const QString& text);
 Unwritten::Change all(const StoredConversation& conversation);
 Unwritten::Change recording(std::function<QByteArray()> json);
 Unwritten::Change trashed(bool trashed);
-Unwritten::Change gone();  // if it is in the trash
+Unwritten::Change gone();  // removes the conversation if it is in the trash
 
 }  // namespace changes

@@ -3,6 +3,6 @@
 
 #include <QString>
 
-/// The text with U+FFFD in place of each half of a surrogate pair whose other half is missing. SQLite would take the
-/// character behind such a half for the other one.
+/// Returns the text with U+FFFD in place of each half of a surrogate pair whose other half is missing. SQLite would
+/// take the character after a single half for its other half.
 QString wellFormed(QString text);

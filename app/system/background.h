@@ -15,9 +15,9 @@
 #include <utility>
 
 /// Calls `work()` on a thread of the global pool and then, on the thread of the application, `done(its result)`, if
-/// `owner` is still there. It may wait for a network share that does not answer, which holds no other work up. Where
-/// `work` throws, which on a pool's thread would end the program, `failed()` is called in the place of `done`. Nothing
-/// is cancelled by itself: an owner who no longer wants the result tells `work` so, or drops it in `done`.
+/// `owner` is still there. `work` may wait for a network share that does not answer, which holds no other work up.
+/// Where `work` throws, which on a pool's thread would end the program, `failed()` is called in the place of `done`.
+/// Nothing is cancelled by itself: an owner who no longer wants the result tells `work` so, or drops it in `done`.
 template <typename Owner, typename Work, typename Done, typename Failed>
 void inBackground(Owner* owner, Work work, Done done, Failed failed)
 {
@@ -25,7 +25,7 @@ void inBackground(Owner* owner, Work work, Done done, Failed failed)
     const auto result = std::make_shared<std::optional<Result>>();
     QThreadPool::globalInstance()->start([guard = QPointer<Owner>(owner), result, work = std::move(work),
                                           done = std::move(done), failed = std::move(failed)]() mutable {
-        QThreadPool::globalInstance()->releaseThread();  // for others, as long as this one may wait
+        QThreadPool::globalInstance()->releaseThread();  // other work gets a thread meanwhile, since this may wait long
         try {
             result->emplace(work());
         } catch (const std::exception& thrown) {

@@ -10,5 +10,5 @@ class QProcess;
 /// the child ends with the thread that starts it, so that thread has to live longer.
 void endWithThisProgram(QProcess& process);
 
-/// Returns what spillway-cli says last of what went wrong, safe to show; empty: nothing.
+/// Returns the last error that spillway-cli printed, safe to show; empty: it printed none.
 QString childsReason(const QByteArray& errors);

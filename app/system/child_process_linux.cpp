@@ -10,7 +10,7 @@ void endWithThisProgram(QProcess& process)
 {
     process.setChildProcessModifier([parent = getpid()] {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)  // it has ended before that was heard of
+        if (getppid() != parent)  // the parent ended before its end would have been reported
             _exit(1);
     });
 }

@@ -7,8 +7,8 @@
 
 namespace {
 
-/// The job in which children run. Its handle is this program's alone and is kept open on purpose: the system closes it
-/// when the program ends, however that comes about, and ends what is in it.
+/// Returns the job in which children run. Only this program holds its handle and never closes it: the system closes it
+/// when the program ends, in whatever way, and then ends the processes in the job.
 HANDLE jobOfChildren()
 {
     static const HANDLE job = [] {

@@ -1,4 +1,4 @@
-// ChosenFiles answers what pages ask about a file that somebody chose in a dialog.
+// ChosenFiles tells pages about a file that the user chose in a dialog.
 #pragma once
 
 #include <QObject>

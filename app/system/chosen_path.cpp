@@ -9,7 +9,8 @@ QString chosenPath(const QUrl& file)
     if (!file.scheme().isEmpty())
         return file.toLocalFile();
     QString path = QUrl::fromPercentEncoding(file.toEncoded());
-    // Behind the folder that was shown stands what was typed, which may begin anew: "/home/u" + "/" + "/tmp/run.csv".
+    // The path is the shown folder with the typed text behind it, which may be a whole path itself: "/home/u" + "/" +
+    // "/tmp/run.csv".
     const qsizetype whole = path.indexOf(QLatin1String("//")), home = path.indexOf(QLatin1String("/~/"));
     if (home >= 0 && (whole < 0 || home < whole))
         return QDir::homePath() + path.mid(home + 2);

@@ -1,7 +1,7 @@
-// drawFirst() lets the thread that draws the window come before threads that compute.
+// drawFirst() gives the thread that draws the window precedence over threads that compute.
 #pragma once
 
-/// Asks for a priority for the calling thread, not for those that it starts afterwards. Without it, a window that has
-/// little to draw waits for its turn where many threads keep the cores busy: a frame in a hundred for 20 ms. The system
-/// may refuse, or know no such thing; then nothing changes.
+/// Asks for a higher priority for the calling thread, not for threads that it starts afterwards. Without it, drawing
+/// waits for a core where many threads keep them all busy: one frame in a hundred for 20 ms. Where the system refuses
+/// or has no such priority, nothing changes.
 void drawFirst();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kNice = -10;
 
-/// Takes a higher priority. Without leave for it (RLIMIT_NICE) the system refuses.
+/// Takes a higher priority. False: the system refused, since the user has no permission for it (RLIMIT_NICE).
 bool takePriority()
 {
     const sched_param none{};
@@ -20,7 +20,7 @@ bool takePriority()
            setpriority(PRIO_PROCESS, id_t(gettid()), kNice) == 0;
 }
 
-/// A service of desktops that gives priorities to the programs of the user who sits there.
+/// Asks RealtimeKit, a service of desktops that gives priorities to programs of the logged-in user.
 void askRealtimeKit(pid_t thread)
 {
     const QString name = QStringLiteral("org.freedesktop.RealtimeKit1");
@@ -34,6 +34,6 @@ void askRealtimeKit(pid_t thread)
 
 void drawFirst()
 {
-    if (!takePriority())  // to connect to the bus may take long, and the window is not to wait for it
+    if (!takePriority())  // on another thread: connecting to the bus may take long
         QThreadPool::globalInstance()->start([thread = gettid()] { askRealtimeKit(thread); });
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kForTheLog{200};
 
-/// Runs the work on a thread that has all that it needs: it may outlive main().
+/// Runs the work on a detached thread, which may outlive main(), so the work must own all that it uses.
 template <class Work>
 void onThreadOfItsOwn(Work work)
 {
@@ -26,14 +26,15 @@ try {
     });
     std::this_thread::sleep_for(kForTheLog);
 } catch (const std::system_error&) {
-    return;  // no thread can be started: it ends without a word
+    return;  // no thread can be started: nothing is logged
 }
 
 }  // namespace
 
 void endProcessAfter(std::chrono::milliseconds patience, int code)
 try {
-    // The log is written by another thread: what does not stop may be the disk, and then that one does not, either.
+    // A second thread writes the log: if the disk is what hangs, the log hangs as well, and this one still ends the
+    // process.
     onThreadOfItsOwn([until = std::chrono::steady_clock::now() + patience, code, log = spdlog::default_logger()] {
         std::this_thread::sleep_until(until - kForTheLog);
         logTheEnd(log);

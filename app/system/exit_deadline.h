@@ -1,9 +1,9 @@
-// endProcessAfter() ends a process that does not come to its end by itself.
+// endProcessAfter() ends a process that does not end by itself.
 #pragma once
 
 #include <chrono>
 
-/// Ends the process with `code` when it is still there after `patience`, whatever holds it up: a disk that does not
-/// answer, a driver, a thread of a pool. Nothing more is written then but the log, as far as that can be. To be called
-/// when the window closes, before anything waits for anything.
+/// Ends the process with `code` if it still runs after `patience`, whatever holds it up: a disk that does not answer, a
+/// driver, a thread of a pool. Only the log is still written then, if that is possible. Call it when the window closes,
+/// before anything is waited for.
 void endProcessAfter(std::chrono::milliseconds patience, int code);

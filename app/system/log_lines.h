@@ -3,8 +3,8 @@
 
 #include <QString>
 
-// These three call spdlog's functions for their levels. Whoever included spdlog instead would compile its templates
-// once more. From any thread.
+// These three call spdlog's functions for their levels. A file that included spdlog instead would compile its templates
+// again. Any thread.
 void logInfo(const QString& line);
 void logWarning(const QString& line);
 void logError(const QString& line);

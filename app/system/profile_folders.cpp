@@ -15,7 +15,7 @@ ProfileFolders ProfileFolders::of(const QString& profile)
     folders.data = root + QStringLiteral("/data");
     folders.cache = root + QStringLiteral("/cache");
     folders.state = root + QStringLiteral("/state");
-    return folders;  // sockets stay in the user's runtime folder: their paths must be short
+    return folders;  // `runtime` stays the user's: paths of sockets must be short
 }
 
 bool ProfileFolders::make(const QString& folder)

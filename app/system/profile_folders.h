@@ -3,8 +3,8 @@
 
 #include <QString>
 
-/// The folders of one profile: the user's own, or all under one folder for portable use and tests. Values only: nothing
-/// is made until make() is asked for it.
+/// Holds the folders of one profile: the user's own, or all under one folder for portable use and tests. Values only:
+/// folders are created by make() alone.
 struct ProfileFolders {
     QString config;   // settings
     QString data;     // conversations and their attachments
@@ -16,7 +16,7 @@ struct ProfileFolders {
     /// folder.
     static ProfileFolders of(const QString& profile = {});
 
-    /// Makes a folder, readable for its user alone, also where it was there. False when that cannot be.
+    /// Makes a folder readable for its user alone, and creates it where it is missing. False: that failed.
     static bool make(const QString& folder);
 
     /// Makes the process's new files readable for its user alone from now on, whoever makes them: the database beside

@@ -12,7 +12,7 @@ inline bool isElsewhere(const QString& path)
            path.contains(QLatin1String("/#"));
 }
 
-/// Host and port of a model elsewhere, or of an address; empty: neither.
+/// Returns host and port of a server's model or address; empty: `address` is neither.
 inline QString hostOf(const QString& address)
 {
     const QUrl url(address);

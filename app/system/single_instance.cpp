@@ -19,7 +19,7 @@ constexpr qint64 kLongestMessage = 16384;
 constexpr int kLongestSocketPath = 100;  // the system's limit is 108 bytes
 const char* const kAnswer = "ok\n";
 
-// Profiles are told apart by where their data lie.
+// Returns the socket's path, which differs for profiles with different data folders.
 QString socketPathOf(const ProfileFolders& folders)
 {
     const QByteArray hash = QCryptographicHash::hash(QDir::cleanPath(folders.data).toUtf8(), QCryptographicHash::Sha1);
@@ -52,8 +52,8 @@ SingleInstance::~SingleInstance() = default;
 SingleInstance::Outcome SingleInstance::claim(const QString& file, std::chrono::milliseconds patience)
 {
     m_lock = std::make_unique<QLockFile>(m_dataFolder + QStringLiteral("/spillway.lock"));
-    m_lock->setStaleLockTime(0);  // its owner's death alone makes it stale, not its age
-    // One that was started while the disk was full could write no lock, and listens all the same.
+    m_lock->setStaleLockTime(0);  // stale only when its owner has ended, not by age
+    // A program that was started while the disk was full has no lock, but listens all the same.
     if (m_lock->tryLock() || m_lock->error() == QLockFile::UnknownError) {
         if (handOver(file, patience)) {
             m_lock->unlock();
@@ -70,12 +70,12 @@ SingleInstance::Outcome SingleInstance::claim(const QString& file, std::chrono::
         if (handOver(file, patience - std::chrono::milliseconds(waited.elapsed())))
             return Outcome::HandedOver;
         if (!QFileInfo(m_dataFolder).isWritable())
-            return firstWithoutLock();  // the lock of one that was killed cannot be taken away
-        if (m_lock->tryLock()) {        // it has ended meanwhile
+            return firstWithoutLock();  // the lock of a killed program cannot be removed
+        if (m_lock->tryLock()) {        // the other program has ended meanwhile
             listen();
             return Outcome::First;
         }
-        QThread::msleep(50);  // it may be about to listen
+        QThread::msleep(50);  // the other program may be about to listen
     }
     return Outcome::Hung;
 }
@@ -94,7 +94,7 @@ bool SingleInstance::handOver(const QString& file, std::chrono::milliseconds pat
     if (!socket.waitForConnected(int(patience.count())))
         return false;
     if (!isOfThisUser(socket.socketDescriptor()))
-        return false;  // it is told nothing
+        return false;  // a program of another user gets nothing
     letRaiseItsWindow(socket.socketDescriptor());
     const QString path = file.isEmpty() ? QString() : QFileInfo(file).absoluteFilePath();
     socket.write(QJsonDocument(QJsonObject{{"open", path}}).toJson(QJsonDocument::Compact) + '\n');
@@ -113,7 +113,7 @@ void SingleInstance::listen()
         logWarning(QStringLiteral("a second start will not find this program: no private folder for a socket"));
         return;
     }
-    QLocalServer::removeServer(m_socketPath);  // of one that was killed: nobody listens there
+    QLocalServer::removeServer(m_socketPath);  // the socket of a killed program, where nobody listens
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     if (!m_server.listen(m_socketPath))
         logWarning(QStringLiteral("a second start will not find this program: ") + m_server.errorString());

@@ -10,9 +10,9 @@
 #include <chrono>
 #include <memory>
 
-/// Sees to it that a profile is used by one program at a time: the first holds a lock beside the data and listens on a
-/// local socket; a later one hands over the file it was asked to open, and ends. A program that was killed leaves
-/// nothing that stands in the way. Lives on the UI thread; owned by main().
+/// Lets one program at a time use a profile: the first holds a lock beside the data and listens on a local socket; a
+/// later one hands over the file it was asked to open, and ends. What a killed program leaves behind does not block the
+/// next one. Lives on the UI thread; owned by main().
 class SingleInstance : public QObject
 {
     Q_OBJECT
@@ -20,20 +20,20 @@ class SingleInstance : public QObject
 public:
     enum class Outcome {
         First,       // this one is the program
-        HandedOver,  // another one is, and has taken over what was asked for
-        Hung,        // another one is, and does not answer
+        HandedOver,  // another program runs, and has taken over the request
+        Hung,        // another program runs, and does not answer
     };
 
     explicit SingleInstance(const ProfileFolders& folders, QObject* parent = nullptr);
     ~SingleInstance() override;
 
-    /// `file`: what a program that runs already is asked to open; may be empty.
+    /// Says which of these this program is. `file`: what a program that runs already is asked to open; may be empty.
     Outcome claim(const QString& file, std::chrono::milliseconds patience = std::chrono::seconds(4));
 
     const QString& socketPath() const { return m_socketPath; }
 
 Q_SIGNALS:
-    /// Somebody started the program once more, with a file, which may not be there, or with none.
+    /// The program was started once more, with a file, which need not exist, or with none.
     void startedAgain(const QString& file);
 
 private:

@@ -1,14 +1,14 @@
-// Keeps local sockets to this user alone, and lets the program at the other end come to the front.
+// Restricts local sockets to this user, and lets the program at the other end come to the front.
 #pragma once
 
 #include <QString>
 
-/// A folder with a short path that only this user can enter, made if need be; empty: there is none to be had.
+/// Returns a folder with a short path that only this user can enter, and creates it if need be; empty: that failed.
 QString privateSocketFolder();
 
 /// Says whether the other end of a connected local socket is a program of this user.
 bool isOfThisUser(qintptr socket);
 
-/// Lets the program at the other end raise its window: it was asked to by this one, which the user has just started.
-/// Where the system asks for no such leave, nothing is done.
+/// Permits the program at the other end to raise its window; the system grants that right to this program, which the
+/// user has just started. Does nothing where the system asks for no permission.
 void letRaiseItsWindow(qintptr socket);

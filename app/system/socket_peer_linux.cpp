@@ -11,7 +11,7 @@ QString privateSocketFolder()
 {
     const QString folder = QStringLiteral("%1/spillway-%2").arg(QDir::tempPath()).arg(geteuid());
     const QByteArray path = QFile::encodeName(folder);
-    mkdir(path.constData(), 0700);  // or it is there
+    mkdir(path.constData(), 0700);  // or it exists
     struct stat facts {
     };
     const bool ours = lstat(path.constData(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&

@@ -14,7 +14,7 @@ bool isOfThisUser(qintptr)
     return true;
 }
 
-// Windows lets the program in front pass on its right to be there, and no other take it.
+// Only the program in front may pass on the right to come to the front.
 void letRaiseItsWindow(qintptr socket)
 {
     ULONG server = 0;

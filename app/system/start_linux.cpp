@@ -25,7 +25,7 @@ bool glxDraws(Display* display)
         return false;
     int ignored = 0;
     if (!query(display, &ignored, &ignored))
-        return true;  // Qt does without it
+        return true;  // Qt works without GLX
     int configs = 0;
     void** const found = choose(display, 0, nullptr, &configs);
     std::free(static_cast<void*>(found));  // as XFree does
@@ -40,7 +40,7 @@ std::optional<std::chrono::milliseconds> processAge()
     std::string line;
     if (!std::getline(file, line))
         return {};
-    const auto name = line.rfind(')');  // of the process, which may hold anything
+    const auto name = line.rfind(')');  // of the process, whose name may contain any characters
     if (name == std::string::npos)
         return {};
     std::istringstream fields(line.substr(name + 1));

@@ -52,7 +52,7 @@ void BlockBuilder::finish()
     m_lines.blocks().close();
 }
 
-/// Most texts name at their end where their links lead.
+/// Reads the whole text again with all references, since most texts name the addresses of their links at their end.
 void BlockBuilder::readAgain()
 {
     BlockBuilder again;

@@ -5,15 +5,16 @@
 
 #include <QStringView>
 
-/// Takes a text in pieces cut anywhere: the blocks are those of the whole text. No thread; owned by a BlockModel.
+/// Takes a text in pieces of any length; the blocks are the same as for the whole text at once. No thread; owned by a
+/// BlockModel.
 class BlockBuilder
 {
 public:
     void append(QStringView text);
-    void finish();  // no more text comes
+    void finish();  // call it at the end of the text
 
     const QList<Block>& blocks() const { return m_lines.blocks().blocks(); }
-    /// Blocks before this one have not changed since it was last asked.
+    /// Returns the first block that may have changed since the last call.
     qsizetype takeFirstChanged() { return m_lines.blocks().takeFirstChanged(); }
 
 private:
@@ -21,6 +22,6 @@ private:
 
     BlockLines m_lines;
     QString m_line;        // the one that has not ended yet
-    QString m_text;        // all of it, until it has ended
-    bool m_begun = false;  // something that is no space has come
+    QString m_text;        // the whole text, until finish()
+    bool m_begun = false;  // a character that is no space has come
 };

@@ -10,11 +10,11 @@
 
 namespace {
 
-constexpr qsizetype kLongestParagraph = 6000;  // characters; read again whenever it grows
+constexpr qsizetype kLongestParagraph = 6000;  // characters; the open piece is read again whenever it grows
 constexpr qsizetype kLongestContainer = 64'000;
 constexpr qsizetype kMostColumns = 64;
 
-/// Returns how often $$ stands in a line, outside of code.
+/// Returns how many $$ stand in a line, outside of code.
 int displayMarks(QStringView line)
 {
     int marks = 0;
@@ -43,7 +43,7 @@ void BlockLines::add(const QString& text, Line kind)
     addLine(rest || isBlank(text) ? text : withoutLongItems(text), kind);
 }
 
-/// The line as it stands in the innermost item that it goes on with; those further in have ended.
+/// Returns the line without the indents of the long items that it belongs to; items further in have ended.
 QString BlockLines::withoutLongItems(const QString& text)
 {
     const QList<LongItem>& items = m_state.longItems;
@@ -91,7 +91,7 @@ void BlockLines::addLine(const QString& text, Line kind)
         lineOfTable(text, kind);
         break;
     case Mode::RestOfText:
-        break;  // add() has seen to it
+        break;  // add() handles this mode itself
     }
 }
 
@@ -121,7 +121,7 @@ void BlockLines::startLine(const QString& text, Line kind)
         closePiece();
 }
 
-/// Begins what the line's marks announce, after the piece that was open. False: it is a line of text.
+/// Begins the block whose marks the line has, after closing the open piece. False: it is a line of text.
 bool BlockLines::startBlock(const QString& text)
 {
     if (const auto fence = fenceLine(text)) {
@@ -228,7 +228,7 @@ void BlockLines::lineOfParagraph(const QString& text, Line kind)
         closePiece();
 }
 
-/// A formula may begin at the end of a paragraph's line, and goes on until its marks come again.
+/// Notes whether a formula is open: its $$ may end a paragraph's line, and it then goes on to the next $$.
 void BlockLines::noteMaths(const QString& text)
 {
     const bool odd = displayMarks(text) % 2 == 1;
@@ -277,7 +277,7 @@ void BlockLines::lineOfItem(const QString& text, Line kind)
         startLine(text, kind);
         return;
     }
-    lineInside(text, kind);  // goes on with the paragraph though nothing says so
+    lineInside(text, kind);  // an unindented line goes on with the item's paragraph
 }
 
 void BlockLines::lineOfQuote(const QString& text, Line kind)
@@ -302,7 +302,7 @@ void BlockLines::lineInside(const QString& text, Line kind)
         splitPiece(kind);
 }
 
-/// The piece ends here, though the item or quote may not. Code that is open goes on line by line.
+/// Closes a piece that is too long, although its item or quote may go on. Open code in it goes on line by line.
 void BlockLines::splitPiece(Line kind)
 {
     const Mode mode = m_state.mode;
@@ -352,7 +352,7 @@ void BlockLines::lineOfFenced(const QString& text, Line kind)
 
 void BlockLines::lineOfMaths(const QString& text)
 {
-    if (isBlank(text)) {  // none after all
+    if (isBlank(text)) {  // the formula was none after all
         m_state.mode = Mode::Paragraph;
         closePiece();
         m_state.afterBlank = true;
@@ -362,7 +362,7 @@ void BlockLines::lineOfMaths(const QString& text)
     const QString all = m_state.open.trimmed();
     const QString close = displayEnd(all);
     const auto whole = text.contains(close) ? mathsAt(all, 0) : std::nullopt;
-    const bool innerEnds = close.size() > 2 && !whole;  // if any: that of another environment within
+    const bool innerEnds = close.size() > 2 && !whole;  // the end in this line, if any, is an inner environment's
     if ((!text.contains(close) || innerEnds) && m_state.open.size() < kLongestParagraph)
         return;
     if (whole && whole->size == all.size()) {
@@ -413,7 +413,7 @@ void BlockLines::beginRest(Mode rest, const QString& note)
     m_state.mode = rest;
 }
 
-/// The cells of one row of the table that is open.
+/// Returns the cells of one row of the open table.
 QList<Spans> BlockLines::cellsOf(QStringView line) const
 {
     return parseTableRow(line, m_state.columns.size(), m_state.references.usedBy(line));
@@ -452,7 +452,7 @@ void BlockLines::showOpen(const QString& line)
     if (!line.isEmpty() && worthShowing(line))
         add(line, Line::Whole);
     if (m_state.mode == Mode::Paragraph && m_state.open.startsWith(u'|') && m_state.open.count(u'\n') < 2)
-        m_state.open.clear();  // the head of a table, in all likelihood
+        m_state.open.clear();  // most likely the head of a table
     if (m_state.mode == Mode::Maths) {
         const QString typed = m_state.open.trimmed();
         m_blocks.add({.kind = Block::Kind::Maths,
@@ -467,7 +467,8 @@ void BlockLines::showOpen(const QString& line)
     m_blocks.endOpen();
 }
 
-/// False for a line that holds only the marks of something, as "1." or "##": what they mean is seen in a moment.
+/// Says whether an unfinished line is shown. Not if it holds marks only, as "1." or "##": the next characters tell what
+/// they mean.
 bool BlockLines::worthShowing(const QString& text) const
 {
     const QStringView trimmed = QStringView(text).trimmed();

@@ -6,19 +6,19 @@
 #include "app/text/open_fence.h"
 #include "app/text/references.h"
 
-/// Says what each line means by what is open. Lines are joined to pieces that begin and end at borders of blocks; only
-/// the piece that is still open is read again, and it is kept short, so that each line costs the same however long the
-/// text is. No thread; owned by a BlockBuilder.
+/// Decides what each line means by the piece that is open. Lines are joined to pieces, which begin and end at the
+/// borders of blocks. Only the open piece is read again, and it is kept short, so that each line costs the same however
+/// long the text is. No thread; owned by a BlockBuilder.
 class BlockLines
 {
 public:
     using Line = BlockList::Line;
 
-    /// The most cells that all tables of a text may have, with those that their rows lack. They cost far more than
-    /// other text, so the rows beyond are shown as they were written.
+    /// The most cells that all tables of a text may have, cells missing at the end of rows included. Cells cost far
+    /// more than other text, so further rows are shown as they were written.
     static constexpr qsizetype kMostCells = 20'000;
-    /// The most blocks that a text may have, each of which the page holds an item for: what comes after them is shown
-    /// as it was written, many lines to a block.
+    /// The most blocks that a text may have, since the page holds an item for each: further text is shown as it was
+    /// written, many lines to a block.
     static constexpr qsizetype kMostBlocks = 10'000;
 
     void add(const QString& text, Line kind);
@@ -35,19 +35,19 @@ public:
 private:
     enum class Mode { None, Paragraph, Item, Quote, Indented, Fenced, Maths, Table, RestOfTable, RestOfText };
 
-    /// An item of which more lines may come than a piece holds.
+    /// A list item that is longer than a piece, and was split.
     struct LongItem {
-        qsizetype textAt;  // in the one around
+        qsizetype textAt;  // column of its text in the item around it
         QChar listMark;
         int number;
     };
 
-    /// All that decides what the next line means.
+    /// Holds all that decides what the next line means.
     struct State {
         Mode mode = Mode::None;
         QString open;            // the lines of the open piece
         bool afterBlank = true;  // the line before was blank
-        bool cut = false;        // what comes next is the rest of a line
+        bool cut = false;        // the next text is the rest of a cut line
         bool mathsOpen = false;  // Paragraph: a formula has begun at the end of a line
 
         OpenFence fence;  // Fenced, Item, Quote
@@ -55,11 +55,11 @@ private:
         QChar listMark;  // Item, or just after one: what its list is marked with
         qsizetype textAt = 0;
         int number = 0;
-        bool goesOn = false;        // it is not the first of its list
-        bool closeToLast = false;   // nor does a blank line part it from the one before
-        QList<LongItem> longItems;  // each in the one before; what goes on with the last is read without its indent
+        bool goesOn = false;        // Item: it is not the first of its list
+        bool closeToLast = false;   // and no blank line stands before it
+        QList<LongItem> longItems;  // each within the one before; their lines are read without their indent
 
-        int blankLines = 0;  // Indented: seen, and code only if more follows
+        int blankLines = 0;  // Indented: not added yet; part of the code only if more follows
 
         QList<Table::Align> columns;  // Table
 
@@ -85,9 +85,9 @@ private:
     void beginRestOfTable();
     void beginRestOfText();
     void beginRest(Mode rest, const QString& note);
-    void lineInside(const QString& text, Line kind = Line::Whole);  // of the item or quote that is open
+    void lineInside(const QString& text, Line kind = Line::Whole);  // adds a line to the open item or quote
     void splitPiece(Line kind);
-    int lists() const { return int(m_state.longItems.size()); }  // in which a piece stands
+    int lists() const { return int(m_state.longItems.size()); }  // long items around the open piece
     bool beginsBlock(const QString& text) const;
     QList<Spans> cellsOf(QStringView line) const;
     bool worthShowing(const QString& text) const;

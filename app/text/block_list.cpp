@@ -40,7 +40,7 @@ Block& BlockList::add(Block block)
     return m_blocks.last();
 }
 
-/// The direction of the list or quote in which the next block stands: that of what is above it there.
+/// Returns the direction of the list or quote in which the next block stands, which is that of the block above it.
 Direction BlockList::directionAround(const Block& block) const
 {
     if (m_blocks.isEmpty())

@@ -8,7 +8,7 @@
 namespace {
 
 constexpr qsizetype kMostHtmlColumns = 64;    // of a table of HTML
-constexpr qsizetype kMostHtmlCells = 20'000;  // of all of them
+constexpr qsizetype kMostHtmlCells = 20'000;  // of all tables of HTML together
 
 bool endsWithSpace(const Span& span)
 {
@@ -83,7 +83,7 @@ Block& BlockMaker::add(Block::Kind kind)
 Block& BlockMaker::append(Block::Kind kind)
 {
     endParagraph();
-    if (!m_marker.isEmpty()) {  // the item begins with something that is no text
+    if (!m_marker.isEmpty()) {  // the item begins with a block that is no text: its marker gets an empty paragraph
         beginParagraph();
         endParagraph();
     }
@@ -144,7 +144,7 @@ void BlockMaker::endItem()
 {
     giveTableUp();
     endParagraph();
-    if (!m_marker.isEmpty()) {  // an empty item is one still
+    if (!m_marker.isEmpty()) {  // an empty item shows its marker, too
         beginParagraph();
         endParagraph();
     }
@@ -211,7 +211,7 @@ void BlockMaker::endCell()
     }
 }
 
-/// The next columns of the row, as far as cells above reach into them.
+/// Fills the next columns of the row with empty cells, as far as cells above reach into them.
 void BlockMaker::leaveTaken()
 {
     if (m_table->rows.isEmpty())
@@ -231,7 +231,7 @@ void BlockMaker::endTable()
     addRows(std::move(*std::exchange(m_table, {})));
 }
 
-/// The table they make; or the paragraphs that they are, where HTML has a table for the looks of one row or column.
+/// Adds the rows as a table, or as paragraphs where HTML uses a table of one row or column for layout only.
 void BlockMaker::addRows(Table table)
 {
     for (QList<Spans>& row : table.rows)
@@ -252,12 +252,12 @@ void BlockMaker::addRows(Table table)
             return;
         }
     }
-    for (const QList<Spans>& row : std::as_const(table.rows))  // a tag may have begun a cell more
+    for (const QList<Spans>& row : std::as_const(table.rows))  // tags may have begun more cells than there are columns
         table.columns.resize(qMax(table.columns.size(), row.size()));
     append(Block::Kind::Table).table = std::move(table);
 }
 
-/// Something comes that no cell can hold. What there is of the table ends here, and the rest of it is text.
+/// Ends the table of HTML that is open, since something comes that no cell can hold; its further rows become text.
 void BlockMaker::giveTableUp()
 {
     if (!m_table)
@@ -289,7 +289,7 @@ void BlockMaker::put(const QString& text, int looks, const QString& formula)
 {
     if (text.isEmpty() && formula.isEmpty())
         return;
-    if (!inParagraph())  // in a tight list, or in HTML
+    if (!inParagraph())  // tight lists and HTML begin no paragraph
         beginParagraph(m_heading);
     looks |= m_outerLooks;
     for (size_t i = 0; i < m_looks.size(); ++i)
@@ -307,7 +307,7 @@ void BlockMaker::put(const QString& text, int looks, const QString& formula)
 
 void BlockMaker::append(QString text, int looks, const QString& link, const QString& formula)
 {
-    text.replace(u'\n', QChar::LineSeparator);  // of entities and of formulas as typed
+    text.replace(u'\n', QChar::LineSeparator);  // line breaks from entities and typed formulas
     Spans& to = spans();
     const bool goesOn = to.size() > qMax(qsizetype(0), m_hiddenFrom);
     if (formula.isEmpty() && goesOn && to.last().looks == looks && to.last().link == link)

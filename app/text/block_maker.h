@@ -7,17 +7,17 @@
 #include <optional>
 #include <vector>
 
-/// What a piece of text is made of, told in order. Where HTML says it, a table may turn out to be none: then its cells
-/// are paragraphs. No thread; one object per piece.
+/// Takes the parts of a piece of text in order, and makes blocks of them. A table of HTML that only serves for layout
+/// becomes paragraphs. No thread; one object per piece.
 class BlockMaker
 {
 public:
     enum class From { Markdown, Html };
 
-    static constexpr int kDisplay = 0x100;  // a look of its own: a formula that wants lines of its own
+    static constexpr int kDisplay = 0x100;  // a formula on lines of its own; not one of Span::Look
 
-    /// Html: there may be HTML in it, whose empty paragraphs are none.
-    explicit BlockMaker(From from, int lists = 0)  // in how many the piece stands
+    /// From::Html: the piece may hold HTML, whose empty paragraphs are left out.
+    explicit BlockMaker(From from, int lists = 0)  // lists around the piece
         : m_from(from)
         , m_depth(lists)
     {
@@ -30,7 +30,7 @@ public:
     bool inCell() const { return m_inCell; }
 
     void beginParagraph(int heading = 0);
-    void setHeading(int level) { m_heading = level; }  // of paragraphs that begin by themselves
+    void setHeading(int level) { m_heading = level; }  // for paragraphs that begin without beginParagraph()
     void endParagraph();
     void beginQuote();
     void endQuote();
@@ -38,24 +38,25 @@ public:
     void endList();
     void beginItem(const QString& box = {});  // in place of the list's bullet or number
     void endItem();
-    /// A block that is no text; nor a table, which comes row by row.
+    /// Adds a block that is neither text nor a table.
     Block& add(Block::Kind kind);
 
     void beginTable();
     void row();
-    void cell(int columns = 1, int rows = 1);  // over so many
-    void headCell(Table::Align align);         // of the first row, where it says how the columns stand
+    void cell(int columns = 1, int rows = 1);  // spans so many columns and rows
+    void headCell(Table::Align align);         // a cell of the first row, with its column's alignment
     void endCell();
     void endTable();
 
-    void look(Span::Look look, int by);                             // one more or one less of them is open
-    void setLink(const QString& link) { m_link = link; }            // of what is put from here on; empty: none
-    void setOuterLink(const QString& link) { m_outerLink = link; }  // where there is no other
-    void setOuterLooks(int looks) { m_outerLooks = looks; }         // beside the others
+    void look(Span::Look look, int by);                             // `by`: 1 opens one, -1 closes one
+    void setLink(const QString& link) { m_link = link; }            // for text from here on; empty: none
+    void setOuterLink(const QString& link) { m_outerLink = link; }  // for text without a link of its own
+    void setOuterLooks(int looks) { m_outerLooks = looks; }         // for text from here on, besides its own looks
     void put(const QString& text, int looks = 0, const QString& formula = {});
-    /// A space or a line break before what is put next, if that goes on with something.
+    /// Puts a space or a line break before the next text, unless that begins a paragraph.
     void gap(QChar c);
-    /// Shows nothing of what is put between these. If the end never comes, it is shown after all.
+    /// Text that is put between these is not shown. If endHidden() does not come in the paragraph, it is shown after
+    /// all.
     void beginHidden();
     void endHidden();
 
@@ -83,16 +84,16 @@ private:
     int m_quoteIndent = 0;
     int m_depth;
     bool m_closeItem = false;
-    std::array<int, 5> m_looks = {};  // by the place of their bit
+    std::array<int, 5> m_looks = {};  // how many of each look are open, by the place of its bit
     QString m_link, m_outerLink;
     int m_outerLooks = 0;
     QChar m_gap;
-    qsizetype m_hiddenFrom = -1;  // among the spans
+    qsizetype m_hiddenFrom = -1;  // first hidden span; -1: none
 
     std::optional<Table> m_table;
     bool m_inCell = false;
     Spans m_cell;
     int m_cellColumns = 1, m_cellRows = 1;
-    QList<int> m_taken;     // by column: how many more rows a cell above reaches into
+    QList<int> m_taken;     // by column: further rows that a cell above reaches into
     qsizetype m_cells = 0;  // of HTML's tables
 };

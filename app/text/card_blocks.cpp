@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Returns what paragraphs of their own name for links.
+/// Returns the link references of a text, which stand in paragraphs of their own.
 QString referencesOf(const QString& text)
 {
     References references;

@@ -3,7 +3,7 @@
 
 #include "app/text/block.h"
 
-/// A card is Markdown that was written for a web page, with HTML that lays it out: what its tags mean is shown, and not
-/// the tags (see HtmlReader). Images are never loaded. A card that is too large for that is shown as any other text,
-/// with its HTML as it was written.
+/// Returns the blocks of a card, which is Markdown written for a web page, with HTML for its layout: the tags are
+/// applied and not shown (see HtmlReader). Images are never loaded. In a card that is too large for that, HTML is shown
+/// as it was written.
 QList<Block> cardBlocks(const QString& text);

@@ -3,8 +3,8 @@
 
 #include <QString>
 
-/// In quotes, since it may hold commas and quotes. A spreadsheet takes what begins in some ways for a formula, which
-/// may read files and ask the network; with an apostrophe before it, it is text.
+/// Returns the text in quotes, since it may hold commas and quotes. A spreadsheet takes text with certain beginnings
+/// for a formula, which may read files and use the network; an apostrophe before it makes it text.
 inline QString csvField(QString text)
 {
     if (!text.isEmpty() && QStringLiteral("=+-@\t\r").contains(text.front()))

@@ -4,7 +4,7 @@ Direction directionOf(QStringView text)
 {
     for (qsizetype i = 0; i < text.size(); ++i) {
         if (text[i].isLowSurrogate())
-            continue;  // read with its other half
+            continue;  // was read with its other half
         char32_t letter = text[i].unicode();
         if (text[i].isHighSurrogate()) {
             if (i + 1 >= text.size() || !text[i + 1].isLowSurrogate())

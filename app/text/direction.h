@@ -5,8 +5,9 @@
 
 #include <QStringView>
 
-/// Judges by the first letter that is read one way only.
+/// Returns the direction of the first letter that has one.
 Direction directionOf(QStringView text);
-/// Code and formulas are read from left to right in every language, so they decide only where there is nothing else.
+/// Does the same for spans. Code and formulas are read from left to right in every language, so they decide only where
+/// there is no other text.
 Direction directionOf(const Spans& spans);
 Direction directionOf(const QList<Spans>& row);

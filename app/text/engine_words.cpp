@@ -41,8 +41,9 @@ QString memoryWords(double bytes)
 
 QString engineWords(QStringView words)
 {
-    // A number stands by itself: what has letters, dots, slashes or colons at it is a part of a name, as is all between
-    // quotes, which are found as well so that nothing within is. An error's number is its name.
+    // Only numbers that stand alone are rewritten: with letters, dots, slashes or colons beside it a number is part of
+    // a name. Quoted text is a name, too, and is matched so that no number in it is. The number after "error" stays as
+    // well.
     static const QRegularExpression numbers(QStringLiteral(
         R"((?<![^\s(])'[^\n]{1,400}?'(?=[\s,;:.)]|$)|)"
         R"((?<![^\s(])(?<!error )(?:(?<size>\d{1,9}) (?<unit>[KMG]iB)|(?<gigabytes>\d{1,9}\.\d{2}) GB|(?<count>\d{4,15})(?<bytes> bytes\b)?))"

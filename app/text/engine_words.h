@@ -1,5 +1,5 @@
-// engineWords() makes what the engine said fit to be shown: safe to look at, with numbers as the user's language has
-// them.
+// engineWords() makes the engine's messages fit to be shown: without hidden characters, with numbers in the user's
+// form.
 #pragma once
 
 #include <QString>
@@ -7,14 +7,15 @@
 
 /// The engine and the network write plain digits, and a memory in bytes, MiB or GB, wherever they say a number ("needs
 /// 131072 tokens, and 2048 MiB are free"). Here they get the locale's groups and the units of the window ("131,072
-/// tokens", "2.15 GB"). What belongs to a name between quotes, a version, an address, an error or the path in front of
-/// the sentence stays as it is.
+/// tokens", "2.15 GB"). Numbers in quoted names, versions, addresses, error numbers and the path in front of the
+/// sentence stay as they are.
 QString engineWords(QStringView words);
 
-/// A memory in bytes as the window has it: powers of 1000, three digits that count, and no line break ("2.15 GB").
+/// Returns a number of bytes as the window shows it: in powers of 1000, with three significant digits, without a line
+/// break ("2.15 GB").
 QString memoryWords(double bytes);
 
-/// An engine's error ("the file ends early") as a sentence for people ("The file ends early.").
+/// Returns an engine's error ("the file ends early") as a sentence for people ("The file ends early.").
 QString asSentence(const QString& words);
 
 /// Does the same for words that are fit to be shown already.

@@ -1,10 +1,10 @@
-// Spells out HTML's entities, as Markdown has them.
+// Decodes HTML's entities, as Markdown uses them.
 #pragma once
 
 #include <QString>
 
-/// The character behind "&amp;" or "&#38;", made visible where it would hide; what is none stays as it is.
+/// Returns the character for "&amp;" or "&#38;", made visible where it would hide; any other text is returned as it is.
 QString decodedEntity(const QString& entity);
 
-/// The text with all of its entities decoded, once.
+/// Returns the text with its entities decoded once.
 QString withDecodedEntities(const QString& text);

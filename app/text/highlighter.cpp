@@ -9,11 +9,11 @@
 
 namespace {
 
-constexpr qsizetype kLongestLightedLine = 4000;  // of a longer one, the rest stays plain
+constexpr qsizetype kLongestLightedLine = 4000;  // characters; the rest of a longer line stays plain
 constexpr int kInsideTag = 1000;                 // state of markup, besides the regions
 constexpr qsizetype kCharacterAtMost = 12;       // '\u{1F600}'
 
-/// A language made ready for looking words up.
+/// Holds a language with its words in sets.
 struct Ready {
     const Language* language;
     QSet<QString> keywords;
@@ -131,7 +131,7 @@ private:
         return 0;
     }
 
-    /// Marks a region from here to its end, or to the end of the line and into the next.
+    /// Marks a region from here to its end, or to the end of the line, and sets the state for the next one.
     void region(const CodeRegion& inside, int number, qsizetype opening)
     {
         const qsizetype start = m_at;
@@ -260,7 +260,7 @@ private:
             put(0, m_line.size(), CodeWord::Removed);
     }
 
-    /// The next character that is no space.
+    /// Returns the next character that is no space.
     QChar next(qsizetype at) const
     {
         while (at < m_line.size() && m_line[at].isSpace())

@@ -1,11 +1,11 @@
-// Tells keywords, strings, numbers and comments of a line of code apart.
+// Finds keywords, strings, numbers and comments in a line of code.
 #pragma once
 
 #include <QList>
 #include <QString>
 #include <QStringView>
 
-/// Says what a run of characters is, in the terms that colours are chosen by.
+/// Names the kinds of runs that have colours of their own.
 enum class CodeWord { Comment, String, Number, Keyword, Type, Function, Added, Removed };
 
 struct CodeRun {
@@ -20,9 +20,10 @@ struct HighlightedLine {
     int state = 0;  // for the next line
 };
 
-/// One line without its line break. `state` is 0 for the first line of a text. An unknown language has no runs.
+/// Highlights one line, given without its line break. `state` is 0 for the first line of a text. Code in an unknown
+/// language has no runs.
 HighlightedLine highlightLine(const QString& language, QStringView line, int state);
-/// The state after several lines.
+/// Returns the state after several lines.
 int stateAfter(const QString& language, QStringView text, int state);
-/// The language's name as people write it: "C++" for "cpp". The name itself where it is not known.
+/// Returns the language's name as people write it: "C++" for "cpp"; an unknown name as it is.
 QString languageTitle(const QString& language);

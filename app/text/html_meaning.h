@@ -9,7 +9,7 @@ enum class HtmlMeaning {
     None,
     Break,
     Image,
-    Hidden,  // with what is in it
+    Hidden,  // not shown, with all that is in it
     Bold,
     Italic,
     Code,
@@ -29,6 +29,6 @@ enum class HtmlMeaning {
     Cell
 };
 
-/// Says what a tag means. Nothing: HTML knows no such tag, or what is named so in texts about models is mostly
-/// something else, such as <s>, with which a prompt begins.
+/// Says what a tag means. Empty: HTML has no such tag, or in texts about models the name mostly means something else,
+/// such as <s>, with which prompts begin.
 std::optional<HtmlMeaning> htmlMeaning(const QString& name);

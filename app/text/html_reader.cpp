@@ -10,7 +10,7 @@ namespace {
 
 constexpr qsizetype kMostMarks = 16;
 constexpr size_t kMostContainers = 20;
-constexpr qsizetype kVainLooks = 16;  // times the size of the text; then ends are not looked for any more
+constexpr qsizetype kVainLooks = 16;  // times the text's size, looked at in vain; then no tags are looked for any more
 
 bool hasValue(const HtmlTag& tag)
 {
@@ -52,7 +52,8 @@ qsizetype HtmlReader::commentSize(QStringView html)
     return end < 0 ? 0 : end + 3;
 }
 
-/// The tag that is here, if it is one of HTML, or has attributes, which no word between angle brackets has.
+/// Returns the tag at the beginning of `html`, if HTML has it, or if it has attributes, which plain words in angle
+/// brackets have not.
 std::optional<HtmlTag> HtmlReader::tagAt(QStringView html)
 {
     if (m_vain > kVainLooks * m_size)
@@ -104,7 +105,7 @@ void HtmlReader::say(QStringView text)
 
 // ---- tags ----
 
-/// Returns how much of what follows belongs to the tag.
+/// Applies a tag; returns how many characters after it belong to it.
 qsizetype HtmlReader::apply(const HtmlTag& tag, QStringView after)
 {
     const Meaning meaning = htmlMeaning(tag.name).value_or(Meaning::None);
@@ -164,8 +165,8 @@ qsizetype HtmlReader::apply(const HtmlTag& tag, QStringView after)
     return 0;
 }
 
-/// Takes what lies between a tag and its end as it stands. Within a paragraph of Markdown the end comes later, or
-/// never.
+/// Takes all between a tag and its end at once, and returns its size. Within a paragraph of Markdown the end comes
+/// later, or never: then only a mark or hiding begins.
 qsizetype HtmlReader::applyWhole(Meaning meaning, const HtmlTag& tag, QStringView after)
 {
     const qsizetype end = tag.closing ? -1 : find(after, QStringLiteral("</") + tag.name);
@@ -176,7 +177,7 @@ qsizetype HtmlReader::applyWhole(Meaning meaning, const HtmlTag& tag, QStringVie
         return end + closing->size;
     }
     if (end >= 0)
-        m_vain += end;  // what was found is the end of something else
+        m_vain += end;  // the found text is the end of another tag
     if (meaning == Meaning::Preformatted)
         applyMark(Meaning::Code, tag);
     else if (tag.closing)
@@ -274,7 +275,8 @@ void HtmlReader::endContainer()
     m_open.pop_back();
 }
 
-/// The innermost of the kind, with what began inside, but for what began outside of Markdown's own.
+/// Ends the innermost container of this kind and those within it; none that is outside of the innermost container of
+/// Markdown's.
 void HtmlReader::end(Container::Kind kind)
 {
     size_t open = m_open.size();
@@ -298,7 +300,7 @@ void HtmlReader::endLast()
         m_maker.endList();
 }
 
-/// Returns the code without the tags that colour it.
+/// Returns the code without its tags, which only colour it.
 QString HtmlReader::codeOf(QStringView html)
 {
     QString code;

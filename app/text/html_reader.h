@@ -1,4 +1,4 @@
-// HtmlReader tells what the HTML within a Markdown text means.
+// HtmlReader applies the HTML within a Markdown text.
 #pragma once
 
 #include "app/text/block_maker.h"
@@ -11,10 +11,10 @@
 
 #include <vector>
 
-/// Headings, paragraphs, lists, quotes, tables, emphasis, code and links are made of their tags, and pictures are what
-/// their description says. Other tags go, comments, scripts and styles with what is in them. What only looks like a tag
-/// is text, and text means nothing else. No link leads elsewhere than safeLink() allows. Takes time in proportion to
-/// the text. Owned by the reader of that text.
+/// Makes headings, paragraphs, lists, quotes, tables, emphasis, code and links of their tags, and shows the description
+/// of a picture. Other tags are left out; comments, scripts and styles with what is in them. Text that only looks like
+/// a tag is shown, and text in a block of HTML is not read as Markdown. Links lead only where safeLink() allows. Takes
+/// time in proportion to the text. Owned by the reader of that text.
 class HtmlReader
 {
 public:
@@ -23,15 +23,16 @@ public:
     {
     }
 
-    /// Tags in a paragraph, or a whole block.
+    /// Reads tags in a paragraph, or a whole block of HTML.
     void read(const QString& html);
-    /// Marks that are open end, as with a paragraph of Markdown or a block of HTML.
+    /// Ends bold, italic, code, links and headings that are open. Call it at the end of a paragraph of Markdown or a
+    /// block of HTML.
     void endMarks();
-    /// A container of Markdown begins or ends, and with it those that began inside.
+    /// Call these where a list or quote of Markdown begins and ends; HTML's containers that began inside end with it.
     void beginContainer() { m_open.push_back({Container::Kind::Markdown}); }
     void endContainer();
 
-    qsizetype looked() const { return m_looked; }  // at characters, those that were looked at again included
+    qsizetype looked() const { return m_looked; }  // characters, those that were looked at again included
 
 private:
     using Meaning = HtmlMeaning;
@@ -39,7 +40,7 @@ private:
     struct Container {
         enum class Kind { List, Quote, Markdown };
         Kind kind;
-        bool item = false;  // one is open
+        bool item = false;  // an item of the list is open
     };
 
     qsizetype commentSize(QStringView html);
@@ -59,9 +60,9 @@ private:
     BlockMaker& m_maker;
     std::vector<Container> m_open;
     QList<Meaning> m_marks;
-    int m_nested = 0;         // tables in the cell
-    QSet<QString> m_removed;  // tags that HTML does not know
+    int m_nested = 0;         // tables within the open cell
+    QSet<QString> m_removed;  // unknown tags that were left out
     qsizetype m_size = 0;     // of all that was read
     qsizetype m_looked = 0;
-    qsizetype m_vain = 0;  // of them, where nothing was found
+    qsizetype m_vain = 0;  // characters that were looked at in vain
 };

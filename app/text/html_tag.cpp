@@ -12,7 +12,7 @@ bool isNameCharacter(QChar c)
     return isLatinLetter(c) || (c >= u'0' && c <= u'9') || c == u'-';
 }
 
-/// Reads on from a place in the text; beyond the text's end it reads no character.
+/// Reads a text from a place onwards; at the text's end it returns a null character.
 class Scanner
 {
 public:
@@ -47,7 +47,7 @@ private:
     qsizetype m_at = 0;
 };
 
-/// What follows "name" in name="value"; false: it does not end, or is none.
+/// Takes the value after the "=" of name="value"; false: it does not end, or is no value.
 bool takeValue(Scanner& scan, QString& value)
 {
     scan.takeWhile(isHtmlSpace);

@@ -15,7 +15,7 @@ struct HtmlTag {
     qsizetype size = 0;    // in characters, with its brackets
     QHash<QString, QString> attributes = {};
 
-    /// The tag that `text` begins with, by the rules of Markdown, which are stricter than a browser's: so "a <b, c> d"
-    /// is text. `looked` grows by the characters that it took to know.
+    /// Returns the tag that `text` begins with, by the rules of Markdown, which are stricter than a browser's: so "a
+    /// <b, c> d" is text. Adds the number of characters that were looked at to `looked`.
     static std::optional<HtmlTag> at(QStringView text, qsizetype& looked);
 };

@@ -13,7 +13,8 @@
 
 namespace {
 
-/// The sentences that another language has whole. Where several match, the one with the most words of its own is meant.
+/// The sentences that are translated as a whole. Where several match, the one with the most characters of its own is
+/// taken.
 constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "none of the %1 servers named '%2' can answer now; the last of them: %3"),
     QT_TRANSLATE_NOOP("KnownSentence", "the key for %1 is missing: %2"),
@@ -168,7 +169,7 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "the prompt is empty"),
 };
 
-/// Said around a sentence, which stands in the first place and is known, too.
+/// Frames around another known sentence, which stands in the first place.
 constexpr const char* kKnownAround[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "%1 (\"%2\")"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1; what had come of the answer is kept"),
@@ -195,7 +196,7 @@ Pattern patternOf(const char* words, bool around)
     return pattern;
 }
 
-/// Returns the patterns, those with the most words of their own first.
+/// Returns the patterns, those with the most characters of their own first.
 std::vector<Pattern> patterns()
 {
     std::vector<Pattern> all;
@@ -207,7 +208,7 @@ std::vector<Pattern> patterns()
     return all;
 }
 
-/// The translation with its places filled: all at once, since what stands in a part is no place for the next one.
+/// Returns the translation with its places filled, all at once, since a part may hold "%1" itself.
 QString filled(const QString& translation, const QStringList& parts)
 {
     switch (parts.size()) {
@@ -222,7 +223,7 @@ QString filled(const QString& translation, const QStringList& parts)
     }
 }
 
-/// A part of such a sentence: a number gets the form that the user's language has for it.
+/// Returns a part of a sentence as it is shown: a number gets the form of the user's language.
 QString partText(const QString& part, QStringView before)
 {
     static const QRegularExpression number(
@@ -231,7 +232,7 @@ QString partText(const QString& part, QStringView before)
     return !isCode && number.match(part).hasMatch() ? engineWords(part) : VisibleText::of(part);
 }
 
-/// A part of such a sentence may be one. Empty: it is none.
+/// Translates a known sentence, whose parts may be known sentences, too. Empty: it is none.
 QString inUsersLanguage(const QString& words)
 {
     static const std::vector<Pattern> all = patterns();
@@ -263,6 +264,6 @@ QString knownSentence(const QString& what)
     const QString words = inUsersLanguage(what);
     QString sentence = sentenceOf(words);
     if (!sentence.isEmpty() && words.section(u' ', 0, 0) == what.section(u' ', 0, 0))
-        sentence[0] = words[0];  // it begins with a name, which stays as it is
+        sentence[0] = words[0];  // the sentence begins with a name, whose first letter stays
     return sentence;
 }

@@ -1,9 +1,9 @@
-// knownSentence() says in the user's language what some of the program's own rooms say in English.
+// knownSentence() translates sentences that parts of the program without Qt say in English.
 #pragma once
 
 #include <QString>
 
-/// For what is wrong with fetching, with servers, with keys and with what cannot be written, where such a room knows no
-/// Qt: the sentence is found again by its words. Empty: it is none of these, or the language is English. Names, paths
-/// and another program's words in it stay as they are. Thread-safe.
+/// Returns the translation of an error about fetching, servers, keys or writing; such a sentence is recognised by its
+/// words. Empty: it is not known, or the language is English. Names, paths and another program's words in it stay as
+/// they are. Thread-safe.
 QString knownSentence(const QString& what);

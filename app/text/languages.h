@@ -1,4 +1,4 @@
-// Lists the languages that code is coloured in, as data.
+// Lists the languages whose code is coloured, as data.
 #pragma once
 
 #include "app/text/highlighter.h"
@@ -9,7 +9,7 @@
 
 /// A region reaches from `open` to `close`, over lines where `lines` says so.
 struct CodeRegion {
-    enum Reach : quint8 { OneLine, Lines, Character };  // Character: 'a', and nothing where that does not close at once
+    enum Reach : quint8 { OneLine, Lines, Character };  // Character: 'a'; no region where it does not close at once
 
     QStringView open;
     QStringView close;  // empty: to the end of the line
@@ -25,14 +25,14 @@ struct Language {
     QStringView names;  // the first is the usual one
     QStringView title;
     Kind kind = Program;
-    std::span<const CodeRegion> regions = {};  // longer marks before those they begin with
+    std::span<const CodeRegion> regions = {};  // a longer mark stands before one that it begins with
     QStringView keywords = {};
     QStringView types = {};
     QStringView inWords = {};      // what may stand in a name besides letters, digits and _
-    QStringView beforeNames = {};  // $ or @: with what follows, a name of its own kind
+    QStringView beforeNames = {};  // $ or @: marks the name after it as a kind of its own
     bool capitalTypes = false;     // a name in capitals is a type
     bool anyCase = false;
-    bool preprocessor = false;  // a # at the start of a line begins a word
+    bool preprocessor = false;  // a # at the start of a line begins a keyword
 };
 
 std::span<const Language> languages();

@@ -1,6 +1,6 @@
 #include "app/text/lines.h"
 
-static constexpr qsizetype kIndented = 4;  // columns that make code of a line
+static constexpr qsizetype kIndented = 4;  // columns of indent that make a line code
 
 bool isBlank(QStringView line)
 {

@@ -1,4 +1,4 @@
-// Tells what a line of Markdown begins, looked at by itself.
+// Tells what kind of line a line of Markdown is, without the lines around it.
 #pragma once
 
 #include <QChar>
@@ -10,11 +10,11 @@
 struct FenceLine {
     QString marks;  // ``` or longer, or ~~~
     qsizetype indent = 0;
-    QStringView info = {};  // what follows them
+    QStringView info = {};  // the text after the marks
 };
 
 struct ItemLine {
-    QChar mark;  // a bullet, or what stands after the number
+    QChar mark;  // a bullet, or the character after the number
     int number = 0;
     qsizetype textAt = 0;  // columns before its text
     bool empty = false;
@@ -33,9 +33,10 @@ bool isHeading(QStringView line);    // # to ######
 bool isUnderline(QStringView line);  // makes a heading of the paragraph above
 bool isQuote(QStringView line);
 
-/// The end of the code between backticks that begins at `at`, or the end of the backticks if they close nowhere.
+/// Returns the end of the code between backticks that begins at `at`, or the end of the backticks if the code is not
+/// closed.
 qsizetype codeEnd(QStringView text, qsizetype at);
 
-/// Columns of a line like |---|:-:| ; 0: it is none.
+/// Returns the number of columns of a line like |---|:-:| ; 0: it is no such line.
 qsizetype delimiterColumns(QStringView line);
 qsizetype cellCount(QStringView line);

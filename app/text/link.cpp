@@ -25,6 +25,6 @@ QString linkTarget(const QString& link)
     const QUrl url(link, QUrl::StrictMode);
     if (!url.host().isEmpty())
         return url.host(QUrl::FullyEncoded);
-    // An address of mail is shown decoded, and may not turn or break the line it is shown in.
+    // A mail address is shown decoded, so it must not reverse or break the line that it is shown in.
     return VisibleText::of(url.path(QUrl::FullyDecoded)).replace(u'\n', u' ');
 }

@@ -35,8 +35,8 @@ QList<Table::Align> parseTableColumns(QStringView line)
 
 QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references)
 {
-    // A table of this one row, so that a cell is read as any other; no wider than the row, which may be a short one of
-    // many.
+    // Reads a table of this one row, so that its cells are read like all others. It has no more columns than the row
+    // has cells, since a table may have many short rows.
     columns = qBound(qsizetype(1), cellCount(line), columns);
     const QString head = QStringLiteral("|") + QStringLiteral("x|").repeated(columns) + QLatin1Char('\n');
     const QString rule = QStringLiteral("|") + QStringLiteral("---|").repeated(columns) + QLatin1Char('\n');

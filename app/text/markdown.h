@@ -9,26 +9,26 @@
 
 /// Says where a piece stands in the text around it.
 struct MarkdownPlace {
-    std::optional<int> listNumber = {};  // of the piece's first list item, when it goes on with a list
-    int lists = 0;                       // in how many it stands
-    bool tables = true;                  // whether there may be any
-    qsizetype cells = 4000;              // that its tables may have, with those that rows lack
-    QString references = {};             // what the text around it names for its links, as lines of Markdown
-    bool html = false;                   // whether its HTML means something; else it is text
+    std::optional<int> listNumber = {};  // of the piece's first list item, where the piece continues a list
+    int lists = 0;                       // how many lists are around it
+    bool tables = true;                  // whether it may hold tables
+    qsizetype cells = 4000;              // most cells of its tables, those missing at the end of rows included
+    QString references = {};             // link references of the text around it, as lines of Markdown
+    bool html = false;                   // whether its HTML is applied; else it is text
 };
 
-/// The blocks of a piece that begins and ends at borders of blocks. HTML is text; images become their description and
-/// a link. What is nested too deeply is shown as typed.
+/// Returns the blocks of a piece, which begins and ends at borders of blocks. Images become their description and a
+/// link. A piece that is nested too deeply is shown as typed.
 QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place = {});
 
-/// The cells of one row of a table, at most as many as there are columns. `references` as in MarkdownPlace.
+/// Returns the cells of one row of a table, at most `columns`. `references` as in MarkdownPlace.
 QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references = {});
 
-/// Returns how the columns of a table stand, by the line of dashes under its head.
+/// Returns the alignments of a table's columns, by the line of dashes under its head.
 QList<Table::Align> parseTableColumns(QStringView line);
 
-/// Marks that are open where a text stops growing for a moment, closed: else they show until their partners come.
+/// Returns an unfinished text with its open marks closed: else they would be shown until their partners come.
 QString withClosedMarks(QString text);
 
-/// Returns what of a language name after a fence names the language: "python title=x" is "python".
+/// Returns the language's name in the text after a fence: "python title=x" is "python".
 QString languageOf(QStringView info);

@@ -15,11 +15,11 @@
 namespace {
 
 constexpr int kEnough = -1;   // tells md4c to stop
-constexpr int kDeepest = 60;  // containers in containers
+constexpr int kDeepest = 60;  // nested containers
 constexpr unsigned kDialect =
     MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_PERMISSIVEURLAUTOLINKS | MD_FLAG_PERMISSIVEEMAILAUTOLINKS;
 
-/// Tells a BlockMaker what md4c says. One object per piece.
+/// Passes what md4c finds to a BlockMaker. One object per piece.
 class Reader
 {
 public:
@@ -31,7 +31,7 @@ public:
     {
     }
 
-    /// False when the piece is more than we want to show as Markdown.
+    /// Reads the piece. False: it has more cells or nesting than is shown as Markdown.
     bool read()
     {
         const QByteArray utf8 = m_prepared.text.toUtf8();
@@ -239,7 +239,7 @@ private:
     {
         const QString address = m_addresses.takeLast();
         m_maker.setLink(m_addresses.isEmpty() ? QString() : safeLink(m_addresses.last()));
-        if (safeLink(address).isEmpty() && !address.isEmpty())  // it leads nowhere; what it said is seen
+        if (safeLink(address).isEmpty() && !address.isEmpty())  // the address may not be opened, so it is shown as text
             m_maker.put(QStringLiteral(" (%1)").arg(VisibleText::of(address)));
     }
 
@@ -323,9 +323,9 @@ private:
     const MarkdownPlace m_place;
     BlockMaker m_maker;
     HtmlReader m_html;
-    QString m_rawHtml;  // that has not been read yet
+    QString m_rawHtml;  // HTML that has not been read yet
     QStringList m_addresses;
-    qsizetype m_cells = 0;  // of tables, also those that are missing
+    qsizetype m_cells = 0;  // of tables, those missing at the end of rows included
     bool m_inCode = false;
 };
 

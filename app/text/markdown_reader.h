@@ -6,5 +6,5 @@
 
 #include <optional>
 
-/// Empty when the piece is more than we want to show as Markdown.
+/// Returns the blocks of a piece. Empty: it has more cells or nesting than is shown as Markdown.
 std::optional<QList<Block>> readMarkdown(const PreparedText& text, const MarkdownPlace& place);

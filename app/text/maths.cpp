@@ -7,9 +7,9 @@ namespace {
 
 constexpr qsizetype kLongestInline = 1000;
 constexpr qsizetype kLongestDisplay = 3000;
-constexpr qsizetype kLongestName = 14;  // of an environment, with what closes it
+constexpr qsizetype kLongestName = 14;  // of an environment, with its closing brace
 
-/// Position of `close` from `at` on, that no backslash escapes and no blank line precedes; -1: none.
+/// Returns the position of the first unescaped `close` from `at` on, before any blank line; -1: there is none.
 qsizetype closing(QStringView text, qsizetype at, QStringView close, qsizetype longest)
 {
     const qsizetype end = qMin(text.size(), at + longest);
@@ -52,14 +52,14 @@ std::optional<MathsSpan> betweenDollars(QStringView text, qsizetype at)
     const qsizetype end = closing(text, at + 1, u"$", kLongestInline);
     if (end <= at + 1 || text[end - 1].isSpace())
         return {};
-    const bool beforeNumber = end + 1 < text.size() && text[end + 1].isDigit();  // an amount begins there
+    const bool beforeNumber = end + 1 < text.size() && text[end + 1].isDigit();  // the second $ begins an amount
     const QStringView formula = text.sliced(at + 1, end - at - 1);
     if (beforeNumber || !looksLikeFormula(formula))
         return {};
     return MathsSpan{at, end + 1 - at, formula, false};
 }
 
-/// The name of the environment that begins here, where it holds a formula by itself; else empty.
+/// Returns the name of the environment that begins here, where that is a formula without other marks; else empty.
 QStringView environmentAt(QStringView text)
 {
     static constexpr std::array<QStringView, 12> names = {u"align",  u"aligned",  u"alignat",  u"alignedat",
@@ -70,7 +70,7 @@ QStringView environmentAt(QStringView text)
         return {};
     const QStringView rest = text.sliced(begin.size(), std::min(text.size() - begin.size(), kLongestName));
     const QStringView name = rest.first(std::max<qsizetype>(0, rest.indexOf(u'}')));
-    const QStringView plain = name.endsWith(u'*') ? name.chopped(1) : name;  // without a number
+    const QStringView plain = name.endsWith(u'*') ? name.chopped(1) : name;  // a * means "without a number"
     const bool known = std::ranges::find(names, plain) != names.end() || plain.endsWith(u"matrix");
     return known ? name : QStringView();
 }
@@ -80,7 +80,7 @@ QString endOfEnvironment(QStringView name)
     return QStringLiteral("\\end{%1}").arg(name);
 }
 
-/// Finds an environment from its \begin to its \end, with others like it within.
+/// Finds an environment from its \begin to its \end, with nested ones of the same name.
 std::optional<MathsSpan> environment(QStringView text, qsizetype at, QStringView name)
 {
     const QString begin = QStringLiteral("\\begin{%1}").arg(name), close = endOfEnvironment(name);

@@ -14,9 +14,9 @@ struct MathsSpan {
     bool display = false;      // on lines of its own
 };
 
-/// The formula that begins at `at` with $, $$, \(, \[ or an environment such as \begin{align}, or nothing. Amounts of
-/// money are none: "$5 and $10".
+/// Returns the formula that begins at `at` with $, $$, \(, \[ or an environment such as \begin{align}; empty: there is
+/// none. Amounts of money are none: "$5 and $10".
 std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at);
 
-/// Returns what ends the formula on lines of its own that begins here; empty: none begins.
+/// Returns the mark that ends the formula on lines of its own that begins here; empty: none begins.
 QString displayEnd(QStringView text);

@@ -1,6 +1,6 @@
 #include "app/text/open_fence.h"
 
-static constexpr int kMarksLookedThrough = 60;  // as far as Markdown is read
+static constexpr int kMarksLookedThrough = 60;  // Markdown is read to this depth, too
 
 void OpenFence::take(QStringView line, qsizetype itemText)
 {

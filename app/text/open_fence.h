@@ -1,14 +1,14 @@
-// OpenFence is code between fences that has begun and not ended yet.
+// OpenFence tracks code between fences that has begun and not ended yet.
 #pragma once
 
 #include "app/text/lines.h"
 
-/// Knows how its lines stand: behind the marks of quotes, and as deep as the items that it began in. Any depth will do.
-/// A plain value.
+/// Knows how many quote marks stand before the code's lines, and how far the items indent them that it began in. A
+/// plain value.
 class OpenFence
 {
 public:
-    OpenFence() = default;  // none
+    OpenFence() = default;  // no fence is open
     explicit OpenFence(const FenceLine& fence)
         : m_marks(fence.marks)
         , m_indent(fence.indent)
@@ -18,9 +18,10 @@ public:
     bool isOpen() const { return !m_marks.isEmpty(); }
     QChar mark() const { return m_marks[0]; }
 
-    /// Opens or closes the fence by a line of a quote, or of an item whose text begins in that column.
+    /// Opens or closes the fence where the line says so; a line of a quote, or of an item whose text begins in column
+    /// `itemText`.
     void take(QStringView line, qsizetype itemText);
-    /// Returns a line without what stands before its code; nothing: the line is outside of the quotes.
+    /// Returns a line without the marks and indents before its code; empty: the line is outside of the quotes.
     std::optional<QStringView> codeOf(QStringView line) const;
     bool isClosedBy(QStringView code) const { return closesFence(code, m_marks); }
     QStringView withoutItsIndent(QStringView code) const { return withoutIndent(code, m_indent); }
@@ -28,8 +29,8 @@ public:
 private:
     void find(QStringView line, qsizetype itemText);
 
-    QString m_marks;             // what closes it
+    QString m_marks;             // the opening fence's marks, which close it again
     qsizetype m_indent = 0;      // columns before them
-    int m_quotes = 0;            // in how many it stands
-    qsizetype m_itemIndent = 0;  // columns of items within those
+    int m_quotes = 0;            // quotes around it
+    qsizetype m_itemIndent = 0;  // columns of the items' indent within those
 };

@@ -8,14 +8,15 @@
 
 namespace {
 
-// Formulas are taken out before md4c looks at the text, which would read their backslashes and underscores as its own.
-// Each leaves the first two of these characters around its number. All are characters of no text.
+// Formulas are taken out before md4c reads the text, since it would take their backslashes and underscores for
+// Markdown. In place of each stands its number between the first two of these characters. Unicode has no characters in
+// these places, and a text that has them gets U+FFFD instead.
 constexpr QChar kFormulaBegin(u'\uFDD0');
 constexpr QChar kFormulaEnd(u'\uFDD1');
 constexpr QChar kBracket(u'\uFDD2');    // in place of the [ of a definition
 constexpr QChar kEmptyCell(u'\uFDD3');  // between two bars, where md4c would see no cell
 
-constexpr qsizetype kLongestLabel = 1000;  // by the rules of Markdown; with characters that take two places
+constexpr qsizetype kLongestLabel = 1000;  // by the rules of Markdown, with room for surrogate pairs
 
 bool isOurs(QChar c)
 {
@@ -38,7 +39,7 @@ qsizetype textStart(QStringView text, qsizetype at)
     return at;
 }
 
-/// Copies a text for md4c.
+/// Copies a text for md4c, line by line.
 class Copier
 {
 public:
@@ -69,8 +70,9 @@ private:
             m_to += isOurs(c) ? QChar(QChar::ReplacementCharacter) : c;
     }
 
-    // "[label]: address" would vanish from sight; it is text, and its address a link like any other. Where other links
-    // lead to it is not md4c's business, which sees one piece of a text at a time.
+    // Says whether a line is "[label]: address". md4c would take it for a definition and not show it; here it is text,
+    // and its address a link. Links that use the label are resolved by References, since md4c sees one piece of a text
+    // at a time.
     bool isDefinition(qsizetype bracket)
     {
         if (m_closing <= bracket)
@@ -83,7 +85,7 @@ private:
     const QStringView m_text;
     QString& m_to;
     qsizetype m_textStart;    // of the line
-    qsizetype m_closing = 0;  // the next bracket, or the text's end
+    qsizetype m_closing = 0;  // place of the next ], or the text's end
 };
 
 }  // namespace
@@ -121,7 +123,7 @@ PreparedText prepareMarkdown(QStringView text, const QString& references)
     PreparedText out;
     out.text.reserve(text.size());
     Copier copier(text, out.text);
-    qsizetype hopeless = 0;  // up to here \\(, \\[ and \\begin have been looked at and do not close
+    qsizetype hopeless = 0;  // \\(, \\[ and \\begin before this place do not close
     for (qsizetype i = 0; i < text.size(); ++i) {
         const QChar c = text[i];
         if (c == u'`') {

@@ -1,4 +1,4 @@
-// Makes a piece of Markdown ready for md4c: without its formulas and definitions, and with its empty cells.
+// Prepares a piece of Markdown for md4c: takes formulas out, hides definitions and fills empty cells.
 #pragma once
 
 #include <QString>
@@ -13,16 +13,16 @@ struct Formula {
     bool display;
 };
 
-/// A piece of text as md4c gets it, and the formulas that have been taken out.
+/// Holds a piece of text as md4c gets it, and the formulas that were taken out.
 struct PreparedText {
     QString text;
     std::vector<Formula> formulas;
 
-    /// Gives a part back as it was typed.
+    /// Returns a part of the text as it was typed.
     QString restored(const QString& part) const;
-    /// The formula whose mark is at `i`, which moves to its last character.
+    /// Returns the formula whose mark begins at `i`, and moves `i` to the mark's last character; null: there is none.
     const Formula* at(const QString& part, qsizetype& i) const;
 };
 
-/// `references` are lines for md4c alone: what it makes a definition of is not shown.
+/// Prepares a piece. `references`: lines of definitions, which are added for md4c and not shown.
 PreparedText prepareMarkdown(QStringView text, const QString& references = {});

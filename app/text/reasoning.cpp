@@ -19,8 +19,8 @@ struct Mark {
     QString close;
 };
 
-/// Returns how models mark it; the last ones are Muse Glimmer's and gpt-oss's, whose answers begin with one of the
-/// silent marks below.
+/// Returns the marks around reasoning; the last ones are Muse Glimmer's and gpt-oss's, whose answers begin with one of
+/// the silent marks below.
 const std::vector<Mark>& marks()
 {
     static const std::vector<Mark> all = [] {
@@ -36,7 +36,7 @@ const std::vector<Mark>& marks()
     return all;
 }
 
-// What gpt-oss says before its answer, of what it is about to do: a part of the answer that ends with a mark, too.
+// gpt-oss may say before its answer what it is about to do. That is a part of the answer, and has marks of its own.
 constexpr std::array kCommentary = {
     QStringView(u"<|start|>assistant<|channel|>commentary<|message|>"),
     QStringView(u"<|channel|>commentary<|message|>"),
@@ -52,7 +52,7 @@ constexpr std::array kSilent = {
     QStringView(u"<|END_RESPONSE|>"),
 };
 
-// Hunyuan, ERNIE and Granite 3.3 put them around what they answer when they have thought; elsewhere they are text.
+// Hunyuan, ERNIE and Granite 3.3 put these tags around the answer after reasoning; elsewhere they are text.
 constexpr std::array kAroundAnswer = {
     std::pair(QStringView(u"<answer>"), QStringView(u"</answer>")),
     std::pair(QStringView(u"<response>"), QStringView(u"</response>")),
@@ -60,7 +60,7 @@ constexpr std::array kAroundAnswer = {
 
 constexpr QStringView kFirstOfMarks = u"<[◁";
 
-constexpr qsizetype kFenceLine = 80;  // as much of a line as tells whether it is a fence
+constexpr qsizetype kFenceLine = 80;  // characters of a line that are kept to tell whether it is a fence
 
 qsizetype fenceLength(QStringView line)
 {
@@ -117,7 +117,7 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
     put(QStringView(&c, 1), parts);
 }
 
-/// Closes what is open: the mark that ends it is there.
+/// Closes the open reasoning or commentary, whose end mark has come.
 void ReasoningMarks::close(std::vector<Part>& parts)
 {
     m_held.clear();
@@ -131,7 +131,7 @@ void ReasoningMarks::close(std::vector<Part>& parts)
     m_lineStart = true;
 }
 
-/// Says whether what is held is a mark; if so, it is done with.
+/// Says whether the held text is a whole mark; if so, applies and drops it.
 bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
 {
     if (!m_answerEnd.isEmpty() && m_held == m_answerEnd) {
@@ -233,7 +233,7 @@ PartedAnswer partedAnswer(QStringView text)
     const std::vector<ReasoningMarks::Part> rest = marks.end();
     parts.insert(parts.end(), rest.begin(), rest.end());
     PartedAnswer found;
-    bool thought = false;  // there are marks
+    bool thought = false;  // there are marks of reasoning
     for (const ReasoningMarks::Part& part : parts) {
         thought = thought || part.kind != Kind::Answer;
         if (part.kind == Kind::WasThought)

@@ -1,4 +1,4 @@
-// Parts what a model thinks aloud from what it answers.
+// Separates a model's reasoning from its answer.
 #pragma once
 
 #include <QString>
@@ -6,19 +6,19 @@
 
 #include <vector>
 
-/// Finds the marks between which models think: <think>, <thinking>, [THINK], gpt-oss's channels and their like. Text
-/// may come in pieces, cut anywhere; what could be the beginning of a mark waits for the next. No thread; owned by the
+/// Finds the marks around reasoning: <think>, <thinking>, [THINK], gpt-oss's channels and others. Text may come in
+/// pieces of any length; the possible beginning of a mark is held back until the next piece. No thread; owned by the
 /// blocks of one message.
 class ReasoningMarks
 {
 public:
-    /// Holds what a piece of text turned out to be, in order.
+    /// Holds one part of the text that was read, or a border between parts.
     struct Part {
         enum class Kind {
             Answer,     // text of the answer
             Thought,    // text of the reasoning
-            Begin,      // of a reasoning
-            End,        // of it
+            Begin,      // reasoning begins
+            End,        // reasoning ends
             WasThought  // all text so far was reasoning: only its end was marked
         };
         Kind kind;
@@ -26,7 +26,7 @@ public:
     };
 
     std::vector<Part> add(QStringView piece);
-    std::vector<Part> end();  // no more text comes
+    std::vector<Part> end();  // call it at the end; returns the text held back
 
 private:
     void character(QChar c, std::vector<Part>& parts);
@@ -37,23 +37,23 @@ private:
     bool beginningOfMark() const;
     void followFences(QChar c);
 
-    QString m_held;             // the beginning of a mark, perhaps
-    QString m_close;            // what ends the reasoning or the commentary; empty: none is open
-    bool m_commentary = false;  // it is one, and so a part of the answer
-    bool m_seen = false;        // a reasoning, or its end
+    QString m_held;             // text held back, perhaps the beginning of a mark
+    QString m_close;            // mark that ends the reasoning or commentary; empty: none is open
+    bool m_commentary = false;  // a commentary is open, which is a part of the answer
+    bool m_seen = false;        // reasoning, or its end, has come
     bool m_lineStart = true;    // only space since the line break
     QString m_line;             // the beginning of the line, for fences
-    QString m_fence;            // of the code that is open
-    QString m_answerEnd;        // of the tag around the answer, if one is open; it may stand in a line
-    bool m_inLine = false;      // what is held began in a line
+    QString m_fence;            // of the open code
+    QString m_answerEnd;        // end of the open tag around the answer; need not begin a line
+    bool m_inLine = false;      // the held text did not begin a line
 };
 
-/// An answer, parted from what the model thought before it. Both without marks.
+/// Holds an answer and the reasoning before it, both without marks.
 struct PartedAnswer {
-    /// What a model is to read again of it: all but what it thought, or that where it got no further. A text without
-    /// reasoning is left as it is, to the last space.
+    /// What a model is to read again: all but the reasoning, or the reasoning where there is nothing else. A text
+    /// without reasoning is not changed at all.
     QString answer;
-    QString thoughts;  // empty where they are the answer
+    QString thoughts;  // empty where they are used as `answer`
 };
 PartedAnswer partedAnswer(QStringView text);
 

@@ -9,7 +9,7 @@ namespace {
 constexpr qsizetype kMost = 100;
 constexpr qsizetype kLongestDefinition = 500;
 
-/// Case and the kind of space between words do not matter.
+/// Returns a label in the form in which labels are compared: case and the kind of space between words do not matter.
 QString compared(QStringView label)
 {
     return label.toString().simplified().toCaseFolded();
@@ -24,7 +24,7 @@ void References::take(QStringView paragraph)
     for (const QStringView line : paragraph.tokenize(u'\n')) {
         const auto found = definition.match(line.toString());
         if (!found.hasMatch() || line.size() > kLongestDefinition)
-            return;  // it cannot interrupt a paragraph
+            return;  // a definition cannot interrupt a paragraph
         const QString label = compared(found.captured(1));
         const bool known =
             std::any_of(m_all.begin(), m_all.end(), [&](const Reference& other) { return other.label == label; });

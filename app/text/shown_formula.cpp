@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr int kDeepestFormula = 48;  // braces and arguments
+constexpr int kDeepestFormula = 48;  // nested braces and arguments
 
 const QHash<QString, QString>& symbols()
 {
@@ -62,8 +62,8 @@ QString lowered(const QString& text)
     return mapped(text, u"0123456789+-−=()aehijklmnoprstuvxβγρφχ ", u"₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ ");
 }
 
-/// Holds what has been written, and the fractions and roots in it, which need brackets beside what would read as a part
-/// of them: "1/2x" is not half of x.
+/// Holds the text that has been written, and the places of fractions and roots in it, which need brackets where the
+/// next text would read as a part of them: "1/2x" is not half of x.
 struct Written {
     struct Part {
         qsizetype start, end;
@@ -96,7 +96,7 @@ private:
     }
 };
 
-/// Reads a formula and writes Unicode; gives up on the first thing that characters cannot say exactly.
+/// Reads a formula and writes Unicode; gives up at the first part that characters cannot express exactly.
 class Writer
 {
 public:
@@ -177,7 +177,7 @@ private:
         return true;
     }
 
-    std::optional<QString> words()  // of \text: as they stand
+    std::optional<QString> words()  // the argument of \text, as it stands
     {
         if (m_at >= m_text.size() || m_text[m_at] != u'{')
             return {};
@@ -315,7 +315,7 @@ QString withoutTabs(const QString& rows)
     return out;
 }
 
-/// Environments that only set lines under each other.
+/// Returns a formula without environments that only put lines under each other.
 QString withoutAlignment(QString formula)
 {
     for (const char* name : {"aligned", "align", "align*", "gather", "gather*", "gathered", "equation", "equation*"}) {

@@ -1,8 +1,8 @@
-// shownFormula() says a formula in characters, as far as these can.
+// shownFormula() writes a formula in plain characters, where these can express it.
 #pragma once
 
 #include <QString>
 #include <QStringView>
 
-/// The formula in Unicode where that says exactly the same; else as typed.
+/// Returns the formula in Unicode where that means exactly the same; else as typed.
 QString shownFormula(QStringView formula);

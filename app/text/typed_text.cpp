@@ -33,7 +33,7 @@ std::pair<qsizetype, qsizetype> firstCut(QStringView text)
     return {end, end};
 }
 
-/// Makes a block of lines. Each is read in its own direction; one without letters in that of the one above.
+/// Makes a block of lines. Each line has its own direction; one without letters has that of the line above.
 Block linesOf(QStringView text, bool continues)
 {
     Block block{.kind = Block::Kind::Text, .continues = continues};
@@ -70,13 +70,13 @@ qsizetype lineEnd(QStringView text, qsizetype at)
     return end < 0 ? text.size() : end;
 }
 
-/// Code between fences, from the first of them to the end of the line with the other.
+/// The place of code between fences, from the opening fence to the end of the closing fence's line.
 struct Fenced {
     qsizetype begin, end;
 };
 
-/// Finds one after the other. What was found to close nowhere is not looked for again, so that each line is looked at
-/// a few times at most.
+/// Finds the fences of a text one after the other. A kind of fence that closes nowhere is not looked for again, so that
+/// each line is looked at a few times at most.
 class Fences
 {
 public:
@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    /// The end of the line that closes it.
+    /// Returns the end of the line that closes a fence; empty: none does.
     std::optional<qsizetype> closing(const QString& marks) const
     {
         for (qsizetype at = m_at; at < m_text.size();) {
@@ -120,7 +120,7 @@ private:
 
     QStringView m_text;
     qsizetype m_at = 0;
-    // From this many backticks, and tildes, on there is none that closes.
+    // A fence of at least so many backticks, or tildes, is closed nowhere in the rest of the text.
     qsizetype m_hopeless[2] = {std::numeric_limits<qsizetype>::max(), std::numeric_limits<qsizetype>::max()};
 };
 

@@ -3,5 +3,6 @@
 
 #include "app/text/block.h"
 
-/// Line by line as it was typed; only code between fences is shown as code. A fence that nothing closes is text.
+/// Returns the text line by line as it was typed; only code between fences is shown as code. A fence that is not closed
+/// is text.
 QList<Block> typedBlocks(const QString& text);

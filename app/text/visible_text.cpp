@@ -9,8 +9,8 @@ namespace {
 
 constexpr char16_t kControlPictures = 0x2400;  // U+2400 + c pictures the control character c
 
-// Tags are copies of ASCII that nobody sees. Emoji of regions' flags are a black flag and tags with the region's name,
-// and there are three of them: what else is written in tags hides.
+// Tag characters are invisible copies of ASCII. Flags of regions are written as a black flag and tags with the region's
+// name; there are three such emoji, and any other text in tags is hidden text.
 constexpr char32_t kTags = 0xE0000;
 constexpr char32_t kBlackFlag = 0x1F3F4;
 constexpr std::array kFlags{QStringView(u"gbeng\x7F"), QStringView(u"gbsct\x7F"),
@@ -26,8 +26,8 @@ bool isEmojiSelector(char32_t c)
     return c >= 0xFE00 && c <= 0xFE0F;
 }
 
-/// Variation selectors choose the look of the character before them, which is one of those that have several. In long
-/// rows, or elsewhere, they hide text.
+/// Says whether a variation selector has nothing to select. It chooses a look of the character before it, if that has
+/// several; in rows of several, or after other characters, selectors can carry hidden text.
 bool selectsNothing(char32_t c, char32_t before)
 {
     if (c >= 0xE0100 && c <= 0xE01EF)
@@ -37,8 +37,8 @@ bool selectsNothing(char32_t c, char32_t before)
     return isEmojiSelector(c) && isEmojiSelector(before);
 }
 
-/// Marks, overrides and isolates that turn the order of what follows, characters nobody sees at all, and those that are
-/// none (Qt breaks lines at some of them). Joiners are not among them: emoji and several scripts need those.
+/// Says whether a character changes the order of text (marks, overrides, isolates), is invisible, or is a noncharacter
+/// (Qt breaks lines at some of these). Joiners are not among them: emoji and several scripts need those.
 bool hidesOrReorders(char32_t c)
 {
     return c == 0x034F || c == 0x061C || c == 0x115F || c == 0x1160 || c == 0x17B4 || c == 0x17B5 || c == 0x200B ||
@@ -95,7 +95,8 @@ QString VisibleText::add(QStringView piece)
     return out;
 }
 
-/// False: it is no part of the flag's name, and what has come of one is not, either.
+/// Takes a further tag of a flag's name. False: the character is no part of a name, and the tags before it are shown as
+/// hidden text.
 bool VisibleText::goesOnWithFlag(char32_t c, QString& out)
 {
     const QString region = *m_region + QChar(isTag(c) ? char16_t(c - kTags) : u' ');

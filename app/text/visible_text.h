@@ -6,13 +6,13 @@
 
 #include <optional>
 
-/// Makes control characters and those that reorder or hide text visible, so that what is read is what is there. Text
+/// Makes control characters and those that reorder or hide text visible, so that a reader sees all that is there. Text
 /// may come in pieces: one object per message. No thread of its own.
 class VisibleText
 {
 public:
-    /// The next piece as it is to be shown. A carriage return at its end waits for the next piece (or end()), and so
-    /// does the beginning of a flag.
+    /// Returns the next piece as it is to be shown. A carriage return at its end is held back until the next piece (or
+    /// end()), and so is the beginning of a flag.
     QString add(QStringView piece);
     QString end();
 
@@ -24,5 +24,5 @@ private:
 
     bool m_carriageReturn = false;
     char32_t m_before = 0;            // the last character
-    std::optional<QString> m_region;  // behind a black flag: the tags so far, which may become a region's name
+    std::optional<QString> m_region;  // after a black flag: the tags so far, which may become a region's name
 };

@@ -106,7 +106,8 @@ void ConversationSettingsController::onModelGone()
     retranslate();
 }
 
-/// One that is built in sets how words are chosen and leaves the rest; the user's own sets everything.
+/// Returns the settings after a preset is applied. A built-in preset sets how words are chosen and leaves the rest; the
+/// user's own sets everything.
 ConversationSettings ConversationSettingsController::afterPreset(const Preset& preset, bool builtIn) const
 {
     ConversationSettings after = builtIn ? m_settings : preset.settings;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-/// Shows the conversation's settings as rows and takes changes back into it, at once; presets are applied and made
-/// here. Lives on the UI thread; owned by Program.
+/// Shows the conversation's settings as rows and writes each change into the conversation at once; applies, saves and
+/// removes presets. Lives on the UI thread; owned by Program.
 class ConversationSettingsController : public QObject
 {
     Q_OBJECT
@@ -28,7 +28,7 @@ class ConversationSettingsController : public QObject
     Q_PROPERTY(int changedCount READ changedCount NOTIFY changed)
 
 public:
-    /// `defaults` is what the program asks with where a conversation says nothing.
+    /// `defaults`: the settings that count where a conversation sets none.
     ConversationSettingsController(ChatController& chat, ConversationStore& store, const engine::Request& defaults,
                                    QObject* parent = nullptr);
 
@@ -37,21 +37,21 @@ public:
     SamplingModel* sampling() { return &m_sampling; }
     TemplateArgumentModel* templateArguments() { return &m_arguments; }
     PresetModel* presets() { return &m_presets; }
-    int preset() const;          // the row it was last set from; -1: none that is still there
-    bool presetChanged() const;  // something was changed since
-    int changedCount() const;    // settings that are not the program's own
+    int preset() const;          // row of the preset that was applied last; -1: none, or it is gone
+    bool presetChanged() const;  // settings were changed after it was applied
+    int changedCount() const;    // settings that differ from the program's own
 
     Q_INVOKABLE void applyPreset(int row);
-    // One sentence when it cannot be done.
+    // Return one sentence where that is not possible, else an empty text.
     Q_INVOKABLE QString savePreset(const QString& name);
     Q_INVOKABLE QString renamePreset(int row, const QString& name);
     Q_INVOKABLE void removePreset(int row);
     Q_INVOKABLE void resetAll();
 
-    // What becomes of the model.
+    // Called when the model was loaded, or is gone.
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
-    /// The language has changed.
+    /// Call it when the language has changed.
     void retranslate();
 
 Q_SIGNALS:

@@ -145,7 +145,7 @@ void PresetModel::readAgain()
     m_builtIn = int(m_presets.size());
     const QList<Preset> own = m_store.presets();
     std::copy_if(own.begin(), own.end(), std::back_inserter(m_presets), [this](const Preset& preset) {
-        return !preset.name.isEmpty() && indexOf(preset.name) < 0;  // an import may hold anything
+        return !preset.name.isEmpty() && indexOf(preset.name) < 0;  // a profile from elsewhere may hold such names
     });
     endResetModel();
     Q_EMIT countChanged();

@@ -6,8 +6,8 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
-/// First the built-in ones, each with its reason, then the user's own, by name, which are kept in the store. Lives
-/// on the UI thread; owned by ConversationSettingsController.
+/// Lists the built-in presets first, each with its reason, then the user's own by name, which are kept in the store.
+/// Lives on the UI thread; owned by ConversationSettingsController.
 class PresetModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -17,7 +17,7 @@ class PresetModel : public QAbstractListModel
 
 public:
     enum Role {
-        NameRole = Qt::UserRole + 1,  // as it is to be shown
+        NameRole = Qt::UserRole + 1,  // as it is shown, in the user's language
         BuiltInRole,
         ExplanationRole,
     };
@@ -30,12 +30,12 @@ public:
     QHash<int, QByteArray> roleNames() const override;
     int count() const { return int(m_presets.size()); }
 
-    Q_INVOKABLE int indexOf(const QString& preset) const;  // by the name that is kept; -1: there is none
+    Q_INVOKABLE int indexOf(const QString& preset) const;  // `preset`: the untranslated name; -1: there is none
 
     const Preset* at(int row) const { return row >= 0 && row < count() ? &m_presets[row] : nullptr; }
     bool isBuiltIn(int row) const { return row < m_builtIn; }
 
-    // Each answers with one sentence when it cannot be done, and changes nothing then.
+    // Return one sentence, and change nothing, where that is not possible; else an empty text.
     QString save(const QString& name, const ConversationSettings& settings);
     QString rename(int row, const QString& name);
     void remove(int row);

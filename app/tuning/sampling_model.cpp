@@ -10,10 +10,10 @@ namespace {
 struct Words {
     QString label;
     QString explanation;
-    QString none;  // what it means to have no value
+    QString none;  // what is shown where there is no value
 };
 
-/// One number as a person reads and types it.
+/// Returns a number as it is typed in the user's language.
 QString typed(double value, int decimals)
 {
     QLocale locale;
@@ -31,8 +31,8 @@ QString withPlainSpaces(QString text)
     return text.replace(QChar(0x00a0), u' ').replace(QChar(0x202f), u' ');
 }
 
-/// "0,7" and "0.7" mean the same, wherever one lives; groups of digits are read in whole numbers alone, so that "2.5"
-/// is not 25 where a point parts thousands.
+/// Reads a number. "0,7" and "0.7" mean the same in every language; groups of digits are allowed in whole numbers only,
+/// so that "2.5" is not 25 where a point separates thousands.
 std::optional<double> parsed(const QString& text, int decimals)
 {
     bool ok = false;
@@ -179,7 +179,7 @@ QString SamplingModel::setText(int row, const QString& text)
         return {};
     }
     if (text.trimmed() == data(index(row), TextRole).toString())
-        return {};  // a field that was only visited; what it shows may be rounded
+        return {};  // the field was not changed; what it shows may be rounded
     const SamplingControl& control = samplingControls()[size_t(row)];
     const auto number = parsed(text.trimmed(), control.decimals);
     if (number) {
@@ -212,7 +212,7 @@ void SamplingModel::set(int row, const QJsonValue& value)
     const QLatin1String key(samplingControls()[size_t(row)].key);
     if (m_sampling.value(key) == value)
         return;
-    m_sampling.insert(key, value);  // undefined removes it
+    m_sampling.insert(key, value);  // an undefined value removes it
     Q_EMIT dataChanged(index(row), index(row));
     Q_EMIT edited();
 }

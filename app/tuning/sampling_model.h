@@ -7,8 +7,8 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// One row an option: what is set, what counts when nothing is, and whether that differs. A row's number is checked
-/// here before it is anybody's setting. Lives on the UI thread; owned by ConversationSettingsController.
+/// Each row is an option: its value, its default, and whether these differ. A number is checked here before it becomes
+/// a setting. Lives on the UI thread; owned by ConversationSettingsController.
 class SamplingModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -20,18 +20,18 @@ public:
         KeyRole = Qt::UserRole + 1,
         LabelRole,
         ExplanationRole,
-        ValueRole,        // what the engine is given; undefined: no limit, a random seed
-        TextRole,         // the same, as it is typed; empty where it is undefined
-        DefaultTextRole,  // of the program's own value, in words
-        ChangedRole,      // from that
+        ValueRole,        // as the engine gets it; undefined: no limit, a random seed
+        TextRole,         // the value as it is typed; empty where it is undefined
+        DefaultTextRole,  // the program's own value, in words
+        ChangedRole,      // differs from the program's own value
         FromRole,
-        SliderToRole,  // equal to `from`: a slider would make no sense
+        SliderToRole,  // equal to `from`: there is no slider
         StepRole,
-        KnownRole,  // to the open model; else it is not given the value
+        KnownRole,  // the open model knows the option; else the value is not sent
     };
     Q_ENUM(Role)
 
-    /// `defaults` is what counts where a conversation sets nothing.
+    /// `defaults`: the values that count where a conversation sets none.
     explicit SamplingModel(engine::Request defaults, QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -41,18 +41,18 @@ public:
     void show(const QJsonObject& sampling);
     QJsonObject sampling() const { return m_sampling; }
     int changedCount() const;
-    /// Takes the keys of what the open model's server does not know.
+    /// Sets the keys of the options that the open model's server does not know.
     void setUnknown(const QStringList& keys);
 
-    /// Takes a value from a slider, and brings it to its step.
+    /// Sets a value from a slider, rounded to its step.
     Q_INVOKABLE void setValue(int row, double value);
-    /// Takes a text from a field: empty means the program's own. Answers with one sentence when it cannot be used, and
-    /// changes nothing then.
+    /// Sets a value from the text of a field; empty means the program's own value. Returns one sentence, and changes
+    /// nothing, where the text cannot be used.
     Q_INVOKABLE QString setText(int row, const QString& text);
     Q_INVOKABLE void reset(int row);
 
 Q_SIGNALS:
-    void edited();  // by the user
+    void edited();  // the user has changed an option
 
 private:
     std::optional<double> value(const SamplingControl& control) const;

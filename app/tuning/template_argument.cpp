@@ -8,9 +8,9 @@
 
 namespace {
 
-constexpr qsizetype kMostUnknown = 8;  // a template that reads more reads things that nobody is meant to set
+constexpr qsizetype kMostUnknown = 8;  // more than these are not meant to be set by people
 
-// Needed by tools, documents, pictures, training, or set by a template for itself.
+// Arguments for tools, documents, pictures or training, and names that templates set for themselves.
 constexpr std::array kNotForPeople = {
     "add_tokens",
     "add_vision_id",
@@ -52,7 +52,7 @@ constexpr std::array kNotForPeople = {
     "use_json_tooldef",
 };
 
-/// The arguments that real templates take, in words.
+/// Describes the arguments that real templates take.
 class Known
 {
     Q_DECLARE_TR_FUNCTIONS(TemplateArguments)

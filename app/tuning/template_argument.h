@@ -1,4 +1,4 @@
-// templateArguments() lists what a chat template takes besides the conversation, as people can choose it.
+// templateArguments() lists the arguments that a chat template takes besides the conversation, with their choices.
 #pragma once
 
 #include <QJsonValue>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-/// One argument of the open model's template. Without choices it is a text.
+/// One argument of the open model's template. Without choices its value is typed as a text.
 struct TemplateArgument {
     struct Choice {
         QString label;
@@ -21,9 +21,9 @@ struct TemplateArgument {
     QList<Choice> choices;
 };
 
-/// Returns those of `names` that a person can do something with, known ones first. What belongs to tools, documents and
-/// pictures, and names that no sane template has, are left out.
+/// Returns the arguments among `names` that a user may want to set, known ones first. Those for tools, documents and
+/// pictures, and names of a strange form, are left out.
 QList<TemplateArgument> templateArguments(std::span<const std::string> names);
 
-/// Returns what was typed as the template wants it: a number, true, false, or else a text.
+/// Returns typed text as a value for the template: a number, true, false, or else a text.
 QJsonValue argumentValue(const QString& text);

@@ -8,8 +8,8 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// One row an argument that the open model's template takes. What a conversation sets for other models is kept and not
-/// shown. Lives on the UI thread; owned by ConversationSettingsController.
+/// Each row is an argument of the open model's template. Values that a conversation has for other models' arguments are
+/// kept, but not shown. Lives on the UI thread; owned by ConversationSettingsController.
 class TemplateArgumentModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -22,8 +22,8 @@ public:
         KeyRole = Qt::UserRole + 1,
         LabelRole,
         ExplanationRole,
-        ChoicesRole,  // labels, the template's own first; empty: it is a text
-        CurrentRole,  // of them
+        ChoicesRole,  // labels, the first for the template's own choice; empty: it is a text
+        CurrentRole,  // the current one of these
         TextRole,
         ChangedRole,
     };
@@ -41,7 +41,7 @@ public:
     QJsonObject values() const { return m_values; }
     int changedCount() const;
 
-    Q_INVOKABLE void choose(int row, int choice);  // 0: the template's own
+    Q_INVOKABLE void choose(int row, int choice);  // 0: the template chooses
     Q_INVOKABLE void setText(int row, const QString& text);
 
 Q_SIGNALS:

@@ -23,7 +23,7 @@ EngineThread::~EngineThread()
         return;
     if (m_end.giveUp)
         m_end.giveUp();
-    // It still uses both. (A QThread that runs must not be destroyed.)
+    // The thread that goes on still uses the worker and this QThread, which must not be destroyed while it runs.
     [[maybe_unused]] QThread* const running = m_thread.release();
 }
 

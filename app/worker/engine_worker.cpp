@@ -16,11 +16,11 @@ constexpr qint64 kFlushIntervalMs = 33;
 // Frames come about 20 times a second; an engine that sends more must not flood the window.
 constexpr qint64 kFrameIntervalMs = 40;
 constexpr qint64 kProgressIntervalMs = 33;
-// Conversations that keep their KV. Their pages are shared anyway: when those run out, the engine takes them back from
-// whoever waits longest.
+// Conversations that keep their KV. All share the pages of one cache: when these run out, the engine takes back those
+// of the conversation that was used longest ago.
 constexpr qsizetype kMostPlaces = kMostAnswersAtOnce;
 
-/// Stops when any of some tokens does.
+/// Has a token that is stopped when any of several tokens is.
 class AnyStop
 {
 public:
@@ -37,12 +37,12 @@ private:
         void operator()() const { source->request_stop(); }
     };
     std::stop_source m_source;
-    std::list<std::stop_callback<Request>> m_requests;  // which cannot be moved
+    std::list<std::stop_callback<Request>> m_requests;  // a list, since callbacks cannot be moved
 };
 
 }  // namespace
 
-/// One answer of those that advance together, and how far what it says has been told.
+/// Holds one of the answers that advance together, and what of its text and numbers has been sent.
 struct EngineWorker::Speaker {
     Speaker(const AskedAnswer& its, bool isFirst, const std::stop_token& shutdown)
         : asked(its)
@@ -55,22 +55,22 @@ struct EngineWorker::Speaker {
     const bool first;
     const AnyStop stop;
     engine::TurnId turn = 0;  // 0: it has not begun, or is over
-    bool alone = true;        // no other has been made beside it
-    bool read = false;        // its prompt is
+    bool alone = true;        // no other answer has been made at the same time
+    bool read = false;        // its prompt has been read
     QString pending = {};     // text that has not been sent yet
     QElapsedTimer sinceFlush = {};
     QElapsedTimer sinceFrame = {};
-    engine::Phase framePhase = engine::Phase::Idle;  // of the newest one that was told
+    engine::Phase framePhase = engine::Phase::Idle;  // of the newest frame that was sent
 };
 
-/// The answers of a conversation.
+/// Holds the answers that are being made to one question of a conversation.
 struct EngineWorker::Answering {
     const QString conversation;
     const std::vector<AskedAnswer> asked;
     engine::SequenceId sequence = 0;
     std::list<Speaker> speakers = {};
-    bool allBegun = false;  // those beside the first, too
-    bool leaves = false;    // the conversation was closed meanwhile
+    bool allBegun = false;  // also the answers beside the first
+    bool leaves = false;    // the conversation was closed meanwhile, and is ended after its answers
 
     const Speaker& first() const { return speakers.front(); }
     bool mayBranch() const { return !allBegun && (first().read || first().turn == 0); }
@@ -87,7 +87,7 @@ EngineWorker::EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_tok
     m_engine->on_posted = [this] { QMetaObject::invokeMethod(this, &EngineWorker::poll, Qt::QueuedConnection); };
 }
 
-/// Lets turns that run come to their end, so that they are saved: they have been asked to stop.
+/// Lets running turns end, which have been stopped already, so that their answers are saved.
 EngineWorker::~EngineWorker()
 {
     endAll();
@@ -102,7 +102,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 {
     endAll();
     const AnyStop any{stop, m_shutdown};
-    m_places.clear();  // load() ends all of them
+    m_places.clear();  // load() ends all sequences
     m_versions.clear();
 
     QElapsedTimer sinceProgress;
@@ -124,7 +124,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
 void EngineWorker::unload(quint64 job)
 {
     endAll();
-    m_places.clear();  // unload() ends all of them
+    m_places.clear();  // unload() ends all sequences
     m_versions.clear();
     m_engine->unload();
     Q_EMIT unloaded(job);
@@ -135,7 +135,7 @@ void EngineWorker::answer(const QString& conversation, const QStringList& path, 
     while (answering(conversation))
         advance();
     if (!m_answering.empty())
-        m_engine->poll(idleListener());  // what was posted so far is not meant for this conversation
+        m_engine->poll(idleListener());  // commands posted so far are not meant for this conversation
     endVersions(conversation, path);
     const auto sequence = sequenceFor(conversation);
     Answering& its = m_answering.emplace_back(Answering{conversation, asked, sequence.value_or(0)});
@@ -151,7 +151,7 @@ void EngineWorker::answer(const QString& conversation, const QStringList& path, 
     stepSoon();
 }
 
-/// Calls wait no longer than for a step.
+/// Queues a step, so that other queued calls wait for one step at most.
 void EngineWorker::stepSoon()
 {
     if (!m_answering.empty() && !std::exchange(m_stepIsQueued, true))
@@ -229,7 +229,8 @@ void EngineWorker::begin(Speaker& speaker, engine::SequenceId sequence)
             each->alone = false;
 }
 
-/// Begins the other answers of the turn. Each has a copy of the conversation, which holds the prompt by now.
+/// Begins the other answers of the turn. Each gets a copy of the conversation's sequence, which has read the prompt by
+/// now.
 void EngineWorker::beginBeside(Answering& its)
 {
     its.allBegun = true;
@@ -266,8 +267,8 @@ void EngineWorker::fail(const Speaker& speaker, const engine::Error& error)
         Q_EMIT failedBeside(speaker.asked.turn, error);
 }
 
-/// Removes versions that were made beside each other from the engine, but for the one that this turn goes on with: that
-/// is the conversation's from now on.
+/// Ends the sequences of answers that were made side by side, except for the one that this turn continues, which
+/// becomes the conversation's.
 void EngineWorker::endVersions(const QString& conversation, const QStringList& path)
 {
     const auto place = std::find_if(m_places.begin(), m_places.end(),
@@ -289,7 +290,7 @@ void EngineWorker::branchConversation(const QString& from, const QString& to)
 {
     const auto source = knownSequence(from);
     if (!source)
-        return;  // nothing of it is in the cache
+        return;  // nothing of the conversation is in the cache
     if (const auto copy = m_engine->branch(*source, -1))
         addPlace(to, *copy);
 }
@@ -308,7 +309,7 @@ void EngineWorker::endConversation(const QString& conversation)
         its->leaves = true;
         return;
     }
-    std::set<engine::SequenceId> sequences;  // the first of several versions has the conversation's own
+    std::set<engine::SequenceId> sequences;  // a set, since the first of several versions has the conversation's own
     const auto take = [&](const auto& one) {
         const bool its = one.conversation == conversation;
         if (its)
@@ -325,7 +326,7 @@ void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop
                                const std::stop_token& inTheWay)
 {
     const AnyStop any{stop, inTheWay, m_shutdown};
-    std::optional<int> tokens;  // not known where it is not wanted any more, or there is no memory for so much text
+    std::optional<int> tokens;  // empty: stopped, not countable, or no memory for so much text
     try {
         if (!any.token().stop_requested())
             if (const auto counted = m_engine->count_tokens(text.toStdString(), any.token()))
@@ -354,11 +355,11 @@ engine::Result<engine::SequenceId> EngineWorker::sequenceFor(const QString& conv
     return created;
 }
 
-/// Finds the sequence of a conversation, whose place is then the one that was used last.
+/// Finds the sequence of a conversation, and makes its place the last used one.
 std::optional<engine::SequenceId> EngineWorker::knownSequence(const QString& conversation)
 {
     if (!m_engine->loaded())
-        m_places.clear();  // it closed the model by itself
+        m_places.clear();  // the engine closed the model by itself
     const auto known = std::find_if(m_places.begin(), m_places.end(),
                                     [&](const Place& place) { return place.conversation == conversation; });
     if (known == m_places.end())
@@ -391,7 +392,7 @@ engine::Listener EngineWorker::listenerFor(Speaker& speaker)
     };
     listener.on_telemetry = [this, turn, &speaker](const engine::Telemetry& frame) {
         speaker.read = speaker.read || frame.phase == engine::Phase::Decode;
-        // A phase that is over before the next frame is due must be seen, too: a short answer has one frame of each.
+        // The first frame of a phase is always sent, since a short phase may be over before the next frame is due.
         const bool isDue = !speaker.sinceFrame.isValid() || speaker.sinceFrame.elapsed() >= kFrameIntervalMs;
         if (!isDue && frame.phase == speaker.framePhase)
             return;
@@ -447,7 +448,7 @@ engine::Listener EngineWorker::idleListener()
     return listener;
 }
 
-/// A step carries out what was posted, too.
+/// Carries out posted commands. While answers are made, their steps do that.
 void EngineWorker::poll()
 {
     if (!m_answering.empty()) {

@@ -5,6 +5,6 @@
 
 #include <QString>
 
-/// One sentence. The engine speaks English: in another language the kind of error is said in that one, and what exactly
-/// happened follows in brackets as the engine put it, unless it is a knownSentence(). Thread-safe.
+/// Returns one sentence. The engine speaks English: in another language the sentence names the kind of error, and the
+/// engine's own words follow in brackets, unless they are a knownSentence(). Thread-safe.
 QString errorSentence(const engine::Error& error);

@@ -11,7 +11,7 @@ TokenCounter::TokenCounter(EngineThread& engine, QObject* parent)
 
 void TokenCounter::count(const QString& text, QObject* asker, Answer answer, const std::stop_token& stop)
 {
-    static quint64 lastJob = 0;  // of all counters: each hears the others' answers
+    static quint64 lastJob = 0;  // shared by all counters, since each gets the others' answers, too
     m_asked.insert(++lastJob, {asker, std::move(answer)});
     m_engine.countTokens(lastJob, text, stop);
 }

@@ -9,14 +9,14 @@
 
 #include <functional>
 
-/// Asks the engine's thread and hands each answer to whoever asked. While that thread generates, an answer waits. Lives
-/// on the UI thread; owned by who counts.
+/// Asks the engine's thread and passes each answer to the object that asked. While a step runs there, an answer waits.
+/// Lives on the UI thread; owned by the object that counts.
 class TokenCounter : public QObject
 {
     Q_OBJECT
 
 public:
-    /// No number: there is no model, it cannot tell, or it was stopped.
+    /// Empty: there is no model, it cannot tell, or it was stopped.
     using Answer = std::function<void(std::optional<int> tokens)>;
 
     explicit TokenCounter(EngineThread& engine, QObject* parent = nullptr);

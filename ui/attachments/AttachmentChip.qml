@@ -14,7 +14,7 @@ AbstractButton {
     required property string sentence // why it cannot be sent; empty: it can
     property bool busy: false // it is being read or counted
     property bool removable: false
-    property bool takesIn: false // its text can become the message's
+    property bool takesIn: false // its text can be put into the message
     property int widest: Theme.px(300)
 
     readonly property bool failed: sentence !== ""
@@ -51,7 +51,7 @@ AbstractButton {
         if (!event.isAutoRepeat)
             clicked();
     }
-    // Del is the window's, unless it means this file.
+    // Takes Del from the window while it can remove this file.
     Keys.onShortcutOverride: event => event.accepted = root.removable && event.key === Qt.Key_Delete
     Keys.onDeletePressed: {
         if (root.removable)

@@ -9,7 +9,7 @@ Flow {
 
     required property var attachments
     required property int widest
-    property bool editable: false // each may be taken out, or its text into the message
+    property bool editable: false // each may be removed, or its text put into the message
 
     property real natural: 0 // the width of all of them in one row
 

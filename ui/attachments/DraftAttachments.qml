@@ -1,5 +1,5 @@
 // Shows the files that will go with the message that is being written. Where several of them cannot be sent, a line
-// says how many; it says why when it is asked.
+// says how many, and lists the reasons when it is unfolded.
 pragma ComponentBehavior: Bound
 
 import QtQuick

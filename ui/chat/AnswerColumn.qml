@@ -32,7 +32,7 @@ Item {
     signal linkRequested(string link)
 
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
-    readonly property bool shown: index === chat.comparison.current // the conversation goes on with it
+    readonly property bool shown: index === chat.comparison.current // the conversation continues from this answer
 
     objectName: "answerColumn"
     activeFocusOnTab: true

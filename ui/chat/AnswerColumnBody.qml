@@ -1,5 +1,5 @@
 // Shows the text of an answer that stands beside others, and the reason why it ended. It stays at the newest text until
-// one scrolls away from it.
+// the user scrolls away from it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -15,13 +15,13 @@ Flickable {
 
     signal linkRequested(string link)
 
-    property bool follows: false // the newest text, until one scrolls away from it
+    property bool follows: false // it stays at the newest text
 
     function scroll(distance: real) {
         contentY = Math.max(0, Math.min(contentHeight - height, contentY + distance));
         follows = atYEnd;
     }
-    // Keeps the place, as far as there still is one, when the text or the room has changed.
+    // Keeps the scroll position, within the new bounds, when the text or the room has changed.
     function settle() {
         const end = Math.max(0, contentHeight - height);
         contentY = follows ? end : Math.min(contentY, end);
@@ -41,7 +41,7 @@ Flickable {
     Column {
         id: words
 
-        width: root.width - Theme.gapSmall // beside the bar
+        width: root.width - Theme.gapSmall // leaves room for the scroll bar
         spacing: Theme.gapSmall
 
         Blocks {

@@ -48,7 +48,7 @@ Item {
         anchors.left: title.right
         anchors.leftMargin: Theme.gapSmall
         anchors.right: parent.right
-        anchors.rightMargin: Theme.px(34) // beside the button
+        anchors.rightMargin: Theme.px(34) // leaves room for the button
         text: root.message.modelName
         textFormat: Text.PlainText
         elide: Text.ElideMiddle

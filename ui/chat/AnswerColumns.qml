@@ -1,5 +1,5 @@
 // Shows the answers to one question side by side, while they are made and until one of them is kept. As many are seen
-// as the room allows; where there are more, the next one shows its edge.
+// as there is room for; if there are more, the edge of the next one is seen.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -29,7 +29,7 @@ FocusScope {
     Connections {
         target: root.Window.window
 
-        // Brings into sight what the keyboard comes to.
+        // Scrolls to the column that gets the keyboard.
         function onActiveFocusItemChanged() {
             let at = root.Window.activeFocusItem;
             while (at && at.parent !== view.contentItem)
@@ -96,7 +96,7 @@ FocusScope {
             boundsBehavior: Flickable.StopAtBounds
             snapMode: ListView.SnapToItem
             highlightMoveDuration: Theme.fast
-            cacheBuffer: 16 * root.columnWidth // Tab comes to all of them
+            cacheBuffer: 16 * root.columnWidth // all columns exist, so that Tab reaches each
             reuseItems: false
             model: root.chat.comparison.answers
             currentIndex: 0

@@ -28,13 +28,13 @@ Item {
     // from the message
     required property BlockModel blocks
     property bool shown: true
-    property bool more: false // if it is not shown: here is where to ask for it
+    property bool more: false // where it is not shown: the button to show it stands here
 
     signal copyRequested(string text)
     signal linkRequested(string link)
     signal moreRequested
 
-    // Scrolls what is wider than the page; other blocks have nothing to scroll.
+    // Scrolls a table or code that is wider than the page; other blocks never are.
     function scrollSideways(distance: real) {
         (body.item as SidewaysView)?.scrollSideways(distance);
         (body.item as CodeBlock)?.scrollSideways(distance);
@@ -42,12 +42,12 @@ Item {
 
     readonly property int inset: Math.min(indent, 8) * Theme.px(26)
     readonly property int bars: Math.min(quotes, 6)
-    readonly property bool joined: continues && kind === BlockModel.Code // drawn as one with what is above
+    readonly property bool joined: continues && kind === BlockModel.Code // drawn together with the block above
     readonly property int gapAbove: index === 0 || joined || (continues && kind === BlockModel.Text) ? 0 : Theme.px(12)
 
     implicitHeight: body.active ? gapAbove + body.implicitHeight : 0
 
-    // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+    // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for unqualified.
     // qmllint disable unqualified
     Repeater {
         model: root.shown ? root.bars : 0
@@ -138,7 +138,7 @@ Item {
             }
         }
     }
-    // It holds blocks itself, so it is found by name and not by type.
+    // Loaded by its file's name: a reasoning holds blocks itself, and types must not contain each other.
     Component {
         id: reasoning
         Loader {

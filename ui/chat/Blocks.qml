@@ -8,14 +8,14 @@ Column {
     id: root
 
     required property BlockModel blocks
-    property int head: 60 // blocks at the start that are shown, however many there are
+    property int head: 60 // blocks at the start that are always shown
     property int tail: 40 // and at the end
 
     signal copyRequested(string text)
     signal linkRequested(string link)
 
-    // Where that much of the text of a block lies above; shows it if it was not shown yet. Without types: compiled with
-    // them by Qt 6.4 it reads other properties than these, and crashes.
+    // Returns the y above which this share of a block's text lies, and shows the block if it was not shown yet. Without
+    // types: Qt 6.4 compiles a typed one to code that reads wrong properties, and crashes.
     function yOf(block, share) {
         if (block >= head && block < repeater.count - tail)
             head = block + 1;

@@ -23,8 +23,8 @@ FocusScope {
     signal openRequested
     signal guideRequested
     signal newRequested
-    signal removeRequested // of the conversation that is shown
-    signal undoRequested // in a field where there is nothing to undo
+    signal removeRequested // the shown conversation is to be deleted
+    signal undoRequested // Ctrl+Z in a field that has nothing to undo
 
     readonly property bool opening: models.phase !== ModelController.Idle
     readonly property bool offered: models.phase === ModelController.Offered
@@ -32,7 +32,8 @@ FocusScope {
     readonly property bool blank: chat.messages.count === 0
     readonly property int columnWidth: Math.min(Theme.columnWidth, width - 2 * Theme.gapLarge)
 
-    // A model that is offered is a question; while one is read or loaded, the message can be written.
+    // Gives the keyboard to the question whether to open a model, if there is one, else to the message, which can be
+    // written also while a model is loaded.
     function takeFocus() {
         if (blank && (offered || (!opening && !models.current.known && !writing.wanted)))
             greeting.takeFocus();
@@ -62,11 +63,11 @@ FocusScope {
         list.editLast();
     }
 
-    // What the keyboard was on may go with the phase of the model. What is done elsewhere, or written in a message, goes
-    // on.
+    // Moves the keyboard on when the model's phase has changed, since the control that had it may be hidden now. Does
+    // nothing while another control or a message that is edited has it.
     function followPhase() {
         if (!root)
-            return; // the page is going
+            return; // the page is being destroyed
         const here = root.Window.active ? root.activeFocus : root.focus && !root.popupOpen;
         if (!here || list.writing)
             return;
@@ -83,7 +84,7 @@ FocusScope {
             writing.type(text);
     }
 
-    // What is typed is meant for the message, wherever the last click was.
+    // Typed text goes into the message, wherever the last click was.
     Keys.onPressed: event => {
         const typed = (models.current.known || opening) && event.text > " " && event.text !== "\u007f" && !(event.modifiers & (Qt.ControlModifier | Qt.AltModifier | Qt.MetaModifier));
         if (typed)
@@ -91,7 +92,7 @@ FocusScope {
         event.accepted = typed;
     }
 
-    // What has just come into sight with the keyboard on it is laid out a frame later.
+    // Waits a frame, since a control that has just appeared with the keyboard is laid out then.
     Timer {
         id: settling
 
@@ -105,7 +106,7 @@ FocusScope {
         target: root.models
 
         function onPhaseChanged() {
-            // When all that shows the phase has heard of it.
+            // Later, when all items have reacted to the phase.
             Qt.callLater(root.followPhase); // qmllint disable
         }
     }
@@ -129,8 +130,8 @@ FocusScope {
                 columnWidth: root.columnWidth
                 onLeaveRequested: writing.takeFocus()
             }
-            // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
-            // qmllint disable unqualified
+            // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for
+            // unqualified. qmllint disable unqualified
             Loader {
                 id: columns
 
@@ -182,7 +183,7 @@ FocusScope {
                 chat: root.chat
                 models: root.models
                 offering: !root.blank && root.opening
-                tallest: Math.max(root.height / 3, root.height - Theme.px(150)) // the others keep their room
+                tallest: Math.max(root.height / 3, root.height - Theme.px(150)) // leaves room for the other items
                 onNewRequested: root.newRequested()
                 onEditRequested: root.editLast()
             }

@@ -1,5 +1,5 @@
 // Shows code with its language's name and a button that copies all of it. Long lines scroll sideways or are wrapped.
-// Long code comes in several of these; only the first has the head.
+// Long code is shown by several of these blocks; only the first has the head.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,5 +1,6 @@
 // Lets the user write a message: its text, the files that go with it, and what both cost. Enter sends, Shift+Enter
-// breaks the line; what cannot be sent now stays, with the reason. The unsent message is the conversation's draft.
+// breaks the line; a message that cannot be sent now stays in the field, with the reason. The unsent message is the
+// conversation's draft.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -24,7 +25,7 @@ FocusScope {
     signal removeRequested
     signal undoRequested
 
-    // A model without a chat template reads each message alone.
+    // Returns the text that invites to write. A model without a chat template reads each message alone.
     function wantedHere(): string {
         if (chat.continuesText)
             return chat.messages.count > 0 ? qsTr("A new text; what is above is not read") : qsTr("The beginning of a text");
@@ -35,7 +36,7 @@ FocusScope {
         field.forceActiveFocus(Qt.OtherFocusReason);
     }
 
-    // Del means the conversation that was chosen just now.
+    // Makes Del delete the conversation that was chosen just now.
     function meanRow() {
         field.rowMeant = field.activeFocus;
     }
@@ -49,7 +50,7 @@ FocusScope {
         if (!root.wanted)
             return;
         if (root.composer.send(field.text))
-            field.text = ""; // not clear(): what was sent does not come back by Ctrl+Z
+            field.text = ""; // not clear(): Ctrl+Z must not bring back what was sent
         else
             notes.refused = true;
     }
@@ -60,7 +61,7 @@ FocusScope {
     }
 
     function attach() {
-        takeFocus(); // the dialog gives the keyboard back to where it was
+        takeFocus(); // takes it from the control that had it before the dialog
         attachDialog.begin();
     }
 
@@ -87,7 +88,7 @@ FocusScope {
             notes.refused = false;
             field.text = root.chat.draft;
             field.cursorPosition = field.length;
-            field.rowMeant = false; // the row was one of what was shown before; needed also where both drafts are empty
+            field.rowMeant = false; // the row was the conversation's before; needed also where both drafts are empty
         }
     }
 
@@ -172,7 +173,7 @@ FocusScope {
                         paste();
                 }
 
-                // What is too long to be pasted does not come to the field.
+                // Keeps text that is too long to be pasted away from the field.
                 MouseArea {
                     anchors.fill: parent
                     acceptedButtons: Qt.MiddleButton

@@ -6,10 +6,11 @@ import Spillway.Ui.Theme
 TextArea {
     id: root
 
-    // A conversation was chosen, and its row has gone with the column: Del still means it, until something else is done.
+    // A conversation was chosen, and the column with its row is hidden now: Del still deletes it, until another key or
+    // click.
     property bool rowMeant: false
 
-    signal removeRequested // of that conversation
+    signal removeRequested // that conversation is to be deleted
     signal sendRequested
     signal editLastRequested
     signal pasteRequested
@@ -34,7 +35,7 @@ TextArea {
     onPressed: rowMeant = false
     onActiveFocusChanged: rowMeant = false
 
-    // Tab moves on, as everywhere; a message needs no tab characters.
+    // Tab moves to the next control, as everywhere; a message needs no tab characters.
     Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
     Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
     Keys.onPressed: event => {

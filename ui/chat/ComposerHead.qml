@@ -1,5 +1,5 @@
-// Shows above the composer what is to be said or asked before the next message: a model that is offered, what went
-// wrong, that the context is full. It scrolls where it is higher than it may be.
+// Shows notices above the composer: a model that is offered, what went wrong, that the context is full. It scrolls
+// where it is higher than allowed.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -16,7 +16,7 @@ RevealingView {
     required property real tallest
 
     signal newRequested
-    signal editRequested // of the last question
+    signal editRequested // the last question is to be edited
 
     function takeFocus() {
         card.takeFocus();

@@ -1,4 +1,4 @@
-// Says below the message what it costs, why Enter did nothing, what became of files and of a long paste, and whether
+// Says below the message what it costs, why Enter did nothing, whether files and a long paste were taken, and whether
 // the conversation had to be read anew.
 import QtQuick
 import QtQuick.Layouts
@@ -11,7 +11,7 @@ ColumnLayout {
 
     required property ComposerController composer
     property bool refused: false
-    property string savedNote: "" // how much of the conversation came back from the disk, or why none
+    property string savedNote: "" // how much of the conversation's KV was read from the disk, or why none
 
     readonly property AttachmentModel files: composer.attachments
 
@@ -19,7 +19,7 @@ ColumnLayout {
 
     function cost(): string {
         const tokens = composer.tokens === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(composer.tokens));
-        if (composer.tooMuch) // as the engine would say when it is sent
+        if (composer.tooMuch) // what the engine would say if it were sent
             return qsTr("With this message the prompt needs %1 tokens, and the context holds %2.").arg(Format.count(composer.promptTokens)).arg(Format.count(composer.contextTokens));
         if (composer.counting)
             return qsTr("Counting tokens…");
@@ -41,7 +41,7 @@ ColumnLayout {
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall
         color: Theme.warning
-        // Gone when Enter would do something.
+        // The note goes when Enter would send again.
         onTextChanged: {
             if (root.composer.obstacle === "")
                 root.refused = false;

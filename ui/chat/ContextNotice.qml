@@ -12,7 +12,7 @@ Rectangle {
     required property ChatController chat
 
     signal newRequested
-    signal editRequested // of the last question
+    signal editRequested // the last question is to be edited
 
     readonly property bool full: chat.context.full
     readonly property bool wanted: full || chat.context.nearlyFull

@@ -1,5 +1,5 @@
-// Shows what there is before the first word: how to come by a model, the one that is being opened, or what the open one
-// can do. It scrolls where there is no room for all of it.
+// Shows the page before the first message: how to get a model, the one that is being opened, or what the open one can
+// do. It scrolls where there is not enough room.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -16,7 +16,7 @@ RevealingView {
     required property list<string> servers // that may answer with the open model
     required property int columnWidth
     required property bool hasGuide
-    required property bool offersQuestions // to begin with
+    required property bool offersQuestions // questions to begin with are offered
 
     readonly property bool opening: models.phase !== ModelController.Idle
     readonly property Item shown: opening ? card : models.current.known ? ready : empty
@@ -52,7 +52,7 @@ RevealingView {
         id: ready
 
         anchors.horizontalCenter: parent.horizontalCenter
-        y: Math.max(0, Math.round((root.height - height) / 2)) // its beginning is seen first
+        y: Math.max(0, Math.round((root.height - height) / 2)) // never above the top: its beginning is seen first
         width: root.columnWidth
         visible: root.shown === ready
         spacing: Theme.gapLarge
@@ -77,7 +77,7 @@ RevealingView {
             Layout.fillWidth: true
             Layout.maximumWidth: Theme.px(520)
             Layout.alignment: Qt.AlignHCenter
-            visible: wanted && root.models.current.server === "" // it is of this machine
+            visible: wanted && root.models.current.server === "" // the model runs on this machine
             devices: root.devices
             room: Math.min(root.columnWidth, Theme.px(520))
         }

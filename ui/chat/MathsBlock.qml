@@ -20,7 +20,7 @@ SidewaysView {
         y: Theme.px(6)
         width: Math.max(root.width, implicitWidth)
         objectName: "mathsText"
-        textFormat: TextEdit.PlainText // the document is written by us
+        textFormat: TextEdit.PlainText // the program formats the document itself
         readOnly: true
         selectByMouse: true
         selectByKeyboard: true

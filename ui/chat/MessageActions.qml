@@ -11,11 +11,11 @@ Row {
     required property var message // the delegate, with the roles of MessageModel
     required property bool mine
     required property bool last
-    required property bool said // there is text
+    required property bool said // the message has text
     required property bool raw
 
     readonly property var pinned: chat.pins.messages
-    // Its notice has the button for it; that of an answer that broke off goes on with it.
+    // The notice of a failed answer has the button for a retry; that of an answer that broke off continues it instead.
     readonly property bool noticeRetries: message.status === MessageModel.Failed && !message.canContinue
 
     signal editRequested
@@ -72,7 +72,7 @@ Row {
         source: "qrc:/icons/retry.svg"
         onClicked: root.chat.turn.regenerate(root.message.messageId)
     }
-    // Beside the button it belongs to, and slim: the two are one.
+    // The menu of the button beside it, slim so that the two look like one.
     Action {
         objectName: "retryMenuButton"
         visible: !root.mine && !root.noticeRetries
@@ -86,7 +86,7 @@ Row {
             (versionsMenu.item as VersionsMenu).popup(0, height);
         }
 
-        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for unqualified.
         // qmllint disable unqualified
         Loader {
             id: versionsMenu

@@ -1,4 +1,4 @@
-// Shows what a message says: its blocks, or the text behind them.
+// Shows the contents of a message: its blocks, or the text from which they are made.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components
@@ -12,7 +12,7 @@ Rectangle {
     required property BlockModel blocks
     required property string beginning // of the user's words
     required property string rawText   // shown instead of the blocks
-    required property var guessed      // of it: where guessed pieces begin and end, by turns
+    required property var guessed      // places in it where guessed pieces begin and end, by turns
     required property bool focused
     required property bool unfolded // all of a long message of the user's is shown
 
@@ -24,9 +24,9 @@ Rectangle {
     readonly property int twelveLines: 12 * Math.round(Theme.sizeBody * 1.5)
     readonly property bool foldable: mine && !raw && blockColumn.height > 1.4 * twelveLines
     readonly property bool folded: foldable && !unfolded
-    // The words are measured when they are complete. Until then they get all the room there is: their height, which the
-    // list asks for at once, is the same as it will be. A height that changes afterwards can let the list make and drop a
-    // message for ever.
+    // The width of the bubble. Until the words are measured they get all the room there is, since their height, which
+    // the list reads at once, is then the same as later. With a height that changes afterwards the list may create and
+    // destroy a message for ever.
     readonly property int wanted: raw || measure.implicitWidth === 0 || beginning.includes("```") ? most : Math.min(measure.implicitWidth + 2 * Theme.gap + 1, most)
     readonly property int most: widest * 0.84
 
@@ -50,7 +50,7 @@ Rectangle {
         gap: root.mine ? 2 : Theme.gapSmall
     }
 
-    // How wide the user's words would like to be.
+    // Measures how wide the user's words are on one line each.
     Text {
         id: measure
 
@@ -64,8 +64,8 @@ Rectangle {
         id: body
 
         x: root.mine ? Theme.gap : 0
-        y: root.mine ? Theme.gapSmall + Theme.px(2) : 0 // the room between lines is below each of them
-        // Not the parent's, which is known only when the layout has been done: the list asks how high this is before.
+        y: root.mine ? Theme.gapSmall + Theme.px(2) : 0 // evens out the space below the last line
+        // Not the parent's width, which is known only after the layout: the list reads this height before.
         width: (root.mine ? root.wanted : root.widest) - 2 * x
 
         Item {
@@ -82,7 +82,7 @@ Rectangle {
                 onCopyRequested: text => root.copyRequested(text)
                 onLinkRequested: link => root.linkRequested(link)
             }
-            Rectangle { // it goes on below
+            Rectangle { // fades the text out where it goes on below
                 anchors.bottom: parent.bottom
                 width: parent.width
                 height: Theme.px(36)
@@ -105,7 +105,7 @@ Rectangle {
             text: root.folded ? qsTr("Show all") : qsTr("Show less")
             onClicked: root.foldRequested(!root.folded)
         }
-        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for unqualified.
         // qmllint disable unqualified
         Loader {
             width: body.width

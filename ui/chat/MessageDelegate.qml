@@ -38,7 +38,7 @@ Item {
     required property MessageEditing editing
     required property int columnWidth
     required property bool last
-    required property bool found // a search has just led here
+    required property bool found // a search has just found this message
     required property bool unfolded // a long question: all of it is shown
 
     signal linkRequested(string link)
@@ -51,14 +51,14 @@ Item {
     readonly property bool edited: editing.message === messageId
     readonly property bool attended: last || hover.hovered || activeFocus || actions.activeFocus // its actions are shown
 
-    property bool raw: false // shown as it was typed or generated, until more is generated
+    property bool raw: false // shown with all its marks, until more is generated
 
     onLiveChanged: {
         if (live)
             raw = false;
     }
 
-    // Where that much of the text of a block lies above.
+    // Returns the y above which this share of a block's text lies.
     function yOf(block: int, share: real): real {
         return body.y + body.yOf(block, share);
     }
@@ -78,7 +78,7 @@ Item {
 
         onHoveredChanged: root.chat.lit.pointAtMessage(hovered ? root.messageId : "")
     }
-    // Its tokens are being pointed at in the KV map.
+    // Shown while the pointer is on this message's tokens in the KV map.
     Rectangle {
         objectName: "litMark"
         x: column.x - Theme.gapSmall - width
@@ -127,7 +127,7 @@ Item {
             Layout.preferredWidth: Math.min(natural, widest)
             widest: root.columnWidth * 0.84
             opacity: root.leftOut ? 0.55 : 1
-            attachments: root.edited ? [] : root.attachments // the editor has those that stay
+            attachments: root.edited ? [] : root.attachments // the editor shows those that stay
             onShown: (name, text, characters) => root.attachmentShown(name, text, characters)
         }
         MessageBody {
@@ -151,7 +151,7 @@ Item {
             onCopyRequested: text => root.chat.clipboard.copy(text)
             onLinkRequested: link => root.linkRequested(link)
         }
-        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for unqualified.
         // qmllint disable unqualified
         Loader {
             Layout.fillWidth: true

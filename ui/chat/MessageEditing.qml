@@ -1,5 +1,5 @@
-// Keeps which message is being edited, and its text and files by now: it outlives the delegate, which is destroyed when
-// it is scrolled away. Changes that were neither kept nor given up are there again when the message is edited next.
+// Keeps which message is being edited, with its changed text and files, since the delegate is destroyed when it is
+// scrolled away. Changes that were neither kept nor given up come back when the message is edited again.
 import QtQuick
 
 QtObject {
@@ -8,11 +8,11 @@ QtObject {
     property string message: "" // its id; empty: none
     property string text: ""
     property var attachments: [] // its files that stay, as attachmentFacts
-    property var takenIn: [] // files whose text was put into the message instead, with what it said before and after
+    property var takenIn: [] // files whose text was put into the message, with the message's text before and after
 
-    property string unchanged: "" // what it said
-    property int brought: 0 // files that it had
-    property var left: ({}) // by the message's id: what was left in the middle; of an answer that has grown since, it is old
+    property string unchanged: "" // the text before editing
+    property int brought: 0 // number of files before editing
+    property var left: ({}) // unfinished changes by message id; of an answer that has grown since, they are outdated
 
     signal ended
 
@@ -28,7 +28,7 @@ QtObject {
         takenIn = before.takenIn;
         message = which;
     }
-    // Ends it, and keeps what was changed.
+    // Ends the editing, and keeps its changes for the next time.
     function leave() {
         if (message === "")
             return;
@@ -38,13 +38,13 @@ QtObject {
         if (changed)
             left[which] = changed;
     }
-    // Its text has just been put into the message.
+    // Notes that a file's text has just been put into the message.
     function takeIn(file: var, before: string) {
         takenIn = takenIn.concat([{ file: file, before: before, after: text }]);
         remove(file.id);
     }
-    // The text was changed, by an undo where it can be redone: a file comes back when its text is taken out so, and goes
-    // when that is redone.
+    // Call it when the text was changed; `undone`: there is something to redo. A file whose text was put in comes back
+    // when that is undone, and goes again when it is redone.
     function follow(now: string, undone: bool) {
         text = now;
         for (const one of takenIn) {
@@ -55,7 +55,7 @@ QtObject {
                 attachments = attachments.concat([one.file]);
         }
     }
-    // Drops a file, which is not to go with the message, whatever is undone.
+    // Drops a file for good, so that no undo brings it back.
     function drop(file: string) {
         takenIn = takenIn.filter(one => one.file.id !== file);
         remove(file);

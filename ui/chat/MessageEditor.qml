@@ -17,12 +17,12 @@ FocusScope {
     required property int longest // characters that can be kept
     required property string obstacle // why it cannot be sent or kept now
 
-    property bool pasteRefused: false // what was to be pasted was too long
+    property bool pasteRefused: false // the text that was pasted was too long
 
     readonly property bool tooLong: field.length > longest
     readonly property bool acceptable: obstacle === "" && !tooLong && (field.text.trim() !== "" || editing.attachments.length > 0)
 
-    // Why it is not as one would have it; empty: it is.
+    // Why the text cannot be kept or sent; empty: it can.
     readonly property string refusal: obstacle !== "" ? obstacle
         : tooLong ? qsTr("A text of this length cannot be kept. Make it shorter.")
         : pasteRefused ? qsTr("What was copied is too long to be edited here. Attach it to a message as a file.") : ""
@@ -34,7 +34,7 @@ FocusScope {
         if (acceptable)
             accepted(field.text);
     }
-    // Puts a file's text in front of what was written, as the model reads it.
+    // Puts a file's text in front of the written text, in the form that the model reads.
     function takeIn(file: var) {
         const before = field.text;
         const text = file.editText.endsWith("\n") || field.length === 0 ? file.editText : file.editText + "\n\n";
@@ -134,7 +134,7 @@ FocusScope {
                         root.accept();
                     }
 
-                    // What is too long to be pasted does not come to the field.
+                    // Keeps text that is too long to be pasted away from the field.
                     MouseArea {
                         anchors.fill: parent
                         acceptedButtons: Qt.MiddleButton

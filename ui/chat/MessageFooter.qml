@@ -22,7 +22,7 @@ FocusScope {
 
     readonly property bool said: message.beginning !== ""
     readonly property bool showsActions: attended && visible
-    property bool hasActions: false // from when they are first shown: their buttons take longer to make than most messages
+    property bool hasActions: false // true from the first time on: these buttons take longer to make than most messages
 
     implicitHeight: Theme.px(30)
     onShowsActionsChanged: {
@@ -35,7 +35,7 @@ FocusScope {
         x: root.mine ? parent.width - width : -Theme.px(6)
         width: root.mine ? implicitWidth : parent.width + Theme.px(6)
         spacing: 2
-        layoutDirection: root.mine ? Qt.RightToLeft : Qt.LeftToRight // the versions stay where they are when actions appear
+        layoutDirection: root.mine ? Qt.RightToLeft : Qt.LeftToRight // actions appear beside the versions, not before
 
         VersionSwitch {
             objectName: "versionSwitch"
@@ -62,7 +62,7 @@ FocusScope {
             Accessible.role: Accessible.StaticText
             Accessible.name: qsTr("Answered by %1").arg(text)
         }
-        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for unqualified.
         // qmllint disable unqualified
         Loader {
             visible: root.attended

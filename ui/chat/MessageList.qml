@@ -16,9 +16,10 @@ FocusScope {
     readonly property bool atLatest: view.pinned
     readonly property bool writing: activeFocus && editing.message !== "" // a message is being edited
 
-    signal leaveRequested // the keyboard has nothing to do here any more
+    signal leaveRequested // the keyboard should go elsewhere
 
-    // Scrolls to what was found in a message, whatever versions lead to it, and marks the message for a moment.
+    // Shows the versions that a message belongs to, scrolls to the text that was found in it, and marks it for a
+    // moment.
     function showMessage(message: string, excerpt: string) {
         if (root.chat.versions.showMessage(message))
             view.showFound(message, root.chat.placeOf(message, excerpt));
@@ -27,7 +28,7 @@ FocusScope {
         view.followAnswer();
     }
 
-    // The last thing the user said; its delegate may not be there yet.
+    // Edits the user's last message, whose delegate may not exist yet.
     function editLast() {
         const messages = chat.messages;
         for (let row = view.count - 1; row >= 0; --row) {
@@ -65,7 +66,7 @@ FocusScope {
     Connections {
         target: root.chat.turn
 
-        // However it was asked for: a message was sent, edited, answered again.
+        // Follows a new answer, whether its message was sent, edited or answered again.
         function onStateChanged() {
             if (root.chat.turn.busy && !root.answering)
                 view.followSoon();

@@ -1,5 +1,5 @@
-// Shows the numbers of an answer in a line, as many as there is room for, and all of them when one points at it or it
-// has the keyboard.
+// Shows the numbers of an answer in a line, as many as there is room for, and all of them when the pointer or the
+// keyboard is on it.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components
@@ -9,7 +9,7 @@ AbstractButton {
     id: root
 
     required property var message // the delegate, with the roles of MessageModel
-    property bool brief: false // where there is little room, the rest is found by pointing at it
+    property bool brief: false // only a few are shown; the tip has all
 
     readonly property bool drafted: (message.draftedTokens ?? 0) > 0
 
@@ -36,8 +36,8 @@ AbstractButton {
             some = Format.also(some, numbers[i]);
         return most < numbers.length ? Format.also(some, "…") : some;
     }
-    // It names the size of the text, so that it is asked for anew when that changes: a call of FontMetrics does not
-    // tell.
+    // Returns a line's width. Reads the size of the text, so that bindings are evaluated again when that changes, which
+    // a call of FontMetrics alone does not cause.
     function widthOf(line: string): real {
         return metrics.font.pixelSize > 0 ? Math.ceil(metrics.advanceWidth(line)) : 0;
     }

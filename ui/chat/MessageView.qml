@@ -15,7 +15,7 @@ ListView {
     required property int columnWidth
 
     property bool pinned: true // at the newest text
-    property var unfolded: [] // long questions that are shown whole: their ids
+    property var unfolded: [] // ids of long questions that are shown whole
 
     signal linkRequested(string link)
     signal attachmentShown(string name, string text, int characters)
@@ -31,7 +31,7 @@ ListView {
         pinned = true;
         toLatest();
     }
-    // The same with the next frame: the messages come after what announces them.
+    // Does the same at the next frame, since messages are added after the signal that announces them.
     function followSoon() {
         found.held = false;
         pinned = true;
@@ -64,7 +64,7 @@ ListView {
         const distance = within > height / 2 ? above + within - height / 3 : Math.min(0, above - topMargin);
         contentY = bounded(contentY + distance);
     }
-    // The message that is switched stays where it is, whatever follows it in the other version.
+    // Shows another version of a message, which keeps its place in the view.
     function showVersion(row: int, message: string, step: int) {
         const top = itemAtIndex(row).y - contentY;
         pinned = found.held = false;
@@ -80,7 +80,7 @@ ListView {
     }
     function scroll(distance: real) {
         found.held = false;
-        pinned = false; // before the view moves: what it then finds out about its height must not take it back
+        pinned = false; // before the view moves, so that heights that become known then do not move it back
         contentY = bounded(contentY + distance);
         pinned = nearEnd();
     }
@@ -88,14 +88,14 @@ ListView {
     topMargin: Theme.gapLarge
     bottomMargin: Theme.gapLarge
     clip: true
-    spacing: Theme.gapSmall // and the height of their footers
+    spacing: Theme.gapSmall // the footers add to this
     reuseItems: false
     boundsBehavior: Flickable.StopAtBounds
     activeFocusOnTab: true
     model: chat.messages
 
-    // From the moment the user moves the view (wheel, finger, bar) it stays where it is put; text that grows must not
-    // pull at it. At the end it follows again.
+    // From the moment the user moves the view (wheel, finger, bar) it stays in its place while text grows. Moved to the
+    // end, it follows again.
     onMovementStarted: {
         pinned = false;
         found.held = false;
@@ -157,7 +157,7 @@ ListView {
         interval: 0
         onTriggered: {
             if (!root.visible)
-                return; // another page is before it: messages that nobody sees need not be made
+                return; // another page covers it: messages that are not seen need not be made
             if (root.pinned)
                 root.toLatest();
             else if (found.held)
@@ -169,7 +169,7 @@ ListView {
 
         property string message: ""
         property messagePlace place
-        property bool held: false // the view keeps to it, while the heights around it become known
+        property bool held: false // the view stays at the found place while heights around it become known
 
         interval: 1200
         onTriggered: {

@@ -11,7 +11,7 @@ Item {
 
     readonly property bool thinking: block.thinking
     readonly property bool open: chosen ? wanted : thinking
-    property bool chosen: false // by the user, who is not overruled
+    property bool chosen: false // the user has opened or closed it, and it stays so
     property bool wanted: false
 
     objectName: "reasoningBlock"
@@ -85,7 +85,7 @@ Item {
         height: body.height
         color: Theme.border
     }
-    // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+    // Before Qt 6.5 a Loader cannot make bound components, and the linter takes outer ids in them for unqualified.
     // qmllint disable unqualified
     Loader {
         id: body

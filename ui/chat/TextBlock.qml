@@ -15,7 +15,7 @@ TextEdit {
 
     objectName: "textBlock"
     height: Math.ceil(implicitHeight) // what is below begins on a whole pixel, where letters and formulas share a baseline
-    textFormat: TextEdit.PlainText // the document is written by us; nothing in a text is read as markup
+    textFormat: TextEdit.PlainText // the program formats the document itself; markup in a text has no effect
     readOnly: true
     selectByMouse: true
     selectByKeyboard: true

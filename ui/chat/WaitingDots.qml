@@ -1,4 +1,4 @@
-// Shows that the model has been asked and has not answered yet.
+// Shows that the model has not begun to answer yet.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -1,4 +1,4 @@
-// Draws a button with words. One primary button at most is on a page at a time.
+// Draws a button with words. A page shows at most one primary button at a time.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme
@@ -7,12 +7,13 @@ Button {
     id: root
 
     property bool primary: false
-    property bool destructive: false // what it does cannot be taken back
+    property bool destructive: false // its action cannot be undone
 
     readonly property color ink: destructive ? Theme.dangerInk : primary ? Theme.accentInk : Theme.text
     readonly property color ground: destructive ? Theme.danger : primary ? Theme.accent : Theme.raised
     readonly property color litGround: destructive ? Theme.dangerHover : primary ? Theme.accentHover : Theme.hover
-    // Where the pointer's coming fades, not the colour: another theme is there at once, at the start above all.
+    // Animated when the pointer comes. The colour is not, so that another theme is shown at once, above all at the
+    // start.
     property real lit: hovered || down ? 1 : 0
 
     Behavior on lit { NumberAnimation { duration: Theme.fast } }
@@ -32,7 +33,7 @@ Button {
 
     Accessible.name: root.text
     Accessible.onPressAction: root.clicked()
-    // Enter does what the space bar does, once, however long it is held.
+    // Enter does the same as the space bar, and only once while it is held.
     Keys.onReturnPressed: event => {
         if (!event.isAutoRepeat)
             clicked();

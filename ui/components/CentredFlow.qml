@@ -8,7 +8,7 @@ Item {
 
     property var watched: [] // children
 
-    // Of the items of each line, in order.
+    // Returns the items of each line, in order.
     function lines(): var {
         const all = [];
         let width = 0;
@@ -42,7 +42,7 @@ Item {
         root.implicitHeight = Math.max(0, y - spacing);
     }
     function placeSoon() {
-        if (root) // not any more while the page goes
+        if (root) // not while the page is being destroyed
             Qt.callLater(root.place); // qmllint disable
     }
     function watch() {

@@ -1,4 +1,4 @@
-// Offers a few choices side by side, of which one holds. Left and right change it.
+// Offers a few choices side by side, of which one is chosen. Left and right change it.
 pragma ComponentBehavior: Bound
 
 import QtQuick

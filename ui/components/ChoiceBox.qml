@@ -12,7 +12,7 @@ ComboBox {
     property int chosen: 0
 
     currentIndex: chosen
-    // A ComboBox goes to its first line when it gets other lines, be they the same in another language.
+    // A ComboBox goes to its first line when its model changes, even to the same lines in another language.
     onModelChanged: currentIndex = Qt.binding(() => root.chosen)
 
     implicitHeight: Theme.controlHeight

@@ -1,4 +1,4 @@
-// Asks before something that cannot be taken back.
+// Asks before something that cannot be undone.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

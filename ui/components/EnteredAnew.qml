@@ -1,5 +1,5 @@
-// Lets a list be entered anew: by itself it hands the keyboard to the button in it that had it last, so that from the
-// second round on Tab would pass over the list, and over the buttons before that one.
+// Makes Tab enter a list from its beginning each time. By itself a list gives the keyboard to the button in it that had
+// it last, so that Tab would skip the list itself, and the buttons before that one.
 import QtQuick
 import QtQuick.Controls
 
@@ -9,9 +9,9 @@ Item {
     required property Item list
 
     readonly property Item popups: Overlay.overlay
-    property Item inner: null // what in it has the keyboard, or had it last
+    property Item inner: null // the item in the list that has the keyboard, or had it last
 
-    // A menu that closes, and a window that comes back, return the keyboard to where it was.
+    // Says whether the keyboard only comes back: from a menu that closes, or with the window.
     function returns(item: Item): bool {
         let up = item;
         while (up && up !== root.popups)
@@ -21,7 +21,7 @@ Item {
 
     function forget() {
         for (let up = root.inner; up && up !== root.list; up = up.parent)
-            up.focus = false; // a part of it may be a scope, too
+            up.focus = false; // an item around it may be a focus scope, too
         root.inner = null;
     }
 

@@ -15,11 +15,11 @@ AbstractButton {
     property int size: Theme.controlHeight
     property int pictureSize: Theme.px(20)
 
-    // This fades when the pointer comes, and the colour does not, so that another theme is there at once, above all at
-    // the start.
+    // Animated when the pointer comes. The colour is not, so that another theme is shown at once, above all at the
+    // start.
     property real lit: hovered || down ? 1 : 0
 
-    property bool used: false // since one came to it: what it is called has been read
+    property bool used: false // pressed since the pointer came, so its name needs no tip any more
 
     implicitWidth: size
     implicitHeight: size
@@ -29,7 +29,7 @@ AbstractButton {
     Accessible.role: Accessible.Button
     Accessible.name: root.name
     Accessible.onPressAction: root.clicked()
-    // Enter does what the space bar does, once, however long it is held.
+    // Enter does the same as the space bar, and only once while it is held.
     Keys.onReturnPressed: event => {
         if (!event.isAutoRepeat)
             clicked();

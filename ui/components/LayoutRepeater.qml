@@ -6,7 +6,7 @@ import QtQuick
 Repeater {
     id: root
 
-    // Before the items that went are deleted.
+    // Runs before the removed items are deleted.
     onItemRemoved: Qt.callLater(root.settle) // qmllint disable
 
     function settle() {

@@ -1,5 +1,5 @@
-// Scrolls a list whose rows differ much in height. It counts rows and not pixels, since the height of rows that have
-// not been made is not known: so it never jumps, and each of its positions always means the same row.
+// Scrolls a list whose rows differ much in height. It counts rows instead of pixels, since the height of rows that have
+// not been made is not known: so it never jumps, and each position always means the same row.
 import QtQuick
 
 ThinScrollBar {
@@ -7,7 +7,7 @@ ThinScrollBar {
 
     required property ListView view
 
-    // Which row is at that share of the height of the view, with the share of the row that is above it.
+    // Returns the row at this share of the view's height, plus the share of that row that lies above.
     function rowAt(share: real): real {
         const y = view.contentY + share * view.height;
         let index = view.indexAt(1, y);

@@ -9,8 +9,8 @@ Button {
 
     property bool current: false
     property bool compact: false // the picture alone; its name becomes a tip
-    property color mark: "transparent" // of a small point beside the picture
-    property string markMeans: "" // read aloud
+    property color mark: "transparent" // colour of a small dot beside the picture
+    property string markMeans: "" // meaning of the dot, read aloud
 
     Layout.fillWidth: true
     Layout.minimumHeight: implicitHeight

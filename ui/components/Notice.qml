@@ -1,5 +1,4 @@
-// Shows a sentence that wants to be read (what went wrong, is worth knowing or is done) and buttons for what can be
-// done about it.
+// Shows a sentence for the user (an error, a warning, or that something is done), and buttons to react to it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme
@@ -15,7 +14,7 @@ Rectangle {
     property bool actionPrimary: false
     property bool dismissible: true
 
-    // Where the buttons would leave it too little room, they lie below the sentence.
+    // Whether the buttons lie below the sentence, since beside it they would leave it too little room.
     readonly property bool narrow: actionText !== "" && width - action.implicitWidth - dismiss.implicitWidth < Theme.px(240)
     readonly property color ink: kind === Notice.Error ? Theme.danger : kind === Notice.Done ? Theme.accent : Theme.warning
 

@@ -23,7 +23,7 @@ SpinBox {
 
     textFromValue: (value, locale) => value === 0 && zeroText !== "" ? zeroText
                                                                      : plain ? String(value) : Number(value).toLocaleString(locale, "f", 0) + suffix
-    // What parts thousands is passed over, and what follows a decimal point: of "2.5" it is 2, not 25.
+    // Ignores separators of thousands and all after a decimal point: "2.5" is 2, not 25.
     valueFromText: (text, locale) => {
         if (text === displayText)
             return value;

@@ -13,7 +13,7 @@ FocusScope {
     readonly property alias scrolled: flick.contentY
     property string backName: qsTr("Back to the conversation")
     property string backShortcut: qsTr("Esc")
-    property bool scrolls: true            // false: the content takes the room there is, and scrolls by itself
+    property bool scrolls: true            // false: the content gets the height that is left, and scrolls by itself
 
     signal backRequested
 
@@ -26,7 +26,7 @@ FocusScope {
     function toTop() {
         flick.scrollTo(0);
     }
-    // Scrolls as soon as the content is long enough for it, since what has just come into sight is laid out later.
+    // Scrolls as soon as the content is long enough, since items that have just appeared are laid out later.
     function scrollTo(y: real) {
         flick.scrollTo(y);
     }
@@ -76,7 +76,7 @@ FocusScope {
         id: flick
 
         readonly property int columnWidth: Math.min(Theme.columnWidth, root.width - 2 * Theme.gapLarge)
-        property real wanted: -1 // where it is to be scrolled to; -1: it is there
+        property real wanted: -1 // where to scroll to; -1: nowhere, or done
 
         function scrollTo(y: real) {
             wanted = y;

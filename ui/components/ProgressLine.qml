@@ -7,7 +7,7 @@ ProgressBar {
     id: root
 
     property color fill: Theme.accent
-    property real phase // of the bar that wanders while nothing is known
+    property real phase // place of the bar that moves to and fro while the progress is not known
 
     implicitHeight: 6
     implicitWidth: 120

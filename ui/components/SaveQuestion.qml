@@ -10,7 +10,8 @@ QtObject {
 
     signal asked(file: url, write: var, asker: Item)
 
-    // Calls `write` at once, or when somebody has agreed, who is asked in the window of the `asker`.
+    // Calls `write`: at once, or where a file would be overwritten after the user has agreed, who is asked in `asker`'s
+    // window.
     function before(file: url, write: var, asker: Item) {
         if (needed && ChosenFiles.exists(file))
             asked(file, write, asker);

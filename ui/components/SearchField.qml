@@ -61,7 +61,7 @@ TextField {
         visible: root.text !== ""
         size: Theme.px(28)
         pictureSize: Theme.px(15)
-        focusPolicy: Qt.NoFocus // Ctrl+A and Del clear as well
+        focusPolicy: Qt.NoFocus // not by Tab: Ctrl+A and Del clear the field as well
         name: qsTr("Clear the search")
         source: "qrc:/icons/close.svg"
         onClicked: {

@@ -1,5 +1,6 @@
-// Scrolls what may be wider than the page, as code and tables are, sideways: by a bar that has room of its own below,
-// by Shift and the wheel, trackpad and finger; what it is in may do so by keys. The page is scrolled over it as anywhere else.
+// Scrolls code and tables that are wider than the page sideways: by a bar that has room of its own below, by Shift and
+// the wheel, trackpad and finger; the items around it may do so by keys. Over it, the wheel scrolls the page as
+// everywhere.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App

@@ -6,7 +6,7 @@ import Spillway.Ui.Theme
 TextField {
     id: root
 
-    property bool wrong: false // what is in it cannot be used
+    property bool wrong: false // its text cannot be used
 
     implicitHeight: Theme.controlHeight
     leftPadding: Theme.gapSmall + 2

@@ -1,4 +1,4 @@
-// Draws a scroll bar that keeps out of the way.
+// Draws a thin scroll bar.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Theme

@@ -9,8 +9,8 @@ ActionButton {
 
     readonly property int wordsRoom: room - leftPadding - rightPadding
 
-    // Both are whole pixels, as a layout gives them, and neither waits for what the layout gives: the words are measured
-    // for the room.
+    // Whole pixels, as layouts assign them. Neither depends on the size that a layout assigns: the words are measured
+    // for `room`.
     implicitWidth: Math.ceil(measure.contentWidth) + leftPadding + rightPadding
     implicitHeight: Math.max(Theme.controlHeight, Math.ceil(measure.contentHeight) + 2 * Theme.gapSmall)
 

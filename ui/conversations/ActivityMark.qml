@@ -18,7 +18,7 @@ Rectangle {
     border.width: answering ? 0 : 2
     border.color: Theme.textMuted
 
-    Accessible.ignored: true // the row says it
+    Accessible.ignored: true // the row's own name says it
 
     SequentialAnimation on opacity {
         running: root.visible && root.answering

@@ -1,4 +1,4 @@
-// Shows the top of the column: the button for a new conversation, and what concerns all of them.
+// Shows the top of the column: the button for a new conversation, and the menu for all conversations.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -10,7 +10,7 @@ RowLayout {
 
     required property ConversationsController conversations
 
-    signal opened // a new one: the keyboard goes there
+    signal opened // a new conversation: the keyboard goes to it
     signal importRequested
     signal exportAllRequested(int format)
 

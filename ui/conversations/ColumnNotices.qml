@@ -28,7 +28,7 @@ ColumnLayout {
         error: root.conversations.sentenceIsError
         onDismissRequested: root.conversations.dismissSentence()
 
-        // Good news goes by itself.
+        // A sentence that is no error disappears by itself.
         Timer {
             running: root.conversations.sentence !== "" && !root.conversations.sentenceIsError
             interval: 6000

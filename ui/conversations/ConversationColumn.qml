@@ -1,5 +1,5 @@
-// Shows the column of conversations: the new one, the search, the list by day or what was found, and the way back after
-// a deletion.
+// Shows the column of conversations: the button for a new one, the search, the list by day or what was found, and the
+// button that takes a deletion back.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -11,9 +11,9 @@ FocusScope {
 
     required property ConversationsController conversations
 
-    signal opened // a conversation was chosen: the keyboard goes there
-    signal chosen // the same by the mouse: the keyboard stays in the list
-    signal typed(string text) // meant for the message
+    signal opened // a conversation was chosen: the keyboard goes to it
+    signal chosen // chosen with the mouse: the keyboard stays in the list
+    signal typed(string text) // typed here, but meant for the message
     signal leaveRequested // Esc in the search field
 
     function takeFocus() {
@@ -24,7 +24,7 @@ FocusScope {
         search.forceActiveFocus(Qt.ShortcutFocusReason);
         search.selectAll();
     }
-    /// The one with the keyboard, else the one that is shown.
+    /// Renames the conversation with the keyboard, else the shown one.
     function renameCurrent() {
         search.clear();
         if (list.activeFocus)
@@ -32,7 +32,7 @@ FocusScope {
         else
             list.rename(conversations.list.current);
     }
-    /// Only from within the list: elsewhere Del means something else.
+    /// Deletes the conversation with the keyboard. Only while the list has it: elsewhere Del means something else.
     function removeCurrent() {
         if (list.activeFocus)
             list.removeAtKeyboard();
@@ -50,7 +50,7 @@ FocusScope {
         enabled: root.conversations.canUndo && root.visible
         onActivated: root.conversations.undo()
     }
-    // A search that ends soon needs no sign.
+    // Delays the sign of a search, which a short one does not need.
     Timer {
         id: patience
 
@@ -97,7 +97,7 @@ FocusScope {
             }
             onFirstRequested: {
                 root.conversations.searchNow();
-                if (!root.conversations.looking) // what is listed was found for other words
+                if (!root.conversations.looking) // the list still has the results for other words
                     found.open(0);
             }
             onLeaveRequested: root.leaveRequested()
@@ -105,7 +105,7 @@ FocusScope {
         Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            Layout.rightMargin: -Theme.gapSmall // scroll bars lie beside the rows
+            Layout.rightMargin: -Theme.gapSmall // leaves the scroll bar room beside the rows
 
             ConversationList {
                 id: list
@@ -127,7 +127,7 @@ FocusScope {
                 onOpened: root.opened()
                 onUpRequested: search.forceActiveFocus(Qt.BacktabFocusReason)
             }
-            // Between the words and the list, so that nothing moves.
+            // In the space between the words and the list, so that nothing moves.
             ProgressLine {
                 objectName: "searchSign"
                 anchors.bottom: parent.top
@@ -161,7 +161,7 @@ FocusScope {
         }
         ColumnNotices {
             Layout.fillWidth: true
-            Layout.fillHeight: false // a layout would, by itself
+            Layout.fillHeight: false // a Layout fills the height by default
             visible: root.conversations.canUndo || root.conversations.importing || root.conversations.sentence !== ""
             conversations: root.conversations
         }

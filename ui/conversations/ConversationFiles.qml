@@ -1,4 +1,4 @@
-// Asks where conversations go to and come from.
+// Asks for the files to which conversations are exported and from which they are imported.
 import QtQuick
 import QtQuick.Dialogs
 import Spillway.App
@@ -69,7 +69,7 @@ Item {
     FileDialog {
         id: importDialog
 
-        property bool begun: false // the dialog keeps where it was last
+        property bool begun: false // from the second time on the dialog keeps its last folder
 
         function begin() {
             if (!begun)

@@ -1,6 +1,6 @@
 // Shows the folders, and the conversations by day. The keys: up and down, Home, End, Enter opens, left and right close
-// and open a folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that they are meant
-// for the row; what is typed is meant for the message.
+// and open a folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that these keys act on
+// the row; typed text goes into the message.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -14,14 +14,14 @@ ListView {
 
     required property ConversationsController conversations
 
-    // Not written in place: there it would be bound, and Qt 6.4 makes no section of such a component.
+    // Made by hand: written in place, the component would be bound, and Qt 6.4 makes no sections from a bound one.
     readonly property Component heading: Qt.createComponent("DayHeading.qml", Component.PreferSynchronous, root)
-    property string renaming // the id of the one whose title is being changed
-    property string renamingFolder // or the folder whose name is
+    property string renaming // id of the conversation whose title is being changed
+    property string renamingFolder // folder whose name is being changed
 
     signal exportRequested(string conversation, int format)
-    signal opened // the keyboard goes there
-    signal chosen // by the mouse: the keyboard stays
+    signal opened // the keyboard goes to it
+    signal chosen // with the mouse: the keyboard stays here
     signal typed(string text)
 
     function openAtKeyboard() {
@@ -35,11 +35,11 @@ ListView {
         }
     }
     function setFolderOpen(folder: string, open: bool) {
-        const name = folder; // its row may be another's afterwards
+        const name = folder; // the row may show another folder afterwards
         conversations.list.setFolderOpen(name, open);
         currentIndex = conversations.list.rowOfFolder(name);
     }
-    /// As in a tree: left goes to the folder first and then closes it.
+    /// Opens or closes a folder by keys, as in a tree: left goes to the folder first, and then closes it.
     function unfoldAtKeyboard(open: bool) {
         const folder = conversations.list.folderAt(currentIndex);
         const isFolder = conversations.list.idAt(currentIndex) === "";
@@ -54,7 +54,7 @@ ListView {
         positionViewAtIndex(row, ListView.Contain);
         renamingFolder = folder;
     }
-    /// The keyboard stays with the folder, wherever its new name puts it in the list.
+    /// Renames a folder; the keyboard stays with it, wherever the new name puts it in the list.
     function giveFolderName(folder: string, name: string) {
         const given = conversations.renameFolder(folder, name);
         currentIndex = conversations.list.rowOfFolder(given);
@@ -106,7 +106,7 @@ ListView {
     boundsBehavior: Flickable.StopAtBounds
     reuseItems: true
     currentIndex: -1
-    rightMargin: Theme.gapSmall // the scroll bar's
+    rightMargin: Theme.gapSmall // room for the scroll bar
     spacing: 1
 
     Accessible.role: Accessible.List
@@ -128,7 +128,7 @@ ListView {
         case Qt.Key_Right: unfoldAtKeyboard(true); break;
         case Qt.Key_F2: renameAtKeyboard(); break;
         case Qt.Key_Delete:
-            if (!event.isAutoRepeat) // held, it would delete one after another
+            if (!event.isAutoRepeat) // a key that is held would delete one after another
                 removeAtKeyboard();
             break;
         case Qt.Key_Menu: showMenu(); break;
@@ -160,9 +160,9 @@ ListView {
                 root.forceActiveFocus(Qt.MouseFocusReason);
                 return;
             }
-            const id = conversationId; // this row may go
+            const id = conversationId; // this row may be removed below
             root.conversations.open(id);
-            root.currentIndex = root.conversations.list.rowOf(id); // leaving another may have removed that one
+            root.currentIndex = root.conversations.list.rowOf(id); // leaving an empty one may have removed its row
             root.forceActiveFocus(Qt.MouseFocusReason);
             root.chosen();
         }

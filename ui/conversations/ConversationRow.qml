@@ -19,7 +19,7 @@ ItemDelegate {
     required property bool current
     required property int activity
     property bool renaming: false
-    property bool keyboardHere: false // the list's keys are meant for it
+    property bool keyboardHere: false // the list's keys act on it
     property bool menuOpen: false
 
     readonly property int actionSize: Theme.px(28)
@@ -123,8 +123,8 @@ ItemDelegate {
         }
     }
 
-    // Anchored, not in a layout: that would put them into their places a frame after the pointer has come, and a quick
-    // click on the row would meet the one that deletes.
+    // Anchored, since a layout would place the buttons a frame after the pointer has come, and a quick click on the row
+    // could hit the one that deletes.
     IconButton {
         id: remove
 
@@ -152,7 +152,7 @@ ItemDelegate {
         onClicked: root.menuRequested(root, root.width - 2 * width, root.height)
     }
 
-    // Not a handler: with one of those, the button takes every button of the mouse for its own.
+    // A MouseArea, since with a TapHandler the row would react to every button of the mouse.
     MouseArea {
         anchors.fill: parent
         acceptedButtons: Qt.RightButton

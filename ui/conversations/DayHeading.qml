@@ -4,7 +4,7 @@ import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 SectionHeading {
-    // Not a required property: Qt 6.4 sets that only when the heading is made, and headings are used again for other days.
+    // Not a required property: Qt 6.4 sets those only when a heading is made, and reuses headings for other days.
     readonly property string day: section // qmllint disable unqualified
 
     objectName: "dayHeading"

@@ -1,4 +1,4 @@
-// Offers the places to which a conversation may be moved: out of its folder, into one that is there, or into a new one.
+// Offers where to move a conversation: out of its folder, into an existing folder, or into a new one.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -11,7 +11,7 @@ PopupMenu {
     required property ConversationsController conversations
 
     property string conversation
-    property string folder // that it lies in
+    property string folder // that the conversation is in
 
     signal newFolderMade(string folder)
 

@@ -9,7 +9,7 @@ TextField {
 
     required property string title
 
-    property bool over: true // kept, or given up
+    property bool over: true // the change was kept or given up
 
     signal renamed(string title)
     signal ended
@@ -52,10 +52,10 @@ TextField {
         if (!activeFocus)
             end(true);
     }
-    // Esc and Del are the field's, not the window's.
+    // Takes Esc and Del from the window.
     Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape || event.key === Qt.Key_Delete
     Keys.onEscapePressed: end(false)
-    // Not onAccepted: the key would go on to the list, which opens with it.
+    // Not onAccepted: the key would also reach the list, where it opens a conversation.
     Keys.onReturnPressed: end(true)
     Keys.onEnterPressed: end(true)
 

@@ -13,7 +13,7 @@ ListView {
     required property ConversationsController conversations
 
     signal opened
-    signal upRequested // beyond the first
+    signal upRequested // up from the first row
 
     function open(row: int) {
         if (row < 0 || row >= count)
@@ -31,7 +31,7 @@ ListView {
     highlightMoveDuration: 0
     boundsBehavior: Flickable.StopAtBounds
     currentIndex: 0
-    rightMargin: Theme.gapSmall // the scroll bar's
+    rightMargin: Theme.gapSmall // room for the scroll bar
     spacing: 1
 
     Accessible.role: Accessible.List

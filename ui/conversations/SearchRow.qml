@@ -22,7 +22,7 @@ ItemDelegate {
 
     signal openRequested
 
-    // What was found is bold in the model's markup; here it is coloured as well.
+    // Returns the model's markup, in which found words are bold, with these coloured as well.
     function coloured(markup: string): string {
         return markup.replace(/<b>/g, foundMark).replace(/<\/b>/g, "</b></font>");
     }

@@ -1,4 +1,4 @@
-// Shows one of several things that can be chosen together.
+// Shows one of several choices, any number of which can be chosen together.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components

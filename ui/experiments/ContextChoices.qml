@@ -13,7 +13,7 @@ ColumnLayout {
     required property ExperimentDraft draft
 
     readonly property var chosen: draft.chosenContexts
-    property string refusal: "" // of what was typed
+    property string refusal: "" // why the typed text was refused
 
     function add() {
         refusal = draft.addContexts(field.text);
@@ -28,7 +28,7 @@ ColumnLayout {
         spacing: Theme.gapTiny
 
         Repeater {
-            model: root.draft.contexts.length // the chips stay, and with them the keyboard
+            model: root.draft.contexts.length // a number: the chips are kept when values change, and so the keyboard
             delegate: ChoiceChip {
                 required property int index
                 readonly property int tokens: root.draft.contexts[index] ?? 0

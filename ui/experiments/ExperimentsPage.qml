@@ -1,4 +1,4 @@
-// Measures models on this machine: what is to be measured, what runs, and what came of it.
+// Measures models on this machine: shows the plan, the run, and the results.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -25,7 +25,7 @@ Page {
         }
     ]
 
-    onPlanShownChanged: toTop() // it is another page, as it were
+    onPlanShownChanged: toTop() // the contents change like those of another page
     onVisibleChanged: {
         if (visible)
             experiments.begin();
@@ -58,7 +58,7 @@ Page {
         sentence: root.experiments.trouble
         onDismissRequested: root.experiments.dismissTrouble()
     }
-    // An answer would be measured along, and it needs the model that has to make room.
+    // Measuring has to wait: an answer would disturb it, and needs the model that has to be unloaded for it.
     ColumnLayout {
         Layout.fillWidth: true
         visible: root.experiments.state === ExperimentsController.AnswerRuns

@@ -15,7 +15,7 @@ ColumnLayout {
 
     readonly property var places: draft.expertsInRam
     readonly property var chosenCopies: draft.chosenExpertCopies
-    property string refusal: "" // of what was typed
+    property string refusal: "" // why the typed text was refused
 
     function add() {
         refusal = draft.addExpertCopies(field.text);
@@ -49,7 +49,7 @@ ColumnLayout {
         spacing: Theme.gapTiny
 
         Repeater {
-            model: root.draft.expertCopies.length // the chips stay, and with them the keyboard
+            model: root.draft.expertCopies.length // a number: the chips are kept, and so the keyboard
             delegate: ChoiceChip {
                 required property int index
                 readonly property string copies: root.draft.expertCopies[index] ?? ""

@@ -20,7 +20,7 @@ Flow {
         signal chosen(int value)
 
         spacing: 2
-        // Typing breaks the binding of the box.
+        // Set by hand, since typing breaks the box's binding.
         onShownChanged: box.value = shown
 
         Text {

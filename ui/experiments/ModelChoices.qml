@@ -20,7 +20,7 @@ ColumnLayout {
         spacing: Theme.gapTiny
 
         Repeater {
-            model: root.draft.models.length // the chips stay, and with them the keyboard
+            model: root.draft.models.length // a number: the chips are kept when values change, and so the keyboard
             delegate: ChoiceChip {
                 required property int index
                 readonly property experimentChoice choice: root.draft.models[index]

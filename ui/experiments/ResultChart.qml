@@ -18,7 +18,7 @@ ColumnLayout {
     required property var colors
 
     readonly property alias chart: chart
-    property var write: value => Format.three(value) // with its unit
+    property var write: value => Format.three(value) // writes a value with its unit
 
     function readingsAt(x: var): var {
         if (x === undefined)

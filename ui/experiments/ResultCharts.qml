@@ -13,7 +13,7 @@ ColumnLayout {
 
     required property ExperimentRowModel rows
 
-    /// All figures in one picture: a PNG or an SVG, by the file's suffix. A sentence, if it cannot be written.
+    /// Saves all figures as one picture: a PNG or an SVG, by the file's suffix. Returns a sentence if that fails.
     function save(file: url, title: string, note: string): string {
         const model = rows.models.length > 1 ? Format.also(title, rows.models[modelPlace]) : title;
         sheet.title = placesExperts ? Format.also(model, qsTr("experts %1").arg(expertChoices[rows.chartedExperts])) : model;
@@ -29,7 +29,7 @@ ColumnLayout {
     readonly property var strategies: rows.strategies
     readonly property var expertChoices: rows.expertChoices
     readonly property bool placesExperts: rows.hasExperts && expertChoices.length > 1
-    readonly property string base: rows.strategies.length > 1 ? names[rows.base] : "" // of the ratios
+    readonly property string base: rows.strategies.length > 1 ? names[rows.base] : "" // which the ratios compare with
     readonly property var entries: {
         const all = rows.chartedStrategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
         return rows.compares ? all.concat([{ key: "earlier", name: qsTr("The other run, dashed"), value: "", color: "transparent", hides: true }]) : all;
@@ -39,7 +39,7 @@ ColumnLayout {
 
     component Figure: ResultChart {
         Layout.fillWidth: true
-        Layout.preferredWidth: 1 // all alike
+        Layout.preferredWidth: 1 // all columns have the same width
         rows: root.rows
         modelPlace: root.modelPlace
         hidden: root.hidden

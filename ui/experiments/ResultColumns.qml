@@ -7,13 +7,13 @@ FontMetrics {
     id: root
 
     required property var strategyNames
-    property real more: 0 // that each column of numbers has where the table has room
+    property real more: 0 // width that each column of numbers gets where the table has room
     property var expertNames: [] // empty: no model has experts
 
     readonly property real context: fitting([qsTr("Context"), Format.count(8888888)])
     readonly property real strategy: fitting(strategyNames.concat([qsTr("Strategy")]))
     readonly property real experts: expertNames.length > 0 ? fitting(expertNames.concat([qsTr("experts")])) : 0
-    readonly property real before: context + strategy + Theme.px(8) + 4 * Theme.gapSmall // the numbers
+    readonly property real before: context + strategy + Theme.px(8) + 4 * Theme.gapSmall // width before the numbers
                                    + (experts > 0 ? experts + Theme.gapSmall : 0)
     readonly property real speed: fitting([qsTr("tok/s"), Format.three(88888)])
     readonly property real ratio: fitting([qsTr("ratio"), Format.ratio(888)])

@@ -24,15 +24,15 @@ Item {
     required property var hostBytes
     required property var earlierTokensPerSecond
     required property var ratio // of its speed to another strategy's
-    required property string expertsName // where they lay; empty: it has none, or no device
-    required property var hitRate        // of those in RAM that were read, the share with a copy
+    required property string expertsName // where the experts lay; empty: no experts, or no device
+    required property var hitRate        // share of reads of experts in RAM that had a copy
 
     required property ResultColumns columns
 
-    property real sight: width           // what is seen of it: a table may be wider than the page
-    property color tint: Theme.textMuted // of the strategy
+    property real sight: width           // visible width: a table may be wider than the page
+    property color tint: Theme.textMuted // colour of the strategy
     property bool compares: false
-    property string base: "" // of the ratio; empty: there is but one strategy
+    property string base: "" // strategy that the ratio compares with; empty: there is only one
     property string heading: "" // above the first row of a model
 
     readonly property bool measured: outcome === Outcome.Measured

@@ -13,12 +13,12 @@ FocusScope {
 
     required property ExperimentRowModel rows
     required property var strategyNames
-    required property string base // strategy the ratios are to; empty: there is no other
+    required property string base // strategy that the ratios compare with; empty: there is only one
 
     implicitHeight: flick.implicitHeight
 
-    // Heads are placed by themselves: Qt 6.4's layouts forget one that is shown or not while the table is hidden, and
-    // arrange those that are gone already when the table gets another width meanwhile.
+    // Heads are placed without a layout: Qt 6.4's layouts do not notice that one is shown or hidden while the table is
+    // hidden, and use deleted ones when the table's width changes meanwhile.
     readonly property var heads: {
         const all = [
             { name: "contextHead", text: qsTr("Context"), column: columns.context, fixed: true },

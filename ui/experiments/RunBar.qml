@@ -1,4 +1,4 @@
-// Shows which run is open and which is laid beside it, and offers what can be done with it.
+// Shows which run is open and which one is compared with it, with buttons to rename, export and delete it.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -24,18 +24,18 @@ ColumnLayout {
     }
     property bool renaming: false
     property string refusal: ""
-    property url saved // what was written last
-    property string savedName: "" // until it is dismissed, or another run is shown
+    property url saved // the file that was written last
+    property string savedName: "" // shown until it is dismissed, or another run is shown
     readonly property string shownId: shown.id
 
     signal pictureRequested(url file)
 
     onShownIdChanged: {
         savedName = "";
-        renaming = false; // the name was for the other
+        renaming = false; // the typed name was for the run before
     }
 
-    // What became of an export: `sentence` says why there is no file.
+    // Shows the result of an export; `sentence`: why there is no file, or empty.
     function note(file: url, sentence: string) {
         refusal = sentence;
         saved = file;

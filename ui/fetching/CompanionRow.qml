@@ -11,7 +11,7 @@ AbstractButton {
 
     required property int index
     property modelCompanion companion
-    property modelCompanion none // nothing: the value of one that is gone
+    property modelCompanion none // an empty value, for a companion that is gone
 
     readonly property string size: Format.bytes(companion.bytes)
     readonly property string purpose: companion.kind === Companion.Drafter
@@ -54,7 +54,7 @@ AbstractButton {
         Rectangle {
             Layout.preferredWidth: Theme.px(20)
             Layout.preferredHeight: Theme.px(20)
-            radius: Theme.px(4) // rounder, it would look like one of several to choose from
+            radius: Theme.px(4) // rounder, it would look like a radio button
             color: root.companion.wanted ? Theme.accent : "transparent"
             border.width: root.companion.wanted ? 0 : 1
             border.color: Theme.textMuted

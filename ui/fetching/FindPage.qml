@@ -17,13 +17,13 @@ Page {
     signal modelOpened
     signal tokenRequested
 
-    // What names one model is opened; other words are searched for.
+    // Opens the model that a text names; other words are searched for.
     function find(text: string) {
         root.before = 0;
         root.fetching.finder.search(root.fetching.openNamed(text) ? "" : text);
         root.toTop();
     }
-    // As if it were typed; who has not agreed yet to use the network is asked first.
+    // Searches as if the text were typed; a user who has not allowed the network yet is asked first.
     function lookFor(text: string) {
         root.fetching.page.close();
         search.text = text;
@@ -80,7 +80,7 @@ Page {
             name: qsTr("Search %1, or enter a model’s address").arg(root.fetching.host)
             onAccepted: root.find(text)
             onTextChanged: {
-                if (text === "" || root.fetching.finder.error !== "") // which was of other words
+                if (text === "" || root.fetching.finder.error !== "") // the error belongs to other words
                     root.fetching.finder.search("");
             }
         }

@@ -16,7 +16,7 @@ ColumnLayout {
 
     spacing: 2
 
-    // What fits changes while one looks elsewhere.
+    // Measures again what fits, since memory may have changed meanwhile.
     onVisibleChanged: {
         if (visible)
             root.finder.measure();

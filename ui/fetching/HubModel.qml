@@ -1,5 +1,5 @@
-// Shows one repository of the hub: its models by quantisation, what the chosen one would be here, and what its
-// publisher says.
+// Shows one repository of the hub: its models by quantisation, whether the chosen one fits here and how fast it would
+// be, and its card.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -65,7 +65,7 @@ ColumnLayout {
         ActionButton {
             objectName: "showOnHub"
             visible: root.page.webPage !== ""
-            primary: root.page.barrier !== "" && !gated.wantsToken // where terms are accepted
+            primary: root.page.barrier !== "" && !gated.wantsToken // leads to the page where the terms are accepted
             text: qsTr("See it on %1").arg(root.host)
             icon.source: "qrc:/icons/window.svg"
             Accessible.description: qsTr("Opens it in the browser")
@@ -115,12 +115,12 @@ ColumnLayout {
         text: qsTr("Fetched with it where you tick them")
     }
     LayoutRepeater {
-        model: root.page.companions.length // the rows stay while one is ticked
+        model: root.page.companions.length // a number: the rows are kept while one is ticked
 
         CompanionRow {
             objectName: "companion" + index
             Layout.fillWidth: true
-            companion: root.page.companions[index] ?? none // they may just be going
+            companion: root.page.companions[index] ?? none // the companion may just have been removed
             onTicked: wanted => root.page.setWanted(index, wanted)
         }
     }

@@ -52,7 +52,7 @@ ColumnLayout {
         font.pixelSize: Theme.sizeSmall
         color: root.facts.runnable ? Theme.text : Theme.danger
     }
-    // Says what else is to be known of the model, for example which part of it is not fetched.
+    // Lists warnings about the model, for example which part of it is not fetched.
     LayoutRepeater {
         model: root.facts.warnings
 

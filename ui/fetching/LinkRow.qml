@@ -10,7 +10,7 @@ Button {
 
     required property string title
     property string summary: ""
-    property string fact: "" // at the edge
+    property string fact: "" // shown at the right edge
     property color factInk: Theme.textMuted
 
     implicitHeight: Theme.px(52)

@@ -26,7 +26,7 @@ Rectangle {
 
     readonly property bool chosen: page.chosen === index
     readonly property bool comes: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
-    readonly property bool given: page.barrier === "" // as far as is known, to this user
+    readonly property bool given: page.barrier === "" // this user may fetch it, as far as is known
     readonly property bool opens: here && !page.wantsMore
     readonly property string title: quant !== "" ? quant : name
     readonly property string size: parts > 1 ? Format.also(Format.bytes(bytes), qsTr("%1 files").arg(parts)) : Format.bytes(bytes)
@@ -42,7 +42,7 @@ Rectangle {
     HoverHandler {
         id: mouse
     }
-    // For the button's name: no part of its content may have an id.
+    // Gives the button's name its words, since no item of the button's content may have an id.
     FitLabel {
         id: fitWords
 

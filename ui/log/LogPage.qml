@@ -95,7 +95,7 @@ Page {
 
             ScrollBar.vertical: ThinScrollBar {}
 
-            // Once, however many lines have come.
+            // Scrolls once for any number of new lines.
             Timer {
                 id: follow
                 interval: 0

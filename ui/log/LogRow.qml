@@ -36,7 +36,7 @@ Rectangle {
 
         x: Theme.gapSmall
         y: Theme.gapTiny
-        width: Math.max(implicitWidth, Theme.px(62)) // the digits are not all of one width
+        width: Math.max(implicitWidth, Theme.px(62)) // at least: digits differ in width
         text: root.time.toLocaleTimeString(Qt.locale(), "hh:mm:ss")
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeSmall

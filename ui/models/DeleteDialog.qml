@@ -9,11 +9,11 @@ ConfirmDialog {
 
     required property ModelRemover remover
 
-    property modelRemoval removal // stays while the dialog goes
+    property modelRemoval removal // kept while the dialog closes
 
     question: qsTr("Delete “%1” from disk?").arg(root.removal.title)
     detail: {
-        // A file's name may hold “%2”: it is put in last.
+        // The files' names are put in last, since a name may hold “%2” itself.
         const files = Format.listed(root.removal.shownFiles);
         let text = root.removal.fileCount === 0 ? files + "."
             : root.removal.fileCount === 1 ? qsTr("%2 goes for good, %1.").arg(Format.bytes(root.removal.bytes)).arg(files)

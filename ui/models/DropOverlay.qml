@@ -9,14 +9,15 @@ DropArea {
     required property ModelController models
     required property AttachmentModel attachments
 
-    property bool model: false // what is over the window is one
+    property bool model: false // a model is dragged over the window
 
     signal attached
 
     function isModel(urls: var): bool {
         return urls.length > 0 && urls.every(url => url.toString().toLowerCase().endsWith(".gguf"));
     }
-    // Files are read where they lie. After a move, which file managers propose, they would be deleted there.
+    // Accepts copies only. Files are read in their place, and after a move, which file managers propose, they would be
+    // deleted from there.
     function copyOnly(drag: var) {
         if (drag.hasUrls && (drag.supportedActions & Qt.CopyAction))
             drag.accept(Qt.CopyAction);

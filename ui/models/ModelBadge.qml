@@ -1,5 +1,4 @@
-// Shows in the top bar the model that is open, or on its way: its name and what it is. Pressed, it asks for another
-// one.
+// Shows in the top bar the model that is open or being loaded: its name and its kind. A press opens the menu of models.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts

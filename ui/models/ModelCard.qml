@@ -9,7 +9,7 @@ Rectangle {
     id: root
 
     required property ModelController models
-    required property bool answering // something else would be stopped
+    required property bool answering // an answer is being made, which loading would stop
 
     readonly property bool inspecting: models.phase === ModelController.Inspecting
     readonly property bool offered: models.phase === ModelController.Offered
@@ -179,7 +179,7 @@ Rectangle {
                 room: root.width - 2 * Theme.gapLarge - cancelButton.implicitWidth - Theme.gapSmall
                 primary: true
                 visible: !root.offered || root.facts.runnable
-                enabled: root.offered // it keeps its place: what is pressed twice must not become Cancel
+                enabled: root.offered // keeps its place, so that a second press does not hit Cancel
                 text: root.answering ? qsTr("Stop and load") : qsTr("Load")
                 onClicked: root.models.load()
             }

@@ -1,4 +1,4 @@
-// Shows below a model's row what else is known of it.
+// Shows further facts about a model below its row.
 pragma ComponentBehavior: Bound
 
 import QtQuick

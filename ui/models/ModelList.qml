@@ -12,10 +12,10 @@ ListView {
 
     required property CatalogueController catalogue
 
-    property bool byKeys: true // what moved last: only the keyboard needs its ring
+    property bool byKeys: true // the keyboard moved last: only then the ring is shown
     property string unfolded: "" // the row whose details are shown, by its id
 
-    property bool canFind: false // on the network
+    property bool canFind: false // models can be searched for on the network
 
     signal openRequested(string id)
     signal findRequested(string text)
@@ -95,7 +95,7 @@ ListView {
             width: parent.width
             topPadding: Theme.gapLarge
             bottomPadding: Theme.gapLarge
-            // This asks for the model's count, since a view's may change without a signal until it is laid out.
+            // The model's count, since the view's may change without a signal until it is laid out.
             visible: root.catalogue.models.count === 0 && root.catalogue.models.text !== ""
             horizontalAlignment: Text.AlignHCenter
             text: qsTr("No model has “%1” in its name.").arg(root.catalogue.models.text)

@@ -1,4 +1,5 @@
-// Offers the models that were opened last, to open one of them again. While one is loaded there is only the way back.
+// Offers the models that were opened last, to open one of them again. While one is being loaded, it only offers to stop
+// that.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -12,8 +13,8 @@ PopupMenu {
     required property ModelController models
     required property CatalogueController catalogue
 
-    property recentModel none // as it is made
-    property Item before: null // had the keyboard, and gets it back unless something was chosen
+    property recentModel none // an empty value
+    property Item before: null // item that had the keyboard, and gets it back unless something was chosen
     readonly property bool loading: models.phase === ModelController.Loading || models.phase === ModelController.Cancelling
 
     signal chosen
@@ -33,12 +34,12 @@ PopupMenu {
         onTriggered: root.models.cancel()
     }
     Instantiator {
-        model: root.catalogue.recent.length // the lines stay while what is known of them changes
+        model: root.catalogue.recent.length // a number: the lines are kept while their facts change
         delegate: RecentModelItem {
             required property int index
 
             objectName: "recentModel" + index
-            recent: root.catalogue.recent[index] ?? root.none // it may just be going
+            recent: root.catalogue.recent[index] ?? root.none // the model may just have been removed
             enabled: !root.loading && recent.there
             onTriggered: {
                 root.before = null;

@@ -13,7 +13,7 @@ Item {
     required property modelFit fit
     required property real lastUsed
     required property bool isOpen
-    required property string mark // what tells it from another of its name
+    required property string mark // tells it from another model of the same name
 
     property DraftModels drafts: null
     property bool current: false    // the keyboard is on it
@@ -55,7 +55,7 @@ Item {
     signal expertsRequested
     signal deleteRequested
 
-    // By address: a component in this file would not know the row once the list uses it for another model.
+    // Loaded by its file's name: a component in this file would lose the row when the list reuses it for another model.
     onUnfoldedChanged: {
         if (unfolded)
             details.setSource("ModelDetails.qml", { row: root });
@@ -142,7 +142,7 @@ Item {
             Text {
                 objectName: "rowSummary"
                 Layout.fillWidth: true
-                visible: root.entry.kind !== ModelKind.Broken || !root.unfolded // the details say it whole
+                visible: root.entry.kind !== ModelKind.Broken || !root.unfolded // the details have the whole text
                 text: root.entry.kind === ModelKind.Broken ? root.entry.obstacle : root.summary
                 textFormat: Text.PlainText
                 elide: Text.ElideRight
@@ -185,7 +185,8 @@ Item {
             id: open
 
             objectName: "openRow"
-            // In its place before it is shown: else a quick click on a row that the pointer has just reached would meet it.
+            // Has its place before it is shown: otherwise a quick click on a row that the pointer has just reached
+            // could hit it.
             readonly property bool shown: root.current || root.unfolded || mouse.containsMouse || hovered
             visible: root.entry.openable && !root.isOpen
             opacity: shown ? 1 : 0

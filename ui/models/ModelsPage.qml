@@ -1,4 +1,4 @@
-// Shows the models of this computer: what there is, what fits, and opens one.
+// Lists the models of this computer with whether they fit, and opens one.
 import QtQuick
 import QtQuick.Dialogs
 import QtQuick.Layouts
@@ -15,8 +15,8 @@ Page {
     property fetchSummary fetches // what is being fetched
 
     property bool hasGuide: false
-    property bool canFind: false // on the network
-    property bool canReach: false // models of servers
+    property bool canFind: false // models can be searched for on the network
+    property bool canReach: false // models of servers can be used
 
     signal modelOpened
     signal findRequested
@@ -27,7 +27,7 @@ Page {
     signal openFileRequested
 
     readonly property bool searching: catalogue.models.text !== ""
-    readonly property bool tight: width < Theme.px(500) // large text in a small window: the heading has room for pictures
+    readonly property bool tight: width < Theme.px(500) // large text in a small window: buttons have no words
 
     function takeFocus() {
         search.forceActiveFocus(Qt.OtherFocusReason);
@@ -80,7 +80,7 @@ Page {
     }
     Component.onCompleted: catalogue.begin()
 
-    // What is free changes while one looks.
+    // Measures free memory again and again while the page is shown.
     Timer {
         interval: 3000
         repeat: true
@@ -176,7 +176,7 @@ Page {
     Notice {
         objectName: "catalogueError"
         Layout.fillWidth: true
-        Layout.rightMargin: Theme.gap // as the rows below it
+        Layout.rightMargin: Theme.gap // aligned with the rows below
         visible: root.catalogue.error !== ""
         sentence: root.catalogue.error
         onDismissRequested: root.catalogue.dismissError()

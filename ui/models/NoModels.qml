@@ -1,4 +1,4 @@
-// Says, where there is no model, how to come by one.
+// Says, where there is no model, how to get one.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -11,8 +11,8 @@ ColumnLayout {
 
     required property real room // px of height that there are
     property bool hasGuide: false
-    property bool canFind: false // on the network
-    property bool canReach: false // models of servers
+    property bool canFind: false // models can be searched for on the network
+    property bool canReach: false // models of servers can be used
 
     signal findRequested
     signal serversRequested
@@ -30,7 +30,7 @@ ColumnLayout {
 
     Picture {
         objectName: "noModelsPicture"
-        visible: root.room >= Theme.px(450) // that is, in a window of 500 px
+        visible: root.room >= Theme.px(450) // true in a window of 500 px height
         Layout.alignment: Qt.AlignHCenter
         source: "qrc:/icons/models.svg"
         size: Theme.px(48)

@@ -1,4 +1,4 @@
-// Adds a server: asks where it is, what it is to be called and which key it wants, and says what adding it means.
+// Adds a server: asks for its address, a name and a key, and says what adding it means.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -14,13 +14,13 @@ ColumnLayout {
     readonly property bool inClear: servers.inClear(address.text)
     readonly property bool sameName: servers.hasNamed(nameField.text, address.text)
 
-    property bool asked: false // what is being added was typed here
+    property bool asked: false // the server that is being added was typed here
 
     function takeFocus() {
         address.forceActiveFocus(Qt.OtherFocusReason);
     }
     // Takes an address that was found on this machine; the key is still to be typed where the server asks for one.
-    // Whatever stands in the form belongs to another server, above all its key, and is removed.
+    // Clears the form first: what is in it, above all a key, belongs to another server.
     function take(url: string, asksForKey: bool) {
         if (servers.adding)
             return;
@@ -50,7 +50,7 @@ ColumnLayout {
             if (!root.asked)
                 return;
             if (nameField.activeFocus || key.activeFocus)
-                root.takeFocus(); // for the next one
+                root.takeFocus(); // for the next server
             address.clear();
             nameField.clear();
             key.clear();

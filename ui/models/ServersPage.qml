@@ -1,4 +1,4 @@
-// Shows the servers elsewhere whose models are in the list, and lets one be added.
+// Shows the servers whose models are in the list, and lets the user add one.
 pragma ComponentBehavior: Bound
 
 import QtQuick

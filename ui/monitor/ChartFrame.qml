@@ -1,5 +1,5 @@
-// Frames a chart with what all of them have: the keyboard, the ring around it, and a card with the numbers under the
-// pointer.
+// Frames a chart with the parts that all charts have: the keyboard, the ring around it, and a card with the numbers
+// under the pointer.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -10,14 +10,14 @@ import Spillway.Ui.Theme
 FocusScope {
     id: root
 
-    required property ChartItem chart // placed in here
+    required property ChartItem chart // the chart, placed in this frame
     required property string name     // read aloud
-    property string summary: ""       // what it shows, in words
-    property string emptyText: ""     // why it shows nothing
+    property string summary: ""       // what the chart shows, in words
+    property string emptyText: ""     // why the chart shows nothing
     property var readings: []         // { name, value, color, hollow } under the pointer
     default property alias content: slot.data
 
-    // Higher where it is wide.
+    // The chart is higher where it is wider.
     implicitHeight: Math.max(Theme.px(150), Math.min(Theme.px(300), Math.round(width * 0.42)))
     activeFocusOnTab: true
 
@@ -60,7 +60,7 @@ FocusScope {
         horizontalAlignment: Text.AlignHCenter
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
-        Accessible.ignored: true // the chart says it
+        Accessible.ignored: true // the frame's own name and description say it
     }
     FocusRing {
         visible: root.activeFocus && root.Window.window && root.Window.window.activeFocusItem === root
@@ -78,7 +78,7 @@ FocusScope {
         source: "qrc:/icons/unfold.svg"
         onClicked: root.chart.resetZoom()
     }
-    // The numbers under the pointer, on the side where it is not.
+    // The numbers under the pointer, on the other side of the chart.
     Rectangle {
         objectName: "readings"
         visible: root.readings.length > 0
@@ -99,7 +99,7 @@ FocusScope {
             y: Theme.gapTiny
 
             Repeater {
-                model: root.readings.length // the lines stay, their numbers change
+                model: root.readings.length // a number: the lines are kept when their values change
                 delegate: Row {
                     id: line
 

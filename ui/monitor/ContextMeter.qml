@@ -1,4 +1,4 @@
-// Shows how much of the context is used. A press shows by what.
+// Shows how much of the context is used. A press shows its parts.
 import QtQuick
 import QtQuick.Controls
 import Spillway.Ui.Components
@@ -11,7 +11,7 @@ AbstractButton {
     required property int limit
     property bool brief: false // without its name
 
-    readonly property int used: limit > 0 ? Math.min(tokens, limit) : tokens // a prompt that is too long does not go in
+    readonly property int used: limit > 0 ? Math.min(tokens, limit) : tokens // a prompt that is too long is not taken
     readonly property string numbers: limit > 0 ? qsTr("%1 / %2").arg(Format.count(used)).arg(Format.count(limit)) : Format.count(used) // a server may not say
     readonly property real fullWidth: 2 * padding + words.advanceWidth(qsTr("Context") + numbers) + barWidth + 2 * Theme.gapSmall // with its name
     readonly property real barWidth: Theme.px(64)

@@ -1,4 +1,4 @@
-// Lets the user choose what of the model lies on the device, and what is done when it is full.
+// Lets the user choose which parts of the model lie on the device, and what happens when it is full.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -55,7 +55,7 @@ ColumnLayout {
         to: Math.max(1, root.placement.totalBytes)
         function shown(bytes: real): string { return Format.bytes(bytes); }
         function foretold(bytes: real): string { return yielding.foretold(bytes); }
-        onChosen: bytes => root.placement.setBudget(Math.max(1, bytes)) // 0 would be no limit
+        onChosen: bytes => root.placement.setBudget(Math.max(1, bytes)) // 0 would mean no limit
     }
     SliderRow {
         objectName: "watermarkRow"

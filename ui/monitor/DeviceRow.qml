@@ -1,4 +1,4 @@
-// Lets the user choose what computes the model, also while it talks.
+// Lets the user choose the device that computes the model, also while it answers.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

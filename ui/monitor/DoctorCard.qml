@@ -1,5 +1,5 @@
-// Says what holds the answers back, in a sentence with its numbers, offers the one change that would help most, and
-// says what it brought.
+// Says what holds the answers back, in a sentence with its numbers, offers the change that would help most, and shows
+// the speed before and after it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,4 +1,4 @@
-// Shows one thing that moved.
+// Shows one event of the list of moves.
 import QtQuick
 import Spillway.Ui.Theme
 
@@ -8,14 +8,14 @@ Item {
     required property date time
     required property int kind
     required property string title
-    required property string detail // empty: the title says it all
+    required property string detail // empty: the title is enough
     required property string causeName
     required property int blocks
     required property real bytes
     required property real us
     required property int first
     required property int last
-    required property string message // whose the tokens are; empty: not known
+    required property string message // name of the message that the tokens belong to; empty: not known
     required property string messageId
     required property int messageCount
     property bool chosen: false // by the keyboard or a click
@@ -30,7 +30,7 @@ Item {
         return parts.filter(part => part !== "").join(between);
     }
 
-    signal pointedAt(string message) // empty: at none any more
+    signal pointedAt(string message) // empty: at no message any more
     signal clicked
 
     implicitHeight: words.implicitHeight + Theme.px(6)

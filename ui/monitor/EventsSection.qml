@@ -80,7 +80,7 @@ ColumnLayout {
 
         Accessible.role: Accessible.List
         Accessible.name: qsTr("What moved")
-        // The row that is chosen lights its message, as the pointer on it does.
+        // Chooses a row. It highlights its message, as a row under the pointer does.
         function choose(row: int) {
             if (row >= 0)
                 pinned = row === count - 1;
@@ -103,7 +103,7 @@ ColumnLayout {
             width: list.width - Theme.px(10)
             chosen: list.activeFocus && ListView.isCurrentItem
             onPointedAt: message => root.chat.lit.pointAtMessage(message)
-            ListView.onPooled: root.chat.lit.pointAtMessage("") // scrolled away under the pointer
+            ListView.onPooled: root.chat.lit.pointAtMessage("") // the row was scrolled away from under the pointer
             onClicked: {
                 list.forceActiveFocus(Qt.MouseFocusReason);
                 list.choose(index);
@@ -113,7 +113,7 @@ ColumnLayout {
 
         FocusRing { visible: list.activeFocus; gap: 0 }
 
-        // Once, however many rows have come.
+        // Scrolls once for any number of new rows.
         Timer {
             id: follow
             interval: 0

@@ -61,7 +61,7 @@ ColumnLayout {
     Text {
         objectName: "copiesReason"
 
-        // Why there are as many experts on the device as there are.
+        // Says why just so many experts are on the device.
         function sentence(now: var): string {
             if (!now.known || !(now.expertBytes > 0))
                 return "";

@@ -15,7 +15,8 @@ RowLayout {
 
     required property PlacementController placement
 
-    // A layer without experts has a place on the slider, but is none of those that keep theirs in RAM.
+    // Returns the words for a place of the slider. Layers without experts have a place there, but do not count among
+    // those that keep their experts in RAM.
     function inWords(layers: int, then: var): string {
         if (layers > 0 && layers >= root.placement.layers)
             return qsTr("of all layers");

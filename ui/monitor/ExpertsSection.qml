@@ -21,7 +21,7 @@ ColumnLayout {
         { key: "expertsOnDevice", name: qsTr("Device"), value: Format.count(map.onDevice), color: Theme.kvOnDevice, hides: false }
     ]
 
-    // The panel was scrolled under the pointer.
+    // Call it when the panel was scrolled under the pointer.
     function forgetPointer() {
         map.forgetPointer();
     }
@@ -32,7 +32,7 @@ ColumnLayout {
         return share === undefined ? Format.count(count)
                                    : qsTr("%1 (%2 of its layer's choices)").arg(Format.count(count)).arg(Format.unbroken(qsTr("%1 %").arg(Format.three(100 * share))));
     }
-    // An expert, in words.
+    // Describes an expert in words.
     function describe(of: var): string {
         if (of.layer === undefined)
             return "";
@@ -61,7 +61,7 @@ ColumnLayout {
         objectName: "expertMap"
         Layout.fillWidth: true
         Layout.preferredHeight: implicitHeight
-        z: 1 // its card
+        z: 1 // its card lies over the items below
         activeFocusOnTab: true
         monitor: root.monitor
         span: root.span
@@ -98,7 +98,7 @@ ColumnLayout {
         }
 
         FocusRing { visible: map.activeFocus }
-        // The card lies over what is below, which stays where it is.
+        // The card lies over the items below, which do not move.
         Rectangle {
             y: map.height + Theme.gapTiny
             width: map.width

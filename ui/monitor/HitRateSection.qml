@@ -1,4 +1,4 @@
-// Shows how many of the experts that are read have a copy on the device, as the conversation grows.
+// Shows the share of experts read that have a copy on the device, as the conversation grows.
 pragma ComponentBehavior: Bound
 
 import QtQuick

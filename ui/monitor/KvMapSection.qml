@@ -32,11 +32,11 @@ ColumnLayout {
                                .arg(Format.count(map.statesOnDevice)).arg(Format.count(map.statesOnHost)) : ofBlocks;
     }
 
-    // Called when the panel was scrolled under the pointer.
+    // Call it when the panel was scrolled under the pointer.
     function forgetPointer() {
         map.forgetPointer();
     }
-    // What the cell under the pointer is, in words.
+    // Describes the cell under the pointer in words.
     function where(cell: var): string {
         const parts = [];
         if (cell.device > 0)
@@ -88,7 +88,7 @@ ColumnLayout {
         objectName: "kvMap"
         Layout.fillWidth: true
         Layout.preferredHeight: implicitHeight
-        z: 1 // its card
+        z: 1 // its card lies over the items below
         visible: root.monitor.hasModel || columns > 0 // in this order: being seen, it takes the map, which sets its columns
         monitor: root.monitor
         unit: Theme.px(4)
@@ -108,7 +108,7 @@ ColumnLayout {
         Accessible.role: Accessible.Graphic
         Accessible.name: root.spoken
 
-        // The card lies over what is below, which stays where it is.
+        // The card lies over the items below, which do not move.
         Rectangle {
             y: map.height + Theme.gapTiny
             width: map.width

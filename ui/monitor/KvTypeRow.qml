@@ -1,4 +1,4 @@
-// Lets the user choose how keys and values are kept, and shows what each type would bring while it is looked at.
+// Lets the user choose the type of keys and values, and shows what each type would bring while it is highlighted.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

@@ -1,5 +1,4 @@
-// Shows what fills the context: a bar of its parts and their numbers, with what the message that is being written would
-// add.
+// Shows what fills the context: a bar of its parts and their numbers, with those of the message that is being written.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
@@ -12,7 +11,7 @@ Popup {
     required property ComposerController composer
 
     width: Math.min(Theme.px(340), (Overlay.overlay?.width ?? 0) - 2 * Theme.gap)
-    margins: Theme.gapSmall // it stays in the window
+    margins: Theme.gapSmall // keeps it within the window
     padding: Theme.gap
     focus: true
     modal: false
@@ -25,7 +24,7 @@ Popup {
         border.color: Theme.border
     }
 
-    // Made when it is opened: a layout out of sight does not notice that its lines went.
+    // Made when it is opened, since a hidden layout does not notice that lines were removed.
     contentItem: Loader {
         active: root.visible
         sourceComponent: LedgerTable {

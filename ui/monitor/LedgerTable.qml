@@ -60,7 +60,7 @@ ColumnLayout {
 
         Row {
             Repeater {
-                model: root.parts.length // the lines stay, their numbers change
+                model: root.parts.length // a number: the lines are kept when their values change
                 delegate: Rectangle {
                     required property int index
                     readonly property var modelData: root.parts[index]

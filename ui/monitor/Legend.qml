@@ -17,7 +17,7 @@ Flow {
     spacing: Theme.gapTiny
 
     Repeater {
-        model: root.entries.length // the chips stay, their numbers change
+        model: root.entries.length // a number: the chips are kept when their values change
         delegate: AbstractButton {
             id: chip
 

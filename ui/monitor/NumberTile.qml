@@ -1,4 +1,4 @@
-// Shows one number with its name, and what it was in the answers before.
+// Shows one number with its name, and its values in the answers before.
 pragma ComponentBehavior: Bound
 
 import QtQuick

@@ -19,7 +19,7 @@ ColumnLayout {
     readonly property color kvColor: ofDevice ? Theme.kvOnDevice : Theme.kvOnHost
     readonly property bool hasStates: now.state > 0 // most models have no recurrent layer
     readonly property bool hasCopies: now.experts > 0
-    property var hidden: ofDevice ? [] : ["others"] // of the RAM, others would hide what is ours
+    property var hidden: ofDevice ? [] : ["others"] // in RAM other programs' part would dwarf our own
 
     function entry(key: string, name: string, bytes: real, color: color): var {
         return { key: key, name: name, value: Format.bytes(bytes), color: color, hides: key !== "free" };
@@ -92,7 +92,7 @@ ColumnLayout {
             fontPixels: Theme.px(11)
             xText: x => root.axis === OccupancyChart.Time ? Format.seconds(x) : Format.compact(x)
             yText: y => y === 0 ? "0" : Format.bytes(y)
-            onBudgetChosen: bytes => root.placement.setBudget(Math.max(1, bytes)) // 0 would be no limit
+            onBudgetChosen: bytes => root.placement.setBudget(Math.max(1, bytes)) // 0 would mean no limit
             onWatermarkChosen: bytes => root.placement.setWatermark(bytes / Math.max(1, root.now.budget))
         }
     }

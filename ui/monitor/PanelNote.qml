@@ -1,4 +1,4 @@
-// Says quietly something about what the panel shows, and what can be done about it.
+// Shows a quiet note about the panel's contents, with a button for what can be done.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -1,4 +1,4 @@
-// Says what the panel's reader has to know first: that its numbers are not of now, or that there is nothing to show.
+// Shows notes above the panel: that its numbers are from earlier, or why there are none.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -27,7 +27,7 @@ ColumnLayout {
             return qsTr("%1 other conversations are being answered.").arg(Format.count(turn.countElsewhere));
         return turn.titleElsewhere === "" ? qsTr("Another conversation is being answered.") : qsTr("“%1” is being answered.").arg(turn.titleElsewhere);
     }
-    // What the others take.
+    // Returns the note about other answers that are made at the same time, with their speed.
     function beside(others: string): string {
         const speed = root.chat.turn.tokensPerSecondElsewhere;
         if (speed === undefined)

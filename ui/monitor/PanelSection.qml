@@ -1,4 +1,4 @@
-// Shows a part of the panel: a heading that folds it, and what is under it.
+// Shows a part of the panel: a heading that folds it, and its contents.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -16,7 +16,7 @@ ColumnLayout {
     default property alias content: body.data
 
     Layout.fillWidth: true
-    Layout.preferredWidth: 1 // as wide as the one beside it
+    Layout.preferredWidth: 1 // as wide as the section beside it
     Layout.alignment: Qt.AlignTop
     spacing: Theme.gapTiny
 

@@ -37,7 +37,7 @@ ColumnLayout {
         spacing: 0
 
         LayoutRepeater {
-            model: root.stages.length // the tiles stay, their numbers change
+            model: root.stages.length // a number: the tiles are kept when their values change
             delegate: RowLayout {
                 id: stage
 

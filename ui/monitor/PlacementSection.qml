@@ -1,4 +1,4 @@
-// Holds the handles that say where the model lies. Each choice holds from the next token on.
+// Holds the controls that choose where the model lies. Each choice applies from the next token on.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App

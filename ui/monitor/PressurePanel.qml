@@ -1,4 +1,4 @@
-// Shows the right column: where the model's memory lies, what that costs, and the handles on it.
+// Shows the right column: where the model's memory lies, what that costs, and the controls to change it.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -20,7 +20,7 @@ FocusScope {
     property bool apart: false // in a window of its own
 
     readonly property bool elsewhere: load.server !== "" && !monitor.replaying // the open model runs on a server
-    readonly property bool recorded: monitor.replaying || monitor.earlier // what is shown is of another time
+    readonly property bool recorded: monitor.replaying || monitor.earlier // what is shown was recorded earlier
 
     signal conversationRequested(string conversation)
     signal closeRequested
@@ -31,13 +31,14 @@ FocusScope {
     Accessible.role: Accessible.Pane
     Accessible.name: qsTr("Memory pressure")
 
-    // Qt 6.4's layouts miss what grows while they are hidden. Another width makes them look again.
+    // Qt 6.4's layouts do not notice what grows while they are hidden. A change of the width makes them arrange their
+    // items again.
     Timer {
         id: shown
 
         property bool lookedAgain: false
 
-        interval: 30 // when the first frame is there
+        interval: 30 // after the first frame
         running: root.visible && !lookedAgain
         onTriggered: lookedAgain = true
     }
@@ -249,7 +250,7 @@ FocusScope {
                 }
             }
         }
-        // Below, so that nothing moves when it has something to say.
+        // Below the rest, so that nothing moves when it appears.
         DoctorCard {
             objectName: "doctorCard"
             Layout.fillWidth: true

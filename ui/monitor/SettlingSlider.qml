@@ -6,10 +6,10 @@ import Spillway.Ui.Components
 ThinSlider {
     id: root
 
-    required property real reached // the number that holds now, within the slider's ends
-    required property bool asking // what was chosen is not reached yet, and may take seconds
-    property int restMs: 500 // after the last key
-    property bool keyed: false // it is a key that presses it
+    required property real reached // the number that the engine has now, within the slider's ends
+    required property bool asking // the choice is not reached yet, which may take seconds
+    property int restMs: 500 // time after the last key, after which the choice counts
+    property bool keyed: false // it is pressed by a key
 
     readonly property bool choosing: pressed || rest.running
     readonly property bool kept: !choosing && (asking || settling.running) // it stays where it was let go
@@ -21,12 +21,12 @@ ThinSlider {
         return value !== reached;
     }
     function apply() {
-        if (changes() || asking) // then another wish is on its way
+        if (changes() || asking) // else an earlier choice would still be carried out
             chosen();
         settling.restart();
         rest.stop();
     }
-    // Says whether there was a choice to give up.
+    // Gives up a choice that waits after a key. Returns whether there was one.
     function giveUp(): bool {
         const chose = rest.running;
         rest.stop();
@@ -56,10 +56,10 @@ ThinSlider {
         target: root
         property: "value"
         value: root.reached
-        when: !root.choosing && !root.asking && !settling.running // not by `kept`, which is a moment behind
+        when: !root.choosing && !root.asking && !settling.running // not `kept`, whose binding may be evaluated later
         restoreMode: Binding.RestoreNone
     }
-    // Runs until the first frame has come that knows the choice.
+    // Runs until the engine's first frame with the choice has come.
     Timer {
         id: settling
         interval: 400

@@ -11,11 +11,11 @@ ColumnLayout {
     property real from: 0
     property real to: 1
     property real step: 0
-    property bool asking: false // what was chosen is not the value yet, and may take seconds
+    property bool asking: false // the choice is not the value yet, which may take seconds
 
     signal chosen(real value)
 
-    // The number as a text, and what it would bring; empty: that is not said.
+    // These return the number as a text, and what it would bring; empty: not shown.
     function shown(number: real): string {
         return Format.count(number);
     }
@@ -48,7 +48,7 @@ ColumnLayout {
         from: root.from
         to: root.to
         stepSize: root.step > 0 ? root.step : (root.to - root.from) / 100
-        reached: Math.max(from, Math.min(to, root.value)) // once they are known
+        reached: Math.max(from, Math.min(to, root.value)) // within the ends, once these are known
         asking: root.asking
         onChosen: root.chosen(value)
 

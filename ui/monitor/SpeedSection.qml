@@ -1,4 +1,4 @@
-// Shows how fast the model talks as the conversation grows, and the numbers of its answers.
+// Shows the model's speed as the conversation grows, and the numbers of its answers.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -11,10 +11,11 @@ ColumnLayout {
 
     required property PressureMonitor monitor
     required property PlacementController placement
-    property bool elsewhere: false // a server answers: nothing is foretold, and nothing moves here
+    property bool elsewhere: false // a server answers: there are no predictions and no moves
     property var hidden: []
-    property bool forecast: false // to the full context
-    // Tokens; undefined: no block leaves. A recording says nothing of the model that is open.
+    property bool forecast: false // the chart reaches to the full context
+    // Tokens at which the first block leaves; undefined: none does. While a recording is replayed it is the
+    // recording's.
     readonly property var spill: monitor.replaying ? monitor.recordedSpill : monitor.recordedSpill ?? placement.forecast.spillTokens
     readonly property var series: [
         { key: "measured", name: qsTr("This answer"), value: "", color: Theme.accent, hides: true },
@@ -27,9 +28,9 @@ ColumnLayout {
         { key: "spill", name: qsTr("Spill point"), value: Format.count(spill ?? 0), color: Theme.watermark, hides: false }
     ]
 
-    readonly property var marks: chart.marks // kinds of ticks that there are
+    readonly property var marks: chart.marks // the kinds of ticks in the chart
 
-    // Ticks are named once there are any of their kind.
+    // Says whether the legend names a series or a kind of ticks. Ticks are named once there are any of their kind.
     function named(key: string): bool {
         if (elsewhere)
             return key === "measured" || key === "earlier";

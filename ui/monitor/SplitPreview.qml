@@ -14,7 +14,7 @@ Popup {
     readonly property placementPreview now: placement.forecast.preview(layers)
 
     width: Math.min(Theme.px(330), (Overlay.overlay?.width ?? 0) - 2 * Theme.gap)
-    margins: Theme.gapSmall // it stays in the window
+    margins: Theme.gapSmall // keeps it within the window
     padding: Theme.gap
     modal: false
     focus: false

@@ -29,7 +29,8 @@ RowLayout {
 
     readonly property bool popupOpen: ledgerPopup.visible
     readonly property bool hasModel: numbers.contextLimit > 0
-    // Too narrow for the names of the numbers, or for them beside what is being done, whose words change all the time.
+    // Too narrow for the names of the numbers, or for them beside the words on what the engine does, whose length
+    // changes all the time.
     readonly property bool narrow: width < namedWidth || doing.text !== "" && width < Theme.px(600)
     readonly property bool nameless: narrow || doing.text !== "" // a dash says nothing, and takes the words their room
     readonly property real namedWidth: firstToken.fullWidth + speed.fullWidth + meter.fullWidth + 3 * Theme.gapLarge

@@ -11,7 +11,7 @@ ColumnLayout {
     required property PlacementController placement
 
     function foretold(bytes: real): string {
-        const then = placement.forecast.previewBudget(Math.max(1, bytes)); // 0 would be no limit
+        const then = placement.forecast.previewBudget(Math.max(1, bytes)); // 0 would mean no limit
         if (!then.known)
             return "";
         if (then.layers === 0)

@@ -10,9 +10,9 @@ Rectangle {
     required property string title
     required property string line
     property string copyName: qsTr("Copy: %1").arg(root.title)
-    default property alias actions: slot.data // before the one that copies
+    default property alias actions: slot.data // shown before the button that copies
 
-    property bool copied: false // a moment ago
+    property bool copied: false // the line was copied a moment ago
 
     signal copyRequested
 
@@ -63,7 +63,7 @@ Rectangle {
                 font.family: Theme.monospace
                 color: Theme.text
                 Accessible.role: Accessible.StaticText
-                Accessible.name: root.title + ": " + root.line // of texts that may hold “%2”
+                Accessible.name: root.title + ": " + root.line // joined without arg(): these texts may hold “%2”
             }
         }
         RowLayout {

@@ -1,4 +1,4 @@
-// Shows, when it is asked to, the key with which programs are let in, copies it, and makes a new one.
+// Shows the key that programs have to send, hidden at first, and copies it or makes a new one.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Components

@@ -1,5 +1,5 @@
-// Shows the page on which Spillway answers other programs of this computer: the switch, what they are pointed at, and
-// who asks what. (Servers that Spillway asks are on the page of models.)
+// Shows the page for the local server, with which Spillway answers other programs of this computer: its switch, the
+// address for them, and their requests. (Servers that Spillway asks are on the page of models.)
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -26,7 +26,7 @@ Page {
     function takeFocus() {
         onOff.forceActiveFocus(Qt.OtherFocusReason);
     }
-    // A key switches once, however long it is held.
+    // Switches the server by a key, only once while it is held.
     function switchBy(event: var) {
         if (!event.isAutoRepeat)
             server.on = !server.on;

@@ -1,4 +1,5 @@
-// Shows the newest requests: what was asked for, who answered, and what it took. It does not show what was said.
+// Shows the newest requests: their path, the model that answered, and their time and tokens. It does not show their
+// texts.
 pragma ComponentBehavior: Bound
 
 import QtQuick

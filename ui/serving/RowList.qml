@@ -8,7 +8,7 @@ import Spillway.Ui.Theme
 ListView {
     id: root
 
-    required property string name // for those to whom it is read aloud
+    required property string name // read aloud
     readonly property int rowHeight: Theme.px(28)
     readonly property int rowWidth: width - (overflows ? Theme.px(12) : 0)
     readonly property bool overflows: contentHeight > height
@@ -23,7 +23,7 @@ ListView {
     boundsBehavior: Flickable.StopAtBounds
     activeFocusOnTab: overflows
     keyNavigationEnabled: false
-    currentIndex: -1 // none is chosen: the keyboard is the list's
+    currentIndex: -1 // no row is chosen: the list itself has the keyboard
     reuseItems: true
 
     Keys.onUpPressed: scroll(-rowHeight)

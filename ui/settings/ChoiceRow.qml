@@ -1,4 +1,4 @@
-// Shows a setting that is one of several.
+// Shows a setting with several choices.
 import QtQuick
 import Spillway.Ui.Components
 

@@ -1,4 +1,5 @@
-// Lets the user choose what computes the model, and how much of its memory: the choice applies at once.
+// Lets the user choose the device that computes the model, and how much of its memory is used. A choice applies at
+// once.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -12,7 +13,7 @@ ColumnLayout {
     required property DeviceController devices
     required property PlacementController placement
 
-    readonly property bool fromHere: !settings.device.overridden // not the command line's, with its numbers
+    readonly property bool fromHere: !settings.device.overridden // not given on the command line, with its numbers
 
     Layout.fillWidth: true
     spacing: 0

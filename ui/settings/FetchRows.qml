@@ -1,5 +1,4 @@
-// Lets the user choose where fetched models go and how fast they may come, and enter the token that says who the user
-// is.
+// Lets the user choose the folder and the speed for fetching models, and enter the token for their account on the hub.
 import QtQuick
 import QtQuick.Dialogs
 import QtQuick.Layouts
@@ -81,7 +80,7 @@ ColumnLayout {
 
                 function onTokenChanged() {
                     if (root.fetching.hasToken)
-                        token.clear(); // what was refused stays, to be mended
+                        token.clear(); // a refused text stays, to be corrected
                 }
             }
         }

@@ -25,7 +25,7 @@ SettingRow {
         onValueModified: root.setting.value = value
     }
 
-    // Typing breaks the binding of the box.
+    // Set by hand, since typing breaks the box's binding.
     Connections {
         target: root.setting
 

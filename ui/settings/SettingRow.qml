@@ -1,4 +1,4 @@
-// Shows one setting: its name, a sentence on it, what it comes to now, the control, and the way back to the default.
+// Shows one setting: its name, a sentence on it, its effect now, the control, and a button that restores the default.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -11,10 +11,10 @@ Item {
     required property string title
     required property string explanation
     property Setting setting: null
-    property string effective: "" // what it comes to now
+    property string effective: "" // its effect now, for example the language that "system" means
     default property alias control: slot.data
 
-    readonly property bool stacked: width < Theme.px(560) // the control below the words
+    readonly property bool stacked: width < Theme.px(560) // the control is below the words
     readonly property string note: setting && setting.overridden ? qsTr("Set on the command line for this run") : effective
 
     Layout.fillWidth: true
@@ -64,7 +64,7 @@ Item {
             }
         }
         RowLayout {
-            layoutDirection: root.stacked ? Qt.RightToLeft : Qt.LeftToRight // the control at the edge
+            layoutDirection: root.stacked ? Qt.RightToLeft : Qt.LeftToRight // the control is at the edge
             spacing: Theme.gapTiny
 
             IconButton {

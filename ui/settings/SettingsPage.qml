@@ -1,4 +1,4 @@
-// Shows what the user may choose for good. All of it applies at once, unless it says otherwise.
+// Shows the settings, which are kept. Each applies at once, unless it says otherwise.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -14,7 +14,7 @@ Page {
     required property Pressure pressure
     required property Fetching fetching
 
-    // Where the token of the hub is entered or removed.
+    // Scrolls to the row where the hub's token is entered or removed.
     function showToken() {
         fetchRows.showToken();
     }

@@ -1,4 +1,4 @@
-// Shows one line of the sheet: what happens, and the keys.
+// Shows one line of the sheet: an action and its keys.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

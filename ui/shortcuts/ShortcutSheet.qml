@@ -69,7 +69,7 @@ Popup {
             boundsBehavior: Flickable.StopAtBounds
             activeFocusOnTab: true
             model: root.table
-            cacheBuffer: 4000 // a short list: its height is known at once
+            cacheBuffer: 4000 // the list is short: all rows are made, so that its height is known at once
             section.property: "group"
             section.delegate: SectionHeading {
                 required property string section

@@ -1,4 +1,5 @@
-// Makes from the table the shortcuts that work everywhere in the window, some of them also in its other windows.
+// Makes the shortcuts of the table, which work everywhere in the window, some of them also in the program's other
+// windows.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -9,7 +10,7 @@ Instantiator {
 
     required property ShortcutModel table
     property bool active: true
-    property bool escapes: true // Esc is the window's, not a popup's
+    property bool escapes: true // Esc is for the window and not for a popup
 
     signal triggered(string action)
 
@@ -20,7 +21,7 @@ Instantiator {
         required property bool inAllWindows
 
         context: inAllWindows ? Qt.ApplicationShortcut : Qt.WindowShortcut
-        // What is done once is not done over and over while its key is held.
+        // Only actions that make sense again and again are repeated while the key is held.
         autoRepeat: action === "previousVersion" || action === "nextVersion" || action === "larger" || action === "smaller"
         enabled: ofWindow && root.active && (action !== "escape" || root.escapes)
         onActivated: root.triggered(action)

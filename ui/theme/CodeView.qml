@@ -1,4 +1,4 @@
-// Keeps how code is shown wherever it is: the user's choice, which Shell brings here.
+// Keeps how code is shown everywhere: the user's choice, which Shell sets here.
 pragma Singleton
 
 import QtQuick

@@ -8,16 +8,17 @@ QtObject {
     id: root
 
     readonly property string unknown: "–"
-    // Follows the language that the user chooses while the program runs.
+    // Changes when the user chooses another language while the program runs.
     readonly property string language: Qt.uiLanguage
     readonly property var locale: language ? Qt.locale(language) : Qt.locale()
 
-    // One more part of a line of facts.
+    // Adds a part to a line of facts.
     function also(parts: string, part: string): string {
         return parts === "" ? part : parts + "  ·  " + part;
     }
 
-    // A sentence with all its markers filled at once: arg() after arg() would fill those that a title brings along as well.
+    // Returns a sentence with all its markers filled at once: with one arg() after the other, markers within a title
+    // would be filled as well.
     function filled(sentence: string, values: var): string {
         return sentence.replace(/%([1-9])/g, (marker, place) => values[place - 1] ?? marker);
     }
@@ -69,14 +70,15 @@ QtObject {
         return number === 1 ? qsTr("1 model") : qsTr("%1 models").arg(count(number));
     }
 
-    // Writes a date that nobody reads the wrong way round, whatever comes first where they live.
+    // Writes a date with the month's name, since day and month as numbers stand in different orders in different
+    // countries.
     function date(ms: real): string {
         return new Date(ms).toLocaleDateString(root.locale, qsTr("d MMM yyyy", "a day, as Qt formats dates"));
     }
     function moment(ms: real): string {
         return qsTr("%1, %2", "a day and a time").arg(date(ms)).arg(new Date(ms).toLocaleTimeString(root.locale, Locale.ShortFormat));
     }
-    // A day, by its distance from today; ms since 1970.
+    // Names a day by its distance from today; `ms` since 1970.
     function day(ms: real): string {
         const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(ms).setHours(0, 0, 0, 0)) / 86400000);
         if (days <= 0)
@@ -86,7 +88,7 @@ QtObject {
         return days < 30 ? qsTr("%1 days ago").arg(days) : date(ms);
     }
 
-    // What there is of some texts, as people list them.
+    // Joins the texts that are not empty with commas.
     function listed(texts: var): string {
         return texts.filter(text => text !== "").join(", ");
     }

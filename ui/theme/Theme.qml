@@ -1,4 +1,4 @@
-// Holds colours, distances and sizes of the whole window. Text on its ground keeps a contrast of 4.5 to 1 or more
+// Holds colours, distances and sizes of the whole window. Text has a contrast of at least 4.5 to 1 with its ground
 // (tested).
 pragma Singleton
 
@@ -8,12 +8,12 @@ QtObject {
     id: root
 
     property bool dark: false // both set once, by Main
-    property real scale: 1    // the user's: everything that is measured in pixels follows it
+    property real scale: 1    // chosen by the user; all sizes in pixels are multiplied by it
 
     function px(pixels: real): int {
         return Math.round(pixels * root.scale);
     }
-    // A colour on the way from one to another: 0 is the first, 1 the second.
+    // Returns a mixture of two colours; `way`: 0 is the first, 1 the second.
     function between(from: color, to: color, way: real): color {
         return Qt.rgba(from.r + way * (to.r - from.r), from.g + way * (to.g - from.g), from.b + way * (to.b - from.b), from.a + way * (to.a - from.a));
     }
@@ -36,16 +36,18 @@ QtObject {
     readonly property color warningGround: dark ? "#2b2619" : "#fdf5e3"
     readonly property color danger: dark ? "#f08a80" : "#b3261e"
     readonly property color dangerHover: dark ? "#f5a49c" : "#8f1d17"
-    readonly property color dangerInk: dark ? "#2e1f1e" : "#ffffff" // on it
+    readonly property color dangerInk: dark ? "#2e1f1e" : "#ffffff" // text on `danger`
     readonly property color dangerGround: dark ? "#2e1f1e" : "#fdf0ee"
     readonly property color codeGround: dark ? "#1b1f23" : "#f3f4f1"
-    // Of words in code, as CodeWord counts: comment, string, number, keyword, type, function, added, removed.
+    // Colours of words in code, in the order of CodeWord: comment, string, number, keyword, type, function, added,
+    // removed.
     readonly property var codeColors: dark
         ? ["#93a0a8", "#a5cf8d", "#e0ab7a", "#c8a2e8", "#5fc4cf", "#85b7f0", "#8fd19e", "#f08a80"]
         : ["#5f6b72", "#2f6b2a", "#8a4b0f", "#7b36a8", "#0b6a78", "#1f56a8", "#1d6b34", "#b3261e"]
     readonly property color guessed: dark ? "#1d4346" : "#cfe9ea" // behind what was guessed ahead
-    readonly property color written: dark ? "#b79be0" : "#7a4fb5" // in charts: what is being written
-    // Of the pressure panel. Told apart with every kind of colour vision: after Okabe and Ito (2008).
+    readonly property color written: dark ? "#b79be0" : "#7a4fb5" // in charts: the message that is being written
+    // Colours of the pressure panel. They can be told apart with every kind of colour vision: after Okabe and Ito
+    // (2008).
     readonly property color weights: dark ? "#4f9fdc" : "#0072b2"
     readonly property color experts: dark ? "#8a5ae0" : "#5b2a86" // copies of them on the device
     readonly property color kvOnDevice: dark ? "#35c39a" : "#009e73"

@@ -1,4 +1,4 @@
-// Shows the settings of the conversation, over the right side of the window: every change holds from the next answer
+// Shows the settings of the conversation over the right side of the window. Every change applies from the next answer
 // on.
 import QtQuick
 import QtQuick.Controls
@@ -80,7 +80,7 @@ Popup {
             Layout.fillHeight: true
             contentHeight: column.height
 
-            // Made when the panel is opened: a layout out of sight does not notice that its rows went.
+            // Made when the panel is opened, since a hidden layout does not notice that rows were removed.
             Loader {
                 id: column
 

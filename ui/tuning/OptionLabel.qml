@@ -1,4 +1,5 @@
-// Shows the name and meaning of an option, with a mark when it differs from the program's own and a way back.
+// Shows the name and meaning of an option, and where it differs from the program's own value a mark and a button that
+// resets it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components

@@ -19,7 +19,7 @@ ColumnLayout {
 
     onChosenChanged: {
         if (renaming)
-            naming = false; // the name was for the other
+            naming = false; // the typed name was for the preset before
     }
     function builtIn(row: int): bool {
         const presets = settings.presets;

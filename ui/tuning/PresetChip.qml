@@ -8,7 +8,7 @@ AbstractButton {
     id: root
 
     property bool current: false
-    property bool changed: false // something was changed since it was chosen
+    property bool changed: false // settings were changed after it was chosen
     required property string explanation // empty: there is none
 
     implicitHeight: Theme.px(32)

@@ -30,7 +30,7 @@ ColumnLayout {
             field.text = root.text;
     }
 
-    // A field that somebody types in is left alone.
+    // Shows the text, but not while the user types in the field.
     onTextChanged: {
         if (!field.activeFocus || field.text === "") {
             field.text = text;

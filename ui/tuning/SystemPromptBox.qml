@@ -1,4 +1,4 @@
-// Takes the system prompt, which the model is told before the conversation.
+// Takes the system prompt, which the model reads before the conversation.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
