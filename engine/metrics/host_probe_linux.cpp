@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty where there is no such file. Files of /proc and /sys only: they are small.
+/// Reads a small file of /proc or /sys; empty where there is none.
 std::string text_of(const fs::path& path)
 {
     std::ifstream file(path);
