@@ -20,7 +20,7 @@ using TensorOverride = PlacementOptions::TensorOverride;
 constexpr int kSteps = 5000;  // of one attempt to match; a name has some dozens of characters
 constexpr std::size_t kMostPatterns = 64, kLongestPattern = 1000;
 
-/// The patterns, compiled.
+/// Holds the compiled patterns.
 class Patterns
 {
 public:
