@@ -217,10 +217,11 @@ struct SetPins {
     std::vector<TokenRange> tokens;
     SequenceId sequence = 0;  // 0: the one whose turn was begun last
 };
-/// Another device for the loaded model, or none, or an emulated one of another size: what a load would open. It is
-/// opened at once, and refused with everything as it was where that fails; then layers and KV go home, one after
-/// another between steps, DeviceChanged says when the old device is closed, and they come to the new one. Conversations
-/// go on. A SetDeviceLayers before that ends the change. Policy, watermark, shares and rates stay as they are.
+/// Moves the loaded model to another device, to none, or to an emulated one of another size, as a load would open it.
+/// The device is opened at once; where that fails, everything stays as it was. Then layers and KV go home, one after
+/// another between steps; DeviceChanged says when the old device is closed; then they come to the new one.
+/// Conversations go on. A SetDeviceLayers before the old device is closed gives the change up. Policy, watermark,
+/// shares and rates stay as they are.
 struct SetDevice {
     PlacementOptions placement;
 };
