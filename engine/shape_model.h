@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// The file of such a model: nobody else comes upon it, and it is gone with the object, however the program ends (on
-/// Windows: unless the program is killed after the file was made).
+/// The file of such a model. Other programs do not find it, and it is gone with the object, however the program ends
+/// (on Windows: unless the program is killed after the file was made).
 class ShapeModel
 {
 public:

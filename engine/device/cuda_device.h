@@ -28,7 +28,7 @@ public:
     /// Returns the driver, current on the calling thread, whatever other device was opened or closed there since.
     const kernels::cuda::Driver& driver() const
     {
-        (void)driver_->make_current();  // one that is lost fails what is asked of it next
+        (void)driver_->make_current();  // a lost device fails at the next call
         return *driver_;
     }
     kernels::cuda::Queue compute() const { return compute_; }

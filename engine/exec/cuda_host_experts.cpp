@@ -239,7 +239,7 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
     if (!calls_.ok())
         return;
     const StepClock::Scope on_host(inputs_.step().clock, StepClock::Part::HostLayers);
-    x_.set_shape(call.rows, call.cols);  // where a recording has sent the rows, nobody has set the shape
+    x_.set_shape(call.rows, call.cols);  // not set yet where a recording has sent the rows
     if (call.has_copies) {
         compute_rest(*call.weights, call.p, call.rows, inputs_.expert_places_here(call.p.layer));
     } else {

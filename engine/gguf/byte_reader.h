@@ -1,4 +1,4 @@
-// Reads little-endian values from bytes nobody vouches for.
+// ByteReader reads little-endian values from bytes that may be wrong anywhere.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// A position in a span of bytes that never leaves it: what does not fit is an empty optional.
-/// A value, used on one thread; the bytes belong to somebody else.
+/// Holds a position in a span of bytes, and never leaves the span: a value that does not fit is an empty optional.
+/// It does not own the bytes. One thread.
 class ByteReader
 {
 public:

@@ -46,14 +46,14 @@ struct RowGroup {
     int wanted = 0;                  // logits will be asked for so many rows at its end
     std::stop_token stop = {};       // asked for when nobody wants the rows any more
     bool to_its_end = false;         // never stopped in a step: what half a step spoils costs more than its other half
-    ExpertCounts* chosen = nullptr;  // counts the experts that the tokens choose; null: nobody does
+    ExpertCounts* chosen = nullptr;  // counts the experts that the tokens choose; may be null
     bool drafted = false;            // all but the first may be taken back
     int drafted_row = -1;            // of the step's drafted rows, where they begin; -1: their inputs are not kept
 
     int count() const { return int(tokens.size()); }
 };
 
-/// Says whether nobody wants any row of the step any more. Once true, it stays true to the end; so below.
+/// Says whether no row of the step is wanted any more. Once true, it stays true to the end; so below.
 inline bool unwanted(std::span<const RowGroup> groups)
 {
     return std::ranges::all_of(groups, [](const RowGroup& group) { return group.stop.stop_requested(); });

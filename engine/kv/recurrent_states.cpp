@@ -105,7 +105,7 @@ Status RecurrentStates::prepare(KvSequence& sequence)
     const auto has_own = [&] { return sequence.state != kNoState && at(sequence.state).owners == 1; };
     if (!any() || has_own())
         return {};
-    StateId own = take();  // whoever gives something up may have shared this one
+    StateId own = take();  // may make another sequence give up its share of this one's state
     while (own == kNoState && !has_own()) {
         if (sequence.checkpoints.empty())
             return fail(Error::Code::NoMemory, "no memory is left for the states of the model's recurrent layers");

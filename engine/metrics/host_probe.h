@@ -20,7 +20,7 @@ struct ProcessMemory {
 };
 
 /// Counts the physical cores worth a compute thread each: those this process may run on, one for each pair of
-/// hyper-threads, the fast ones only where there are two kinds, and no more than a container's CPU quota pays for. At
+/// hyper-threads, the fast ones only where there are two kinds, and no more than a container's CPU quota allows. At
 /// least 1.
 int physical_cores();
 

@@ -41,7 +41,7 @@ void lower(std::optional<T>& least, std::optional<T> value)
         least = value;
 }
 
-/// CPUs that the quotas of all enclosing cgroups pay for.
+/// Returns how many CPUs the quotas of all enclosing cgroups allow.
 std::optional<double> cpu_quota(const fs::path& root)
 {
     const CgroupPaths paths = cgroup_paths(text_of(root / "proc/self/cgroup"));

@@ -31,7 +31,7 @@ std::optional<std::vector<int>> cpu_list(std::string_view text);
 /// Reads one number. Empty: "max", or more than any machine has, both of which mean that there is no limit.
 std::optional<std::int64_t> limit(std::string_view text);
 
-/// Returns how many CPUs a quota pays for: 1.5 for "150000 100000". Empty: "max 100000", no limit.
+/// Returns how many CPUs a quota allows: 1.5 for "150000 100000". Empty: "max 100000", no limit.
 std::optional<double> cpu_max_v2(std::string_view text);
 /// Reads the same from version 1's two files; empty for a quota of -1.
 std::optional<double> cpu_quota_v1(std::string_view quota_us, std::string_view period_us);

@@ -95,7 +95,7 @@ std::string pattern_of_experts(int layer)
     return "blk\\." + std::to_string(layer) + "\\.ffn_.*_exps=";
 }
 
-/// Holds what is asked of one layer's experts.
+/// Holds the overrides for one layer's experts.
 struct Asked {
     std::string tensor;  // the first of them
     bool on_host = false;

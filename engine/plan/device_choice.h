@@ -23,7 +23,7 @@ struct DeviceChoice {
     std::int64_t expert_cache_bytes = 0;  // for copies of these
 };
 
-/// Holds what somebody has chosen already.
+/// Limits a choice by what was chosen before.
 struct ChoiceBounds {
     bool layers_are_chosen = false;                                       // those of the placement
     std::int64_t most_copies = std::numeric_limits<std::int64_t>::max();  // bytes

@@ -93,8 +93,8 @@ public:
     /// blocks and its recurrent state are those of one sequence.
     bool computes_together() const { return !placement_->has_device(); }
     /// Computes one step of several sequences, of which no two are the same; fills in first and row of each group. All
-    /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled: nobody wants any of
-    /// the rows any more; within a tenth of a second where no group goes on to its end.
+    /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled: none of the
+    /// rows is wanted any more; within a tenth of a second where no group goes on to its end.
     Status append(std::span<RowGroup> groups);
     /// Forgets the tokens from `tokens` on: drafted rows of the last step, of which one remains at least. Where the
     /// states of those that remain cannot be made again from kept inputs, they are computed again with the next step.

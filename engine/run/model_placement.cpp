@@ -386,7 +386,7 @@ bool ModelPlacement::send_experts_home(Event::Cause cause)
     return true;
 }
 
-/// Does one small part of what is wanted for experts. False: all is as wanted, or the device is gone.
+/// Does one small part of the wanted change of experts. False: all is as wanted, or the device is gone.
 bool ModelPlacement::advance_experts()
 {
     auto changed = expert_moves_.bring(*on_device_);

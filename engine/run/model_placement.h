@@ -73,8 +73,8 @@ public:
 
     // ---- changes that may be asked for at any time between steps; an error's sentence says why it cannot be ----
 
-    /// Changes what is wanted; layers and KV then move with advance(). BadRequest: there is no device, or the number
-    /// cannot be.
+    /// Changes the wanted placement; layers and KV then move with advance(). BadRequest: there is no device, or the
+    /// number cannot be.
     Status apply(const PlacementCommand& command);
     Status set_pins(const KvSequence& sequence, std::span<const TokenRange> pins);
     /// Sets the types of keys and values, those of earlier tokens, too: they are written anew on the host, and come
@@ -87,8 +87,8 @@ public:
     void set_rates(std::shared_ptr<const MachineRates> rates);
     /// Waits until the device has computed. If it is lost, those find out who ask for its results.
     void wait_until_computed();
-    /// Does one small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is
-    /// as wanted, or nothing more fits.
+    /// Does one small part of the change to the wanted placement: a layer moves, or a column of KV comes back. False:
+    /// all is as wanted, or nothing more fits.
     bool advance();
     /// Waits for what advance(), or a step, has put on its way.
     void settle();

@@ -117,7 +117,7 @@ public:
     Status take_ring_status() { return expert_ring_->take_status(); }
     std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }  // of KV and states
 
-    DeviceTelemetry telemetry() const;  // all but what is wanted
+    DeviceTelemetry telemetry() const;  // all but the wanted placement
 
 private:
     explicit OnDevice(const ModelOnHost& model);

@@ -37,7 +37,7 @@ struct TurnHost {
     MtpModel* mtp = nullptr;
 };
 
-/// A turn computes nothing itself. next() gives the rows that are to be computed, somebody computes them, beside rows
+/// A turn computes nothing itself. next() gives the rows that are to be computed, the caller computes them, beside rows
 /// of other turns or not, and take() goes on from there. So the same turn may be one of many in a step.
 class TurnRunner
 {

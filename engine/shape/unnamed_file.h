@@ -1,4 +1,4 @@
-// UnnamedFile is a large file that nobody else comes upon.
+// UnnamedFile is a large temporary file without a name that other programs could find, where the system allows it.
 #pragma once
 
 #include "engine/result.h"

@@ -26,7 +26,7 @@ struct TemplateError {
     bool verbatim;  // raise_exception: the template's own words, nothing is added to them
 };
 
-/// Thrown where somebody asked to stop. No TemplateError, since nothing is wrong with the template.
+/// Thrown where a stop was asked for. It is no TemplateError, since nothing is wrong with the template.
 struct Stopped {
 };
 
