@@ -16,9 +16,10 @@ struct BenchRequest {
     int prefill_tokens = 512;  // 0: no such test
     int decode_tokens = 128;   // 0: no such test
     std::vector<int> depths = {0};
-    // A decode test for each pair of the two, whose product is 16 at most.
+    // There is a decode test for each pair of a number of conversations and a number of rows, whose product is 16 at
+    // most.
     std::vector<int> conversations = {1};  // that decode at once
-    std::vector<int> step_rows = {1};      // of each conversation in a step: more than one is what drafts cost
+    std::vector<int> step_rows = {1};      // rows of each conversation in a step; more than one: what drafts cost
     int repeats = 5;
     bool within_context = false;  // refuse what is longer than the context the model was made for
 
@@ -30,20 +31,20 @@ struct BenchRow {
     int tokens = 0;
     int depth = 0;  // tokens in the cache before
     int conversations = 1;
-    int step_rows = 1;                                      // of decode; so many times the tokens are computed
+    int step_rows = 1;                                      // of each conversation in a decode step; tok_s counts all
     double tok_s_median = 0, tok_s_min = 0, tok_s_max = 0;  // of all conversations together
     double gb_s = 0;             // weight and KV bytes a decode step must read, per second; 0 for prefill
     double bandwidth_share = 0;  // of dram_read_gb_s
-    /// What 99 of 100 decode steps of the runs that count stayed below: each conversation's time for a token.
+    /// 99 of 100 decode steps of the runs that count took no longer: each conversation's time for a token.
     std::optional<double> p99_ms = {};
-    /// The one reading of the tokens before; empty: there are none.
+    /// Time of computing the `depth` tokens of all conversations, which is done once; empty: depth is 0.
     std::optional<double> depth_ms = {};
-    /// The most that was held of the device since the model was loaded; empty: there is none.
+    /// The most that was held of the device since the model was loaded; empty: there is no device.
     std::optional<std::int64_t> device_peak_bytes = {};
     /// The most that this process held of RAM between the runs, mapped file pages and an emulated device included.
     std::optional<std::int64_t> host_peak_bytes = {};
-    /// What copies of experts took of the device at the end, and the experts in RAM that the runs that count read: with
-    /// a copy, and without. Empty: there were no copies.
+    /// Bytes of the device that copies of experts took at the end; and how often steps of the runs that count read
+    /// experts that lie in RAM, with a copy on the device and without. Empty: there were no copies.
     std::optional<std::int64_t> expert_cache_bytes = {}, expert_hits = {}, expert_misses = {};
 };
 
@@ -56,7 +57,7 @@ struct BenchReport {
     std::optional<std::int64_t> device_budget_bytes;  // likewise
     double load_ms = 0;
     double dram_read_gb_s = 0;  // with the same threads
-    /// What a copy within a GPU's memory reads and writes.
+    /// Bytes that a copy within a GPU's memory reads and writes in a second; empty: there is no GPU.
     std::optional<double> device_copy_gb_s;
     int device_layers = 0;
     std::int64_t weight_bytes = 0;
@@ -78,7 +79,7 @@ struct KernelRow {
     double memory_gb_s = 0;  // the same of more than any cache holds
     /// Products of a prompt of 512 tokens: 1e9 multiplications and additions a second.
     std::optional<double> prompt_gop_s = {};
-    double dram_read_gb_s = 0;  // right after it: other programs take their part, now more, now less
+    double dram_read_gb_s = 0;  // measured right after it, since other programs take a varying share
 };
 
 struct KernelReport {
@@ -87,7 +88,8 @@ struct KernelReport {
     std::vector<KernelRow> rows;
 };
 
-/// The kernel of this name, or "all". threads: 0: as many as are worth it. BadRequest; NotFound; NoMemory.
+/// Measures the kernel of this name, or every kernel for "all". threads: 0: as many as are worth it. BadRequest;
+/// NotFound; NoMemory.
 Result<KernelReport> bench_kernel(std::string_view name, int threads);
 
 // ---- memory pressure: one conversation that grows past a device's memory ----
@@ -130,8 +132,8 @@ struct PressureReport {
     std::vector<PressureRow> rows;
 };
 
-/// A row every so many tokens, up to the most. ContextFull ends it early under `resident`: what was measured until
-/// then is the report.
+/// Measures a row every `every_tokens` tokens, up to `most_tokens`. Where the context is full before (`resident`), the
+/// report holds what was measured until then.
 Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureRequest& request,
                                       const std::function<void(const PressureRow&)>& on_row);
 

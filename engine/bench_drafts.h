@@ -10,7 +10,7 @@
 namespace engine {
 
 struct DraftBenchRequest {
-    std::string text;  // it is gone on with, as it is
+    std::string text;  // the model continues it as it is
     int tokens = 128;  // of each answer at most
     float temperature = 0;
     int most_drafted = kMostRowsTogether - 1;
@@ -19,7 +19,7 @@ struct DraftBenchRequest {
     int pairs = 5;  // that are counted
 };
 
-/// Two answers with the same seed, which say the same.
+/// Two answers with the same seed and the same text, one with drafts and one without.
 struct DraftBenchPair {
     int tokens = 0;  // of each
     double with_tok_s = 0, without_tok_s = 0;

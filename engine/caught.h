@@ -15,8 +15,8 @@
 
 namespace engine {
 
-/// The exception that is being handled. Where memory lacked: "there is not enough memory " and what for. It takes no
-/// memory itself where there is none.
+/// Returns the exception that is being handled as an error. Where memory was lacking, its sentence is "there is not
+/// enough memory " and `what_for`. Where none is left at all, it takes none itself.
 tl::unexpected<Error> caught(const char* what_for) noexcept;
 
 }  // namespace engine

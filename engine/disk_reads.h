@@ -6,8 +6,8 @@
 
 namespace engine {
 
-/// Bytes since it began, pages of mapped files included. Empty: this system does not say; Windows leaves such pages
-/// out.
+/// Returns the bytes that were fetched since the process began, pages of mapped files included; on Windows without
+/// them. Empty: this system does not say.
 std::optional<std::int64_t> disk_read_bytes();
 
 }  // namespace engine

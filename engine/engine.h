@@ -25,10 +25,10 @@
 
 namespace engine {
 
-/// Rows of answers in one step at most: of so many turns, or of an answer's newest token and what is drafted after it.
-/// The host computes the logits of so many rows together, too.
+/// The most rows of answers in one step: one for each of so many turns, or those of an answer's newest token and of
+/// what is drafted after it. The host computes the logits of so many rows together, too.
 inline constexpr int kMostRowsTogether = 16;
-/// Rows of a step of the block that guesses tokens ahead, at most; so many wait while nothing is guessed.
+/// The most rows in a step of the block that guesses tokens ahead; so many wait while nothing is guessed.
 constexpr int kMtpRows = 64;
 
 struct LoadRequest {
@@ -51,11 +51,11 @@ struct LoadProgress {
     std::int64_t bytes_total = 0;
 };
 
-/// Holds what is added to how likely the model finds a token.
+/// Changes how likely a token is chosen.
 struct LogitBias {
     int id = -1;
-    std::string text = {};  // where it is given, each of its tokens in place of `id`
-    float bias = 0;         // to the logit; minus infinity: it is chosen only where nothing else may be
+    std::string text = {};  // where it is not empty, each of its tokens is meant, not `id`
+    float bias = 0;         // added to the logit; minus infinity: it is chosen only where nothing else may be
 };
 
 struct SamplingOptions {
@@ -111,8 +111,8 @@ struct Request {
     std::vector<int> raw_ids = {};  // ...or, when that is empty, these tokens as they are
     SamplingOptions sampling;
     int max_tokens = -1;  // -1: until the model ends or the context is full
-    // Tokens that are drafted at most, and computed in one step with the one before them. A draft stands only where the
-    // sampler chooses the same token, so the answer is the same. 0: none
+    // The most tokens that are drafted; they are computed in one step with the token before them. A draft stands only
+    // where the sampler chooses the same token, so the answer is the same. 0: none.
     int most_drafted = 0;
     Drafters drafters = Drafters::All;
     DraftDepth draft_depth = DraftDepth::Adaptive;
@@ -128,11 +128,11 @@ struct Request {
     std::string template_arguments_json;  // an object, e.g. {"enable_thinking": false}; empty: none
     std::string tools_json;               // an array; empty: none
     bool continue_last = false;           // the last message is an answer, as it was made: go on where its text ends
-    // Under which the KV is saved when the turn ends, and found again: letters, digits and '-', 64 at most. Empty, or
-    // anything else: it is not saved.
+    // The name under which the KV is saved when the turn ends, and found again: letters, digits and '-', 64 at most.
+    // Empty, or anything else: it is not saved.
     std::string saved_as;
-    // Each token of the answer goes to on_token, with so many of the likeliest in its place; -1: without saying how
-    // likely it was, which takes no time. Empty: none does.
+    // Gives each token of the answer to on_token, with so many of the likeliest in its place; -1: without its
+    // probability, which takes no time. Empty: on_token is not called.
     std::optional<int> top_logprobs = {};
 };
 
@@ -161,7 +161,7 @@ struct Turn {
 struct Listener {
     std::function<void(const PromptLedger&)> on_prompt = {};  // once, when the prompt is known
     std::function<void(std::string_view)> on_text = {};       // whole UTF-8 characters only
-    std::function<void(const TokenLogprobs&)> on_token = {};  // before its text; not of the one that ends the answer
+    std::function<void(const TokenLogprobs&)> on_token = {};  // before its text; not for the token that ends the answer
     std::function<void(const Telemetry&)> on_telemetry = {};
     std::function<void(const Event&)> on_event = {};
     std::function<void(const LoadProgress&)> on_load = {};
@@ -176,7 +176,7 @@ struct SetThreads {
 };
 struct CancelLoad {
 };
-/// Layers move one at a time between steps, each with an Event; a later one of these takes the place of an earlier.
+/// Layers move one at a time between steps, each with an Event; a later command takes the place of an earlier one.
 struct SetDeviceLayers {
     std::optional<int> layers;  // the first so many; empty: as many as fit
 };
@@ -200,8 +200,9 @@ struct SetKvPolicy {
 struct SetKvOffloadShare {
     double share = 0;
 };
-/// Says how keys and values are kept, of the tokens that are there, too: what was rounded more coarsely stays so until
-/// it is computed again. In all conversations. Refused where a whole context would not find room in the host's memory.
+/// Says in which types the keys and values of all conversations are kept, those that are there included: what was
+/// rounded more coarsely stays so until it is computed again. Refused where a whole context would not find room in the
+/// host's memory.
 struct SetKvTypes {
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
@@ -210,20 +211,21 @@ struct SetKvTypes {
 struct SetRates {
     std::shared_ptr<const MachineRates> rates;
 };
-/// Tokens of a conversation whose KV leaves the device when nothing else can, and comes back before anything else. They
-/// take the place of those it had; none: nothing is kept. It keeps them in its later turns.
+/// Pins tokens of a conversation, in its later turns, too: their KV leaves the device when nothing else can, and comes
+/// back before anything else. They replace those that were pinned before; none: nothing is pinned.
 struct SetPins {
     std::vector<TokenRange> tokens;
     SequenceId sequence = 0;  // 0: the one whose turn was begun last
 };
-/// Another device for the loaded model, or none, or an emulated one of another size: what a load would open. It is
-/// opened at once, and refused with everything as it was where that fails; then layers and KV go home, one after
-/// another between steps, DeviceChanged says when the old device is closed, and they come to the new one. Conversations
-/// go on. A SetDeviceLayers before that ends the change. Policy, watermark, shares and rates stay as they are.
+/// Moves the loaded model to another device, to none, or to an emulated one of another size, as a load would open it.
+/// The device is opened at once; where that fails, everything stays as it was. Then layers and KV go home, one after
+/// another between steps; DeviceChanged says when the old device is closed; then they come to the new one.
+/// Conversations go on. A SetDeviceLayers before the old device is closed gives the change up. Policy, watermark,
+/// shares and rates stay as they are.
 struct SetDevice {
     PlacementOptions placement;
 };
-/// The dial of an emulated device.
+/// Sets how much of an emulated device's memory other programs seem to hold.
 struct SetOtherPrograms {
     std::int64_t bytes = 0;
 };
@@ -241,7 +243,7 @@ struct ForgetSavedKv {
 struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };
-/// What changes where a loaded model's layers and KV lie.
+/// Commands that change where a loaded model's layers and KV lie.
 using PlacementCommand = std::variant<SetDeviceLayers, SetHostExperts, SetExpertCache, SetVramBudget, SetWatermark,
                                       SetKvPolicy, SetKvOffloadShare, SetOtherPrograms>;
 using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvTypes, SetRates, SetPins, SetDevice,
@@ -252,10 +254,10 @@ using TurnId = std::uint64_t;  // never 0
 /// A text, or the tokens of one.
 struct EmbeddingInput {
     std::string text;
-    std::vector<int> ids = {};  // in its place, where it is empty
+    std::vector<int> ids = {};  // used where `text` is empty
 };
 
-/// Says where a model puts a text among all that it knows: of texts that mean nearly the same the products are near 1.
+/// The direction that a model gives a text: the product of two is near 1 where the texts mean nearly the same.
 struct Embedding {
     std::vector<float> values;  // (embedding_length,), of length 1
     int tokens = 0;             // of the text
@@ -294,17 +296,17 @@ public:
     /// Returns what became of the turn, which is gone then. One that is not over is stopped.
     virtual Result<Turn> end(TurnId turn) = 0;
 
-    /// Runs one turn to its end: the sum of the three. Blocks; text, numbers and events go to the listener.
+    /// Runs one turn to its end: begin(), step() and end() in one. Blocks; text, numbers and events go to the listener.
     virtual Result<Turn> generate(SequenceId sequence, const Request& request, const Listener& listener,
                                   std::stop_token stop) = 0;
 
-    /// Tokens the text would take in the context, as typed by a user. For meters; NotLoaded without a model, Cancelled
-    /// where `stop` was asked for.
+    /// Returns how many tokens the text would take in the context, as typed by a user. For meters; NotLoaded without a
+    /// model, Cancelled where `stop` was asked for.
     virtual Result<int> count_tokens(std::string_view text, std::stop_token stop) const = 0;
 
-    /// The ledger that generate() would report for this request, whether it fits or not; nothing is computed. An answer
-    /// that was made for this `saved_as` since the model was loaded is counted by the ids it was made in, another one
-    /// by its text. NotLoaded without a model, Cancelled where `stop` was asked for.
+    /// Returns the ledger that generate() would report for this request, whether it fits or not; nothing is computed.
+    /// An answer that was made for this `saved_as` since the model was loaded is counted by the ids it was made in,
+    /// another one by its text. NotLoaded without a model, Cancelled where `stop` was asked for.
     virtual Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const = 0;
 
     /// Embeds a text, with a model whose file says how (ModelInfo::embeds). Blocks until the text is read, between two
@@ -320,9 +322,9 @@ public:
     /// poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory for it.
     virtual std::uint64_t post(Command command) = 0;
 
-    /// Carries out what was posted, and what follows from it, such as the move of many layers: where on_posted is set,
-    /// some of that, and on_posted fires again while there is more. The owner calls it when on_posted fired and the
-    /// engine is idle.
+    /// Carries out what was posted, and what follows from it, such as the move of many layers. Where on_posted is set,
+    /// it does a part of that, and on_posted fires again while there is more. The owner calls it when on_posted fired
+    /// and the engine is idle.
     virtual void poll(const Listener& listener) = 0;
 
     /// Called on the posting thread after each post(), and by a poll() that leaves something for the next: wake the
@@ -330,7 +332,7 @@ public:
     std::function<void()> on_posted;
 };
 
-/// The real engine: CPU, and later the devices of this machine.
+/// Makes the real engine, which computes on the CPU and on the devices of this machine.
 std::unique_ptr<Engine> make_engine();
 
 }  // namespace engine

@@ -32,7 +32,7 @@ public:
     /// Returns what lies on a device now; empty: nothing does.
     std::optional<DeviceTelemetry> device() const;
 
-    /// Logits after each token, in order: on_row(position, (vocabulary,)). A returned false ends it.
+    /// Gives on_row the logits after each token, in order: position, (vocabulary,). A returned false ends it.
     Status logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row);
 
     /// Does the same for several texts, each a sequence of its own, which are computed in the same steps where the
@@ -41,9 +41,9 @@ public:
     Status logits_together(std::span<const std::vector<int>> texts,
                            const std::function<bool(int row, std::span<const float>)>& on_row);
 
-    /// Mean NLL of a text over windows of `window` tokens, each begun anew with BOS where the model has one. Every
-    /// token but a window's first is scored. `max_windows` 0: all; a rest shorter than a window is left out unless it
-    /// is the only one.
+    /// Returns the mean NLL of a text over windows of `window` tokens, each begun anew with BOS where the model has
+    /// one. Every token but a window's first is scored. `max_windows` 0: all; a rest shorter than a window is left out
+    /// unless it is the only one.
     Result<Perplexity> perplexity(std::string_view text, int window, int max_windows,
                                   const std::function<bool(const Perplexity&)>& on_window);
 

@@ -17,13 +17,13 @@ inline std::string layer_moved(int layer, Residency to)
     return "layer " + std::to_string(layer) + std::string(to == Residency::Host ? kToHost : kToDevice);
 }
 
-/// The sentence of an Event::Kind::ExpertsMove.
+/// Writes the sentence of an Event::Kind::ExpertsMove.
 inline std::string experts_moved(int layer, Residency to)
 {
     return "experts of " + layer_moved(layer, to);
 }
 
-/// Empty: it is another sentence.
+/// Returns where the layer or its experts have moved to. Empty: it is another sentence.
 inline std::optional<Residency> layer_moved_to(std::string_view sentence)
 {
     if (sentence.ends_with(kToHost))

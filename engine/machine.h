@@ -19,12 +19,12 @@ struct DeviceInfo {
     std::optional<std::int64_t> memory_available_bytes;
 };
 
-/// The cpu, and what the machine's driver knows of GPUs. Starting the driver may take a second.
+/// Lists the cpu, and the GPUs that the machine's driver knows. Starting the driver may take a second.
 std::vector<DeviceInfo> devices();
-/// Says, as a part of a sentence, why there is no GPU among them; empty: there is one.
+/// Says, as a part of a sentence, why devices() has no GPU; empty: it has one.
 std::string why_no_gpu();
 
-/// The first of them; no driver is started.
+/// Returns the first of devices(), the cpu; no driver is started.
 DeviceInfo cpu_device();
 
 /// RAM of this machine, or of the container that this process is in.
@@ -41,7 +41,7 @@ struct MachineMemory {
 };
 MachineMemory machine_memory();
 
-/// One sentence when SPILLWAY_CPU names a kernel table that does not run here; else empty.
+/// Returns one sentence when SPILLWAY_CPU names a kernel table that does not run here; else nothing.
 std::string forced_kernels_warning();
 
 }  // namespace engine

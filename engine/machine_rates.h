@@ -35,16 +35,16 @@ private:
     std::vector<Point> points_;
 };
 
-/// Weight rows of `row_length` values times one row of activations.
+/// How fast weight rows of `row_length` values are multiplied with one row of activations.
 struct ProductRate {
     std::string type;  // "Q4_K"
     int row_length = 0;
     RateCurve curve;  // of weights
-    /// Multiplications and additions with some rows of activations together; empty: that was not measured.
+    /// Multiplications and additions a second with several rows of activations; empty: that was not measured.
     std::optional<double> prompt_ops_per_s = {};
 };
 
-/// Attention of `group` query heads over the KV blocks of the head they share.
+/// How fast `group` query heads attend the KV blocks of the head they share.
 struct AttentionRate {
     KvType k_type = KvType::F16, v_type = KvType::F16;
     int head_length = 0;
@@ -52,7 +52,7 @@ struct AttentionRate {
     RateCurve curve;  // of KV
 };
 
-/// A device beside the host.
+/// The rates of a device beside the host.
 struct DeviceRates {
     std::string name = {};                             // the GPU and its driver, whose rates they are
     std::optional<double> copy_bytes_per_s = {};       // within its memory: what is read and what is written
@@ -83,12 +83,12 @@ struct DeviceRates {
     {
         return matmul_ops_per_s && blas_ops_per_s && *blas_ops_per_s > *matmul_ops_per_s;
     }
-    /// The faster of the two.
+    /// Returns the time of the faster hand-off.
     std::optional<double> merge_hand_off_s() const { return joins_by_flags() ? flag_hand_off_s : hand_off_s; }
 };
 
 struct MachineRates {
-    // What they hold for; see hold_here().
+    // The machine and the threads that they were measured with; see hold_here().
     std::string cpu;
     std::string kernels;
     int threads = 0;
@@ -96,16 +96,16 @@ struct MachineRates {
     std::optional<double> dram_read_bytes_per_s;
     std::optional<double> values_per_s;        // norms, rotations, gates, rounding: activations that they read
     std::optional<double> wake_s;              // dividing one operation among the threads
-    std::optional<double> token_s;             // choosing a token, beside what it costs by
-    std::optional<double> choice_s_per_value;  // each entry of the vocabulary
+    std::optional<double> token_s;             // choosing a token, without what each entry of the vocabulary costs
+    std::optional<double> choice_s_per_value;  // the same for each entry of the vocabulary
     std::optional<double> copy_start_s;        // giving a copy to the thread that makes it
     std::optional<double> stream_bytes_per_s;  // KV through a ring: one thread copies while the others attend
     std::vector<ProductRate> products;
     std::vector<AttentionRate> attention;
     std::map<std::string, DeviceRates> devices;  // by id: "cuda:0"; an emulated device computes on the host's cores
 
-    /// Returns what was measured of the device with this id, if it still is the one of that name; its attention over KV
-    /// of these types. Nothing is known of another.
+    /// Returns the rates of the device with this id, with its attention over KV of these types. All are empty where
+    /// another device has that id now.
     DeviceRates device_rates(const std::string& id, std::string_view name, KvType k_type, KvType v_type) const;
 
     /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
@@ -132,7 +132,7 @@ bool hold_here(const MachineRates& rates, int threads);
 
 /// Writes a small JSON text with a version.
 std::string to_json(const MachineRates& rates);
-/// BadFile with one sentence for anything that to_json() did not write.
+/// Reads what to_json() wrote; BadFile with one sentence for anything else.
 Result<MachineRates> parse_machine_rates(std::string_view json);
 
 }  // namespace engine

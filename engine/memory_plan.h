@@ -26,8 +26,8 @@ MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request, const
 /// Returns how the draft model of a request is loaded, for a context of so many tokens.
 LoadRequest as_draft(const LoadRequest& request, int context_tokens);
 
-/// Tokens whose KV fits into `budget_bytes` beside weights and scratch, in whole KV blocks; never more than the context
-/// of the request (0 there: the model's own), and 0 where not even one block fits.
+/// Returns the tokens whose KV fits into `budget_bytes` beside weights and scratch, in whole KV blocks; never more than
+/// the context of the request (0 there: the model's own), and 0 where not even one block fits.
 int largest_context(const ModelInfo& model, const LoadRequest& request, std::int64_t budget_bytes,
                     const ModelInfo* draft = nullptr);
 

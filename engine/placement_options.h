@@ -47,10 +47,11 @@ struct PlacementOptions {
     /// The first so many layers have their routed experts on the host, wherever the rest of them lies. Empty: as many
     /// as the KV of the conversation needs to drive out.
     std::optional<int> host_expert_layers;
-    /// Layers whose routed experts go to the host before those of others, in this order. What tensor_overrides come to.
+    /// Layers whose routed experts go to the host before those of others, in this order; tensor_overrides are turned
+    /// into it.
     std::vector<int> host_experts_first;
-    /// Tensors whose name the pattern is found in are to lie there; the first pattern of all counts. Of what a model
-    /// has, routed experts can be placed so; see with_tensor_overrides().
+    /// Tensors in whose name the pattern is found are to lie on this device; the first pattern that is found counts. Of
+    /// a model's tensors only routed experts can be placed so; see with_tensor_overrides().
     struct TensorOverride {
         std::string pattern;
         Device device = Device::Cpu;

@@ -23,10 +23,10 @@ struct PlacementText {
     bool no_kv_offload = false;  // -nkvo: all KV on the host
 };
 
-/// BadRequest with the word that is wrong.
+/// Reads the words of a command line. BadRequest names the word that is wrong.
 Result<PlacementOptions> parse_placement(const PlacementText& text);
 
-/// "48MiB", "2GB", "123": bytes.
+/// Reads a number of bytes: "48MiB", "2GB", "123". BadRequest.
 Result<std::int64_t> parse_bytes(std::string_view text);
 
 std::string_view name_of(KvPolicy policy);

@@ -32,8 +32,8 @@ struct ExpertsGain {
     std::optional<double> kv_saved_s = {};  // that these columns would save in their place
 };
 
-/// "3.1 GB of experts save 9.3 ms a token, the KV blocks that give way to them would save 2.1 ms". Empty: there are
-/// none.
+/// Writes what experts bring: "3.1 GB of experts save 9.3 ms a token, the KV blocks that give way to them would save
+/// 2.1 ms". Empty: there are none.
 std::string sentence_of(const ExpertsGain& gain);
 
 struct PlanRow {
@@ -62,7 +62,7 @@ struct Plan {
     std::vector<PlanRow> rows;
 };
 
-/// What is observed corrects what is predicted: the average ratio of step times, newer ones counting more.
+/// Corrects predictions by the ratio of observed to predicted step times: its average, in which newer ones count more.
 class PredictionCorrection
 {
 public:
@@ -85,7 +85,7 @@ public:
     /// for. BadRequest where the placement makes no sense.
     Result<Plan> plan(const LoadRequest& wish, std::span<const int> contexts, const MachineRates* rates) const;
 
-    /// The rates that this model asks for and no others, measured with so many threads: more exact than those of the
+    /// Measures the rates that this model needs and no others, with the request's threads: more exact than those of the
     /// profile, in a second or two. `on_progress` gets the share that is done and returns false to give up (Cancelled).
     /// NoMemory; what a GPU says.
     Result<MachineRates> measure_rates(const LoadRequest& request,

@@ -24,8 +24,8 @@ private:
     std::filesystem::path file_;
 };
 
-/// Returns what was measured last, and what only the one before knows: of other devices, and where processor, kernels
-/// and threads are the same, of other products and attentions.
+/// Returns `last`, and with it what only `before` knows: the rates of other devices, and where processor, kernels and
+/// threads are the same, of other products and attentions.
 MachineRates merge(const MachineRates& before, MachineRates last);
 
 }  // namespace engine

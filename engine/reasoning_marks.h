@@ -9,11 +9,11 @@ namespace engine {
 struct ReasoningMark {
     std::string_view open;
     std::string_view close;
-    std::string_view token = open;  // of a vocabulary, with which `open` begins; `close` is one token
+    std::string_view token = open;  // the token of a vocabulary with which `open` begins; `close` is one token
 };
 
-/// All but those of gpt-oss and Muse Glimmer, which are several tokens each and have no single end: whoever reads them
-/// knows their order.
+/// The marks of all models but gpt-oss and Muse Glimmer, whose marks are several tokens each and have no single end:
+/// the code that reads them knows their order.
 inline constexpr std::array kReasoningMarks = {
     ReasoningMark{"<think>", "</think>"},
     ReasoningMark{"<thinking>", "</thinking>"},
@@ -28,8 +28,8 @@ inline constexpr std::array kReasoningMarks = {
     ReasoningMark{"<|channel>thought", "<channel|>", "<|channel>"},
 };
 
-/// Muse Glimmer names in the head of each of an answer's messages who reads it, and its template writes the first
-/// words of that: they are a part of the answer.
+/// The marks of Muse Glimmer, which says in the head of each message of an answer who is to read it. Its template
+/// writes the first words of the first head: they are a part of the answer.
 struct RecipientMarks {
     static constexpr std::string_view kHead = "<|start|>assistant";
     static constexpr std::string_view kEnd = "<|eom|>";  // of a message that another one follows

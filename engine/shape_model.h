@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// The file of such a model: nobody else comes upon it, and it is gone with the object, however the program ends (on
-/// Windows: unless the program is killed after the file was made).
+/// The file of such a model. Other programs do not find it, and it is gone with the object, however the program ends
+/// (on Windows: unless the program is killed after the file was made).
 class ShapeModel
 {
 public:
@@ -23,9 +23,9 @@ public:
     /// CannotWrite: there is not enough room.
     static Result<ShapeModel> make(std::string_view name, const std::filesystem::path& folder,
                                    const std::function<bool(double)>& on_progress = {});
-    /// Does the same with the very tensors of a model, their types, and all that its header says: how it would run here
-    /// can be tried before more than its header is there. Unsupported: it has tensors of which no random ones can be
-    /// made.
+    /// Makes a model with the very tensors of another, their types, and all that its header says, so that one can try
+    /// how it would run here before more than its header is there. Unsupported: it has tensors of which no random ones
+    /// can be made.
     static Result<ShapeModel> like(const std::filesystem::path& model, const std::filesystem::path& folder,
                                    const std::function<bool(double)>& on_progress = {});
     ShapeModel(ShapeModel&&) noexcept;
@@ -45,7 +45,7 @@ private:
 std::vector<std::string> shape_names();
 /// "q4_k_m", "q8_0", ...
 std::vector<std::string> shape_quantisations();
-/// Routed experts of a layer of such a shape; 0: it has none, or there is no such shape.
+/// Returns the routed experts of a layer of such a shape; 0: it has none, or there is no such shape.
 int shape_experts(std::string_view name);
 
 }  // namespace engine

@@ -25,8 +25,8 @@ struct TokenTimes {
     double p99_ms = 0;
 };
 
-/// Says where the time of an answer goes. What is said of the decode steps are sums from the first token to the newest,
-/// so that two frames give those of the steps between them; together they are the time between these tokens.
+/// Says where the time of an answer goes. Those of decode steps are sums from the first token to the newest: the
+/// difference between two frames is that of the steps between them. Together they are the time between these tokens.
 struct StepShares {
     double prefill_s = 0;        // computing the prompt; the rest of the time to the first token is none of these
     int steps = 0;               // fewer than tokens where a step computed drafted ones, too
@@ -59,8 +59,8 @@ struct DeviceTelemetry {
     int layers = 0;  // computed there
     int layers_wanted = 0;
     int layers_without_experts = 0;  // of them, whose routed experts lie on the host
-    // The number by which SetHostExperts leaves them as they are: all of these layers are among the first so many in
-    // the order in which experts leave, in which layers that have none have their places as well.
+    // The number for SetHostExperts that changes nothing: layers in the order in which their experts leave, up to the
+    // last whose experts have left. Layers without experts have their places in that order and count as well.
     int host_expert_layers = 0;
     int expert_layers = 0;  // of the model, that have routed experts
     std::int64_t total_bytes = 0;
@@ -74,7 +74,7 @@ struct DeviceTelemetry {
     // Experts that steps of device layers read since the model was loaded, where they lie on the host: those that had a
     // copy on the device, and the others. Each counts once a step.
     std::int64_t expert_hits = 0, expert_misses = 0;
-    // Of such experts, that came to the device for one step of many rows each.
+    // Bytes of such experts that came to the device, each for one step of many rows.
     std::int64_t expert_streamed_bytes = 0;
     std::optional<double> expert_skew = {};  // how much more often than by chance answers find copies, as was observed
     std::int64_t kv_bytes = 0;
@@ -164,8 +164,8 @@ struct Telemetry {
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
     std::optional<DeviceTelemetry> device;           // empty: all is computed on the host
-    std::optional<DraftModelTelemetry> draft_model;  // empty: there is none; not in the bytes above; so below
-    std::optional<DraftModelTelemetry> mtp;          // the block in the model's own file (multi-token prediction)
+    std::optional<DraftModelTelemetry> draft_model;  // empty: there is none; its bytes are not in those above
+    std::optional<DraftModelTelemetry> mtp;          // likewise of the block in the model's own file (MTP)
     std::shared_ptr<const KvMap> kv_map;  // of the conversation; the same object until a block or a state has moved
     std::shared_ptr<const ExpertMap> expert_map;  // of the conversation, some times a second; null: it has no experts
 
@@ -189,14 +189,14 @@ struct TokenRange {
 enum class SavedKvMiss : std::uint8_t {
     None,
     NoFile,
-    OtherModel,    // it was made with
-    OtherFormat,   // of keys and values, or other blocks
-    OtherVersion,  // of the engine or the file's layout
-    OtherText,     // it keeps another one from some token on
+    OtherModel,    // another model made it
+    OtherFormat,   // its keys and values have other types, or its blocks another size
+    OtherVersion,  // another version of the engine or of the file's layout wrote it
+    OtherText,     // its text is another one from some token on
     Damaged,
 };
 
-/// Around a change that `auto` has made by what it measured: seconds of a decode step.
+/// Seconds of a decode step before and after a change that `auto` has made by what it measured.
 struct AdaptationTimes {
     double before_s = 0;
     double expected_s = 0;

@@ -41,12 +41,12 @@ public:
     virtual ~TextCodec() = default;
 
     virtual Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const = 0;
-    /// Control tokens as their text; an id that does not exist leaves nothing.
+    /// Writes control tokens as their text; an id that does not exist adds nothing.
     virtual Result<std::string> decode(const std::vector<int>& ids) const = 0;
-    /// The bytes that one token adds to a text, alike; not always whole characters.
+    /// Returns the bytes that decode() writes for one token; not always whole characters.
     virtual Result<std::string> piece(int id) const = 0;
-    /// Tokens of the prompt that an engine with this model makes for the request, whether it fits or not. Cancelled:
-    /// `stop` was asked for.
+    /// Counts the tokens of the prompt that an engine with this model makes for the request, whether it fits or not.
+    /// Cancelled: `stop` was asked for.
     virtual Result<int> count_prompt(const Request& request, std::stop_token stop) const = 0;
 };
 
@@ -69,13 +69,13 @@ struct TemplateSource {
 };
 Result<TemplateSource> read_template(const std::filesystem::path& model);
 
-/// What several renderings may take together: no more than one of them may.
+/// What several renderings may take together: no more than a single one may.
 struct RenderAllowance {
     std::optional<std::int64_t> steps_left = {};  // empty: nothing was rendered yet
     std::chrono::milliseconds spent{0};
 };
 
-/// `shared`: the rendering takes of it, and fails where nothing is left; null: it has an allowance of its own.
+/// `shared`: the rendering uses it up, and fails where nothing is left; null: it has an allowance of its own.
 Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request,
                                     RenderAllowance* shared = nullptr);
 

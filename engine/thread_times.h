@@ -10,8 +10,8 @@ struct ThreadTimes {
     double waited_s = 0;  // ready, and other threads had the cores
 };
 
-/// The times of the calling thread. On Windows, which tells only how long it ran, what it slept counts as waiting.
-/// Empty: this system does not say.
+/// Returns the times of the calling thread. On Windows, which tells only how long it ran, the time it slept counts as
+/// waiting. Empty: this system does not say.
 std::optional<ThreadTimes> this_threads_times();
 
 }  // namespace engine

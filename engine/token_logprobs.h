@@ -6,10 +6,10 @@
 
 namespace engine {
 
-/// The logarithm is that of the model's own distribution, before temperature, penalties and all that thins it out.
+/// `logprob` is of the model's own distribution, before temperature, penalties and all that leaves tokens out.
 struct LikelyToken {
     int id = 0;
-    std::string bytes;  // of the text: half a character may be all of it
+    std::string bytes;  // what it adds to the text: not always whole characters
     float logprob = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A sleep takes some 50 us whatever was asked for; below that the debt is carried to the next copy.
+// A sleep takes some 50 us however short it is meant to be: what is too short for one is left to the next copy.
 constexpr std::chrono::microseconds kWorthSleeping{100};
 
 }  // namespace
@@ -79,7 +79,7 @@ void CopyQueue::work()
         else
             copy_kv_rows(copy.rows);
         if (bytes_per_s_ > 0) {
-            // Not from now: what waking up takes would add up.
+            // Counted from when the copy before was due, not from now: else the time that waking up takes would add up.
             free_at =
                 std::max(free_at, copy.given) + std::chrono::duration_cast<Clock::duration>(
                                                     std::chrono::duration<double>(double(copy.bytes) / bytes_per_s_));

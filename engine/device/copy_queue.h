@@ -22,8 +22,8 @@ public:
     CopyQueue(const CopyQueue&) = delete;
     CopyQueue& operator=(const CopyQueue&) = delete;
 
-    /// The copy's number, from 1. Its time on the link begins now, or when the one before leaves the link. One thread
-    /// gives.
+    /// Queues a copy and returns its number, from 1. Its time on the link begins now, or when the copy before it leaves
+    /// the link. One thread calls this.
     std::uint64_t give(const std::byte* from, std::byte* to, std::size_t bytes);
     std::uint64_t give(const KvRows& rows);
 

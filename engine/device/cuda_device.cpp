@@ -136,7 +136,7 @@ std::optional<std::int64_t> CudaDevice::spilled_bytes() const
     return video_memory_ ? std::optional(engine::spilled_bytes(*video_memory_, used_bytes_)) : std::nullopt;
 }
 
-/// Counted before the driver does: else another thread's would seem to be other programs' for a moment.
+/// Counts the bytes before the driver does: else another thread would take them for other programs' for a moment.
 Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)
 {
     const DriverGate::Call call(gate_);
@@ -194,7 +194,8 @@ Device::Ticket CudaDevice::give(Lane& lane, std::size_t bytes)
     return ++lane.given;
 }
 
-/// An event is behind all copies so far. Those that have happened are used again: nobody may ask for a long time.
+/// Records an event behind all copies so far. Events that have happened are used again: without that they would pile up
+/// where copies are not asked about for a long time.
 Status CudaDevice::mark(Lane& lane) const
 {
     if (lane.marked == lane.given)
@@ -216,7 +217,7 @@ Status CudaDevice::mark(Lane& lane) const
     return {};
 }
 
-/// The first event behind a copy that has not been seen to end.
+/// Returns the first event behind a copy that has not been seen to end.
 Result<cuda::Event> CudaDevice::mark_of(Lane& lane, Ticket ticket) const
 {
     if (ticket > lane.marked)
@@ -225,7 +226,7 @@ Result<cuda::Event> CudaDevice::mark_of(Lane& lane, Ticket ticket) const
     return std::ranges::lower_bound(lane.marks, ticket, {}, &Mark::ticket)->event;
 }
 
-/// The end of a batch is marked at once: what is computed waits for these copies and not for those after them.
+/// Marks the end of a batch at once: what is computed then waits for these copies and not for those after them.
 Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch)
 {
     if (const Status ok = checked(driver().copy_to_device(cuda_address(to), from, bytes, to_device_.queue)); !ok)
@@ -234,7 +235,7 @@ Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to
     if (batch == Batch::GoesOn)
         return ticket;
     if (const Status ok = mark(to_device_); !ok) {
-        (void)driver().synchronize(to_device_.queue);  // what is refused is used for something else at once
+        (void)driver().synchronize(to_device_.queue);  // the caller uses the memory for something else at once
         return tl::unexpected(ok.error());
     }
     return ticket;
@@ -327,7 +328,7 @@ Status CudaDevice::compute_after(Direction direction, Ticket ticket)
     return event ? checked(driver().wait(compute_, *event)) : Status(tl::unexpected(event.error()));
 }
 
-/// The copies until now are a step's: one event is behind all of them.
+/// Marks the copies until now, which belong to one step, by one event.
 Status CudaDevice::copy_after_compute(Direction direction)
 {
     Lane& lane = this->lane(direction);

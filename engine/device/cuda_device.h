@@ -25,25 +25,26 @@ public:
     CudaDevice(const CudaDevice&) = delete;
     CudaDevice& operator=(const CudaDevice&) = delete;
 
-    /// Current on the calling thread, whatever other device was opened or closed there since.
+    /// Returns the driver, current on the calling thread, whatever other device was opened or closed there since.
     const kernels::cuda::Driver& driver() const
     {
-        (void)driver_->make_current();  // one that is lost fails what is asked of it next
+        (void)driver_->make_current();  // a lost device fails at the next call
         return *driver_;
     }
     kernels::cuda::Queue compute() const { return compute_; }
-    /// Returns what a driver call answered, as the engine says it: a device that does anything but its work is lost.
+    /// Returns a driver call's status as the engine's: a failure other than lack of memory means that the device is
+    /// lost.
     Status checked(kernels::cuda::Status status) const;
     /// Returns the gate for steps in which the device waits for the host.
     DriverGate& gate() { return gate_; }
-    /// Something was given to compute: memory is not released before it is done.
+    /// Notes that something was given to compute: memory is not released before it is done.
     void note_work() { computing_ = true; }
     /// Waits until all that was given to compute is done.
     Status finish_work() override;
 
     std::string_view id() const override { return id_; }
     std::int64_t total_bytes() const override { return std::int64_t(driver_->info().memory_bytes); }
-    /// The driver's own context included. Asked of the driver and the system ten times a second at most.
+    /// Counts the driver's own context, too. Driver and system are asked ten times a second at most.
     std::int64_t other_programs_bytes() const override;
     std::optional<std::int64_t> spilled_bytes() const override;
     std::size_t granularity() const override { return kGranularity; }
@@ -52,8 +53,8 @@ public:
     void release(DevicePtr memory, std::size_t bytes) override;
     using Device::to_device;
     Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch) override;
-    /// Keys are copied by whole groups of tokens, so that heads are the only gaps: the neighbours' bytes are the same
-    /// on both sides, or not yet of any meaning.
+    /// Copies keys by whole groups of tokens, so that only heads have gaps between them: the bytes of neighbouring
+    /// tokens are the same on both sides, or have no meaning yet.
     Result<Ticket> to_host(const KvRows& rows) override;
     Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
@@ -70,11 +71,11 @@ public:
     std::int64_t bytes_moved(Direction direction) const override { return lane(direction).bytes_moved; }
 
 private:
-    // What drivers round allocations to that are not small.
+    // Drivers round allocations that are not small up to a multiple of this.
     static constexpr std::size_t kGranularity = std::size_t(2) << 20;
 
     struct Mark {
-        Ticket ticket = 0;  // the newest of those that have ended with the event
+        Ticket ticket = 0;  // the newest that has ended when the event has happened
         kernels::cuda::Event event = nullptr;
     };
     /// One direction: a queue of the driver's, and events behind copies that have not been seen to end.
@@ -82,7 +83,7 @@ private:
         kernels::cuda::Queue queue = nullptr;
         kernels::cuda::Event computed = nullptr;
         Ticket given = 0;
-        Ticket marked = 0;  // no event is behind those above
+        Ticket marked = 0;  // copies above it have no event behind them yet
         Ticket ended = 0;
         std::deque<Mark> marks;
         std::vector<kernels::cuda::Event> spare;

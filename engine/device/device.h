@@ -1,5 +1,5 @@
-// Device is a device as the engine sees it: memory, and copies between it and the host. What computes there is a
-// Backend. The engine's thread calls everything here; copies run on their own and are waited for by ticket.
+// Device is a device as the engine sees it: memory, and copies between it and the host. A Backend computes there. The
+// engine's thread calls everything here; copies run on their own and are waited for by ticket.
 #pragma once
 
 #include "engine/device/kv_rows.h"
@@ -32,19 +32,19 @@ public:
     /// tell.
     virtual std::optional<std::int64_t> spilled_bytes() const { return std::nullopt; }
 
-    /// Allocations may take a multiple of so many bytes of it.
+    /// Returns a number of bytes: an allocation may take a multiple of it.
     virtual std::size_t granularity() const { return 1; }
-    /// Aligned to 256 bytes. DeviceFull, DeviceLost.
+    /// Allocates memory, aligned to 256 bytes. DeviceFull, DeviceLost.
     virtual Result<DevicePtr> allocate(std::size_t bytes) = 0;
-    /// The same, all zero when this returns. A device that orders itself takes this call from any thread.
+    /// Does the same; the memory is all zero when this returns. Where orders_itself(), any thread may call it.
     virtual Result<DevicePtr> allocate_zeroed(std::size_t bytes) = 0;
     /// Releases memory, which nothing that is on its way may still touch.
     virtual void release(DevicePtr memory, std::size_t bytes) = 0;
 
-    /// Says whether a copy is waited for by itself, or not before one that follows it: then the device is told of none
-    /// but the last, which costs it less time between them.
+    /// Says whether somebody will wait for this copy, or only for one that follows it. Then the device need not mark
+    /// where this one ends, which saves time between them.
     enum class Batch { Ends, GoesOn };
-    /// DeviceLost. What is copied must stay as it is until the ticket has ended.
+    /// Begins a copy. What is copied must stay as it is until the ticket has ended. DeviceLost.
     virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes, Batch batch) = 0;
     Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
     {
@@ -71,17 +71,17 @@ public:
     /// Copies from now on begin when all that was given to compute so far is done.
     virtual Status copy_after_compute(Direction /*direction*/) { return {}; }
 
-    /// Says whether memory of the host's is better told of long before it is copied from or to.
+    /// Says whether pin() is to be called long before memory of the host is copied from or to.
     virtual bool locks_pages() const { return false; }
-    /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked, which it is
-    /// some time after this has returned. Stays allocated until unpin(), or as long as the device.
+    /// Page-locks memory of the host, some time after this has returned, so that copies from and to it are faster. It
+    /// stays allocated until unpin(), or as long as the device.
     virtual void pin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
-    /// Call it before such memory is freed, while no copy from or to it is on its way.
+    /// Call it before memory that pin() was given is freed, while no copy from or to it is on its way.
     virtual void unpin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
-    /// Waits until what pin() was told of is page-locked.
+    /// Waits until what pin() was given is page-locked.
     virtual void settle_pins() {}
 
-    /// Bytes that have travelled since the device was opened.
+    /// Returns the bytes that have travelled since the device was opened.
     virtual std::int64_t bytes_moved(Direction direction) const = 0;
 };
 

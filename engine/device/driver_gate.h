@@ -1,6 +1,6 @@
 // DriverGate keeps driver calls that may wait for the device apart from steps in which the device waits for the host:
-// one would wait for the other. An allocation or a page lock may wait until all that runs is done, and until then no
-// other thread's call goes on; Windows' display driver model allows it.
+// else each would wait for the other. An allocation or a page lock may wait until all that runs is done, and until then
+// no other thread's call goes on; Windows' display driver model allows it.
 #pragma once
 
 #include <array>

@@ -10,8 +10,7 @@ namespace engine {
 namespace {
 
 constexpr std::align_val_t kAlignment{256};
-// Memory that nobody has written reads as NaN in every KV type: what should have been copied is then seen to be
-// missing.
+// Memory that was never written reads as NaN in every KV type, so that a missing copy is noticed.
 constexpr int kPoison = 0xff;
 
 }  // namespace

@@ -1,7 +1,7 @@
-// HugeArray takes memory of the host for what is streamed through in every step: in large pages where the system gives
-// them, so that reading it seldom waits for the page table; where memory is divided into nodes, its pages lie in turns
-// with each, so that all of them are read from at once. It goes back to the system at once. What is smaller than a
-// large page comes from the heap.
+// HugeArray allocates memory of the host for what every step streams through. It is made of large pages where the
+// system gives them, so that reading it seldom waits for the page table. Where memory is divided into nodes, the pages
+// lie on each node in turn, so that all nodes are read from at once. Freed memory goes back to the system at once. What
+// is smaller than a large page comes from the heap.
 #pragma once
 
 #include <atomic>

@@ -80,7 +80,8 @@ int HugeArray::nodes()
     return std::max(1, used_nodes().count);
 }
 
-// A large page begins at a multiple of its size: so much more is taken, and what lies around it given back.
+// A large page begins at a multiple of its size, so one page more is taken, and what lies around the array is given
+// back.
 std::byte* HugeArray::take_pages(std::size_t bytes)
 {
     const std::size_t wanted = rounded_up(bytes, kPage), all = wanted + kLargePage;
@@ -94,7 +95,7 @@ std::byte* HugeArray::take_pages(std::size_t bytes)
         (void)munmap(begin, before);
     if (before < kLargePage)
         (void)munmap(begin + before + wanted, kLargePage - before);
-    (void)madvise(begin + before, wanted, MADV_HUGEPAGE);  // small ones do, too
+    (void)madvise(begin + before, wanted, MADV_HUGEPAGE);  // pages of the usual size work, too
     if (nodes() > 1)
         (void)syscall(SYS_mbind, begin + before, wanted, MPOL_INTERLEAVE, used_nodes().words.data(), NodeMask::kBits,
                       0);

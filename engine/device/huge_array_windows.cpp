@@ -6,7 +6,7 @@
 
 namespace engine {
 
-// Large pages are for those whom an administrator lets lock memory: these are the usual ones.
+// Takes pages of the usual size: large ones are only for users to whom an administrator gives the right to lock memory.
 std::byte* HugeArray::take_pages(std::size_t bytes)
 {
     void* const memory = VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
@@ -15,7 +15,7 @@ std::byte* HugeArray::take_pages(std::size_t bytes)
     return static_cast<std::byte*>(memory);
 }
 
-// Windows takes memory from where it is first written, which every worker does with a part of it.
+// Windows takes a page from the node whose thread writes it first, and every worker writes a part of the memory first.
 int HugeArray::nodes()
 {
     return 1;

@@ -8,10 +8,11 @@
 
 namespace engine {
 
-/// "avx512", or "avx512; prompts by amx: Q4_0, Q8_0" where it has those products of the last of `tables`.
+/// Returns "avx512", or "avx512; prompts by amx: Q4_0, Q8_0" where products of these types come from the last of
+/// `tables`.
 std::string describe(const kernels::CpuKernels& table, std::span<const kernels::CpuKernels> tables);
 
-/// The name of the kernel table in use.
+/// Returns the name of the kernel table in use.
 std::string kernels_in_use();
 
 }  // namespace engine

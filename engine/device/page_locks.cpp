@@ -21,7 +21,7 @@ PageLocks::~PageLocks()
         (void)driver_.unpin(piece.memory);
 }
 
-/// False: the system gives no more threads, and nothing is locked.
+/// Starts the thread where there is none. False: the system gives no more threads, and nothing is locked.
 bool PageLocks::start()
 {
     if (thread_.joinable())

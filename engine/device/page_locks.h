@@ -16,9 +16,9 @@
 
 namespace engine {
 
-/// How much of the host's memory may be page-locked, of so much in all. Nothing else can have that memory, also while
-/// no conversation uses it: what desktops and browsers want is left to them, and where there is little, a quarter is
-/// locked. More than half Windows does not give, and elsewhere the files of models need the other half.
+/// Returns how much of the host's memory may be page-locked, of so much in all. Nothing else can have that memory, also
+/// while no conversation uses it: what desktops and browsers need is left to them, and where there is little, a quarter
+/// is locked. Windows does not lock more than half, and elsewhere the files of models need the other half.
 constexpr std::int64_t most_page_locked(std::int64_t total_bytes)
 {
     constexpr std::int64_t kForOthers = std::int64_t(8) << 30;
@@ -40,12 +40,11 @@ public:
     PageLocks(const PageLocks&) = delete;
     PageLocks& operator=(const PageLocks&) = delete;
 
-    /// The memory is locked soon, or stays as it is where the driver refuses: copies are slower then, and right all the
-    /// same.
+    /// Queues the memory to be locked soon. Where the driver refuses, it stays as it is: copies are slower, but right.
     void lock(std::byte* memory, std::size_t bytes);
-    /// The memory is not locked when this returns, and will not be. Nothing may be copied from or to it meanwhile.
+    /// Sees to it that the memory is not locked when this returns, nor later. No copy from or to it may run meanwhile.
     void unlock(std::byte* memory);
-    /// Waits until all is locked that shall be.
+    /// Waits until all that was given to lock() is locked or refused.
     void settle();
 
 private:

@@ -38,9 +38,9 @@ struct AdapterName {
     std::uint64_t luid = 0;
 };
 
-/// Returns which of the system's adapters the GPU is: the one with its number, or else the only one with its name. Of
-/// several with one name none: what the system says of one might be taken for another's, all of whose memory would then
-/// seem to be moved out.
+/// Returns which of the system's adapters the GPU is: the one with its number, or else the only one with its name.
+/// Empty where several have its name: what the system says of another one would be taken for this one's, whose memory
+/// would then all seem to be moved out.
 inline std::optional<std::size_t> find_adapter(std::span<const AdapterName> adapters, const AdapterName& gpu)
 {
     const auto numbered = std::ranges::find(adapters, gpu.luid, &AdapterName::luid);

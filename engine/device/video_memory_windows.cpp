@@ -12,7 +12,7 @@ namespace engine {
 
 namespace {
 
-/// A COM object; gives it back at the end.
+/// Owns a COM object and releases it at the end.
 template <class T>
 struct Held {
     T* at = nullptr;
@@ -32,11 +32,11 @@ std::string utf8(const wchar_t* text)
     const int bytes = WideCharToMultiByte(CP_UTF8, 0, text, -1, nullptr, 0, nullptr, nullptr);
     std::string out(std::size_t(bytes > 0 ? bytes : 1), '\0');
     WideCharToMultiByte(CP_UTF8, 0, text, -1, out.data(), bytes, nullptr, nullptr);
-    out.pop_back();  // its end
+    out.pop_back();  // the final zero
     return out;
 }
 
-/// In the order of their numbers; what does not say what it is has no name.
+/// Lists the adapters in the order of their numbers; one that does not describe itself has no name.
 std::vector<AdapterName> adapters_of(IDXGIFactory1& factory)
 {
     std::vector<AdapterName> adapters;

@@ -41,7 +41,7 @@ public:
     /// Makes room for so many bytes below the budget as far as it can, when other uses find none.
     void set_room_maker(std::function<void(std::int64_t bytes)> make_room) { make_room_ = std::move(make_room); }
     void give_back(Use use, DevicePtr memory, std::size_t bytes);
-    /// Memory that is not taken here and counts all the same: what the backend computes in.
+    /// Counts memory that was not taken here: what the backend computes in.
     void count(Use use, std::int64_t bytes);
 
     std::int64_t used(Use use) const { return used_[std::size_t(use)]; }

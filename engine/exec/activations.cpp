@@ -22,7 +22,7 @@ bool has_latent_experts(const Hyperparameters& h)
     return h.experts > 0 && h.expert_length != h.embedding_length;
 }
 
-/// Columns of what layers get of each token by itself.
+/// Returns the columns of the inputs that layers get of each token by itself.
 int side_cols(const Hyperparameters& h)
 {
     return std::max(int(h.layers.size()) * h.side_length, h.ngrams.values());

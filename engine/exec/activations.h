@@ -34,9 +34,9 @@ public:
     /// (rows,) factor on each row's queries.
     float* q_scale(LayerKind kind) { return data() + scale_offset(kind); }
     const float* q_scale(LayerKind kind) const { return data() + scale_offset(kind); }
-    /// Says whether sliding layers turn by a base of their own.
+    /// Says whether sliding layers have a rope base of their own.
     bool has_local() const { return has_local_; }
-    /// Says whether sliding layers leave out the temperature of the queries.
+    /// Says whether queries of sliding layers are scaled without the temperature.
     bool has_plain_scales() const { return scales_ == 2; }
     std::size_t bytes() const { return rows_.bytes(); }
 
@@ -55,51 +55,51 @@ private:
     bool has_local_;
     int pairs_, local_pairs_;
     bool neox_;
-    int scales_;  // of (rows,)
+    int scales_;  // q_scale: one for all layers, or two where sliding ones have their own; (rows,) each
     int floats_per_row_;
     int count_ = 0;
     Rows rows_;
 };
 
-/// Returns the most values between the two products of a layer's dense feed-forward part.
+/// Returns the widest dense feed-forward part of any layer: the values between its two products.
 int widest_ffn(const Hyperparameters& h);
 
 struct Activations {
-    /// `head_rows`: of how many rows logits are computed at a time.
+    /// `head_rows`: how many rows of logits are computed at a time.
     Activations(const Hyperparameters& h, int max_rows, RowMemory& memory, int head_rows = 1);
 
     PositionTables tables;
     Rows hidden;     // (rows, dim): the residual stream
     Rows x;          // (rows, dim): normed
-    Rows qkv;        // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer is given
-    Rows attended;   // (rows, heads * value_length), or what that makes of it
+    Rows qkv;        // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer reads
+    Rows attended;   // (rows, heads * value_length), or what a recurrent mixer writes
     Rows gate_up;    // (rows, 2 ffn)
     Rows inner;      // (rows, ffn)
-    Rows branch;     // (rows, dim): what attention or feed-forward adds
-    Rows weight;     // (rows, 1): of the expert that all rows share, before the sigmoid
+    Rows branch;     // (rows, dim): what attention or the feed-forward part adds
+    Rows weight;     // (rows, 1): the weight of the expert that all rows share, before the sigmoid
     Rows routed;     // (rows, dim): what the router reads; only where a dense part lies beside experts
-    Rows beside;     // (rows, dim): what the experts add to such a branch
-    Rows expert_in;  // (rows, expert_length): what latent experts read, and what they make of it
+    Rows beside;     // (rows, dim): what the experts add where a dense part lies beside them
+    Rows expert_in;  // (rows, expert_length): what latent experts read; expert_sum: what they write
     Rows expert_sum;
-    // Only with several residual streams; `hidden` is the active one then.
+    // Only with several residual streams; `hidden` is then the active one.
     Rows streams;        // (rows, streams * dim)
-    Rows stream_routes;  // (rows, streams): what a layer's router says of them, or what each gets of a part's result
+    Rows stream_routes;  // (rows, streams): what a layer's router says of them, or each one's share of a part's result
     Rows low_rank;       // (rows, rank)
-    Rows stream_norms;   // (rows, streams * dim): normed, with hyper-connections
-    Rows stream_gates;   // (rows, streams * dim): what is on them
+    Rows stream_norms;   // (rows, streams * dim): with hyper-connections, the streams, each normed
+    Rows stream_gates;   // (rows, streams * dim): with hyper-connections, the gates on these
     Rows last_streams;   // (1, streams * dim)
-    Rows side;           // (rows, layers * side): what each layer gets of each token; or (rows, values) of its n-grams
+    Rows side;           // (rows, layers * side): each layer's own input of each token; or (rows, values): its n-grams'
     Rows last;           // (head_rows, dim): rows whose logits are asked for
     Rows last_x;         // (head_rows, dim): normed
     Rows logits;         // (head_rows, vocabulary)
 
-    /// Returns what goes from layer to layer, and from one memory to another.
+    /// Returns the rows that go from layer to layer, and from one memory to another.
     Rows& carried() { return several_streams_ ? streams : hidden; }
     const Rows& carried() const { return several_streams_ ? streams : hidden; }
 
     // Of latent attention only.
-    Rows query_low;     // (rows, query_rank): what queries are made of
-    Rows latent_heads;  // (rows, heads * longest of both): each head's query, and later what it got of the latent rows
+    Rows query_low;     // (rows, query_rank): the low-rank rows that queries are made of
+    Rows latent_heads;  // (rows, heads * longest of both): each head's query, and later its sum of the latent rows
 
     DraftedInputs drafted;
 
@@ -112,7 +112,8 @@ struct Activations {
     {
         return a.ffn_norm.empty() && a.branches == Branches::InTurn && !connects(a);
     }
-    /// Takes the memory of all 8-bit copies that products ask for; with `residuals` also of what rounding lost.
+    /// Takes the memory of the 8-bit copies of all rows that are multiplied; with `residuals` also of what rounding
+    /// lost.
     void take_rounded(bool residuals);
 
 private:

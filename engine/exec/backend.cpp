@@ -5,7 +5,7 @@ namespace engine {
 static void norm_queries_keys(Backend& on, Rows& qkv, const HeadPreparation& p)
 {
     const HeadLayout& heads = p.heads;
-    const bool whole = p.norm == QkNorm::WholeRows;  // as one long head
+    const bool whole = p.norm == QkNorm::WholeRows;  // normed as one long head
     const int d = heads.key_length;
     const HeadColumns q = whole ? HeadColumns{0, 1, heads.k_col(), heads.k_col()}
                                 : HeadColumns{heads.projected_q_col(), heads.heads, d, heads.projected_q_stride()};

@@ -1,5 +1,5 @@
-// Backend declares the operations of the decoder on one device. Each works on all rows of a batch; none allocates, and
-// none fails: what goes wrong on a device is asked for when the step has ended.
+// Backend declares the operations of the decoder on one device. Each works on all rows of a batch. None allocates or
+// fails: take_status() says after the step what has gone wrong on a device.
 #pragma once
 
 #include "engine/exec/activations.h"
@@ -41,11 +41,11 @@ struct AttentionParameters {
     int window = 0;          // tokens seen, the row's own included; 0: all
     Vector sinks = nullptr;  // (heads,) logits that join the softmax and carry no value
     WindowKind window_kind = WindowKind::Sliding;
-    LayerKind layer_kind = LayerKind::FullAttention;  // whose factors on queries these are
-    const Matrix* reader = nullptr;  // what the next operation multiplies the result with; null: nothing
+    LayerKind layer_kind = LayerKind::FullAttention;  // the layers whose factors on queries apply
+    const Matrix* reader = nullptr;  // the matrix that the next operation multiplies the result with; null: none
 };
 
-/// Holds what becomes of a row's heads between their products and attention.
+/// Says how a row's queries, keys and values are changed between their products and attention.
 struct HeadPreparation {
     HeadLayout heads;
     Vector q_norm = nullptr, k_norm = nullptr, v_norm = nullptr;  // null: these are not normed
@@ -62,20 +62,21 @@ struct ExpertParameters {
     RouterScores scores = RouterScores::Softmax;
     ExpertWeights weights = ExpertWeights::SumToOne;
     ExpertWeighs weighs = ExpertWeighs::Output;
-    Rows* routed_by = nullptr;  // (rows, dim) that the router reads; null: what the experts read
-    // Experts of so many groups compete: of those whose two best have the largest sum. 0: all do
+    Rows* routed_by = nullptr;  // (rows, dim) that the router reads; null: it reads what the experts read
+    // Experts are divided into groups; only those of the `groups_used` groups compete whose two best experts have the
+    // largest sum. 0: all compete.
     int groups = 0, groups_used = 0;
-    // Whose tokens the rows are, and of which layer these are the experts: for those who count what is chosen.
+    // The sequences that the rows belong to, and the layer of these experts: to count which experts are chosen.
     std::span<const RowGroup> tokens = {};
     int layer = 0;
-    /// The weights are a softmax over the logits of the experts that were chosen by their logits.
+    /// Says whether the weights are a softmax over the logits of the chosen experts, which were chosen by their logits.
     bool softmax_of_chosen(Vector choice_bias) const
     {
         return scores == RouterScores::Softmax && weights == ExpertWeights::SumToOne && !choice_bias && groups == 0;
     }
 };
 
-/// The weights of chosen experts are divided by their sum, or by this where it is less.
+/// The weights of a row's experts are divided by their sum, or by this where the sum is less.
 constexpr float kLeastSumOfWeights = 1.0f / (1 << 14);
 
 // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
@@ -89,12 +90,12 @@ struct FollowingNorm {
     const Matrix* reader = nullptr;
 };
 
-/// Whose rows a step has: all of a sequence follow each other, and no sequence has two groups.
+/// Says which rows a step has. All rows of a sequence follow each other, and no sequence has two groups.
 struct Step {
     KvCache& cache;
     std::span<const RowGroup> groups;  // one after another; not empty
     int device_layers;                 // [0, device_layers) are computed on a device
-    StepClock& clock;                  // measures where its time goes, on whichever backend
+    StepClock& clock;                  // measures where the step's time goes, whatever the backend
 
     LayerOn layer_on(int l) const { return l < device_layers ? LayerOn::Device : LayerOn::Host; }
     int rows() const { return groups.back().row + groups.back().count(); }
@@ -102,7 +103,7 @@ struct Step {
     {
         return *std::prev(std::ranges::upper_bound(groups, row, {}, &RowGroup::row));
     }
-    /// Returns the only group, for what computes the rows of one sequence at a time.
+    /// Returns the only group, for operations that compute the rows of one sequence at a time.
     const RowGroup& one() const
     {
         assert(groups.size() == 1);
@@ -127,7 +128,7 @@ public:
     virtual ~Backend() = default;
 
     virtual MemorySpace memory_space() const { return MemorySpace::Host; }
-    /// Returns what it computes a batch in: `host`, or rows of its own in the device's memory.
+    /// Returns the rows in which it computes a batch: `host`, or rows of its own in the device's memory.
     virtual Activations& activations(Activations& host) { return host; }
 
     // ---- for a backend that computes in a device's memory ----
@@ -137,26 +138,27 @@ public:
     /// Copies rows of its memory to the host's; they can be read when this returns.
     virtual void fetch(const Rows& /*from*/, RowRange /*rows*/, Rows& /*host*/) {}
     /// Brings the `count` largest of one row of logits to the host; RowLogits::largest can be read until the next call.
-    /// Empty: they are not searched for here.
+    /// Empty: this backend does not search for them.
     virtual RowLogits fetch_largest(const Rows& /*logits*/, int /*row*/, int /*count*/) { return {}; }
-    /// Computes the layers: by calling `work`, or by doing again what that gave to the device in an earlier step.
+    /// Computes the layers: by calling `work`, or by repeating what `work` gave to the device in an earlier step.
     virtual void run_layers(const LayerRange& /*range*/, const std::function<void()>& work) { work(); }
-    /// Returns what has gone wrong since the last time this was asked.
+    /// Returns what has gone wrong since this was last called.
     virtual Status take_status() { return {}; }
 
     // ---- operations ----
 
     virtual void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
-    /// Does the same where the next operation multiplies what comes with `reader`.
+    /// Does the same where the next operation multiplies the result with `reader`.
     virtual void rms_norm_before(const Matrix& /*reader*/, Rows& x, Vector weight, float epsilon, Rows& out)
     {
         rms_norm(x, weight, epsilon, out);
     }
-    /// Does the same with the mean taken off first.
+    /// Does the same with the mean subtracted first.
     virtual void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
-    /// Norms each head by itself; they follow each other from column `to` on, which may be where they are.
+    /// Norms each head by itself, and writes them one behind the other from column `to` on, which may be where they
+    /// are.
     virtual void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) = 0;
-    /// x times the sigmoid of `gates`. x: (rows, heads * length)
+    /// Multiplies x with the sigmoid of `gates`. x: (rows, heads * length)
     virtual void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) = 0;
     /// Multiplies each row of x with the sigmoid of its weight. weights: (rows, 1)
     virtual void weigh_rows(const Rows& weights, Rows& x) = 0;
@@ -166,17 +168,18 @@ public:
     /// stack.rows; the shape of `out` stays, and so does what lies between its heads.
     virtual void multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
                                 const HeadColumns& to) = 0;
-    /// Heads of x to heads of `out`, whose shape stays.
+    /// Copies heads of x to heads of `out`, whose shape stays.
     virtual void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) = 0;
-    /// gate_up: (rows, 2 n), gate first; out: (rows, n)
+    /// out = gate(first half) * second half. gate_up: (rows, 2 n), gate first; out: (rows, n)
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
-    /// Does the same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.
+    /// Does the same where the gates are x, (rows, n), and the values that they multiply are columns [col, col + n) of
+    /// `up`.
     virtual void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) = 0;
     /// Leaves of each row's first n columns what exceeds their mean plus so many standard deviations: max(x - that, 0).
     virtual void keep_above(float deviations, int n, Rows& x) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
     virtual void scale(float factor, Rows& x) = 0;
-    /// sum += the product of x. `branch`: room for it, where it is not added while it is computed
+    /// sum += the product of x. `branch`: room for the product, where it cannot be added while it is computed.
     virtual void add_product(Rows& x, const Product& product, Rows& branch, Rows& sum)
     {
         products(x, std::span(&product, 1), branch);
@@ -189,8 +192,8 @@ public:
         add_product(x, product, branch, sum);
         rms_norm_before(*norm.reader, sum, norm.weight, norm.epsilon, out);
     }
-    /// The products, gate first, and what the gate makes of them, which the next operation multiplies with `reader`.
-    /// `gate_up`: room for what is between
+    /// out = gate * up of x, from both products, gate first; the next operation multiplies it with `reader`. `gate_up`:
+    /// room for the products.
     virtual void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& /*reader*/,
                                 Rows& gate_up, Rows& out)
     {
@@ -202,8 +205,8 @@ public:
     virtual void copy(const float* from, float* to, std::size_t count) = 0;
     virtual void soft_cap(float cap, Rows& x) = 0;
 
-    /// Norms and turns queries and keys, and appends keys and values to layer l of their sequences where it has its
-    /// own; in qkv only queries are left.
+    /// Norms and turns queries and keys. Where the layer has keys and values of its own, appends them to layer l of
+    /// their sequences; then only the queries in qkv are of use.
     virtual void prepare_heads(Rows& qkv, const HeadPreparation& p, int l, const Step& step);
     /// qkv = the products of x, queries, keys, values and gates; then prepares the heads.
     virtual void project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
@@ -215,8 +218,8 @@ public:
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
 
-    // Mixers of recurrent layers, between their products: they move a sequence's state of the layer on by its rows,
-    // p.rows. Those are written over in `mixed`, and to the same rows of `out`.
+    // Mixers of recurrent layers, between their products: they move a sequence's state of the layer on by the rows
+    // p.rows. They overwrite these rows of `mixed` and write the same rows of `out`.
 
     /// mixed: (rows, [q k v: conv_channels | z: inner | beta: heads | alpha: heads]); out: (rows, inner)
     virtual void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) = 0;

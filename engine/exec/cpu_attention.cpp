@@ -20,7 +20,7 @@ constexpr int kTokensRewritten = 64;
 
 }  // namespace
 
-/// Some rows of some query heads of one KV head, over one run of blocks.
+/// Describes a piece of attention: some rows of some query heads of one KV head, over one run of blocks.
 struct CpuAttention::Tile {
     const float* q;  // of row 0
     std::size_t q_stride;
@@ -34,7 +34,7 @@ struct CpuAttention::Tile {
 
     int sum_floats() const { return heads.count * (2 + p.heads.value_length); }  // of a row
 
-    /// Null: a device attends it.
+    /// Returns the block of the tile's KV head. Null: a device attends it.
     const std::byte* block(int b) const
     {
         return blocks.block(b) ? blocks.block(b) + std::size_t(heads.kv_head) * layout.bytes() : nullptr;
@@ -127,11 +127,11 @@ void CpuAttention::rewrite_kv(const KvLayerShape& from, const std::byte* old, co
     });
 }
 
-/// The query heads of a layer in runs that belong to one KV head each.
+/// Divides the query heads of a layer into runs that belong to one KV head each.
 class CpuAttention::HeadRanges
 {
 public:
-    /// `others`: pieces into which the work is divided besides.
+    /// `others`: into how many pieces the work is divided otherwise.
     HeadRanges(const HeadLayout& heads, int others, int threads)
         : group_(heads.group())
         , kv_heads_(heads.kv_heads)
@@ -154,7 +154,7 @@ private:
     int group_, kv_heads_, parts_ = 1;
 };
 
-/// Takes the tile's queries, scaled.
+/// Copies the tile's queries to the scratch, scaled.
 void CpuAttention::take_queries(const Tile& tile, Scratch& scratch)
 {
     const int values = tile.heads.count * tile.p.heads.key_length;
@@ -216,7 +216,7 @@ void CpuAttention::clear_sums(const Tile& tile, float* sums)
     }
 }
 
-/// Sums to averages. `first`: where the rows of the tile's sequence begin in `to`.
+/// Divides the tile's sums, which gives averages. `first`: the row of `to` at which the sequence's rows begin.
 void CpuAttention::finish_rows(const Tile& tile, const float* sums, int first, Rows& to)
 {
     const AttentionParameters& p = tile.p;
@@ -251,7 +251,7 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
         attend_group(qkv, p, l, step, group, out);
 }
 
-/// Attends with the rows of one sequence over its blocks.
+/// Attends the blocks of one sequence with its rows.
 void CpuAttention::attend_group(const Rows& qkv, const AttentionParameters& p, int l, const Step& step,
                                 const RowGroup& rows, Rows& out)
 {
@@ -266,13 +266,13 @@ void CpuAttention::attend_group(const Rows& qkv, const AttentionParameters& p, i
     const int items = tiles * ranges.count();
     const std::int64_t products = std::int64_t(count) * (first + count) * out.cols();
     const int grain = ThreadPool::sharing_pays(products) ? 1 : items;
-    // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
+    // Blocks of an emulated device and of the host are attended in one loop: the time is divided by their numbers.
     std::optional<StepClock::Scope> on_host;
     if (step.layer_on(l) == LayerOn::Device && blocks.read_on_host() > 0)
         on_host.emplace(step.clock, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
     for (bool first_run = true; next_run(blocks, step.clock); first_run = false) {
         const bool last_run = blocks.last() == last_block;
-        const bool kept = !(first_run && last_run);  // sums outlive the run
+        const bool kept = !(first_run && last_run);  // the sums must last from run to run
         pool_->for_each(items, grain, [&](int begin, int end, int worker) {
             Scratch& scratch = scratch_[std::size_t(worker)];
             for (int item = begin; item < end; ++item) {
@@ -332,13 +332,13 @@ void CpuAttention::allow_runs()
     }
 }
 
-/// Floats that the sums of one query head in one tile take.
+/// Returns the floats that the sums of one query head in one tile take.
 std::size_t CpuAttention::head_sums() const
 {
     return std::size_t(kTileRows) * std::size_t(2 + value_length_);
 }
 
-/// The sums of some heads in a tile, the first of which is `head`.
+/// Returns the sums of some heads in a tile, the first of which is `head`.
 float* CpuAttention::run_sums(int tile, int head)
 {
     return run_sums_.get() + (std::size_t(tile) * std::size_t(max_heads_) + std::size_t(head)) * head_sums();

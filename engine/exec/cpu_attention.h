@@ -34,11 +34,11 @@ public:
     CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool);
     /// Makes what that many workers compute in. Throws std::bad_alloc.
     std::vector<Scratch> scratch_for(int threads) const;
-    /// `runs`: after allow_runs().
+    /// Returns the bytes of scratch_for(threads); with `runs` also those of allow_runs().
     static std::size_t scratch_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
     /// Call it between steps: computes with these workers from now on. `scratch`: scratch_for() as many.
     void use(ThreadPool& pool, std::vector<Scratch> scratch);
-    /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
+    /// Allows that the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs();
     bool allows_runs() const { return run_sums_ != nullptr; }
 

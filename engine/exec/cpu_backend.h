@@ -26,9 +26,9 @@ public:
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
     std::size_t scratch_bytes() const;
-    /// Returns what the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
+    /// Returns the bytes of the workers' scratch, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
-    /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
+    /// Allows that the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs() { attention_.allow_runs(); }
 
     /// Gives each row `each` rows of the table, one after another. ids: (rows, each)
@@ -72,7 +72,7 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
-    /// Computes what another device leaves to the host of a mixture of experts.
+    /// Computes the part of a mixture of experts that another device leaves to the host.
     void rest_of_experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, const ChosenExperts& chosen,
                          Rows& out)
     {
@@ -90,14 +90,13 @@ public:
     StreamOperations& streams() override { return streams_; }
     CpuStreams& cpu_streams() { return streams_; }
 
-    /// Call it between steps. Writes the block of one layer, all KV heads, with the same keys and values in other
-    /// types.
+    /// Call it between steps. Writes the keys and values of one layer's block, of all KV heads, in other types.
     void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)
     {
         attention_.rewrite_kv(from, old, to, block);
     }
 
-    /// Attends for one row what lies on the host of a layer that a device computes, those blocks together. q: (heads,
+    /// Attends, for one row of a layer that a device computes, those blocks that lie on the host. q: (heads,
     /// key_length) of token `position`
     void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
                             int position, const CpuAttention::Partials& to)

@@ -83,7 +83,7 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
         const std::span<float> scores(router_logits_.row(t), std::size_t(w.router.rows));
         const std::span<int> chosen(chosen_.data() + std::size_t(t * p.used), std::size_t(p.used));
         const std::span<float> weights(weights_.data() + std::size_t(t * p.used), std::size_t(p.used));
-        std::ranges::copy(scores, choice_.begin());  // scores are in the order of their logits
+        std::ranges::copy(scores, choice_.begin());  // scores have the same order as their logits
         if (!of_chosen)
             score(p.scores, scores);
         for (std::size_t e = 0; (w.choice_bias || p.groups > 0) && e < scores.size(); ++e)
@@ -101,7 +101,7 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
     }
 }
 
-/// Counts the experts that were chosen, for the sequences that want to know.
+/// Counts the chosen experts, for the sequences that keep such counts.
 void CpuExperts::count_chosen(const ExpertParameters& p) const
 {
     for (const RowGroup& group : p.tokens)
@@ -110,7 +110,7 @@ void CpuExperts::count_chosen(const ExpertParameters& p) const
                                                                    std::size_t(group.count() * p.used)));
 }
 
-/// Experts of other groups are not chosen (arXiv 2412.19437). Among equal groups the first is better.
+/// Excludes all experts but those of the best groups (arXiv 2412.19437). Among equal groups the first is better.
 void CpuExperts::leave_best_groups(const ExpertParameters& p)
 {
     constexpr float kNone = -std::numeric_limits<float>::infinity();
@@ -160,7 +160,7 @@ static bool is_there(std::span<const std::uint64_t> elsewhere, int expert)
     return !elsewhere.empty() && elsewhere[std::size_t(expert)] != 0;
 }
 
-/// Counting sort of all (row, slot) pairs by expert; without those that are computed elsewhere.
+/// Sorts all (row, slot) pairs by expert, but for those that are computed elsewhere (counting sort).
 void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p, std::span<const std::uint64_t> elsewhere)
 {
     count_rows(rows, p);
@@ -207,8 +207,8 @@ void CpuExperts::find_matrices(int rows, const LayerWeights& w, int layer)
     }
 }
 
-/// Begins to bring the experts that are worth their way to the device, and puts them behind the others, to be computed
-/// last.
+/// Begins to bring the experts to the device for which that pays, and moves them behind the others, so that they are
+/// computed last.
 void CpuExperts::send_for_some(const LayerWeights& w, int layer)
 {
     std::fill(expert_count_.begin(), expert_count_.end(), 0);
@@ -290,7 +290,7 @@ void CpuExperts::compute_rest(Rows& x, const LayerWeights& w, const ExpertParame
     compute_active(x, w, p, chosen.elsewhere, out);
 }
 
-/// out = the sum over the experts that are active; no pair of another one counts.
+/// out = the sum over the active experts; pairs of others count nothing.
 void CpuExperts::compute_active(Rows& x, const LayerWeights& w, const ExpertParameters& p,
                                 std::span<const std::uint64_t> elsewhere, Rows& out)
 {

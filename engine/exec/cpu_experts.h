@@ -13,12 +13,12 @@
 
 namespace engine {
 
-/// Holds the experts that another device has chosen for each row; it computes some of them itself.
+/// Holds the experts that another device has chosen for each row, some of which it computes itself.
 struct ChosenExperts {
     std::span<const int> experts;              // (rows, used), best first
     std::span<const float> weights;            // (rows, used)
-    std::span<const std::uint64_t> elsewhere;  // (experts,) not 0: it is computed there
-    ExpertCache* cache;                        // that is told what was chosen; null: there is none
+    std::span<const std::uint64_t> elsewhere;  // (experts,) not 0: the device computes it
+    ExpertCache* cache;                        // is told which were chosen; null: there is none
 };
 
 /// Owned by the CPU's backend; the engine's thread calls it.
@@ -34,7 +34,7 @@ public:
 
     /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
-    /// The same sum over those that are not computed elsewhere; the router is not asked.
+    /// Adds up only the experts that are not computed elsewhere; `chosen` takes the place of the router.
     void compute_rest(Rows& x, const LayerWeights& w, const ExpertParameters& p, const ChosenExperts& chosen,
                       Rows& out);
 
@@ -69,11 +69,11 @@ private:
     std::vector<float> weights_;               // (rows, used)
     std::vector<int> sorted_position_;         // (rows, used) where each pair went
     std::vector<Pair> sorted_;                 // (rows * used,)
-    int pairs_ = 0;                            // of them, that are computed here
+    int pairs_ = 0;                            // those of them that are computed here
     std::vector<int> expert_count_;            // (experts,)
     std::vector<ExpertRows> active_;           // of the sorted pairs
     std::size_t coming_ = 0;                   // the last so many of these come to a device for the step
-    std::vector<Matrix> gates_, ups_, downs_;  // of each of these, wherever it lies; no gates: they are in ups_
+    std::vector<Matrix> gates_, ups_, downs_;  // of each active expert, wherever they lie; no gates: they are in ups_
 };
 
 }  // namespace engine

@@ -9,15 +9,15 @@ namespace engine {
 
 namespace {
 
-// Rows of a batch from which on rounding or gating them is worth waking the workers.
+// From so many rows on, rounding or gating them is worth waking the workers.
 constexpr int kRowsWorthWaking = 4;
-// Weight rows in a piece of work, at most.
+// The most weight rows in a piece of work.
 constexpr int kMaxGrain = 256;
 // Pieces begin where interleaved rows do.
 constexpr int kLeastGrain = kernels::kInterleavedRows;
-// Tokens whose second half is multiplied at once.
+// For so many tokens at once, what rounding lost is multiplied, too.
 constexpr int kResidualTokens = 64;
-// Rows of one head that a worker takes at once.
+// A worker takes so many rows of one head at once.
 constexpr int kHeadTokens = 64;
 
 }  // namespace
@@ -84,7 +84,7 @@ void CpuProducts::use(ThreadPool& pool, std::vector<Scratch> scratch)
     scratch_ = std::move(scratch);
 }
 
-/// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.
+/// Rounds the lower half of 16 bits: x less its 8-bit copy, to 8 bits again.
 void CpuProducts::round_residual(int n, const float* x, const std::byte* q8, std::byte* residual,
                                  Scratch& scratch) const
 {
@@ -112,14 +112,15 @@ void CpuProducts::round_rows(Rows& x)
     x.set_rounded();
 }
 
-/// Weight rows in a piece of work: enough pieces for an even finish, each long enough to stream well.
+/// Returns the weight rows in a piece of work: enough pieces that workers end together, each long enough to stream
+/// well.
 int CpuProducts::row_grain(int rows, int tokens) const
 {
     const int pieces = pool_->size() * (tokens > 1 ? 16 : 8);
     return std::clamp(rows / pieces / kLeastGrain * kLeastGrain, kLeastGrain, kMaxGrain);
 }
 
-/// Adds the products of what rounding lost.
+/// Adds the products of what rounding the activations lost.
 void CpuProducts::add_residual(MatMulKernel multiply, const kernels::MatMul& args, const Operand& x,
                                Scratch& scratch) const
 {
@@ -135,7 +136,7 @@ void CpuProducts::add_residual(MatMulKernel multiply, const kernels::MatMul& arg
     }
 }
 
-/// Rows of x from first_row on, which are rounded where m wants that.
+/// Returns rows of x from first_row on, rounded where the type of m needs that.
 CpuProducts::Operand CpuProducts::operand(Rows& x, int first_row, const Matrix& m) const
 {
     Operand o{x.row(first_row), std::size_t(x.cols())};
@@ -147,7 +148,7 @@ CpuProducts::Operand CpuProducts::operand(Rows& x, int first_row, const Matrix& 
     return o;
 }
 
-/// out: (tokens, rows of the matrix), of which columns [begin, end) are written.
+/// Writes columns [begin, end) of out: (tokens, rows of the matrix).
 void CpuProducts::run_product(const Product& product, const Operand& x, int tokens, int begin, int end, float* out,
                               std::size_t out_stride, int worker)
 {
@@ -231,7 +232,7 @@ void CpuProducts::multiply_by_experts(Rows& x, std::span<const ExpertRows> range
     });
 }
 
-/// Columns [col, col + m.n) of some rows, rounded in the worker's scratch where m wants that.
+/// Returns columns [col, col + m.n) of some rows, rounded in the worker's scratch where the type of m needs that.
 CpuProducts::Operand CpuProducts::head_operand(const Rows& x, int first_row, int rows, int col, const Matrix& m,
                                                Scratch& scratch) const
 {

@@ -21,10 +21,10 @@ struct ExpertRows {
 class CpuProducts
 {
 public:
-    /// Holds what one worker computes in; nothing where rows are rounded to 8 bits, but for heads.
+    /// Holds what one worker computes in; nothing where rows are rounded to 8 bits only, but for products of heads.
     struct Scratch {
-        AlignedArray<float> residual;  // (widest row,) what rounding lost of a row
-        AlignedArray<float> sums;      // (kResidualTokens, kMaxGrain) products of that
+        AlignedArray<float> residual;  // (widest row,) what rounding the row lost
+        AlignedArray<float> sums;      // (kResidualTokens, kMaxGrain) products of that rest
         // For products of single heads: (kHeadTokens, activation_row_bytes of a head)
         AlignedArray<std::byte> heads;           // rounded to 8 bits
         AlignedArray<std::byte> head_residuals;  // what the rounding lost
@@ -39,11 +39,11 @@ public:
     void use(ThreadPool& pool, std::vector<Scratch> scratch);
 
     void multiply(Rows& x, std::span<const Product> products, Rows& out);
-    /// out columns [out_col, ...) of each range's rows = those rows of x times that range's matrix, one expert's of a
-    /// stack: all have the same size and type. bias: of the stack
+    /// Columns [out_col, ...) of the rows of each range = those rows of x times the matrix of the range's expert. All
+    /// matrices are of one stack, with the same size and type. bias: of the stack
     void multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, std::span<const Matrix> matrices, Vector bias,
                              Rows& out, int out_col);
-    /// Does the backend's operation of this name: a worker takes some rows of one head.
+    /// Does the backend's operation of this name; each worker takes some rows of one head.
     void multiply_heads(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out, const HeadColumns& to);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
@@ -57,7 +57,7 @@ private:
         const std::byte* q8_residual = nullptr;
         std::size_t q8_stride = 0;  // bytes
     };
-    static int widest_row(const Hyperparameters& h);  // that is rounded
+    static int widest_row(const Hyperparameters& h);  // of those that are rounded
     static int longest_head(const Hyperparameters& h);
     Operand operand(Rows& x, int first_row, const Matrix& m) const;
     Operand head_operand(const Rows& x, int first_row, int rows, int col, const Matrix& m, Scratch& scratch) const;

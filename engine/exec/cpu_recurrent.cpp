@@ -10,11 +10,11 @@ namespace engine {
 
 namespace {
 
-// Rows that pass through one kernel after another while they are in the caches of a core.
+// So many rows pass through one kernel after another while they are in the caches of a core.
 constexpr int kRowsAtOnce = 64;
-// Channels of a convolution that have no heads.
+// A worker takes so many channels of a convolution that has no heads.
 constexpr int kChannelsAtOnce = 128;
-// What an activation costs beside the multiplications of a convolution.
+// An activation costs as much as so many multiplications of a convolution.
 constexpr int kActivationProducts = 16;
 
 // ln(1 + e^x); from 20 on that is x, to the last bit.
@@ -28,7 +28,7 @@ struct Gates {
     std::array<float, kRowsAtOnce> decay, beta;
 };
 
-/// Makes what the two kinds of heads have in common: q, k, v and where the result goes are to be added.
+/// Fills in what both kinds of heads have in common; the caller adds q, k, v and where the result goes.
 kernels::LinearAttention attention_of(const StateSpace& s, int head, int tokens, float* state, const Gates& gates)
 {
     const std::size_t matrix = std::size_t(s.state_size) * std::size_t(s.head_length);
@@ -63,7 +63,7 @@ void CpuRecurrent::for_each_item(int items, RowRange rows, std::int64_t products
     });
 }
 
-/// Channels [first, first + count) of x: (tokens, count), in place.
+/// Convolves channels [first, first + count) in place. x: (tokens, count)
 void CpuRecurrent::convolve(const Channels& all, int first, int count, float* x, std::size_t stride, int tokens) const
 {
     const auto channels = std::size_t(all.count);
@@ -106,7 +106,7 @@ void CpuRecurrent::delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out
                   [&](int head, int first, int count) { delta_net_head(head, first, count, mixed, p, out); });
 }
 
-/// Rows [first, first + count), at most kRowsAtOnce.
+/// Computes one head for rows [first, first + count), at most kRowsAtOnce.
 void CpuRecurrent::delta_net_head(int head, int first, int count, const Rows& mixed, const DeltaNetParameters& p,
                                   Rows& out) const
 {
@@ -169,7 +169,7 @@ void CpuRecurrent::mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out)
     });
 }
 
-/// Rows [first, first + count), at most kRowsAtOnce.
+/// Computes one head for rows [first, first + count), at most kRowsAtOnce.
 void CpuRecurrent::mamba2_head(int head, int first, int count, const Rows& mixed, const Mamba2Parameters& p,
                                Rows& out) const
 {

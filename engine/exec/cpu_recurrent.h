@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// Owned by the CPU's backend; the engine's thread calls it. It keeps nothing between calls.
+/// Owned by the CPU's backend; the engine's thread calls it. Nothing is kept between calls.
 class CpuRecurrent
 {
 public:
@@ -35,7 +35,7 @@ private:
     void delta_net_head(int head, int first, int count, const Rows& mixed, const DeltaNetParameters& p,
                         Rows& out) const;
     void mamba2_head(int head, int first, int count, const Rows& mixed, const Mamba2Parameters& p, Rows& out) const;
-    /// work(item, first row, rows) for each item and some rows after others.
+    /// Calls work(item, first row, rows) for each item, with some rows after others.
     template <class Work>
     void for_each_item(int items, RowRange rows, std::int64_t products, const Work& work) const;
 

@@ -11,13 +11,13 @@ namespace engine {
 
 namespace {
 
-// Rows of a batch from which on it is worth waking the workers.
+// From so many rows on, it is worth waking the workers.
 constexpr int kStreamRowsWorthSharing = 4;
 
-// Channels of a convolution that one worker takes through all rows.
+// One worker takes so many channels of a convolution through all rows.
 constexpr int kChannelsOfStreams = 256;
 
-/// (count,) = coefficients, (count, streams), times routed, (streams,)
+/// Returns (count,): coefficients, (count, streams), times routed, (streams,).
 template <std::size_t Most>
 std::array<float, Most> times_routed(Vector coefficients, int count, std::span<const float> routed)
 {
@@ -36,7 +36,7 @@ double squares(const float* x, int n)
     return sum;
 }
 
-/// The factor that gives x the length of `like`, both (n,).
+/// Returns the factor that gives x the length of `like`, both (n,).
 float to_length_of(const float* like, const float* x, int n)
 {
     const double here = squares(x, n);

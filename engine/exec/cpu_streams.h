@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Owned by the CPU's backend; the engine's thread calls it. It keeps nothing between calls.
+/// Owned by the CPU's backend; the engine's thread calls it. Nothing is kept between calls.
 class CpuStreams final : public StreamOperations
 {
 public:
@@ -32,13 +32,13 @@ public:
     void gate_ngrams(const Rows& queries, const Rows& values, Rows& keys) override;
     void convolve(Vector taps, int width, float* history, RowRange of, Rows& x) override;
 
-    /// The first stream is x, (rows, dim), and the others get its length.
+    /// Makes x, (rows, dim), the first stream, and gives the others its length.
     void even_out(const Rows& x, Rows& streams);
-    /// Each stream is x, (rows, dim).
+    /// Makes each stream a copy of x, (rows, dim).
     void repeat(const Rows& x, int count, Rows& streams);
 
 private:
-    /// work(row) for each of the rows.
+    /// Calls work(row) for each of the rows.
     template <class Work>
     void for_each_row(const Rows& rows, const Work& work) const;
 

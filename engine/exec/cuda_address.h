@@ -14,7 +14,7 @@ inline kernels::cuda::DevicePtr cuda_address(const void* memory)
     return static_cast<kernels::cuda::DevicePtr>(reinterpret_cast<std::uintptr_t>(memory));
 }
 
-/// Rows from column `col` on.
+/// Returns the rows from column `col` on.
 inline kernels::cuda::Rows cuda_rows(const Rows& rows, int col = 0)
 {
     return {cuda_address(rows.row(0) + col), rows.cols()};

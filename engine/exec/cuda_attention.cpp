@@ -30,7 +30,7 @@ void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, co
                   cuda_address(qkv.row(0) + heads.v_col()), qkv.cols(), inputs_.positions(), qkv.count());
 }
 
-/// The heads of qkv as the kernels are given them.
+/// Describes the heads of qkv for the kernels.
 cuda::PreparedHeads CudaAttention::prepared(const Rows& qkv, const HeadPreparation& p) const
 {
     cuda::PreparedHeads heads{
@@ -107,9 +107,9 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
             },
         .out = cuda_rows(out),
     };
-    // Few rows are attended as one is, so that guesses are checked by the very sums that decoding makes; but what is
-    // streamed comes once a step, so of that all rows are taken at a time. A prefill streams what is on the host; where
-    // it cannot, its rows are taken a few at a time, too.
+    // Few rows are attended in the way of a single one, so that drafted tokens are checked by the very sums that
+    // decoding makes. Blocks that stream come once a step, so all rows attend them together. A prefill streams what is
+    // on the host; where it cannot, its rows are taken a few at a time as well.
     const int few = inputs_.streams(l) ? few_rows_ : cuda::kFewTokens;
     if (qkv.count() > few && !inputs_.any_on_host(l, 0, qkv.count())) {
         attend_many(all);
@@ -124,7 +124,7 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
         out.set_rounded();
 }
 
-/// Rows [row, row + rows) of them.
+/// Returns the attention of rows [row, row + rows) alone.
 CudaAttending CudaAttention::few_of(const CudaAttending& all, int row, int rows) const
 {
     const auto at_row = [&](const cuda::Rows& r) {
@@ -156,7 +156,7 @@ void CudaAttention::attend_many(const CudaAttending& a)
     }
 }
 
-/// Attends few_rows_ rows at most.
+/// Attends with few_rows_ rows at most.
 void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& rounded)
 {
     if (a.merges)
@@ -174,7 +174,7 @@ void CudaAttention::attend_few(const CudaAttending& a, const cuda::Rounded& roun
                   rounded);
 }
 
-/// Records that the host is asked, and that the device attends its own blocks before it waits.
+/// Records that the host is asked to attend its blocks, and that the device attends its own before it waits.
 void CudaAttention::record_join(const CudaAttending& a)
 {
     joins_.ask(a.l);
@@ -183,11 +183,11 @@ void CudaAttention::record_join(const CudaAttending& a)
     recorder_.add_join(a);
 }
 
-/// Attends to the blocks that lie on the device, and those that come there.
+/// Attends the blocks that lie on the device, and those that come there.
 void CudaAttention::attend_here(const CudaAttending& a)
 {
     if (!inputs_.streams(a.l)) {
-        calls_.launch(cuda::attend_blocks, a.launch);  // of any length
+        calls_.launch(cuda::attend_blocks, a.launch);  // blocks of any number
         return;
     }
     const Step& step = inputs_.step();
@@ -203,8 +203,8 @@ void CudaAttention::attend_here(const CudaAttending& a)
     }
 }
 
-/// Attends to the device's blocks there, and to the host's here at the same time; where there are any, the queries have
-/// been sent.
+/// The device attends its blocks, and at the same time the host its own; where there are any, the queries have been
+/// sent.
 void CudaAttention::attend_here_and_there(const CudaAttending& a)
 {
     if (a.merges)

@@ -22,16 +22,16 @@ public:
     CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaProducts& products, CudaHostPart& host_part,
                   CudaJoins& joins, CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
 
-    // These do the backend's operations of their names; the step is the one that was begun. Heads that are prepared are
-    // normed each by itself, before they are turned, and in their place.
+    // These do the backend's operations of their names, for the step that was begun. prepare_heads() and
+    // project_heads() norm each head by itself, before it is turned, and in its place.
     void prepare_heads(const Rows& qkv, const HeadPreparation& p, int l, const Step& step);
     void project_heads(Rows& x, std::span<const Product> products, Rows& qkv, const HeadPreparation& p, int l,
                        const Step& step);
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
     void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
 
-    /// Does what a recording was cut for. The device attends its blocks, and the host its own at the same time; where
-    /// it has any, the queries have been sent.
+    /// Does what a recording leaves out because the host takes part: the device attends its blocks, and at the same
+    /// time the host attends its own. Where it has any, the queries have been sent.
     void attend_here_and_there(const CudaAttending& a);
 
 private:
@@ -49,7 +49,7 @@ private:
     CudaJoins& joins_;
     CudaRecorder& recorder_;
     const int max_blocks_, few_rows_;
-    // Of the device: partials of a few rows; what is carried from run to run.
+    // On the device: the partials of a few rows; and what attention of many rows carries from run to run.
     std::byte* partials_;
     std::byte* carried_;
 };

@@ -146,7 +146,7 @@ void CudaBackend::layer_norm(Rows& x, Vector weight, float epsilon, Rows& out)
 void CudaBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to)
 {
     x.changed();
-    if (from.heads == 1)  // a whole row: too long for one warp
+    if (from.heads == 1)  // a whole row, which is too long for one warp
         calls_.launch(cuda::rms_norm, cuda_rows(x, from.col), cuda_address(weight), epsilon, x.count(), from.length,
                       cuda_rows(x, to), cuda::Rounded());
     else
@@ -175,7 +175,8 @@ void CudaBackend::rope_heads(Rows& x, int col, int heads, int length, const Rota
                   rotation.pairs, order, x.count());
 }
 
-/// Norms of whole rows, or behind the rotation, and queries that lie elsewhere first are done one after another.
+/// Says whether heads are prepared in one kernel. Norms of whole rows, norms behind the rotation, and queries that are
+/// projected elsewhere first take one kernel after another.
 static bool prepares_at_once(const HeadPreparation& p)
 {
     const bool norms = p.q_norm || p.k_norm || p.v_norm;

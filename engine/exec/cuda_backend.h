@@ -2,7 +2,7 @@
 // each row by itself it queues here, the rest its parts do. The host's part in attention (policy `merge`) is the CPU's.
 // One per open device; the engine's thread calls it.
 //
-// A call that fails is kept, and what follows it does nothing.
+// The first call that fails is kept, and the calls that follow it do nothing.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -23,7 +23,7 @@
 
 namespace engine {
 
-/// Memory of the device that a backend computes in.
+/// Gives back the memory of the device that a backend computes in.
 struct GiveBackScratch {
     Vram* vram;
     std::size_t bytes;
@@ -33,7 +33,7 @@ struct GiveBackScratch {
 class CudaBackend final : public Backend
 {
 public:
-    /// Unsupported: the sentence says what of this model no kernel does.
+    /// Unsupported: the sentence says which part of this model has no kernel.
     static Status supports(const Hyperparameters& h, std::span<const KvLayerShape> kv);
 
     /// Takes all its memory on the device. `max_rows`: tokens of the largest batch; `max_tokens`: of a sequence.
@@ -41,7 +41,7 @@ public:
     static Result<std::unique_ptr<CudaBackend>> make(CudaDevice& device, Vram& vram, CpuBackend& cpu,
                                                      const Hyperparameters& h, const KvCache& cache, int max_rows,
                                                      int max_tokens);
-    /// Bytes of the device that make() takes.
+    /// Returns the bytes of the device that make() takes.
     static std::int64_t scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
     ~CudaBackend() override;
     CudaBackend(const CudaBackend&) = delete;
@@ -51,7 +51,7 @@ public:
     void set_joining(CudaJoining joining) { graphs_.set_joining(joining); }
     void forget_recordings() { graphs_.forget(); }
     void use_blas(const Hyperparameters& h) { products_.use_blas(h); }
-    /// The layer's experts lie on the host, and the device has copies of some, or has none any more.
+    /// Says which copies the device has of layer l's experts, which lie on the host; it may have none any more.
     void set_cached_experts(int l, const CudaStepInputs::CachedExperts& cached)
     {
         if (cached == inputs_.cached_experts(l))
@@ -59,7 +59,7 @@ public:
         graphs_.forget();
         inputs_.set_cached_experts(l, cached);
     }
-    /// Takes the ring that brings experts for steps of many rows; null: there is none.
+    /// Sets the ring that brings experts for steps of many rows; null: there is none.
     void use(ExpertRing* ring);
 
     MemorySpace memory_space() const override { return MemorySpace::Device; }
@@ -72,7 +72,7 @@ public:
         graphs_.run_layers(range, work);
     }
     Status take_status() override { return calls_.take_status(); }
-    /// One sentence about what costs speed from now on; empty: nothing new.
+    /// Returns one sentence about what costs speed from now on; empty: nothing new.
     std::string take_warning() { return calls_.take_warning(); }
 
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;

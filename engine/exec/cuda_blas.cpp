@@ -8,7 +8,7 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
-// A slice of halves that stays in the cache of a large GPU between being made and being multiplied.
+// So many bytes of halves stay in the cache of a large GPU from when they are made until they are multiplied.
 static constexpr std::size_t kSliceBytes = std::size_t(32) << 20;
 
 CudaBlas::Sizes::Sizes(const Hyperparameters& h, int max_rows)
@@ -31,7 +31,7 @@ std::size_t CudaBlas::Sizes::device() const
     return cuda_aligned(activations) + cuda_aligned(scalars) + cuda_aligned(weights) + cuda::Blas::kWorkspaceBytes;
 }
 
-// Routers choose between experts by small differences: those models want more than halves keep.
+// Routers choose between experts by small differences, for which halves are not exact enough.
 std::int64_t CudaBlas::bytes(const Hyperparameters& h, int max_rows)
 {
     return h.experts > 0 ? 0 : std::int64_t(Sizes(h, max_rows).device());

@@ -15,7 +15,7 @@ namespace engine {
 class CudaBlas
 {
 public:
-    /// Bytes of the device that it takes; 0: it is not used for such a model.
+    /// Returns the bytes of the device that it takes; 0: it is not used for such a model.
     static std::int64_t bytes(const Hyperparameters& h, int max_rows);
     /// Unsupported: the sentence says why there is none. DeviceFull, DeviceLost.
     static Result<std::unique_ptr<CudaBlas>> make(CudaDevice& device, Vram& vram, const Hyperparameters& h,
@@ -24,7 +24,7 @@ public:
     CudaBlas(const CudaBlas&) = delete;
     CudaBlas& operator=(const CudaBlas&) = delete;
 
-    /// The activations of the products that follow. x: (rows, n)
+    /// Converts the activations of the products that follow. x: (rows, n)
     kernels::cuda::Status take(kernels::cuda::Rows x, int rows, int n) const;
     kernels::cuda::BlasProgress multiply(const kernels::cuda::Product& product) const;
 

@@ -42,12 +42,12 @@ public:
     bool ok() const { return failed_ == kernels::cuda::Status::Ok; }
     kernels::cuda::Status failed() const { return failed_; }
     void forget_failure() { failed_ = kernels::cuda::Status::Ok; }
-    /// Returns what has failed since the last time this was asked.
+    /// Returns what has failed since this was last called.
     Status take_status() { return device_.checked(std::exchange(failed_, kernels::cuda::Status::Ok)); }
 
-    /// One sentence about what costs speed from now on; the newest is kept.
+    /// Keeps one sentence about what costs speed from now on; a newer one takes its place.
     void warn(std::string sentence) { warning_ = std::move(sentence); }
-    /// Empty: nothing new.
+    /// Returns that sentence once. Empty: there is nothing new.
     std::string take_warning() { return std::exchange(warning_, {}); }
 
 private:

@@ -1,4 +1,4 @@
-// CudaEvent owns an event of the driver's: it is recorded in a queue, and somebody waits until the queue is there.
+// CudaEvent owns an event of the driver's: it is recorded in a queue, and can be waited for until the queue gets there.
 #pragma once
 
 #include "engine/device/cuda_device.h"

@@ -48,7 +48,7 @@ struct GatesAndUps {
     std::size_t stride;
 };
 
-/// Apart, also where the file has them in one.
+/// Returns gates and ups as two matrices, also where the file has them in one.
 static GatesAndUps gates_and_ups_of(const LayerWeights& w, const ExpertMatrices& matrices)
 {
     if (w.gate_experts)
@@ -104,7 +104,7 @@ void CudaExperts::add_up(const ExpertParameters& p, cuda::Routing routing, Rows&
     calls_.launch(cuda::sum_experts, cuda_rows(rows_.out), routing, out.cols(), cuda_rows(out));
 }
 
-/// The rows, or each pair's with its weight on it.
+/// Returns the rows themselves, or a row for each pair with its weight applied.
 CudaExperts::Input CudaExperts::input_of(Rows& x, const ExpertParameters& p, const cuda::Routing& routing)
 {
     if (p.weighs == ExpertWeighs::Output)
@@ -114,7 +114,7 @@ CudaExperts::Input CudaExperts::input_of(Rows& x, const ExpertParameters& p, con
     return {rows_.in, 1};
 }
 
-/// multiply(rows, pairs of each, matrix, bias, out, column)
+/// Computes gate times up of all pairs by calls of multiply(rows, pairs of each, matrix, bias, out, column).
 template <class Multiply>
 void CudaExperts::compute_hidden(const Input& in, const LayerWeights& w, const ExpertMatrices& matrices, Gate gate,
                                  int pairs, const Multiply& multiply)
@@ -157,7 +157,7 @@ void CudaExperts::compute_chosen(Rows& x, const LayerWeights& w, const ExpertMat
         calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each);
     };
     const Input in = input_of(x, p, routing);
-    // Apart, also where the file has them in one.
+    // compute_gated_row() takes gates and ups as two matrices, also where the file has them in one.
     const bool same_type = !w.gate_experts || matrices.gate.type == matrices.up.type;
     if (has_gate(p.gate) && x.count() == 1 && same_type)
         compute_gated_row(in, w, matrices, p.gate, routing);
@@ -181,7 +181,7 @@ void CudaExperts::compute_apart(Rows& x, const LayerWeights& w, const ExpertPara
         some.places = apart.places_of(kind++, routing.experts);
         if (coming.empty())
             return calls_.launch(cuda::expert_matmul, product, some, pairs_of_each);
-        // All up to the first one that has not come yet.
+        // Computes all experts up to the first one that has not come yet.
         for (std::size_t at = 0; at < coming.size(); some.first += some.count) {
             at += apart.ring->take().size();
             some.count = (at < coming.size() ? coming[at] : routing.experts) - some.first;

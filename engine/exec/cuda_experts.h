@@ -1,5 +1,5 @@
-// CudaExperts computes a mixture of experts on a GPU: no row goes anywhere; each product takes its rows from where they
-// are, by pairs of a row and one of its experts.
+// CudaExperts computes a mixture of experts on a GPU. Rows are not gathered by expert: each product reads its rows
+// where they are, by pairs of a row and one of its experts.
 #pragma once
 
 #include "engine/exec/cuda_calls.h"
@@ -20,22 +20,22 @@ struct CudaExpertRows {
     CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory);
 
     Rows router_logits;  // (rows, experts)
-    Rows in;             // (rows * used, expert_length) where it is the input that is weighed
+    Rows in;             // (rows * used, expert_length) where weights are applied to the input
     Rows gate_up;        // (rows * used, 2 expert_ffn)
     Rows hidden;         // (rows * used, expert_ffn)
     Rows out;            // (rows * used, expert_length)
-    // Of the device (kernels/cuda/ops.h: Routing); for good, as the memory is.
+    // On the device (kernels/cuda/ops.h: Routing); they stay where they are.
     std::byte *chosen, *weights, *sorted, *begin;
     std::byte* places;  // see ExpertsApart
 };
 
-/// Holds what a step of many rows multiplies with where experts lie on the host: copies on the device, and what comes
-/// there for the step. The host computes the others.
+/// Says where a step of many rows finds the experts of a layer whose experts lie on the host: in copies on the device,
+/// and in what comes there for the step. The host computes the others.
 struct ExpertsApart {
     static constexpr int kKinds = 3;  // gates, where they are apart, ups, downs
-    // (kKinds, experts) on the device: where each matrix is, or will be; 0: nowhere
+    // (kKinds, experts) on the device: the address where each matrix is, or will be; 0: it is not there
     kernels::cuda::DevicePtr places = 0;
-    ExpertRing* ring = nullptr;  // null: none comes
+    ExpertRing* ring = nullptr;  // null: no experts come
     kernels::cuda::DevicePtr places_of(int kind, int experts) const
     {
         return places + std::size_t(kind) * std::size_t(experts) * sizeof(std::uint64_t);
@@ -52,24 +52,24 @@ public:
     /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
 
-    // The same in steps, where experts lie on the host and the device has copies of some:
+    // The same in steps, for layers whose experts lie on the host while the device has copies of some:
 
-    /// The experts of each row, and their weights.
+    /// Chooses the experts of each row, and their weights.
     kernels::cuda::Routing choose(Rows& x, const LayerWeights& w, const ExpertParameters& p);
-    /// Computes what the chosen experts make of it, into a row of each pair; of those that routing.places names, where
-    /// it is there. `matrices`: of the first expert, or where they lie in a copy (ExpertCache::within_slot()).
+    /// Computes the chosen experts, each pair of a row and an expert into a row of its own; with routing.places only
+    /// those that lie there. `matrices`: of the first expert, or where they lie in a copy (ExpertCache::within_slot()).
     void compute_chosen(Rows& x, const LayerWeights& w, const ExpertMatrices& matrices, const ExpertParameters& p,
                         const kernels::cuda::Routing& routing);
-    /// Does the same for many rows, where matrices lie apart. Fills what apart.places points at.
+    /// Does the same for many rows, where matrices lie apart. What apart.places points at has been filled.
     void compute_apart(Rows& x, const LayerWeights& w, const ExpertParameters& p, const kernels::cuda::Routing& routing,
                        const ExpertsApart& apart);
-    /// Memory of the device for ExpertsApart::places.
+    /// Returns the memory of the device for ExpertsApart::places.
     kernels::cuda::DevicePtr places() const;
-    /// out = the sum of that; with routing.places: it is added.
+    /// out = the weighted sum of each row's pairs; with routing.places it is added to out.
     void add_up(const ExpertParameters& p, kernels::cuda::Routing routing, Rows& out);
 
 private:
-    /// Holds what the experts read.
+    /// Holds the rows that the experts read.
     struct Input {
         Rows& rows;
         int pairs_of_each;

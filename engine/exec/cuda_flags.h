@@ -1,6 +1,6 @@
 // CudaFlags keeps the flags by which a GPU in the middle of a graph and the CPU's workers wait for each other: words of
-// page-locked memory that both reach. A flag is raised for a step by writing the step's number into it, so none is ever
-// lowered.
+// page-locked memory that both reach. A flag is raised for a step by writing the step's number into it, so no flag ever
+// has to be lowered.
 #pragma once
 
 #include "engine/exec/cuda_memory.h"
@@ -19,7 +19,7 @@ public:
 
     // ---- queued for the GPU; `step`: where it finds the number of the step ----
 
-    /// The host can read what the layer wanted to be attended.
+    /// Tells the host that it can read the queries of the layer.
     kernels::cuda::Status ask(kernels::cuda::DevicePtr step, int l) const;
     /// Has the device wait until the host has answered, given up, or let it wait too long.
     kernels::cuda::Status wait_for_answer(kernels::cuda::DevicePtr step, int l) const;

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-// Conversations alternate between few: with and without blocks on the host, and on their way.
+// Conversations alternate between a few recordings: with and without blocks on the host, and on their way.
 static constexpr std::size_t kMostRecordings = 4;
 
 CudaGraphs::CudaGraphs(CudaCalls& calls, CudaStepInputs& inputs, Activations& activations, CudaAttention& attention,
@@ -65,8 +65,8 @@ CudaRecording* CudaGraphs::recording_of(const LayerRange& range)
     return known == recordings_.end() ? nullptr : known->get();
 }
 
-/// Returns null where the driver makes no graph of it: `work` is then to be done directly, in this step and those that
-/// follow. Where memory was lacking it is tried again after some steps, each time after twice as many.
+/// Records a step. Returns null where the driver makes no graph: `work` is then to be done directly, in this step and
+/// those that follow. Where memory was lacking it tries again after some steps, and each time waits twice as many.
 CudaRecording* CudaGraphs::record(const LayerRange& range, const std::function<void()>& work)
 {
     make_room_for_recording(range);
@@ -77,7 +77,7 @@ CudaRecording* CudaGraphs::record(const LayerRange& range, const std::function<v
     } catch (...) {
         recorder_.end();
         if (!kernels::cuda::is_device_lost(calls_.failed()))
-            calls_.forget_failure();  // of a graph that nobody wants
+            calls_.forget_failure();  // the failure is that of a graph that is thrown away
         throw;
     }
     recorder_.end();
@@ -136,14 +136,14 @@ void CudaGraphs::set_joining(CudaJoining joining)
     join_from_now_on(joining);
 }
 
-/// Forgets all recordings: they join in the other way.
+/// Changes how recorded steps join, and forgets all recordings, which join in the other way.
 void CudaGraphs::join_from_now_on(CudaJoining joining)
 {
     forget();
     joins_.set(joining);
 }
 
-/// Throws away what a late step has computed: it begins anew with the rows it got.
+/// Throws away what a late step has computed, and computes it again from the rows that it began with.
 void CudaGraphs::repeat_late_step(const std::function<void()>& work)
 {
     std::string warning = "the CPU let " + std::string(calls_.device().id()) + " wait for more than " +

@@ -1,5 +1,5 @@
-// CudaGraphs does decode steps that are queued once and then launched again: some hundred kernels in one call of the
-// driver. It keeps the recordings, and computes a step again whose host was late.
+// CudaGraphs queues a decode step once and then launches it again and again as graphs: some hundred kernels in one call
+// of the driver. It keeps the recordings, and computes a step again where the host was late.
 #pragma once
 
 #include "engine/exec/cuda_attention.h"
@@ -29,7 +29,7 @@ public:
     void run_layers(const LayerRange& range, const std::function<void()>& work);
     /// Call it between steps, when KV blocks are laid out in another way from now on: forgets all recordings.
     void forget();
-    /// Call it between steps. Flags are not tried again where the host was late too often.
+    /// Call it between steps. Joining by flags is not tried again where the host was late too often.
     void set_joining(CudaJoining joining);
 
 private:

@@ -16,14 +16,14 @@ public:
     /// Takes bytes() from `memory`; `calls` outlives it. Throws std::bad_alloc.
     CudaHeads(CudaCalls& calls, const Hyperparameters& h, const CudaSizes& sizes, CudaArena& memory);
 
-    // These do the backend's operations of their names; heads that are multiplied fill the rows of x.
+    // These do the backend's operations of their names; in multiply() the heads of `from` fill the rows of x.
     void multiply(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out, const HeadColumns& to);
     void copy(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to);
 
 private:
     CudaCalls& calls_;
     std::byte* rounded_;   // (rows, heads) of the device, each head as a row of 8-bit activations
-    std::byte* residual_;  // what that lost; null where it is left out
+    std::byte* residual_;  // what rounding lost; null where that is left out
 };
 
 }  // namespace engine

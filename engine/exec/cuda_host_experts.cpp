@@ -18,7 +18,7 @@ std::size_t value_bytes(int rows, int cols)
     return std::size_t(rows) * std::size_t(cols) * sizeof(float);
 }
 
-/// Work that was begun beside reads what is on the stack: it has ended when this goes, whatever was thrown.
+/// Waits at the end of a scope for work that runs beside it and reads the stack, whatever was thrown.
 struct EndsBefore {
     SideThread& side;
     ~EndsBefore() { side.end(); }
@@ -65,7 +65,7 @@ std::size_t CudaHostExperts::places_bytes() const
     return std::size_t(ExpertsApart::kKinds * experts_) * sizeof(std::uint64_t);
 }
 
-/// Queues: the rows come to where the CPU reads them.
+/// Queues a copy of the rows to where the CPU reads them.
 void CudaHostExperts::send(const Rows& from, Rows& to)
 {
     to.set_shape(from.count(), from.cols());
@@ -118,7 +118,7 @@ void CudaHostExperts::send_choice(const Rows& x, const cuda::Routing& routing)
     send_pairs(routing.weights, staged_weights_, pairs);
 }
 
-/// The device chooses, tells the host, and goes on with the experts that it has.
+/// The device chooses the experts, tells the host, and goes on with those that it has.
 void CudaHostExperts::compute_with_copies(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     cuda::Routing routing = device_.choose(x, w, p);
@@ -140,7 +140,8 @@ void CudaHostExperts::compute_with_copies(Rows& x, const LayerWeights& w, const 
     device_.add_up(p, routing, out);
 }
 
-/// The device chooses and tells the host, which says what part is the device's. Steps of many rows are not recorded.
+/// The device chooses the experts and tells the host, which decides which of them the device computes. Steps of many
+/// rows are not recorded.
 void CudaHostExperts::compute_many(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     cuda::Routing routing = device_.choose(x, w, p);
@@ -179,7 +180,7 @@ void CudaHostExperts::share_many(Rows& x, const LayerWeights& w, const ExpertPar
     side_.wait();
 }
 
-/// Chooses the experts that come to the device for this step, among those that have no copy there. False: none do.
+/// Chooses the experts that come to the device for this step, among those that have no copy there. False: none come.
 bool CudaHostExperts::choose_what_comes(int l, int rows)
 {
     if (!ring_ || !ring_->may_bring(l, rows))
@@ -195,7 +196,7 @@ bool CudaHostExperts::choose_what_comes(int l, int rows)
     return !ring_->chosen().empty();
 }
 
-/// Notes where the device finds each kind of the experts' matrices: in their copies, or in the ring when they have
+/// Notes where the device finds the experts' matrices of each kind: in their copies, or in the ring once they have
 /// come.
 void CudaHostExperts::fill_places(int l, const LayerWeights& w, std::span<const int> coming)
 {
@@ -214,7 +215,7 @@ void CudaHostExperts::fill_places(int l, const LayerWeights& w, std::span<const 
     });
 }
 
-/// Windows collects what is queued, and begins with it when it is asked about it.
+/// Windows collects what is queued, and begins with it only when an event is queried.
 void CudaHostExperts::let_device_begin()
 {
     note_rows();
@@ -238,7 +239,7 @@ void CudaHostExperts::wait_and_compute(const CudaHostExpertsCall& call)
     if (!calls_.ok())
         return;
     const StepClock::Scope on_host(inputs_.step().clock, StepClock::Part::HostLayers);
-    x_.set_shape(call.rows, call.cols);  // nobody has set it where a recording has sent the rows
+    x_.set_shape(call.rows, call.cols);  // not set yet where a recording has sent the rows
     if (call.has_copies) {
         compute_rest(*call.weights, call.p, call.rows, inputs_.expert_places_here(call.p.layer));
     } else {
@@ -275,8 +276,8 @@ void CudaHostExperts::begin_step()
     refills_ = 0;
 }
 
-/// Begins a copy while the device is busy with what follows the layer whose choices are known. It does so in the same
-/// step, since the next step is told where experts lie when it begins.
+/// Begins a copy while the device is busy with what follows the layer whose choices are known. It begins in this step,
+/// since the device is told where experts lie when the next one begins.
 void CudaHostExperts::refill()
 {
     if (to_refill_ < 0 || refills_ >= kMostRefills || !calls_.ok())

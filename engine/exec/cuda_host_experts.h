@@ -1,6 +1,6 @@
 // CudaHostExperts has the CPU compute the routed experts of a GPU's layer that lie on the host: rows go to the host,
-// and what the experts make of them comes back. At the same time the GPU itself computes the experts of which it has a
-// copy; of many rows also those that are worth their way there.
+// and the experts' results come back. At the same time the GPU itself computes the experts of which it has a copy; for
+// many rows also those that it pays to bring to the device.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
@@ -31,7 +31,7 @@ public:
                     CudaRecorder& recorder, const Hyperparameters& h, int max_rows);
     /// Allocates the page-locked memory and the event. DeviceFull, DeviceLost.
     Status allocate();
-    /// Call it between steps: experts come through it from now on. Null: none do.
+    /// Call it between steps: experts come through this ring from now on. Null: none come.
     void use(ExpertRing* ring) { ring_ = ring; }
 
     /// Precondition: w.experts_on_host. While a recording is made, the host's part is left to its replays.
@@ -40,12 +40,12 @@ public:
     void note_rows();
     /// Waits for the rows that were sent, and computes.
     void wait_and_compute(const CudaHostExpertsCall& call);
-    /// Call these when no layer of the step has been given to the device yet, or when all have.
+    /// begin_step() is called before any layer of the step has been given to the device, end_step() when all have.
     void begin_step();
     void end_step() { refill(); }
 
 private:
-    /// Copies that begin in a step: they come from memory that is not page-locked, so that the driver may have this
+    /// The most copies that begin in a step. They come from memory that is not page-locked, so the driver may have this
     /// thread wait for some of each.
     static constexpr int kMostRefills = 2;
 
@@ -70,22 +70,22 @@ private:
     CudaExperts& device_;
     CudaRecorder& recorder_;
     const int experts_, experts_used_, max_rows_, expert_length_, embedding_length_;
-    // What follows lies in it: the CPU computes where the device's copies come and go.
+    // The rows below lie in it: the CPU computes where the device's copies come and go.
     CudaStaging staging_;
     std::optional<CudaArena> staged_;
     Rows x_;                                  // (rows, expert_length)
-    Rows routed_;                             // (rows, dim) that the router reads, where it is others
+    Rows routed_;                             // (rows, dim) that the router reads, where these are other rows
     Rows out_;                                // (rows, expert_length)
     int* staged_chosen_ = nullptr;            // (rows, used)
     float* staged_weights_ = nullptr;         // (rows, used)
     std::uint64_t* staged_places_ = nullptr;  // what goes to ExpertsApart::places
     CudaEvent rows_came_;
     ExpertRing* ring_ = nullptr;
-    std::vector<int> rows_of_;  // (experts,) of a step of many rows, those that may come through the ring
+    std::vector<int> rows_of_;  // (experts,) rows of a large step that chose it; 0: it may not come through the ring
     SideThread side_;           // computes the host's part of many rows, while this one gives the device its part
     int to_refill_ = -1;        // the layer of this step that was computed last with copies
-    int refills_ = 0;           // in it
-    int last_refilled_ = -1;    // layers after it come first, so that each has its turn
+    int refills_ = 0;           // copies that were begun in this step
+    int last_refilled_ = -1;    // layers after it are tried first, so that each has its turn
 };
 
 }  // namespace engine

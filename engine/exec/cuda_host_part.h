@@ -1,4 +1,4 @@
-// CudaHostPart has the CPU attend, of a GPU's layers, the blocks that lie on the host: queries go to the host, the CPU
+// CudaHostPart has the CPU attend those blocks of a GPU's layers that lie on the host: queries go to the host, the CPU
 // attends, and its partials go to the device, which merges them with its own.
 #pragma once
 
@@ -23,17 +23,17 @@ public:
     /// Allocates the page-locked memory. DeviceFull, DeviceLost.
     Status allocate(int key_length);
 
-    /// Queues: the queries go to the host. Before the device attends its own blocks.
+    /// Queues a copy of the queries to the host. Call it before the device attends its own blocks.
     void send_queries(const CudaAttending& a);
-    /// Queues: the queries that were sent have come when this is reached.
+    /// Queues a mark: when it is reached, the queries that were sent have come.
     void note_queries();
     /// Waits for note_queries(), and attends.
     void wait_and_attend(const CudaAttending& a);
     /// Lets the CPU attend, once the queries have come.
     void attend(const CudaAttending& a);
-    /// Queues: what the CPU found goes to the device.
+    /// Queues a copy of the CPU's partials to the device.
     void bring_partials(const CudaAttending& a);
-    kernels::cuda::DevicePtr partials() const;  // where it is then
+    kernels::cuda::DevicePtr partials() const;  // where they are on the device then
 
     CpuBackend& cpu() const { return cpu_; }
 
@@ -48,7 +48,7 @@ private:
     const std::size_t partials_bytes_;
     const int most_heads_;
     std::byte* partials_;  // of the device
-    CudaStaging staging_;  // queries on their way to the host, and their partials on their way back
+    CudaStaging staging_;  // queries on their way to the host, and the CPU's partials on their way back
     CudaEvent queries_came_;
 };
 

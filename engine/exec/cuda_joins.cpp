@@ -7,9 +7,9 @@ namespace engine {
 
 using CudaStatus = kernels::cuda::Status;
 
-// Looks at a flag before the driver is asked whether the device still works.
+// The host looks at a flag so often before it asks the driver whether the device still works.
 static constexpr int kLooks = 1000;
-// Steps that came too late before it is done the other way for good.
+// After so many late steps, graphs are cut for good.
 static constexpr int kMostLate = 3;
 
 CudaJoins::CudaJoins(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part)
@@ -69,7 +69,7 @@ void CudaJoins::serve(const std::vector<CudaAttending>& joins)
     wait_until([&] { return flags_.passed(step, joins.back().l); });
 }
 
-/// False: it will never be.
+/// Waits until the flag is raised. False: it never will be.
 template <class Flag>
 bool CudaJoins::wait_until(const Flag& raised)
 {
@@ -80,7 +80,7 @@ bool CudaJoins::wait_until(const Flag& raised)
         const CudaStatus graph = calls_.driver().query(graph_done_.get());
         if (graph == CudaStatus::NotReady)
             std::this_thread::yield();
-        else if (!raised())  // it ended, and did not do its work
+        else if (!raised())  // the graph has ended without raising it
             calls_.run([&] { return graph == CudaStatus::Ok ? CudaStatus::LaunchFailed : graph; });
     }
     return false;

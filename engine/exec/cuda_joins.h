@@ -1,6 +1,6 @@
 // CudaJoins lets the CPU take part in a step that is a graph: device and host wait for each other's flags. The device
-// waits only inside a step, while the CPU's workers spin already, and for 250 ms at most: a step that was late is
-// computed again kernel by kernel.
+// waits only inside a step, while the CPU's workers spin anyway, and for 250 ms at most: a step in which the host was
+// late is computed again kernel by kernel.
 #pragma once
 
 #include "engine/exec/cuda_calls.h"
@@ -29,8 +29,8 @@ public:
     /// Makes flags for so many layers. DeviceFull, DeviceLost.
     Status allocate(int layers);
 
-    /// Says whether host and device join by flags in this step. Blocks that come through the ring are queued by hand,
-    /// and only once: then the graph is cut.
+    /// Says whether host and device join by flags in this step. Copies of blocks that come through the ring are queued
+    /// in each step anew, which a graph cannot do: then it is cut.
     bool by_flags() const;
     /// False: it joins in this way already, or the host was late too often.
     bool may_become(CudaJoining joining) const;
@@ -40,16 +40,16 @@ public:
 
     /// Asks the host to attend layer l.
     void ask(int l);
-    /// Makes the device wait until the host has attended it.
+    /// Makes the device wait until the host has attended layer l.
     void wait_for_answer(int l);
 
     // ---- while it runs ----
 
     /// Does the host's side of a graph's joins, in order.
     void serve(const std::vector<CudaAttending>& joins);
-    /// Says whether the device did not wait any longer: what the step has computed since is wrong.
+    /// Says whether the device gave up waiting: what the step has computed since is wrong.
     bool late() const { return flags_.late(inputs_.number()); }
-    /// Counts such a step; says whether there were too many by now.
+    /// Counts a late step; says whether there have been too many by now.
     bool note_late_step();
 
 private:

@@ -44,7 +44,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     , layers(int(h.layers.size()))
     , v_dim(h.longest_value())
     , experts(h.experts)
-    , most_ranked(std::min(cuda::kMostRanked, (h.vocabulary - 1) / 2))  // else all of them are as few bytes
+    , most_ranked(std::min(cuda::kMostRanked, (h.vocabulary - 1) / 2))  // more take as many bytes as all logits
     , sixteen_bits(h.experts > 0)
 {
     int all_heads = 0;  // of queries, keys and values

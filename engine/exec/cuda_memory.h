@@ -20,7 +20,7 @@ constexpr std::size_t cuda_aligned(std::size_t bytes)
     return (bytes + kCudaAlignment - 1) / kCudaAlignment * kCudaAlignment;
 }
 
-/// One piece of device memory, given out from the start.
+/// Gives out one piece of device memory from its beginning; nothing is given back.
 class CudaArena final : public RowMemory
 {
 public:
@@ -57,22 +57,22 @@ private:
 
 /// Sizes, in bytes unless said otherwise.
 struct CudaSizes {
-    /// A decode step has few rows, and so has a speculation. Their attention goes through partials, of so many rows at
-    /// most at a time.
+    /// Few rows are those of a decode step, or of one that checks drafted tokens. Their attention goes through
+    /// partials, of so many rows at most at a time.
     static constexpr int kFewRows = kernels::cuda::kFewTokens;
-    /// What partials may take, where those of one row are not more.
+    /// The most that partials may take, unless those of a single row take more.
     static constexpr std::size_t kMostPartials = std::size_t(64) << 20;
 
-    /// Logits of so many rows are computed together, for which the head's weights are read once; twice where
-    /// sixteen_bits is set. More rows would take one more reading for each eight, and more room.
+    /// Logits of so many rows are computed together, which reads the head's weights once, or twice where sixteen_bits
+    /// is set. For more rows they would be read once more for each eight, and more room would be needed.
     static constexpr int kHeadRows = 8;
 
     CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
     int max_rows, head_rows, max_blocks, layers;
     int heads = 0, v_dim = 0;  // the most of any layer
     int experts = 0;           // of a layer that has some
-    int few_rows;              // whose partials there is room for, kFewRows at most
-    int most_ranked;           // logits that are searched for, at most
+    int few_rows;              // rows whose partials there is room for, kFewRows at most
+    int most_ranked;           // the most logits that are searched for
     bool sixteen_bits;         // activations are rounded to two times 8 bits, as the CPU does for models with experts
     std::size_t positions, block_tables, expert_places, activations, partials, host_partials, carried, rank_scratch,
         ranked;

@@ -31,7 +31,7 @@ struct GateAndUp {
     Vector gate_bias, up_bias;
 };
 
-/// Gate and up as two matrices, also where the file has them in one.
+/// Returns gate and up as two matrices, also where the file has them in one.
 static GateAndUp gate_and_up_of(std::span<const Product> products)
 {
     const Product& first = products.front();
@@ -243,7 +243,7 @@ bool CudaProducts::multiplies_by_blas(const Rows& x, std::span<const Product> pr
     return std::ranges::all_of(products, [&](const Product& p) { return multiplies_by_blas(x, *p.matrix); });
 }
 
-/// Returns how many rows of the matrix cuBLAS has done. Where it fails it is not asked again.
+/// Has cuBLAS multiply, and returns how many rows of the matrix it has done. After a failure it is not used any more.
 int CudaProducts::rows_by_blas(const cuda::Product& product)
 {
     cuda::BlasProgress done;

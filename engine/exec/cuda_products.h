@@ -1,6 +1,6 @@
-// CudaProducts multiplies rows with weight matrices on a GPU, by our kernels or by cuBLAS, and applies the gate. One
-// token's products end with what follows them, in the same launch: the gate and its rounding, the sum with the residual
-// stream and its norm, the preparation of heads.
+// CudaProducts multiplies rows with weight matrices on a GPU, by our kernels or by cuBLAS, and applies the gate. The
+// launch that computes a product of one token also does what follows: the gate and its rounding, the sum with the
+// residual stream and its norm, or the preparation of heads.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -28,36 +28,36 @@ public:
     void use_blas(const Hyperparameters& h);
 
     void multiply(Rows& x, std::span<const Product> products, Rows& out);
-    /// Returns whether products of x may end with what prepare_heads makes of them.
+    /// Says whether the launch that multiplies x may also prepare the heads, as prepare_heads does.
     static bool can_multiply_and_prepare(const Rows& x, std::span<const Product> products,
                                          const kernels::KvBlockLayout& layout);
-    /// Does both, in a launch for all products whose types allow it. can_multiply_and_prepare() holds, and `qkv`, in
-    /// which `heads` lie, has its shape already.
+    /// Multiplies and prepares heads, in one launch for all products whose types allow it. can_multiply_and_prepare()
+    /// holds, and `qkv`, in which `heads` lie, has its shape already.
     void multiply_and_prepare(Rows& x, std::span<const Product> products, Rows& qkv, const kernels::cuda::KvBlocks& kv,
                               const kernels::cuda::PreparedHeads& heads);
     /// Gives `out` the shape of the products of x.
     static void shape(const Rows& x, std::span<const Product> products, Rows& out);
-    /// Into the residual stream itself.
+    /// Adds the product to the residual stream itself.
     void multiply_and_add(Rows& x, const Product& product, Rows& sum);
-    /// The same; then out = the norm of sum.
+    /// Does the same; then out = the norm of sum.
     void multiply_add_and_norm(Rows& x, const Product& product, Rows& sum, const FollowingNorm& norm, Rows& out);
-    /// out = the norm of x, rounded, too, where the norm's reader wants that.
+    /// out = the norm of x, also rounded where the norm's reader needs that.
     void norm(Rows& x, const FollowingNorm& norm, Rows& out);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
-    /// `gate_up`: room for what is between, where it is not one kernel.
+    /// `gate_up`: room for the products, where they are not gated in the same kernel.
     void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, const Matrix& reader, Rows& gate_up,
                         Rows& out);
 
     // ---- for launchers of products ----
 
-    /// Returns the product of all rows of x and one matrix; x is rounded where its type wants that.
+    /// Returns the product of all rows of x and one matrix; x is rounded where the matrix's type needs that.
     kernels::cuda::Product operands(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
     static kernels::cuda::Gating gating_of(Gate gate);
-    /// Says where what computes the rows of x shall write them rounded, too, when they are multiplied with `reader`
-    /// next; nowhere, where it needs no rounded rows.
+    /// Says where the kernel that computes x shall write its rows rounded as well, because `reader` multiplies them
+    /// next; nowhere where `reader` needs no rounded rows.
     kernels::cuda::Rounded rounded_for(const Matrix& reader, Rows& x) const;
-    /// Lets a gated product of rows of `out` end with rounding them for their reader.
+    /// Makes a gated product round its result, rows of `out`, for the reader.
     void round_at_end(kernels::cuda::GatedProduct& product, const Matrix& reader, Rows& out);
 
 private:

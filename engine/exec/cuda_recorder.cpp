@@ -26,13 +26,13 @@ void CudaRecorder::cut(CudaHostWork then)
 
 void CudaRecorder::begin_part()
 {
-    recording_->make_room();  // a graph that was made is kept, whatever memory is left then
+    recording_->make_room();  // when the graph is made, it can be kept, whatever memory is left then
     calls_.run([&] { return calls_.driver().begin_capture(calls_.queue()); });
     capturing_ = calls_.ok();
     joins_.clear();
 }
 
-/// A capture that was begun is ended also where a call in it has failed. `then`: what the host does after it.
+/// Ends the part, and its capture also where a call in it has failed. `then`: what the host does after it.
 void CudaRecorder::end_part(CudaHostWork then)
 {
     if (!capturing_)

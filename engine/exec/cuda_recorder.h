@@ -1,4 +1,4 @@
-// CudaRecorder makes graphs of what is queued while it records: the parts of a CudaRecording.
+// CudaRecorder makes graphs of what is queued while it records. They are the parts of a CudaRecording.
 #pragma once
 
 #include "engine/exec/cuda_calls.h"
@@ -18,15 +18,15 @@ public:
     }
 
     /// Begins to record: what is queued from now on is not done, but becomes parts of the recording, which lives until
-    /// end(). That is to be called also where this throws std::bad_alloc.
+    /// end(). Call end() also where this throws std::bad_alloc.
     void begin(CudaRecording& recording);
     /// Ends the recording, also where a call has failed. Throws nothing.
     void end();
     bool is_recording() const { return recording_ != nullptr; }
 
-    /// Ends the part here and begins another: between them the host has a hand in this.
+    /// Ends the part here and begins another. Between them the host does `then`.
     void cut(CudaHostWork then);
-    /// Lets the host attend this while the part runs.
+    /// Notes that the host attends this while the part runs.
     void add_join(const CudaAttending& a) { joins_.push_back(a); }
 
 private:

@@ -1,7 +1,7 @@
-// CudaRecording holds a decode step over a range of layers, kept as graphs that can be launched again. What a step
-// reads of the conversation's length, of where KV blocks are and of the position is the device's data, so growth,
-// offload and fetch change nothing; a layer that moves, or the first block of a layer that leaves or streams, needs
-// another recording.
+// CudaRecording holds a decode step over a range of layers, kept as graphs that can be launched again. The length of
+// the conversation, the position and where KV blocks lie are data that the graphs read on the device, so growth,
+// offload and fetch change nothing. When a layer moves, or its first block leaves or streams, another recording is
+// needed.
 #pragma once
 
 #include "engine/exec/backend.h"
@@ -18,7 +18,7 @@ namespace engine {
 struct CudaAttending {
     AttentionParameters p = {};
     int l = 0;
-    int row = 0;          // the first, of the step's
+    int row = 0;          // the first row, counted in the step
     bool merges = false;  // the host attends a part
     kernels::cuda::Attention launch = {};
     kernels::cuda::Rows out = {};
@@ -27,14 +27,15 @@ struct CudaAttending {
 /// The experts of one layer that the host computes, as far as they are the same in each step.
 struct CudaHostExpertsCall {
     const LayerWeights* weights = nullptr;
-    // Its routed_by says only whether the router reads rows of its own; its tokens are another step's.
+    // Only whether its routed_by is null counts, which says what the router reads; its tokens are those of another
+    // step.
     ExpertParameters p = {};
     int rows = 0, cols = 0;
     int routed_cols = 0;
     bool has_copies = false;  // the device has chosen already, and computes some itself
 };
 
-/// The host wants to know when the device has reached this.
+/// The host's work between two graphs: it marks how far the device has got, in order to wait for that later.
 struct CudaRowsSent {
 };
 
@@ -44,7 +45,7 @@ using CudaHostWork = std::variant<std::monostate, CudaAttending, CudaRowsSent, C
 class CudaRecording
 {
 public:
-    /// Holds what of a layer's KV does not lie on the device.
+    /// Says which KV of a layer does not lie on the device.
     struct Layer {
         bool merges = false;   // the host attends a part
         bool streams = false;  // a part comes through the ring
@@ -57,7 +58,7 @@ public:
         , layers_(std::move(layers))
     {
     }
-    /// Nothing of it may be running.
+    /// No graph of it may be running.
     ~CudaRecording()
     {
         for (const Part& part : parts_)
@@ -66,14 +67,14 @@ public:
     CudaRecording(const CudaRecording&) = delete;
     CudaRecording& operator=(const CudaRecording&) = delete;
 
-    /// A graph, what the host attends while it runs, in order, and what comes after it: attention that the host has a
-    /// hand in, or experts.
+    /// A graph, what the host attends while it runs, in order, and what the host does after it: it takes part in
+    /// attention or computes experts.
     struct Part {
         kernels::cuda::GraphExec graph = nullptr;
         std::vector<CudaAttending> joins = {};
         CudaHostWork then;
     };
-    /// Makes room for one more part: add() takes no memory then.
+    /// Makes room for one more part, so that add() allocates nothing.
     void make_room() { parts_.reserve(parts_.size() + 1); }
     void add(Part part) { parts_.push_back(std::move(part)); }
     /// Says whether device and host wait for each other in it.

@@ -15,7 +15,7 @@ cuda::DevicePtr column(const Rows& rows, int col)
     return cuda_rows(rows, col).at;
 }
 
-/// Makes what the two kinds of layers have in common: where q, k, v and the gates are is to be added.
+/// Fills in what both kinds of layers have in common; the caller adds where q, k, v and the gates are.
 cuda::LinearAttention attention_of(const StateSpace& s, const Rows& mixed, Vector dt_bias, Vector a, float* state,
                                    const Rows& out)
 {

@@ -1,5 +1,5 @@
-// CudaRecurrent queues the mixers of recurrent layers on a GPU: three kernels a layer, whose pointers and shapes are
-// the layer's for good, so that a graph may hold them. Like the CPU's, they go row by row: it makes no difference how
+// CudaRecurrent queues the mixers of recurrent layers on a GPU: three kernels a layer. Their pointers and shapes never
+// change for a layer, so that a graph may hold them. Like the CPU's, they go row by row: it makes no difference how
 // tokens come in batches.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace engine {
 
-/// Owned by a GPU's backend, on its thread. It keeps nothing; the layers' states lie in the device's memory.
+/// Owned by a GPU's backend, on its thread. Has no data of its own; the layers' states lie in the device's memory.
 class CudaRecurrent
 {
 public:
-    /// Unsupported: the sentence says what of these layers no kernel does.
+    /// Unsupported: the sentence says what of these layers has no kernel.
     static Status supports(const StateSpace& space);
 
     /// `calls` outlives it.

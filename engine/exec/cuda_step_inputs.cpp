@@ -63,7 +63,7 @@ std::uint64_t* CudaStepInputs::expert_table(int l) const
            std::size_t(l) * std::size_t(sizes_.experts);
 }
 
-/// Positions, block tables and places of experts, which are neighbours on both sides.
+/// Returns the bytes of positions, block tables and places of experts, which are neighbours on both sides.
 std::size_t CudaStepInputs::lists_bytes() const
 {
     return cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables) + cuda_aligned(sizes_.expert_places);
@@ -77,7 +77,8 @@ bool CudaStepInputs::any_on_host(int l, int row, int rows) const
     return std::find(table + first, table + last, 0u) != table + last;
 }
 
-/// Fills in where the blocks of every layer that is computed here are, or will be when they are read.
+/// Writes the addresses of the blocks of every layer that the device computes, or where they will be when they are
+/// read.
 void CudaStepInputs::fill_block_tables(const Step& step, int rows)
 {
     const int blocks = (step.one().first + rows - 1) / step.cache.block_tokens() + 1;

@@ -38,7 +38,7 @@ void CudaStepOutputs::fetch(const Rows& from, RowRange of, Rows& host)
     if (calls_.ok())
         std::memcpy(host.row(0), staging_.data(), bytes);
     else
-        std::fill_n(host.row(0), bytes / sizeof(float), 0.0f);  // nobody uses it, but somebody may look at it
+        std::fill_n(host.row(0), bytes / sizeof(float), 0.0f);  // the values are not used, but may be read
 }
 
 RowLogits CudaStepOutputs::fetch_largest(const Rows& logits, int row, int count)
@@ -54,7 +54,7 @@ RowLogits CudaStepOutputs::fetch_largest(const Rows& logits, int row, int count)
     calls_.run([&] { return calls_.driver().copy_to_host(staging_.data(), found, bytes, calls_.queue()); });
     calls_.run([&] { return calls_.driver().synchronize(calls_.queue()); });
     if (!calls_.ok())
-        std::fill_n(staging_.data(), bytes, std::byte(0));  // nobody uses it, but somebody may look at it
+        std::fill_n(staging_.data(), bytes, std::byte(0));  // the values are not used, but may be read
     const auto* values = reinterpret_cast<const float*>(staging_.data());
     const auto* ids = reinterpret_cast<const int*>(values + n);
     largest_.clear();

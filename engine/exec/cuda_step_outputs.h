@@ -1,5 +1,5 @@
-// CudaStepOutputs brings what a GPU has computed to the host: rows, or the largest of a row of logits. It waits for
-// them.
+// CudaStepOutputs brings to the host what a GPU has computed: rows, or the largest of a row of logits. Its calls wait
+// until they are there.
 #pragma once
 
 #include "engine/exec/cuda_calls.h"
@@ -21,16 +21,17 @@ public:
     /// Allocates the page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
     Status allocate(const Activations& like);
 
-    /// Zeros where a call has failed.
+    /// Copies rows to the host. They are zeros where a call has failed.
     void fetch(const Rows& from, RowRange rows, Rows& host);
-    /// RowLogits::largest can be read until the next call. Empty: so many are not searched for.
+    /// Returns the `count` largest of a row of logits. RowLogits::largest can be read until the next call. Empty:
+    /// `count` is more than the device searches for.
     RowLogits fetch_largest(const Rows& logits, int row, int count);
 
 private:
     CudaCalls& calls_;
     const int most_ranked_;
-    // Of the device: the search for the largest logits, and what it found: (count,) floats, (count,) ints, and one
-    // float.
+    // On the device: scratch of the search for the largest logits, and what it found: (count,) floats, (count,) ints,
+    // and one float.
     std::byte* rank_scratch_;
     std::byte* ranked_;
     CudaStaging staging_;

@@ -6,11 +6,11 @@
 
 namespace engine {
 
-/// Owned by a GPU's backend, on its thread. It keeps nothing.
+/// Owned by a GPU's backend, on its thread. Has no data of its own.
 class CudaStreams final : public StreamOperations
 {
 public:
-    /// Unsupported: the sentence says what of these n-grams no kernel does.
+    /// Unsupported: the sentence says what of these n-grams has no kernel.
     static Status supports(const NgramParameters& ngrams);
 
     /// `calls` outlives it.

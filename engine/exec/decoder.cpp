@@ -15,7 +15,7 @@ namespace {
 
 using Part = StepClock::Part;
 
-// What first multiplies the input of a layer's mixers, and of its feed-forward part.
+// These return the matrix that first multiplies the input of a layer's mixers, and of its feed-forward part.
 
 const Matrix& mixers_reader(const LayerWeights& w)
 {
@@ -34,7 +34,7 @@ std::span<const Product> projections(const LayerWeights& w, const HeadLayout& he
         products[count++] = {&w.qkv, w.qkv_bias, 0};
     } else {
         products[count++] = {&w.q, w.q_bias, heads.projected_q_col()};
-        if (w.k)  // else it reads those of another layer
+        if (w.k)  // without k it reads the keys and values of another layer
             products[count++] = {&w.k, w.k_bias, heads.k_col()};
         if (w.k)
             products[count++] = {w.v ? &w.v : &w.k, w.v_bias, heads.v_col()};
@@ -90,7 +90,7 @@ void Decoder::append(const Placement& placement, const Step& step)
                 if (side == LayerOn::Host && l == step.device_layers)
                     bring_shared_kv_home(step);
                 for (; l < range.last && step.layer_on(l) == side; ++l) {
-                    // What a device is given may be recorded, and is then whole.
+                    // What a device is given may be recorded, and a recording has to be whole.
                     if (on.memory_space() == MemorySpace::Host && given_up(step.groups))
                         return;
                     const bool goes_on = l + 1 < range.last && step.layer_on(l + 1) == side;
@@ -106,7 +106,7 @@ void Decoder::append(const Placement& placement, const Step& step)
         group.sequence->ids.insert(group.sequence->ids.end(), group.tokens.begin(), group.tokens.end());
 }
 
-/// hidden = projection [norm of hidden, the tokens' embeddings; norm of given]: what the block's layer reads.
+/// hidden = projection [norm of the tokens' embeddings, in hidden; norm of given]: what the block's layer reads.
 void Decoder::join_given(CpuBackend& host)
 {
     const int dim = h_.embedding_length, rows = host_.hidden.count();
@@ -134,7 +134,7 @@ void Decoder::made_of(const Placement& placement, RowRange rows, std::span<float
     std::copy_n(host_.x.row(0), std::size_t(rows.count) * dim, out.begin());
 }
 
-/// Layers on the host read keys and values that layers on the device have just written.
+/// Brings to the host the keys and values that device layers have just written and host layers read.
 void Decoder::bring_shared_kv_home(const Step& step)
 {
     const auto on_host = std::span(h_.layers).subspan(std::size_t(step.device_layers));
@@ -228,7 +228,7 @@ void Decoder::layer(int l, const LayerWeights& w, const LayerWeights* next, cons
         on.scale(w.output_scale, a.hidden);
 }
 
-/// hidden += both parts, each with norms of its own. The dense one reads x.
+/// hidden += the dense feed-forward part of x and the experts' part, each with norms of its own.
 void Decoder::feed_forward_beside_experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
@@ -272,8 +272,8 @@ void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at
     add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, {}, at);
 }
 
-/// Returns what attention or the feed-forward part reads: the residual stream, normed where there is a norm; or what it
-/// makes of several. `reader`: what multiplies it first.
+/// Returns what attention or the feed-forward part reads: the residual stream, normed where there is a norm; or the
+/// mixture of several streams. `reader`: the matrix that multiplies it first.
 Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Matrix& reader, const Place& at)
 {
     auto& [on, a, step] = at;
@@ -289,8 +289,8 @@ Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Ma
     return a.x;
 }
 
-/// Returns the norm that reads the residual stream next, where all of layer l has been added to it; or none, where
-/// something comes between. `next`: the weights of the layer that follows at the same place, or null
+/// Returns the norm that reads the residual stream next once all of layer l has been added to it; none where something
+/// else comes between. `next`: the weights of the layer that follows at the same place, or null
 FollowingNorm Decoder::norm_behind_layer(int l, const LayerWeights& w, const LayerWeights* next) const
 {
     if (!next || w.altup.router || w.side_gate || w.output_scale != 1.0f)
@@ -300,7 +300,7 @@ FollowingNorm Decoder::norm_behind_layer(int l, const LayerWeights& w, const Lay
     return following(next->attn_norm, next->attn_streams, mixers_reader(*next));
 }
 
-/// The same where the layer's mixers have been added.
+/// Returns the same for once the layer's mixers have been added.
 FollowingNorm Decoder::norm_behind_mixers(int l, const LayerWeights& w, const LayerWeights* next) const
 {
     if (w.altup.laurel_down)
@@ -312,7 +312,8 @@ FollowingNorm Decoder::norm_behind_mixers(int l, const LayerWeights& w, const La
                : following(w.ffn_norm, w.ffn_streams, feed_forward_reader(w));
 }
 
-/// Returns that norm for add_branch(); none where there is no norm, or another than RMSNorm of the one residual stream.
+/// Returns the norm for add_branch(); none where there is no norm, or one that is not RMSNorm of the one residual
+/// stream.
 FollowingNorm Decoder::following(Vector norm, const StreamConnection& streams, const Matrix& reader) const
 {
     if (streams.norm || streams_.several() || h_.architecture->norm == NormKind::Layer)
@@ -401,7 +402,7 @@ void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const Place& 
     make_values_of_latent(h_.latent, w, heads, at.on, at.a);
 }
 
-/// Attends with the layer's queries.
+/// Attends with the layer's queries, and gates the result where the model does that.
 void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at)
 {
     auto& [on, a, step] = at;
@@ -418,7 +419,7 @@ void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows
               l, step, out);
 }
 
-/// branch = what the experts make of x, and the one that all rows share
+/// branch = the experts of x, and the one that all rows share
 void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
@@ -441,7 +442,7 @@ void Decoder::experts(int l, const LayerWeights& w, Rows& x, const Place& at)
     on.add_product(a.inner, {&w.down, w.down_bias, 0}, a.x, a.branch);  // nobody reads x any more
 }
 
-/// inner = gate times up of x. `reader`: what multiplies that next, or an empty matrix
+/// inner = gate times up of x. `reader`: the matrix that multiplies it next, or an empty one
 void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader, const Place& at)
 {
     auto& [on, a, step] = at;
@@ -459,7 +460,7 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Matrix& reader,
         on.products(x, std::span(&up, 1), a.gate_up);
         on.gated_by(gate, a.gate_up, a.gate_up, 0, a.inner);
     } else {
-        on.gated_products(x, std::span(&up, 1), gate, reader, a.gate_up, a.inner);  // both in one
+        on.gated_products(x, std::span(&up, 1), gate, reader, a.gate_up, a.inner);  // gate and up in one matrix
     }
 }
 
@@ -468,7 +469,7 @@ Part Decoder::head_part(const Placement& placement) const
     return placement.head_on_host() ? Part::HostLayers : Part::DeviceLayers;
 }
 
-/// The head is on a device only where the last layer is.
+/// Returns the head's backend, and brings the rows there: the head lies on a device only where the last layer does.
 Backend& Decoder::bring_rows_to_head(const Placement& placement, StepClock& clock)
 {
     Backend& on = placement.backend_of_head();

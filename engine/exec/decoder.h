@@ -30,21 +30,21 @@ public:
     }
 
     /// Computes the step's tokens, for which pages have been reserved, and appends them to their sequences. Weights are
-    /// read once for all rows; the bits of each are those that it has alone. 1 <= step.rows() <= max_rows().
+    /// read once for all rows; each row gets the same bits as if it were alone. 1 <= step.rows() <= max_rows().
     void append(const Placement& placement, const Step& step);
 
-    /// Takes back the last step's drafted rows of one sequence but for those in step.one(): the states of recurrent
-    /// layers become those after these. Keys and values are not touched.
+    /// Undoes the recurrent states of the drafted rows of one sequence in the last step, except for the rows in
+    /// step.one(): the states become those after these. Keys and values are not touched.
     void take_states_back(const Placement& placement, const Step& step);
 
-    /// Gives what the model has made of rows [first, first + count) of the last append(), behind its last norm. out:
+    /// Gives the final hidden states of rows [first, first + count) of the last append(), behind the last norm. out:
     /// (count, dim). Precondition: the model has one residual stream.
     void made_of(const Placement& placement, RowRange rows, std::span<float> out);
-    /// For a block of multi-token prediction only: what the model has made of the token before each one that append()
+    /// For a block of multi-token prediction only: the model's hidden state of the token before each one that append()
     /// computes next, (rows, dim). Fill it before that call.
     Rows& given() { return given_; }
 
-    /// Logits (vocabulary,) after one row of the last append(); see OutputHead.
+    /// Returns the logits, (vocabulary,), after one row of the last append(); see OutputHead.
     std::span<const float> logits(const Placement& placement, StepClock& clock, int row);
     RowLogits logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough);
 
@@ -87,9 +87,9 @@ private:
     Activations host_;
     OutputHead head_;
     Rows given_, joined_;         // joined: (rows, 2 dim)
-    Backend* rows_at_ = nullptr;  // where the residual stream of the last step is
+    Backend* rows_at_ = nullptr;  // where the residual stream of the last step lies
     bool copied_home_ = false;    // it is on the host as well
-    Vector normed_ = nullptr;     // x holds the residual stream, normed by these weights; null: it does not
+    Vector normed_ = nullptr;     // x holds the residual stream, normed by these weights; null: it holds something else
 };
 
 }  // namespace engine

@@ -1,5 +1,5 @@
-// DraftedInputs keeps what the recurrent parts of each layer were given for the drafted rows of a step, so that states
-// can move on again by those of them that stand: a state itself cannot be cut.
+// DraftedInputs keeps the inputs of each layer's recurrent parts for the drafted rows of a step. States can then be
+// computed again for those rows that are accepted: a state cannot be cut as KV can.
 #pragma once
 
 #include "engine/exec/rows.h"
@@ -12,8 +12,8 @@ namespace engine {
 class Backend;
 struct RowGroup;
 
-/// In the memory in which a backend computes. Nothing is taken for a model without states. Row i is that of
-/// RowGroup::drafted_row i, kMostRowsTogether at most.
+/// Lies in the memory in which a backend computes; takes none for a model without states. Row i belongs to
+/// RowGroup::drafted_row i; there are kMostRowsTogether at most.
 class DraftedInputs
 {
 public:

@@ -16,7 +16,7 @@ ExpertRing::ExpertRing(Vram& vram, int layers, int experts)
 
 void ExpertRing::choose(int l, const LayerWeights& from, std::span<const int> rows)
 {
-    stream_.clear();  // a layer may have ended in its midst
+    stream_.clear();  // the layer before may have ended before it took all of its matrices
     chosen_.clear();
     used_ = 0;
     for (int e = 0; e < int(rows.size()); ++e)

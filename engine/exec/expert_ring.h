@@ -1,5 +1,5 @@
 // ExpertRing brings experts that lie on the host to a device for one step of many rows, matrix by matrix through a few
-// places, in the order in which the step multiplies with them: a place is filled again as soon as its matrix was used.
+// places, in the order in which the step multiplies with them. A place is filled again once its matrix was used.
 #pragma once
 
 #include "engine/kv/kv_stream.h"
@@ -14,14 +14,14 @@
 
 namespace engine {
 
-/// Belongs to what lies on the device, as the weights do that it reads; the engine's thread calls it.
+/// Owned by OnDevice, as are the weights that it reads; the engine's thread calls it.
 class ExpertRing
 {
 public:
     /// Makes a ring for so many layers, with so many experts each. Throws std::bad_alloc.
     ExpertRing(Vram& vram, int layers, int experts);
 
-    /// Steps of no more rows wait for no copy.
+    /// Steps of so many rows or fewer bring no experts, so that they wait for no copy.
     static constexpr int kFewRows = 16;
 
     // ---- between steps ----
@@ -29,33 +29,34 @@ public:
     /// Takes places for matrices of so many bytes; fewer when the device has no more memory; 0 gives all back.
     int set_places(int count, std::size_t bytes) { return stream_.set_slots(count, bytes); }
     int places() const { return stream_.slot_count(); }
-    /// Empty: the layer's experts are computed where they lie.
+    /// Sets the costs by which choose() decides. Empty: the layer's experts are computed where they lie.
     void set_costs(int l, const std::optional<ExpertCosts>& costs) { costs_[std::size_t(l)] = costs; }
     /// Says whether a step of `rows` rows may bring experts of layer l.
     bool may_bring(int l, int rows) const { return rows > kFewRows && places() > 0 && costs_[std::size_t(l)]; }
 
     // ---- in a step, a layer ----
 
-    /// Chooses among experts that so many rows have chosen those that are worth their way. rows: (experts,), 0 where it
-    /// is none of them. `from` has their matrices. Precondition: may_bring().
+    /// Chooses, among the experts that so many rows have chosen, those that it pays to bring. rows: (experts,), 0 for
+    /// experts that may not come. `from` has their matrices. Precondition: may_bring().
     void choose(int l, const LayerWeights& from, std::span<const int> rows);
-    /// Begins to bring what was chosen: first all gates, where they are apart, then all ups, then all downs. Takes the
-    /// time of copying as many as there are places for where the host's memory is not page-locked.
+    /// Begins to bring what was chosen: first all gates, where they are matrices of their own, then all ups, then all
+    /// downs. Where the host's memory is not page-locked, it takes the time of copying as many matrices as there are
+    /// places.
     void start();
-    /// Returns which were chosen, in the order of their numbers.
+    /// Returns the experts that were chosen, in the order of their numbers.
     std::span<const int> chosen() const { return chosen_; }
     /// Returns where the n-th matrix of all that come will be on the device.
     DevicePtr place_of(std::size_t n) const { return stream_.slot_of(n); }
-    /// Takes the next matrices of the kind that is multiplied with now; whatever is computed from now on finds them on
-    /// the device, or on the host where the device failed. Precondition: not all of that kind were taken.
+    /// Takes the next matrices of the kind that is multiplied with now. What is computed from now on finds them on the
+    /// device, or on the host where the device failed. Precondition: not all of that kind were taken.
     std::span<const std::byte* const> take();
-    /// Call it when all that were taken have been used, or will be by what was given to compute.
+    /// Call it when all matrices that were taken have been used, or are used by what was given to compute.
     void release() { stream_.release(); }
-    /// The layer is computed, or given to compute.
+    /// Call it when the layer is computed, or given to compute.
     void end();
 
     std::int64_t brought_bytes() const { return brought_bytes_; }  // since it was made
-    /// Returns what went wrong since this was asked last.
+    /// Returns what went wrong since this was last called.
     Status take_status() { return std::exchange(status_, {}); }
 
 private:

@@ -45,7 +45,7 @@ void HostInputs::make(CpuBackend& host, const Step& step, Activations& to)
     }
 }
 
-/// Makes what depends on positions: rotations, and the factor on the queries.
+/// Fills the tables that depend on positions: rotations, and the factors on queries.
 void HostInputs::fill_positions(const RowGroup& group, PositionTables& tables) const
 {
     const int first = group.first, count = group.count();
@@ -68,7 +68,7 @@ void HostInputs::fill_positions(const RowGroup& group, PositionTables& tables) c
     }
 }
 
-/// Makes what each layer gets of each token: half of it from a table, half from what the token's embedding says.
+/// Makes each layer's own input of each token: half of it comes from a table, half from the token's embedding.
 /// side = (rms_norm(projection * x / sqrt(dim)) + sqrt(length) * row of the table) / sqrt(2)
 void HostInputs::make_side(CpuBackend& host, Activations& to)
 {

@@ -1,5 +1,5 @@
-// HostInputs makes on the host what the layers of a step read: the tokens' embeddings, what depends on their positions,
-// and what each layer gets of each token by itself.
+// HostInputs makes on the host what the layers of a step read: the tokens' embeddings, the tables that depend on their
+// positions, and each layer's own input of each token.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
@@ -21,7 +21,7 @@ public:
     HostInputs(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
     std::size_t bytes() const { return projected_.bytes(); }
 
-    /// hidden, side and tables of `to`, for tokens that are to follow those of their sequences.
+    /// Fills hidden, side and tables of `to`, for tokens that are to follow those of their sequences.
     void make(CpuBackend& host, const Step& step, Activations& to);
 
 private:
@@ -32,7 +32,7 @@ private:
     const Weights& weights_;
     RopeFrequencies rope_full_, rope_local_;
     std::vector<int> tokens_;  // (rows,) of the step
-    Rows projected_;           // (rows, layers * side): what the embedding says to each layer
+    Rows projected_;           // (rows, layers * side): the embedding's half of each layer's own input
     Ngrams ngrams_;
 };
 

@@ -11,7 +11,7 @@ namespace engine {
 
 namespace {
 
-// Rows in a piece of work.
+// So many rows are a piece of work.
 constexpr int kGrain = 8 * kernels::kInterleavedRows;
 constexpr std::size_t kAlignment = 64;
 
@@ -78,7 +78,7 @@ void HostWeights::interleave(const Matrix& from, int stack, std::byte* to, Threa
     file_.release_pages({from.data, from.bytes() * std::size_t(stack)});
 }
 
-/// for_each_matrix(visit): of what is copied
+/// Copies a part that is not copied yet. for_each_matrix(visit) visits its matrices. False: it was used already.
 template <class ForEachMatrix>
 bool HostWeights::use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_each_matrix)
 {

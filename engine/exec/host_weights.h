@@ -1,5 +1,5 @@
 // HostWeights hands out the weights that the CPU multiplies with: straight from the mapped file, or copies with their
-// rows interleaved where the kernels are faster with such.
+// rows interleaved where that makes the kernels faster.
 #pragma once
 
 #include "engine/device/huge_array.h"
@@ -15,19 +15,18 @@
 
 namespace engine {
 
-/// A copy is made when a part is first used, takes as much memory as the file's mapped pages, which are given back, and
-/// goes when drop() says that the host does not compute the part any more. Where memory is short the file's stay in
-/// use: their pages can be had again without swapping. One thread calls everything here.
+/// A copy is made when a part is first used. It takes as much memory as the mapped pages of the file, which are given
+/// back, and it goes when a drop function says that the host does not compute the part any more. Where memory is short
+/// the file's pages stay in use: they can be had again without swapping. One thread calls everything here.
 class HostWeights
 {
 public:
-    /// file, weights: outlive this. keep_free_bytes: of RAM, which no copy may take; empty: there is no room for
-    /// copies.
+    /// The file and the weights outlive this. keep_free_bytes: of RAM, which no copy may take; empty: there is no room
+    /// for copies.
     HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
                 std::optional<std::int64_t> keep_free_bytes);
 
-    /// The addresses of what these return stay the same; what they point to changes with use_layer(), use_head() and
-    /// the drops.
+    /// The addresses of what these return stay the same; the use and drop functions change what is there.
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     const HeadWeights& head() const { return head_; }
     int layers() const { return int(layers_.size()); }
@@ -36,7 +35,7 @@ public:
     /// already, which costs nothing.
     bool use_layer(int l, LayerPart part, ThreadPool& pool);
     bool use_head(ThreadPool& pool);
-    /// Says whether a part that is in use would be copied, had there been memory.
+    /// Says whether a part in use is not copied for want of memory.
     bool lack_memory() const { return lack_memory_; }
     void drop_layer(int l, LayerPart part);
     void drop_head();
@@ -57,7 +56,7 @@ private:
     void interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const;
     struct Piece {
         const Matrix* matrix;
-        int first, count;  // rows of it, or of the stack
+        int first, count;  // rows of the matrix, or of its stack
     };
     std::vector<Piece> pieces_to_measure(kernels::TensorType type);
     double product_seconds(const Piece& piece, ThreadPool& pool) const;

@@ -4,7 +4,8 @@
 
 namespace engine {
 
-/// latent_heads = each head's own query, and behind its place in qkv the row that is kept; nothing is rotated yet.
+/// Writes each head's own query to latent_heads, and to qkv, behind the heads' place, the row that is kept; nothing is
+/// rotated yet.
 static void project(const Hyperparameters& h, const LayerWeights& w, const HeadLayout& heads, Rows& x, Backend& on,
                     Activations& a)
 {

@@ -1,4 +1,4 @@
-// Computes what latent attention has around the attention itself: the heads' queries, and their values.
+// Computes what latent attention does before and after the attention itself: the heads' queries, and their values.
 #pragma once
 
 #include "engine/exec/backend.h"
@@ -10,7 +10,7 @@ namespace engine {
 void make_latent_queries(const Hyperparameters& h, const LayerWeights& w, const HeadLayout& heads,
                          const Rotation& rotation, Rows& x, Backend& on, Activations& a);
 
-/// attended = each head's values, of what it got of the rows that are kept, in latent_heads.
+/// attended = each head's values, made of its sum of the kept rows, which is in latent_heads.
 void make_values_of_latent(const LatentShape& s, const LayerWeights& w, const HeadLayout& heads, Backend& on,
                            Activations& a);
 

@@ -9,7 +9,8 @@ bool Ngrams::ends(int id) const
     return std::ranges::find(p_.ends, id) != p_.ends.end();
 }
 
-/// Looks back from token t. What lies at or before an end, or before the first token, counts as the end.
+/// Fills ids_ with token t and those before it. What lies at or before an end, or before the first token, counts as the
+/// end.
 void Ngrams::look_back(std::span<const int> before, std::span<const int> tokens, std::size_t t)
 {
     bool ended = false;

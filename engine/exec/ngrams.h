@@ -20,8 +20,9 @@ public:
         , rows_(std::size_t(max_tokens) * std::size_t(parameters.rows_of_token()))
     {
     }
-    /// (tokens, rows_of_token()) rows of the table. `before`: the tokens in front of them in their sequence; `first`:
-    /// the tokens of other sequences that the same step found before. Valid until those places are found again.
+    /// Returns the table's rows, (tokens, rows_of_token()). `before`: the tokens in front of these in their sequence;
+    /// `first`: how many tokens of other sequences this step has found rows for. Valid until those places are filled
+    /// again.
     std::span<const int> rows_of(std::span<const int> before, std::span<const int> tokens, int first = 0);
     /// Returns the rows that were found for the first tokens of the step.
     std::span<const int> found(int tokens) const

@@ -58,7 +58,7 @@ void OutputHead::compute_together(const HeadWeights& head, Backend& on, std::siz
     there_ = &on;
 }
 
-/// One row's logits, which stay where the head lies.
+/// Computes the logits of one row, which stay where the head lies.
 void OutputHead::compute_alone(const HeadWeights& head, Backend& on, int row)
 {
     Activations& a = on.activations(host_);

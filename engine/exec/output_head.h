@@ -14,21 +14,22 @@ namespace engine {
 class OutputHead
 {
 public:
-    /// All outlive it. `host`: what the host computes in. `max_rows`: of a step. Throws std::bad_alloc.
+    /// All arguments outlive it. `host`: the rows that the host computes in. `max_rows`: of a step. Throws
+    /// std::bad_alloc.
     OutputHead(const Hyperparameters& h, const ResidualStreams& streams, Activations& host, int max_rows);
     std::size_t bytes() const { return together_.bytes(); }
 
-    /// A step begins; what it wants may be asked for when it has been computed.
+    /// Begins a step; the logits that it wants may be asked for once it has been computed.
     void begin_step(std::span<const RowGroup> groups);
-    /// Logits (vocabulary,) after one row of the step, whose rows are where `on` computes. They are computed for
-    /// several of the rows that are wanted at once, since that reads the head's weights once for them. Valid until the
+    /// Returns the logits, (vocabulary,), after one row of the step, whose rows are where `on` computes. Logits of
+    /// several wanted rows are computed at once, so that the head's weights are read once for them. Valid until the
     /// next call.
     std::span<const float> logits(const HeadWeights& head, Backend& on, int row);
-    /// The same, or as many of the largest as are enough, where a device finds them.
+    /// Does the same, or returns only the `enough` largest, where a device finds them.
     RowLogits logits(const HeadWeights& head, Backend& on, int row, std::optional<int> enough);
 
 private:
-    /// Rows of logits where they were computed, and which of them is asked for.
+    /// Rows of logits where they were computed, and which row is asked for.
     struct Computed {
         const Rows& logits;
         int row = 0;
@@ -45,8 +46,8 @@ private:
     Activations& host_;
     std::vector<int> wanted_;         // rows of the step, ascending
     Rows together_;                   // (kMostRowsTogether, vocabulary) of some of them, on the host
-    const Backend* there_ = nullptr;  // where some of this step's are together; null: nowhere yet
-    std::size_t first_together_ = 0;  // which
+    const Backend* there_ = nullptr;  // where logits of several rows of this step lie; null: nowhere yet
+    std::size_t first_together_ = 0;  // index in wanted_ of the first of them
 };
 
 }  // namespace engine

@@ -30,7 +30,7 @@ public:
     void place_head(Backend& on, const HeadWeights& weights) { head_ = {&on, &weights}; }
 
     Backend& backend_of(int layer) const { return *layers_[std::size_t(layer)].on; }
-    /// The layers from `first` on that one backend computes.
+    /// Returns the layers from `first` on that one backend computes.
     LayerRange range_from(int first) const
     {
         LayerRange range{first, first + 1, version_};
@@ -42,7 +42,7 @@ public:
     Backend& backend_of_head() const { return *head_.on; }
     const HeadWeights& head() const { return *head_.weights; }
     bool head_on_host() const { return head_.weights == host_head_; }
-    CpuBackend& host() const { return *host_; }  // also of the embedding: a row of it is all that a token needs
+    CpuBackend& host() const { return *host_; }  // it also embeds: a row of the table is all that a token needs
 
 private:
     template <class T>

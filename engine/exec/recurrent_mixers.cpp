@@ -19,7 +19,7 @@ static void project_delta_net(const StateSpace& s, const LayerWeights& w, Rows& 
     on.products(x, apart, out);
 }
 
-/// a.attended = what the mixer makes of those rows of `mixed`.
+/// a.attended = the mixer's result for those rows of `mixed`.
 static void mix_rows(const Hyperparameters& h, Mixer mixer, const LayerWeights& w, const StateOfRows& of, Backend& on,
                      Rows& mixed, Activations& a)
 {

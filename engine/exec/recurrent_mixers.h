@@ -5,13 +5,13 @@
 
 namespace engine {
 
-/// attended = what the recurrent mixer of layer l makes of x. Each sequence's state moves on by its rows; what drafted
-/// ones are given is kept in a.drafted.
+/// attended = the result of layer l's recurrent mixer for x. Each sequence's state moves on by its rows; the inputs of
+/// drafted rows are kept in a.drafted.
 void mix_recurrent(const Hyperparameters& h, int l, const LayerWeights& w, Rows& x, const Step& step, Backend& on,
                    Activations& a);
 
-/// Runs the mixer of layer l once more, for the drafted rows that stand, from what a.drafted has of them. `state`: the
-/// layer's before them, which becomes the one after them.
+/// Runs the mixer of layer l once more, for the drafted rows that are accepted, from their inputs in a.drafted.
+/// `state`: the layer's before them, which becomes the one after them.
 void mix_again(const Hyperparameters& h, int l, const LayerWeights& w, const RowGroup& group, float* state, Backend& on,
                Activations& a);
 

@@ -1,6 +1,6 @@
 // Holds what the operations of recurrent layers take besides their rows. A layer's state is one piece of memory where
-// the layer computes: first the last inputs of its convolution, then a matrix for each head. Each operation reads it,
-// and leaves it as the rows have changed it.
+// the layer computes: first the last inputs of its convolution, then a matrix for each head. Each operation reads it
+// and writes it as it is after the rows.
 #pragma once
 
 #include "engine/model/state_space.h"
@@ -8,12 +8,12 @@
 
 namespace engine {
 
-/// Rows of a step that are one sequence's.
+/// The rows of a step that belong to one sequence.
 struct RowRange {
     int first = 0;
     int count = -1;  // -1: all from there on
 
-    /// Does the same for so many rows in all, counted.
+    /// Returns the same range with its count, in a batch of so many rows.
     RowRange of(int rows) const { return {first, count < 0 ? rows - first : count}; }
 };
 
@@ -38,7 +38,7 @@ struct Mamba2Parameters {
     Vector conv_bias = nullptr;                          // (channels,) or null
     Vector dt_bias = nullptr, a = nullptr, d = nullptr;  // (heads,)
     Vector norm = nullptr;                               // (groups, inner / groups), or null: no norm
-    float* state = nullptr;                              // as above
+    float* state = nullptr;                              // as in DeltaNetParameters
     RowRange rows = {};
 };
 

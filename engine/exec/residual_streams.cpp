@@ -24,7 +24,7 @@ void ResidualStreams::start(CpuBackend& host, Activations& to) const
     host.cpu_streams().even_out(to.hidden, to.streams);
 }
 
-/// routed = tanh of what the layer's router says of the active stream
+/// stream_routes = tanh of what the layer's router gives for the active stream
 void ResidualStreams::route(const LayerWeights& w, Backend& on, Activations& a) const
 {
     on.rms_norm(a.hidden, w.altup.router_norm, h_.rms_epsilon, a.x);
@@ -74,7 +74,7 @@ void ResidualStreams::mix(const StreamConnection& c, Rows& streams, Backend& on,
     const int wide = streams.cols();
     on.streams().norm(streams, h_.embedding_length, c.norm, h_.rms_epsilon, a.stream_norms);
     on.products(a.stream_norms, std::span(&down, 1), a.low_rank);
-    on.gate_heads(a.low_rank, {0, 1, h_.streams.rank, h_.streams.rank}, a.low_rank);  // gated by itself: silu
+    on.gate_heads(a.low_rank, {0, 1, h_.streams.rank, h_.streams.rank}, a.low_rank);  // x * sigmoid(x): silu
     on.products(a.low_rank, std::span(&up, 1), a.stream_gates);
     if (c.inject)
         on.products(a.stream_norms, std::span(&inject, 1), a.stream_routes);
@@ -82,7 +82,7 @@ void ResidualStreams::mix(const StreamConnection& c, Rows& streams, Backend& on,
     on.streams().mean(a.stream_norms, h_.embedding_length, out);
 }
 
-/// streams += what the n-grams that end at each token say to each stream, and a convolution of that over tokens
+/// streams += for each stream what the n-grams that end at each token give it, and a convolution of that over tokens
 void ResidualStreams::add_ngrams(int l, const NgramWeights& w, const Step& step, Backend& on, Activations& a) const
 {
     const int dim = h_.embedding_length;

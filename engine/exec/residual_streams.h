@@ -8,8 +8,9 @@
 
 namespace engine {
 
-/// Owned by the decoder, on its thread; it keeps nothing. With AltUp a layer's parts read and change `hidden`, which is
-/// the active stream; with hyper-connections they read mixtures, and what they give is shared out.
+/// Owned by the decoder, on its thread; has no data of its own. With AltUp a layer's parts read and change `hidden`,
+/// which is the active stream; with hyper-connections they read mixtures, and their result is divided among the
+/// streams.
 class ResidualStreams
 {
 public:
@@ -21,31 +22,32 @@ public:
     }
     bool several() const { return h_.streams.several(); }
 
-    /// The norm of rows of a residual stream, which `reader` is multiplied with next.
+    /// Norms rows of a residual stream; the next operation multiplies `out` with `reader`.
     void norm_rows(Rows& x, Vector weight, const Matrix& reader, Backend& on, Rows& out) const;
-    /// Makes all streams of the tokens' embeddings, which are in `hidden`.
+    /// Makes all streams from the tokens' embeddings, which are in `hidden`.
     void start(CpuBackend& host, Activations& to) const;
-    /// hidden = the active stream, as the layer predicts it; or the layer's n-grams are added to all.
+    /// With AltUp: hidden = the active stream as the layer predicts it. Else adds the layer's n-grams to all streams.
     void begin_layer(int l, const LayerWeights& w, const Step& step, Backend& on, Activations& a) const;
-    /// Runs the layer's convolution over n-grams once more, for the drafted rows that stand. `state`: the layer's
-    /// before them, which becomes the one after them.
+    /// Runs the layer's convolution over n-grams once more, for the drafted rows that are accepted. `state`: the
+    /// layer's before them, which becomes the one after them.
     void convolve_again(int l, const NgramWeights& w, const RowGroup& group, float* state, Backend& on,
                         Activations& a) const;
-    /// out = what the head norms of one row, or what it multiplies: `last` or `last_x`.
+    /// Joins the streams of one row into the head's input: `last`, which it norms, or `last_x`, which it multiplies.
     void join(const HeadWeights& head, int row, Backend& on, Activations& a) const;
 
     // AltUp.
 
-    /// The active stream also gets what attention reads, x, itself and through two small products.
+    /// Adds to the active stream what attention reads, x, both itself and through two small products.
     void add_laurel(const LayerWeights& w, Rows& x, Backend& on, Activations& a) const;
-    /// Gives what the layer has made of the active stream to all streams; x: what the side branch reads.
+    /// Spreads what the layer has changed in the active stream to all streams; x: what the side branch reads.
     void end_layer(const LayerWeights& w, Backend& on, Activations& a, Rows& x) const;
-    /// Gives what the side branch has made of it, in `inner`, to all streams but the active one.
+    /// Adds the result of the side branch, in `inner`, to all streams but the active one.
     void add_side(const LayerWeights& w, Backend& on, Activations& a) const;
 
     // Hyper-connections.
 
-    /// out = the mixture of the streams that a part of a layer reads; stream_routes = what each gets of its result.
+    /// out = the mixture of the streams that a part of a layer reads; stream_routes = each stream's share of its
+    /// result.
     void mix(const StreamConnection& c, Rows& streams, Backend& on, Activations& a, Rows& out) const;
 
 private:

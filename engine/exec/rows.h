@@ -19,19 +19,19 @@ struct FreeAligned64 {
 template <class T>
 using AlignedArray = std::unique_ptr<T[], FreeAligned64>;
 
-/// Throws std::bad_alloc; load() turns that into an error.
+/// Allocates `count` values that are not set. Throws std::bad_alloc; load() turns that into an error.
 template <class T>
 AlignedArray<T> aligned_array(std::size_t count)
 {
     return AlignedArray<T>(static_cast<T*>(::operator new[](count * sizeof(T), std::align_val_t{64})));
 }
 
-/// The memory in which rows lie. What is taken must be given back before the memory goes.
+/// Gives the memory in which rows lie. What is taken must be given back before the memory goes.
 class RowMemory
 {
 public:
     virtual ~RowMemory() = default;
-    /// Aligned to 64 bytes. Throws std::bad_alloc.
+    /// Returns memory aligned to 64 bytes. Throws std::bad_alloc.
     virtual std::byte* take(std::size_t bytes) = 0;
     virtual void give_back(std::byte* memory) = 0;
 };
@@ -64,7 +64,7 @@ struct GiveBackRows {
     void operator()(std::byte* p) const { memory->give_back(p); }
 };
 
-/// Only the backend that computes on a device may follow the addresses of rows that lie in its memory.
+/// A buffer of rows. Where it lies in a device's memory, only the backend that computes there may follow its addresses.
 class Rows
 {
 public:
@@ -77,7 +77,7 @@ public:
         , values_(piece(value_capacity_bytes()))
     {
     }
-    /// The values lie in other memory than the 8-bit copies.
+    /// Takes the values from other memory than the 8-bit copies.
     Rows(int capacity_rows, int capacity_cols, RowMemory& of_values, RowMemory& of_copies)
         : memory_(&of_copies)
         , capacity_rows_(capacity_rows)
@@ -91,7 +91,7 @@ public:
     int count() const { return count_; }
     int capacity_rows() const { return capacity_rows_; }
 
-    /// Sets what the buffer holds from now on; the values are to be written.
+    /// Sets the shape of the buffer; the values are to be written then.
     void set_shape(int count, int cols)
     {
         assert(count <= capacity_rows_ && cols <= capacity_cols_);
@@ -103,11 +103,11 @@ public:
     float* row(int r) { return values() + std::size_t(r) * std::size_t(cols_); }
     const float* row(int r) const { return values() + std::size_t(r) * std::size_t(cols_); }
 
-    /// The rows were written in place: their 8-bit copy is stale.
+    /// Says that the rows were written in place, so that their 8-bit copy is out of date.
     void changed() { rounded_ = false; }
 
-    // The 8-bit copy, made by the backend when a product first wants it; and what rounding lost, rounded in its turn,
-    // where a model needs more than 8 bits.
+    // The 8-bit copy, made by the backend when a product first needs it; and what rounding lost, itself rounded to 8
+    // bits, where a model needs more than 8 bits.
     bool rounded() const { return rounded_; }
     void set_rounded() { rounded_ = true; }
     std::size_t q8_stride() const { return kernels::activation_row_bytes(kernels::Activation::Q8, cols_); }
@@ -122,7 +122,7 @@ public:
     {
         return kernels::activation_row_bytes(kernels::Activation::Q8, capacity_cols_) * std::size_t(capacity_rows_);
     }
-    /// Returns what is taken so far.
+    /// Returns the bytes that are taken so far.
     std::size_t bytes() const
     {
         return value_capacity_bytes() + (q8_ ? q8_capacity_bytes() : 0) + (q8_residual_ ? q8_capacity_bytes() : 0);

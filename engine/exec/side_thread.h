@@ -19,9 +19,10 @@ public:
     SideThread(const SideThread&) = delete;
     SideThread& operator=(const SideThread&) = delete;
 
-    /// `work` lives until wait() has returned. Where the system gives no more threads it is done when this returns.
+    /// `work` lives until wait() has returned. Where the system gives no more threads, the work is done before this
+    /// returns.
     void begin(const std::function<void()>& work);
-    /// Throws what the work has thrown.
+    /// Waits for the work, and throws what it has thrown.
     void wait();
     /// Waits for the work, if any was begun, and forgets what it threw.
     void end();
@@ -33,7 +34,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    const std::function<void()>* work_ = nullptr;  // that was begun and has not ended
+    const std::function<void()>* work_ = nullptr;  // was begun and has not ended
     std::exception_ptr failure_;
     bool quit_ = false;
     std::thread thread_;  // none until the first work

@@ -6,8 +6,8 @@
 
 namespace engine {
 
-// A waiting thread spins for some tens of microseconds, longer than any gap between operations, and then lets others
-// run in between; for about half a millisecond, longer than any gap between steps, before it parks.
+// A waiting thread spins for some tens of microseconds, longer than any gap between operations. Then it yields between
+// looks, for about half a millisecond, longer than any gap between steps, before it parks.
 static constexpr int kSpinsBeforeYielding = 1 << 10, kSpinsBeforeParking = 1 << 11;
 
 static void pause_cpu()
@@ -25,7 +25,7 @@ ThreadPool::ThreadPool(int threads, bool pinned)
         for (int worker = 1; worker < size_; ++worker)
             threads_.emplace_back([this, worker, cpu = worker < int(cpus.size()) ? cpus[std::size_t(worker)] : -1] {
                 if (cpu >= 0)
-                    (void)pin_this_thread(cpu);  // without leave to do so it runs where it may
+                    (void)pin_this_thread(cpu);  // where that is not allowed, it runs anywhere
                 worker_loop(worker);
             });
     } catch (...) {  // the system gives no more threads
@@ -58,9 +58,10 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
     context_ = context;
     const unsigned serial = serial_.load(std::memory_order_relaxed) + 1;
     shared_.store(Shared::opened(serial), std::memory_order_release);
-    // Told before it is asked who waits: a worker that is about to park sees the one or is seen by the other.
+    // Changed before the waiters are looked for: a worker that is about to park sees the new number, or is seen and
+    // woken.
     serial_.exchange(serial, std::memory_order_seq_cst);
-    serial_.notify_all();  // a load when nobody is parked
+    serial_.notify_all();  // only a load when nobody is parked
 
     do_work(0);
     const auto wait_until = [&](const auto& done) {
@@ -68,7 +69,7 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
             if (spins < kSpinsBeforeYielding)
                 pause_cpu();
             else
-                std::this_thread::yield();  // a worker lost its core to another program
+                std::this_thread::yield();  // a worker has lost its core to another program
         }
     };
     if (join == Join::All)
@@ -81,7 +82,7 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
     }
 }
 
-/// Work throws where a kernel finds no memory for its thread's working space.
+/// Does the work and keeps what it throws: a kernel may find no memory for its thread's working space.
 void ThreadPool::do_work(int worker)
 {
     try {
@@ -112,7 +113,7 @@ void ThreadPool::worker_loop(int worker)
         if (quit_.load(std::memory_order_relaxed))
             return;
         std::uint64_t state = shared_.load(std::memory_order_acquire);
-        if (Shared::serial(state) == seen) {  // joined before the serial number was told
+        if (Shared::serial(state) == seen) {  // this work was joined before serial_ told of it
             std::this_thread::yield();
             continue;
         }

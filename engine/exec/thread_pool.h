@@ -1,13 +1,14 @@
 // ThreadPool runs the CPU workers of one engine. run() gives every worker the same function and returns when all are
-// done; for_each() gives the pieces of some work to whoever is there. The caller is worker 0. Inside a step idle
-// workers spin, so that the next operation starts within a microsecond; between steps they park and cost nothing. One
-// owner thread calls everything here.
+// done; for_each() divides work into pieces, each of which goes to a worker that is free. The caller is worker 0.
+// Inside a step idle workers spin, so that the next operation starts within a microsecond; between steps they park and
+// cost nothing. One owner thread calls everything here.
 //
-// A step that nobody wants any more ends early: what is left of its pieces is not done, and whoever began it throws
-// away what it made. So it ends within a piece, however many rows it has.
+// A step that nobody needs any more ends early: the rest of its pieces is not done, and whoever began the step throws
+// its results away. So it ends within one piece, however many rows it has.
 //
-// A worker that has lost its core to another program is waited for only where it had come already: else the others do
-// all without it, so that a busy machine is slower by what it takes, and not by a time slice for every operation.
+// A worker that has lost its core to another program is waited for only where it has already taken part in the work;
+// else the others do all of it. A busy machine is then slower by what the other program takes, and not by a time slice
+// for every operation.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace engine {
 class ThreadPool
 {
 public:
-    /// Pinned: each worker stays on a core of its own, as far as there are cores; but for the caller, whose thread has
+    /// pinned: each worker stays on a core of its own, as far as there are cores; not so the caller, whose thread has
     /// other work, too. Throws std::system_error where the system gives no more threads.
     explicit ThreadPool(int threads, bool pinned = false);
     ~ThreadPool();
@@ -33,15 +34,16 @@ public:
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     int size() const { return size_; }
-    /// Whether so many multiplications are worth waking the workers for.
+    /// Says whether so many multiplications are worth waking the workers for.
     static constexpr std::int64_t kWorthSharing = 1 << 17;
     static bool sharing_pays(std::int64_t products) { return products >= kWorthSharing; }
 
-    /// A step, for as long as it lives.
+    /// A step lasts as long as the object lives.
     class Step
     {
     public:
-        /// `given_up` is asked by all workers, before each piece: once it has said yes, it says so to the end.
+        /// All workers call `given_up` before each piece: once it has returned true, it returns true to the end of the
+        /// step.
         explicit Step(ThreadPool& pool, std::function<bool()> given_up = {})
             : pool_(pool)
         {
@@ -63,16 +65,16 @@ public:
     /// Says whether pieces of this step are left out from now on.
     bool given_up() const { return given_up_ && given_up_(); }
 
-    /// work(worker) on every worker, 0 <= worker < size(). What work throws, for want of memory, is thrown here when
-    /// all have ended; of several the first.
+    /// Calls work(worker) on every worker, 0 <= worker < size(). What work throws, for want of memory, is thrown here
+    /// when all have ended; where several throw, what the first threw.
     template <class Work>
     void run(const Work& work)
     {
         share([](const void* w, int worker) { (*static_cast<const Work*>(w))(worker); }, &work, Join::All);
     }
 
-    /// work(begin, end, worker) over [0, count) in pieces of `grain`, given to whichever worker is free; those that are
-    /// left when the step is given up are not done.
+    /// Calls work(begin, end, worker) over [0, count) in pieces of `grain`, each on whichever worker is free; pieces
+    /// that are left when the step is given up are not done.
     template <class Work>
     void for_each(int count, int grain, const Work& work)
     {
@@ -94,8 +96,9 @@ private:
     using RawWork = void (*)(const void*, int);
     enum class Join { All, WhoeverComes };
 
-    // What is shared at present, as one number that is changed at once: its serial number, whether it is over, so that
-    // nobody joins any more, and how many workers have joined and not yet left, and have joined at all.
+    // The state of the work that is shared now, as one number that changes at once: its serial number, whether it is
+    // over, so that no worker joins any more, how many workers have joined and not yet left, and how many have joined
+    // in all.
     struct Shared {
         static constexpr std::uint64_t kInside = 1, kJoined = 1 << 16, kOver = std::uint64_t(1) << 31;
         static constexpr std::uint64_t opened(unsigned serial) { return std::uint64_t(serial) << 32; }
@@ -115,7 +118,7 @@ private:
     std::function<bool()> given_up_;  // of the step; changed between pieces of work only
     RawWork work_ = nullptr;
     const void* context_ = nullptr;
-    alignas(64) std::atomic<unsigned> serial_{0};       // what parked workers wait for; follows shared_
+    alignas(64) std::atomic<unsigned> serial_{0};       // parked workers wait for it to change; follows shared_
     alignas(64) std::atomic<std::uint64_t> shared_{0};  // see Shared
     alignas(64) std::atomic<int> next_{0};              // for_each: the next piece
     std::atomic<bool> failed_{false};

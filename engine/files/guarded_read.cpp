@@ -1,4 +1,4 @@
-// Guards of mapped files: the registry. What happens at a fault is the platform's file.
+// Keeps the registry of guarded ranges. What happens at a fault stands in the platform's file.
 #include "engine/files/guarded_read.h"
 
 #include "engine/files/guard_registry.h"

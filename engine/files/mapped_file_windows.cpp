@@ -1,6 +1,6 @@
 // Mapped files on Windows. The file is opened so that nobody may write it while we hold it: unlike on Linux it cannot
-// be cut off under us. It may be deleted, which leaves us its bytes: the file of a made model is opened for that
-// already.
+// be cut off under us. It may be deleted, and we can still read its bytes: a shape model's file, which goes when its
+// maker closes it, opens only for those who allow that.
 #include "engine/files/long_path_windows.h"
 #include "engine/files/mapped_file.h"
 

@@ -1,4 +1,4 @@
-// Reads little-endian values from bytes nobody vouches for.
+// ByteReader reads little-endian values from bytes that may be wrong anywhere.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// A position in a span of bytes that never leaves it: what does not fit is an empty optional.
-/// A value, used on one thread; the bytes belong to somebody else.
+/// Holds a position in a span of bytes, and never leaves the span: a value that does not fit is an empty optional.
+/// It does not own the bytes. One thread.
 class ByteReader
 {
 public:
@@ -24,7 +24,7 @@ public:
     std::size_t position() const { return position_; }
     std::size_t left() const { return bytes_.size() - position_; }
 
-    /// The bytes may lie at any address, so they are copied.
+    /// Reads one number. It may lie at any address, so its bytes are copied.
     template <class T>
     std::optional<T> number()
     {
@@ -45,7 +45,7 @@ public:
         return taken;
     }
 
-    /// A 64-bit length and that many bytes.
+    /// Reads a 64-bit length, and gives that many bytes.
     std::optional<std::string_view> string()
     {
         const auto length = number<std::uint64_t>();

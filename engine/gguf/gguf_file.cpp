@@ -81,7 +81,7 @@ std::string part_ending(std::int64_t part, std::int64_t count)
     return text;
 }
 
-/// The path of another part of the same model, where this part's name has the usual form.
+/// Returns the path of another part of the same model, where this part's name has the usual form.
 std::optional<std::filesystem::path> sibling(const std::filesystem::path& path, std::int64_t part, std::int64_t other,
                                              std::int64_t count)
 {

@@ -30,9 +30,9 @@ struct GgufTensor {
     std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }  // cannot overflow: checked
     bool can_compute() const { return kernels::type_traits(static_cast<std::uint32_t>(type)) != nullptr; }
     std::string type_name() const;  // "Q4_K"; "type 99" where the id is new to us
-    bool of_encoder() const;        // which reads pictures or sounds; some converters leave it in the model's file
-    bool of_loose_mtp() const;      // which predicts tokens ahead, and which some converters leave outside of blocks
-    int block() const;              // 12 of "blk.12.attn_q.weight"; -1: it belongs to none
+    bool of_encoder() const;    // it reads pictures or sounds; some converters leave such tensors in the model's file
+    bool of_loose_mtp() const;  // it predicts tokens ahead, and the converter has left it outside of blocks
+    int block() const;          // 12 of "blk.12.attn_q.weight"; -1: it belongs to none
 };
 
 /// Owns the mapped parts; strings and tensor bytes are views into them and live as long as this does (moving it is
@@ -69,8 +69,8 @@ public:
     const GgufTensor* scale_of(const GgufTensor& weights) const;
 
     std::uint64_t file_bytes() const;  // of all parts
-    /// Tells this model from others, wherever its files lie: over all metadata, the list of tensors, and samples of
-    /// each tensor. Reads little of a large file.
+    /// Returns a number that tells this model from others, wherever its files lie: it is computed over all metadata,
+    /// the list of tensors, and samples of each tensor. Reads little of a large file.
     std::uint64_t fingerprint() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
 

@@ -21,7 +21,7 @@ struct HeaderLimits {
     std::uint64_t bytes = std::uint64_t{256} << 20;
     std::uint64_t tensors = 1u << 17;
 
-    /// Takes them for what was read.
+    /// Subtracts the bytes that were read. BadFile: there are fewer left.
     Status take_bytes(std::uint64_t read)
     {
         if (read > bytes)
@@ -30,7 +30,7 @@ struct HeaderLimits {
         return {};
     }
 
-    /// Asked every few thousand elements.
+    /// Call it every few thousand elements. Cancelled: reading is to stop.
     Status go_on() const
     {
         if (stop.stop_requested())

@@ -18,10 +18,10 @@ constexpr int kMaxArrayDepth = 4;
 
 struct TypeFacts {
     const char* name;
-    std::size_t bytes;  // at least, of one value
+    std::size_t bytes;  // the least that one value takes
 };
 
-/// Null for a number that is no type of the format.
+/// Returns null for a number that is no type of the format.
 const TypeFacts* facts(ValueType type)
 {
     static constexpr TypeFacts kFacts[] = {{"u8", 1},  {"i8", 1},  {"u16", 2},  {"i16", 2},    {"u32", 4},

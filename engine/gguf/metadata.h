@@ -34,18 +34,18 @@ public:
     std::optional<bool> boolean(std::string_view key) const;
     std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
     std::optional<std::vector<float>> floats(std::string_view key) const;  // an array of any numbers
-    /// Reads flags; nothing, too, where there are more than `most`.
+    /// Reads flags; empty also where there are more than `most`.
     std::optional<std::vector<bool>> booleans(std::string_view key, std::uint64_t most) const;
     std::optional<std::vector<std::int64_t>> integers(std::string_view key,
                                                       std::uint64_t most = kMaxArrayElements) const;
     std::optional<std::uint64_t> array_length(std::string_view key) const;
 
-    /// From now on the key has this value, whatever the file has. What is printed is the file's.
+    /// Sets the key's value from now on, whatever the file has. printed() still shows that of the file.
     void say(std::string key, double number) { said_numbers_[std::move(key)] = number; }
     void say(std::string key, std::string text) { said_texts_[std::move(key)] = std::move(text); }
-    /// From now on the array ends after `count` elements, if it has more.
+    /// Ends the array after `count` elements from now on, if it has more.
     void shorten(std::string key, std::uint64_t count) { said_lengths_[std::move(key)] = count; }
-    /// From now on a key that begins with `usual` is that of the file that begins with `theirs`.
+    /// From now on, a key that begins with `usual` is looked up as the file's key that begins with `theirs`.
     void rename_prefix(std::string theirs, std::string usual)
     {
         their_prefix_ = std::move(theirs);
@@ -72,7 +72,7 @@ private:
     static std::string printed_value(const Entry& entry);
     const Entry* find(std::string_view key) const;
     const Entry* find_in_file(std::string_view key) const;
-    std::optional<Entry> find_array(std::string_view key) const;  // as long as it is said to be
+    std::optional<Entry> find_array(std::string_view key) const;  // with the length that shorten() has set
 
     std::vector<Entry> entries_;         // in the file's order
     std::vector<std::uint32_t> by_key_;  // indices into entries_, sorted: a hostile file cannot make keys collide

@@ -26,7 +26,8 @@ constexpr std::string_view kRunnable[] = {
     "qwen4exp",  "lfm2",      "lfm2moe",      "granitehybrid", "nemotron_h",    "nemotron_h_moe", "falcon-h1",
     "deepseek",  "deepseek2", "mistral4"};
 
-/// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
+/// Names a general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing
+/// now.
 std::string file_type_name(std::int64_t id)
 {
     static constexpr std::string_view kNames[] = {
@@ -40,7 +41,7 @@ std::string file_type_name(std::int64_t id)
     return id >= 0 && id < std::ssize(kNames) ? std::string(kNames[static_cast<std::size_t>(id)]) : std::string();
 }
 
-/// Keys that begin with the architecture's name, as numbers that fit an int: what does not is as good as missing.
+/// Reads keys that begin with the architecture's name, as numbers that fit an int; others count as missing.
 class Hyperparameters
 {
 public:
@@ -55,7 +56,7 @@ public:
         return as_int(gguf_.integer(prefix_ + std::string(key)), otherwise);
     }
 
-    /// One number for all layers, or one for each.
+    /// Returns a number for each layer: the key has one for all layers, or one for each.
     std::vector<int> per_layer(std::string_view key, int layers, int otherwise) const
     {
         const auto each =
@@ -66,7 +67,7 @@ public:
         return values;
     }
 
-    /// Entries of a list.
+    /// Counts the entries of a list.
     int count(std::string_view key) const
     {
         return int(
@@ -96,7 +97,7 @@ private:
     std::string prefix_;
 };
 
-/// Later layers read what earlier ones keep.
+/// Counts the layers at the end that read the keys and values of earlier ones.
 int layers_without_kv(const Hyperparameters& shape, const ModelInfo& info)
 {
     constexpr int kWithKv = 20;  // of gemma3n, where the file does not say
@@ -104,13 +105,13 @@ int layers_without_kv(const Hyperparameters& shape, const ModelInfo& info)
     return shape.number("attention.shared_kv_layers", otherwise);
 }
 
-/// Values of a row of all residual streams, where a model has several.
+/// Counts the values that residual streams take of a row, where a model has several.
 std::int64_t stream_values(const Hyperparameters& shape, const ModelInfo& info)
 {
     constexpr int kAltUpStreams = 4, kLaurelRank = 64, kMostStreams = 8;
     const bool altup = info.architecture == "gemma3n";
     const int count = shape.number(altup ? "altup.num_inputs" : "hyper_connection.count", altup ? kAltUpStreams : 0);
-    // Connected ones are kept normed, and so are their gates.
+    // With hyper-connections, the normed streams and the gates on them are kept as well.
     return std::int64_t(std::min(kMostStreams, count)) * (altup ? 1 : 3) * (std::int64_t(info.embedding_length) + 1) +
            (altup ? kLaurelRank : shape.number("hyper_connection.low_rank"));
 }
@@ -211,7 +212,7 @@ void describe_state(const Hyperparameters& shape, const std::vector<bool>& recur
     info.memory.state_bytes = (info.memory.recurrent_layers * floats + ngrams) * std::int64_t(sizeof(float));
 }
 
-/// Values that recurrent layers are given of a token, which are kept of drafted ones.
+/// Counts the values that recurrent layers read of a token; they are kept for drafted tokens.
 std::int64_t recurrent_input(const Hyperparameters& shape, const ModelInfo& info)
 {
     constexpr int kMost = 1 << 20;  // as above
@@ -222,7 +223,7 @@ std::int64_t recurrent_input(const Hyperparameters& shape, const ModelInfo& info
                 number("ssm.time_step_rank"));
 }
 
-/// Tensors may overlap in a hostile file, so that their sum may be anything.
+/// Adds without overflow: tensors may overlap in a hostile file, so that their sum may be anything.
 std::int64_t added(std::int64_t a, std::int64_t b)
 {
     return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
@@ -236,7 +237,7 @@ bool uses_mtp(const Hyperparameters& shape)
            shape.number("embedding_length_per_layer_input") == 0;
 }
 
-/// The blocks at the end that guess tokens ahead are no layers.
+/// Takes the blocks at the end that guess tokens ahead out of the count of layers.
 void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
 {
     const int predicting = shape.number("nextn_predict_layers");
@@ -248,7 +249,7 @@ void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
     info.layers -= predicting;
 }
 
-/// Describes the first of these blocks, whose heads are those of the other layers.
+/// Describes the first block that guesses tokens ahead; it has as many heads as the layers.
 void describe_mtp(const GgufFile& gguf, const Hyperparameters& shape, std::int64_t numbers, ModelInfo& info)
 {
     const std::string block = "blk." + std::to_string(info.layers);
@@ -391,7 +392,8 @@ void describe_weights(const GgufFile& gguf, ModelInfo& info)
             })->first;
 }
 
-/// The reader of hyperparameters refuses such a file. A header without weights of a layer says too little to tell.
+/// Says whether the epsilon of the norms is missing, without which the model cannot be loaded. A header without weights
+/// of a layer says too little to tell.
 bool lacks_epsilon(const GgufFile& gguf, const ModelInfo& info)
 {
     const auto in_layer = [](const GgufTensor& tensor) { return tensor.block() >= 0; };
@@ -400,7 +402,7 @@ bool lacks_epsilon(const GgufFile& gguf, const ModelInfo& info)
            !gguf.number(info.architecture + ".attention.layer_norm_epsilon");
 }
 
-/// Some programs want the block that guesses tokens ahead in a file of its own, which then has no other.
+/// Says whether the file holds only the block that guesses tokens ahead: some programs want it in a file of its own.
 bool holds_predictions_alone(const GgufFile& gguf, const ModelInfo& info)
 {
     const auto in_layer = [&](const GgufTensor& tensor) { return tensor.block() >= 0 && is_used(tensor, info); };
@@ -426,7 +428,7 @@ std::string unknown_parts_of_deci(const GgufFile& gguf, const ModelInfo& info)
     return {};
 }
 
-/// Why this version cannot run a correct file; empty: nothing speaks against it so far.
+/// Says why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
     // This is asked first, since such a file, for example an importance matrix, may have no architecture.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLongest = 64;  // letters that are looked at: the name comes out of a file
 
-/// Letters to insert, remove or change.
+/// Counts the letters to insert, remove or change.
 std::size_t edits(std::string_view from, std::string_view to)
 {
     std::vector<std::size_t> row(to.size() + 1);

@@ -6,8 +6,9 @@
 
 namespace engine {
 
-/// Names of one family begin alike: the longest common beginning counts first, of at least three letters, then the
-/// fewest letters that differ. Empty where none begins like it.
+/// Returns the name that is most like the given one. The longest common beginning counts first, of at least three
+/// letters, since names of one family begin alike; then the fewest letters that differ. Empty where none begins like
+/// it.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace engine

@@ -17,8 +17,8 @@ struct OtherName {
     std::string_view usual;
 };
 
-/// Architectures that have another name in its files, and how text is cut into words where that is another way than
-/// they say; empty: they say it.
+/// An architecture that has another name in Ollama's files, and the pre-tokenizer of its models where the files name a
+/// wrong one; empty: they name the right one.
 struct OtherArchitecture {
     std::string_view theirs, usual, pre_tokenizer;
 };
@@ -52,7 +52,7 @@ constexpr OtherName kNumbers[] = {
     {"gemma3", "rope.local.freq_base", "rope.freq_base_swa"},
 };
 
-/// How text is cut into words, where the file says no more than "default".
+/// The pre-tokenizers of architectures, where the file says no more than "default".
 constexpr std::pair<std::string_view, std::string_view> kPreTokenizers[] = {{"mistral3", "tekken"}, {"lfm2", "lfm2"}};
 
 class OllamaSpelling
@@ -125,13 +125,14 @@ public:
                 metadata_.say("tokenizer.ggml.pre", std::string(usual));
         if (unsaid && has_tokens_of_llama3())
             metadata_.say("tokenizer.ggml.pre", std::string("llama-bpe"));
-        // A vocabulary with merges, whose scores are numbers of tokens and mean nothing.
+        // A vocabulary with merges is BPE: its scores are token numbers and mean nothing.
         if (architecture_ == "gemma4" && metadata_.string("tokenizer.ggml.model") == "llama" &&
             metadata_.array_length("tokenizer.ggml.merges").value_or(0) > 0)
             metadata_.say("tokenizer.ggml.model", std::string("gemma4"));
     }
 
-    /// Its converter writes the name of no model, and takes a template only where it lies in one of several places.
+    /// Adds a chat template where the file has none: Ollama's converter finds one only in some places. It never writes
+    /// the model's name, so that a file with a name comes from another converter.
     void say_template()
     {
         const bool by_others = metadata_.string("general.name").has_value();
@@ -142,7 +143,8 @@ public:
             metadata_.say("tokenizer.chat_template", std::string(known));
     }
 
-    /// The last tokens, which stand for pictures and sounds, have no rows in one of the tables, or in neither.
+    /// Leaves out the last tokens, which stand for pictures and sounds: one of the tables, or both, have no rows for
+    /// them.
     void cut_vocabulary()
     {
         const std::string_view table = architecture_ == "gemma3"    ? "token_embd.weight"
@@ -202,7 +204,7 @@ private:
         }
     }
 
-    /// The lengths of a head and those of the row that is kept of a token have each other's names.
+    /// Reads the lengths of a head: they have the names of those of the row that is kept of a token.
     void say_glm_flash()
     {
         for (const char* const of : {"attention.key_length", "attention.value_length"})
@@ -210,7 +212,7 @@ private:
                 metadata_.say(key(of) + "_mla", *length);
     }
 
-    /// Some architectures have other families, too.
+    /// Says whether the model is of the family that has a known template: some architectures have other families, too.
     bool is_chat_family() const
     {
         if (architecture_ == "deepseek2")
@@ -227,7 +229,8 @@ private:
         return tokens && (*tokens)[kEndOfTurn] == "<|eot_id|>";
     }
 
-    /// The number of the models' configuration, which is not the one that they have.
+    /// Takes the length of the feed-forward part from the tensors: the file has the number of the models'
+    /// configuration, which is another one.
     void say_feed_forward_length()
     {
         const GgufTensor* const gate = find("blk.0.ffn_gate.weight");

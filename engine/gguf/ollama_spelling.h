@@ -1,6 +1,6 @@
-// Reads the names that Ollama's own converter gives to some tensors and keys, otherwise than llama.cpp, by whose names
-// all readers here go; it leaves some out that have one value in all models of a family. What it does is listed in
-// Ollama's sources as what it mends itself before it gives such files to llama.cpp (llama-ollama-compat.cpp,
+// Reads the names that Ollama's own converter gives to some tensors and keys. They differ from llama.cpp's, by which
+// all readers here go; and it leaves out some keys that have one value in all models of a family. Ollama's sources list
+// the differences, since it mends them itself before it gives such files to llama.cpp (llama-ollama-compat.cpp,
 // convert/convert_*.go).
 #pragma once
 

@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;  // bytes of F64 fit as well
 
-/// Types of the format that this program does not compute with: their sizes can still be checked
-/// (ggml's enum ggml_type and block structs, ggml/src/ggml-common.h). 31 to 33 and 36 to 38 are no types any more; what
-/// was Q4_0 and IQ4_NL was stored so for some processors.
+/// Types of the format that this program does not compute with: their sizes can still be checked (ggml's enum ggml_type
+/// and block structs, ggml/src/ggml-common.h). 31 to 33 and 36 to 38 are no types any more: they were Q4_0 and IQ4_NL,
+/// rearranged for some processors.
 struct ForeignType {
     std::uint32_t id;
     const char* name;

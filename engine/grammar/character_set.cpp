@@ -112,7 +112,7 @@ std::vector<CharacterSet::Spelling> CharacterSet::spellings() const
     std::vector<Spelling> spellings;
     std::map<std::string, std::size_t> of_tail;  // the bytes behind the first, of both ends: the spelling with them
     for (const ByteRanges& piece : pieces) {
-        // Those that differ in their first bytes alone are one: there are fewer ways to follow.
+        // Spellings that differ in their first bytes alone become one, so that there are fewer ways to follow.
         const auto [known, is_new] =
             of_tail.try_emplace(piece.first.substr(1) + piece.last.substr(1), spellings.size());
         if (!is_new) {

@@ -20,7 +20,8 @@ public:
 
     /// One to four sets: a byte of each, one after another, spells a character.
     using Spelling = std::vector<ByteSet>;
-    /// Every character that was added has one spelling of these, and nothing else has. Surrogates have none.
+    /// Returns spellings of which every character that was added has one, and nothing else has any. Surrogates have
+    /// none.
     std::vector<Spelling> spellings() const;
 
 private:

@@ -84,7 +84,7 @@ bool GbnfParser::take_newline()
     return true;
 }
 
-/// And comments.
+/// Skips spaces and comments; with `over_lines` also line ends.
 void GbnfParser::skip_space(bool over_lines)
 {
     for (;;) {
@@ -99,7 +99,7 @@ void GbnfParser::skip_space(bool over_lines)
     }
 }
 
-/// A rule goes on where the next line begins with '|'.
+/// Says whether the rule goes on in the next line, which then begins with '|'.
 bool GbnfParser::goes_on_in_next_line()
 {
     const auto before = std::pair(at_, line_);
@@ -319,7 +319,7 @@ Result<char32_t> GbnfParser::read_character()
     char32_t character = size == 1 ? lead : lead & (0x7F >> size);
     for (const char byte : text_.substr(at_ + 1, std::size_t(size) - 1))
         character = character << 6 | (std::uint8_t(byte) & 0x3F);
-    std::string again;  // tells apart what is no UTF-8
+    std::string again;  // the text written again, which differs where it is no UTF-8
     if (character <= CharacterSet::kLast)
         append_utf8(character, again);
     if (again != text_.substr(at_, std::size_t(size)))

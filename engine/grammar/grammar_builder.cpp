@@ -141,8 +141,9 @@ bool GrammarBuilder::define(std::string_view name, Part part, int line)
 
 // ---- the whole ----
 
-/// A circle of Jumps alone does not come up: what is repeated begins with a Split. What is repeated zero times leads
-/// nowhere. All Jumps on the way lead to its end from now on: a long way is walked once, not from each of its nodes.
+/// Returns the node to which Jumps lead from this one. There are no circles of Jumps alone: what is repeated begins
+/// with a Split, and what is repeated zero times leads nowhere. All Jumps on the way lead to that node from now on, so
+/// that a long way is walked once, not from each of its nodes.
 int GrammarBuilder::end_of_jumps(int node)
 {
     int end = node;
@@ -254,7 +255,7 @@ std::vector<std::vector<int>> GrammarBuilder::rules_at_beginnings() const
     return beginnings;
 }
 
-/// A rule that begins with itself would have to be read for ever before the first byte is.
+/// Checks that no rule begins with itself: it would have to be read for ever before the first byte is.
 Status GrammarBuilder::check_left_recursion() const
 {
     const auto beginnings = rules_at_beginnings();

@@ -26,7 +26,7 @@ public:
 
     Part nothing();
     Part character(const CharacterSet& set);
-    /// The rule of this name, which is used in this line.
+    /// Calls the rule of this name. `line`: where it is called.
     Part rule(std::string_view name, int line);
     Part then(Part a, Part b);
     Part either(Part a, Part b);
@@ -36,7 +36,7 @@ public:
     /// Says whether nothing more may be added.
     bool full() const;
 
-    /// False: there is one of this name already.
+    /// Defines a rule. False: there is one of this name already.
     bool define(std::string_view name, Part part, int line);
     /// BadRequest: a rule is missing, begins with itself, or has no end. The builder is used up.
     Result<Grammar> finish();

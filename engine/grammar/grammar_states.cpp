@@ -60,7 +60,7 @@ GrammarStates::Returns GrammarStates::push(int node, Returns outer)
     return at->second;
 }
 
-/// Walks from a node to all places where a byte is read next. It comes to an end: no rule begins with itself.
+/// Walks from a node to all places where a byte is read next. The walk ends, since no rule begins with itself.
 void GrammarStates::enter(int node, Returns returns)
 {
     const auto visit = [this](int at, Returns to) {
@@ -83,7 +83,7 @@ void GrammarStates::enter(int node, Returns returns)
             found_.push_back(place);
             break;
         case GrammarNode::Kind::Call:
-            // What calls at its end has nothing to come back for: so lists that call themselves stay in one state.
+            // A call at the end of a rule has nothing to return to: so lists that call themselves stay in one state.
             visit(at.other, grammar_.returns(at.next) ? place.returns : push(at.next, place.returns));
             break;
         case GrammarNode::Kind::Split:
@@ -102,7 +102,7 @@ void GrammarStates::enter(int node, Returns returns)
     }
 }
 
-/// The number of the state that was entered.
+/// Returns the number of the state that was entered.
 GrammarStates::State GrammarStates::intern()
 {
     std::ranges::sort(found_, {}, &Place::key);

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// A state is a number: all the places in the rules where the text may be, with the rules they return to. So it can be
-/// copied and gone back to; texts that may go on alike are in the same state. One thread.
+/// A state is a number. It stands for all the places in the rules where the text may be, with the rules they return to.
+/// So one can copy a state and go back to it; texts that may go on alike are in the same state. One thread.
 class GrammarStates
 {
 public:
@@ -25,7 +25,7 @@ public:
     explicit GrammarStates(const Grammar& grammar);
 
     State start() const { return start_; }
-    /// The state after one more byte.
+    /// Returns the state after one more byte.
     State after(State state, std::uint8_t byte)
     {
         const State known = steps_[std::size_t(state)][byte];
@@ -42,9 +42,9 @@ public:
     bool gave_up() const { return gave_up_; }
     /// Counts work from zero again.
     void allow_more_work() { work_ = 0; }
-    /// States that are remembered.
+    /// Counts the states that are remembered.
     int count() const { return int(infos_.size()); }
-    /// Forgets all states but this one and start(), which have other numbers then; the new one of `state`.
+    /// Forgets all states but this one and start(), which get other numbers; returns the new one of `state`.
     State forget_all_but(State state);
 
 private:

@@ -9,7 +9,7 @@ namespace engine {
 
 using Schema = nlohmann::ordered_json;
 
-/// The schema without words that ask for nothing, such as title and description.
+/// Returns the schema without words that ask for nothing, such as title and description.
 Schema without_notes(const Schema& schema);
 
 /// Returns what both ask for. BadRequest names a word that has two values of which neither can be left out.

@@ -25,7 +25,7 @@ std::string one_of(const std::vector<std::string>& choices)
 
 // In all of these the last `places` digits stand behind a point.
 
-/// Writes at least one digit before the point, which is left out.
+/// Writes a number's digits without the point; at least one of them stands before it.
 std::string digits_text(std::int64_t number, int places)
 {
     const std::string digits = std::to_string(number);
@@ -33,7 +33,7 @@ std::string digits_text(std::int64_t number, int places)
     return std::string(wanted - std::min(wanted, digits.size()), '0') + digits;
 }
 
-/// Any digits, so many of them, behind another one.
+/// Writes so many further digits, any ones, behind another digit.
 std::string digits_of(int count, int places)
 {
     const int behind = std::min(count, places);
@@ -41,7 +41,7 @@ std::string digits_of(int count, int places)
     return some(count - behind) + (places > 0 && count >= places ? " \".\"" : "") + some(behind);
 }
 
-/// Numbers of the same length between two, both of which are digits.
+/// Writes the numbers between two of the same length, both given as digits.
 std::string same_length(std::string_view least, std::string_view most, int places)
 {
     if (least.empty())
@@ -68,7 +68,7 @@ std::string same_length(std::string_view least, std::string_view most, int place
     return "(" + one_of(choices) + ")";
 }
 
-/// 0 <= least <= most. At least one digit stands before the point.
+/// Writes the numbers from `least` to `most`, 0 <= least <= most. At least one digit stands before the point.
 std::string whole_numbers(std::int64_t least, std::int64_t most, int places = 0)
 {
     std::string all;
@@ -94,8 +94,9 @@ NumberEnd far_end(std::optional<NumberEnd> most)
     return most.value_or(NumberEnd{kFarthest, true});
 }
 
-/// Numbers that are not negative. Those of `places` digits behind the point and fewer are counted through; the others
-/// are such a number and more digits. All have so few digits that no two of them are the same for a reader.
+/// Writes numbers that are not negative. Those of `places` digits behind the point and fewer are written as ranges; the
+/// others are such a number with more digits. All have so few digits that no reader takes two of them for the same
+/// number.
 std::string not_negative(NumberEnd least, std::optional<NumberEnd> most, int places)
 {
     const std::int64_t far = far_end(most).units;
@@ -122,7 +123,7 @@ std::string not_negative(NumberEnd least, std::optional<NumberEnd> most, int pla
     return one_of(choices);
 }
 
-/// Multiples of a step, one by one; empty: none lies there.
+/// Writes the multiples of a step one by one; empty: none lies there.
 std::string listed_multiples(std::int64_t least, std::int64_t most, std::int64_t step, int places)
 {
     std::vector<std::string> choices;
@@ -135,7 +136,8 @@ std::string listed_multiples(std::int64_t least, std::int64_t most, std::int64_t
     return one_of(choices);
 }
 
-/// Multiples of a step that goes into 10^count: whatever stands before them, their last `count` digits are some of few.
+/// Writes multiples of a step that divides 10^count: whatever stands before them, their last `count` digits are some of
+/// few.
 std::string multiples_by_their_ends(std::int64_t least, std::int64_t most, std::int64_t step, int places, int count,
                                     std::int64_t power)
 {
@@ -143,7 +145,7 @@ std::string multiples_by_their_ends(std::int64_t least, std::int64_t most, std::
     if (const std::string short_ones = listed_multiples(least, std::min(most, power - 1), step, places);
         !short_ones.empty())
         choices.push_back(short_ones);
-    // The ends behind each range of digits: where the range of numbers begins and ends, not all may follow.
+    // The ends that may follow each range of digits: near the two ends of the range of numbers, not all may.
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> ends;
     for (std::int64_t end = 0; end < power && end <= most; end += step) {
         const std::int64_t from = least > end ? (least - end + power - 1) / power : 0, to = (most - end) / power;
@@ -159,7 +161,7 @@ std::string multiples_by_their_ends(std::int64_t least, std::int64_t most, std::
     return one_of(choices);
 }
 
-/// Nothing: there are too many to be written down.
+/// Writes the multiples of a step. Nothing: there are too many to be written down.
 std::optional<std::string> multiples(std::int64_t least, std::int64_t most, std::int64_t step, int places)
 {
     if (step == 1)
@@ -174,7 +176,7 @@ std::optional<std::string> multiples(std::int64_t least, std::int64_t most, std:
     return listed_multiples(least, most, step, places);
 }
 
-/// Puts a range together: of its negative numbers `not_negative_ones` is asked without their signs.
+/// Writes a range with its signs: `not_negative_ones` also writes the negative numbers, without their signs.
 template <class NotNegativeOnes>
 std::string with_both_signs(std::optional<NumberEnd> least, std::optional<NumberEnd> most,
                             NotNegativeOnes not_negative_ones)

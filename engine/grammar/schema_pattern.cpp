@@ -60,7 +60,7 @@ tl::unexpected<Error> PatternReader::not_supported(const std::string& what) cons
                 "the schema's pattern '" + std::string(text_) + "' has " + what + ", which is not supported");
 }
 
-/// A character as JSON writes it in a string.
+/// Writes a character as JSON has it in a string.
 std::string json_character(const std::string& utf8)
 {
     if (utf8 == "\"" || utf8 == "\\")
@@ -81,7 +81,8 @@ std::string class_members(const std::vector<Range>& ranges)
     return all;
 }
 
-/// One character of these as JSON writes it: quotes and backslashes, which may lie within a range, are escaped there.
+/// Writes one character of these as JSON has it: quotes and backslashes, which may lie within a range, are escaped
+/// there.
 std::string json_class(std::vector<Range> ranges)
 {
     std::string escaped;
@@ -217,7 +218,7 @@ Result<std::string> PatternReader::read_escape()
     return read_character();
 }
 
-/// A character of a class.
+/// Reads a character of a class.
 Result<std::string> PatternReader::read_member()
 {
     if (at_end())

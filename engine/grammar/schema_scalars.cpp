@@ -118,16 +118,16 @@ std::string gbnf_of_bare_format(const Schema& s)
 
 namespace {
 
-/// 2^53: below that a double has every integer, and none that stands for two.
+/// 2^53: a double has every integer below it exactly.
 constexpr double kFar = 9'007'199'254'740'992;
-/// A bound that is as far from zero holds of all numbers that are written, which have 16 digits before the point at
-/// most: such as 2^63 - 1, or the largest double.
+/// A bound so far from zero excludes no number that is written, since these have 16 digits before the point at most;
+/// such bounds are 2^63 - 1, or the largest double.
 constexpr double kBeyondAll = 1e17;
 constexpr std::array<double, 7> kTens = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 constexpr std::array kBounds = {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"};
 constexpr const char* kBoundDigits = " must be a number of at most 15 digits, up to 6 of them behind the point";
 
-/// Says whether a bound says nothing. `word`: minimum, or maximum.
+/// Says whether a bound excludes nothing. `word`: minimum, or maximum.
 bool is_beyond_all(double value, std::string_view word)
 {
     return word == "minimum" ? value <= -kBeyondAll : value >= kBeyondAll;
@@ -138,7 +138,7 @@ double number_at(const Schema& s, const char* word)
     return s[word].is_number() ? s[word].get<double>() : std::nan("");
 }
 
-/// `step`: what has to be added to an exclusive bound.
+/// Reads the bound `word`, and `beyond`, which is exclusive. `step`: what has to be added to an exclusive bound.
 Result<std::optional<std::int64_t>> integer_bound(const Schema& s, const char* word, const char* beyond, int step)
 {
     std::optional<std::int64_t> bound;
@@ -177,7 +177,7 @@ struct Bound {
     }
 };
 
-/// Nothing: there is none. Of two the one that asks for more.
+/// Reads a bound; of two, the one that asks for more. Nothing: there is none.
 Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, const char* beyond)
 {
     std::optional<Bound> bound;
@@ -194,8 +194,7 @@ Result<std::optional<Bound>> number_bound(const Schema& s, const char* word, con
     return bound;
 }
 
-/// What numbers are to be multiples of. Nothing: of no number, or of one with too many digits, which need not be held
-/// to.
+/// Reads 'multipleOf'. Nothing: it is missing, or has too many digits and may be left unheld.
 Result<std::optional<Bound>> number_step(const Schema& s, SchemaRigour rigour)
 {
     if (!s.contains("multipleOf"))
@@ -210,7 +209,7 @@ Result<std::optional<Bound>> number_step(const Schema& s, SchemaRigour rigour)
         "the schema's 'multipleOf' must be a number above zero with at most 6 digits behind the point");
 }
 
-/// The rule of the multiples in a range. Nothing: they are too many, and it need not be held to that they are some.
+/// Writes the rule of the multiples in a range. Nothing: there are too many, and 'multipleOf' may be left unheld.
 Result<std::optional<std::string>> multiples_in(std::optional<NumberEnd> least, std::optional<NumberEnd> most,
                                                 int places, NumberStep step, SchemaRigour rigour)
 {
@@ -276,7 +275,7 @@ Result<std::string> gbnf_of_number(const Schema& s, SchemaRigour rigour)
         if (*multiples)
             return std::move(**multiples);
     }
-    // With an exponent a number may be larger than any bound.
+    // Bounds cannot be held with an exponent, by which a number may be larger than any of them.
     if (std::ranges::none_of(kBounds, [&](const char* word) { return s.contains(word); }))
         return std::string("number");
     std::string text = gbnf_of_numbers(end(*least), end(*most), places);

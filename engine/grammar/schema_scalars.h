@@ -9,10 +9,11 @@
 
 namespace engine {
 
-/// A sentence of BadRequest.
+/// Returns BadRequest with this sentence.
 tl::unexpected<Error> refuse_schema(std::string what);
 
-/// A number of things, which a grammar may repeat so often.
+/// Reads a count from `word`; `otherwise` where it is missing. BadRequest: it is negative, no
+/// integer, or more than a grammar may repeat something.
 Result<int> schema_count(const Schema& s, const char* word, int otherwise);
 /// Writes how often something is repeated, as GBNF has it behind that; most -1: without an end.
 std::string gbnf_of_repeats(int least, int most);
@@ -21,7 +22,7 @@ Result<std::string> gbnf_of_string(const Schema& s, SchemaRigour rigour);
 /// Writes a text with a format that is known, without quotes; empty: it is another text, or more is asked for.
 std::string gbnf_of_bare_format(const Schema& s);
 Result<std::string> gbnf_of_integer(const Schema& s, SchemaRigour rigour);
-/// Its bounds, and what it is a multiple of, may have six digits behind the point.
+/// Bounds and 'multipleOf' may have six digits behind the point.
 Result<std::string> gbnf_of_number(const Schema& s, SchemaRigour rigour);
 
 }  // namespace engine

@@ -66,8 +66,8 @@ StringFormat ipv6_address()
     return {"(" + any + ")", 2, 39};
 }
 
-/// An address has no end where nobody asks for one, since signed ones are long, nor where the end is so near that a
-/// usual one would be cut off. What is asked for behind the path is counted with it: either may be long.
+/// Writes an address. Its length has no bound where nobody asks for one, since signed addresses are long, nor where the
+/// bound is so low that usual ones would be cut off. The query is counted with the path: either may be long.
 StringFormat web_address(int most)
 {
     constexpr int kNear = 2000, kOthers = 272;  // a scheme, a host, a port and the marks between the parts
@@ -159,7 +159,7 @@ void add_other(const std::vector<std::string>& texts, const std::string& rule, s
 
 }  // namespace
 
-/// A name with anything but plain ASCII is not told apart: nothing else than a name given twice comes of that.
+/// Names with anything but plain ASCII are not excluded: at worst an answer has such a name twice.
 void add_other_strings(std::vector<std::string> texts, const std::string& prefix, std::string& rules, std::size_t most)
 {
     constexpr std::size_t kLongest = 200;  // a rule for each letter

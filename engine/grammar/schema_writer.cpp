@@ -41,7 +41,7 @@ std::set<std::string> names_in(const Schema& list)
     return {list.begin(), list.end()};
 }
 
-/// As zod says it of records, though a name is nothing else.
+/// Says whether any text may be a name: zod writes that of records, though a name is nothing else.
 bool asks_for_any_text(const Schema& names)
 {
     const Schema words = without_notes(names);
@@ -124,7 +124,7 @@ bool SchemaWriter::is_used_up() const
     return schemas_ > kMostSchemas || work_ > kMostWork || is_too_large(rules_);
 }
 
-/// Returns what lies in the same schema, as in "#/$defs/name".
+/// Returns the part of the schema that is referred to, as in "#/$defs/name".
 Result<const Schema*> SchemaWriter::referred(const std::string& pointer) const
 {
     const auto missing = [&](const char* why) {
@@ -155,7 +155,7 @@ Result<const Schema*> SchemaWriter::referred(const std::string& pointer) const
     return at;
 }
 
-/// A rule of its own, so that it may lie within itself.
+/// Makes a rule for what is referred to, so that it may lie within itself.
 Result<std::string> SchemaWriter::reference(const std::string& pointer, int depth)
 {
     if (const auto known = rule_of_.find(pointer); known != rule_of_.end())
@@ -270,8 +270,8 @@ Result<std::string> SchemaWriter::all_of(const Schema& s, int depth)
     return schema(merged, depth + 1);
 }
 
-/// Words that would be passed over: whoever is strict relies on them. Who is not has the rest held to, and those that
-/// only compare values left to whoever reads the answer.
+/// Refuses words that no rule is written for, since strict callers rely on them. Lenient ones only rely on those that
+/// say how a value is built; words that compare values are left to whoever reads the answer.
 Status SchemaWriter::check_words(const Schema& s)
 {
     const auto not_supported = [](const char* word) {
@@ -348,7 +348,7 @@ std::optional<std::vector<std::string>> SchemaWriter::listed_names(const Schema&
     return listed.get<std::vector<std::string>>();
 }
 
-/// `listed`: names that there may be besides those in 'properties'.
+/// Writes the members. `listed`: names that there may be besides those in 'properties'.
 Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s, const std::vector<std::string>& listed,
                                                                 int depth)
 {
@@ -389,7 +389,7 @@ Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s,
     return members;
 }
 
-/// Members that the schema does not name; empty: there are none.
+/// Writes the members that the schema does not name; empty: there are none.
 Result<std::string> SchemaWriter::other_members(const Schema& s, const std::vector<std::string>& names, int depth)
 {
     if (!s.contains("additionalProperties") || s["additionalProperties"] == false)
@@ -406,7 +406,8 @@ Result<std::string> SchemaWriter::other_members(const Schema& s, const std::vect
     return rule;
 }
 
-/// A comma stands before a member where another one was written: so there are two rules for the rest from each on.
+/// Writes members in order. A comma stands before a member where another one was written: so there are two rules for
+/// the rest from each on.
 std::string SchemaWriter::in_order(const std::vector<Member>& members, const std::string& others)
 {
     const std::string prefix = name("object");

@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// Each function gives an expression that stands by itself within another one.
+/// Each function returns an expression that can stand within another one as it is.
 class SchemaWriter
 {
 public:

@@ -45,10 +45,10 @@ public:
     TokenMasks& operator=(const TokenMasks&) = delete;
 
     GrammarStates& states() { return states_; }
-    /// Tokens whose whole text may come next, and those that end it where it may end; it stays until the next call.
-    /// BadRequest: the grammar is so ambiguous that it takes too long to say.
+    /// Returns the tokens whose whole text may come next, and those that end it where it may end; valid until the next
+    /// call. BadRequest: the grammar is so ambiguous that it takes too long to say.
     Result<const TokenMask*> next(State state);
-    /// Forgets states and masks, where there are many; the state's new number.
+    /// Forgets states and masks where there are many; returns the state's new number.
     State tidy(State state) { return states_.count() < kManyStates ? state : forget_all_but(state); }
     State forget_all_but(State state);
 

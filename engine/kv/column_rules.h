@@ -29,7 +29,7 @@ constexpr bool column_stays(int number, int written)
     return number == 0 || number >= written;
 }
 
-/// Pinned ones last; else what was used longest ago, then the oldest tokens.
+/// Says whether `a` leaves before `b`: pinned ones last; else what was used longest ago, then the oldest tokens.
 inline bool leaves_before(const PageFacts& a, const PageFacts& b)
 {
     return std::tuple(a.pinned, a.used_at, a.number, a.page) < std::tuple(b.pinned, b.used_at, b.number, b.page);
@@ -41,7 +41,7 @@ constexpr bool may_leave(const PageFacts& facts, bool in_use, KvPolicy policy)
     return !facts.stays && !(in_use && policy == KvPolicy::Resident);
 }
 
-/// The bytes up to which KV may grow before a column leaves or, under `resident`, the conversation stops.
+/// Returns the bytes up to which KV may grow before a column leaves or, under `resident`, the conversation stops.
 constexpr std::int64_t growth_mark(KvPolicy policy, std::int64_t budget, std::int64_t high_mark)
 {
     return policy == KvPolicy::Resident ? budget : high_mark;
@@ -54,14 +54,15 @@ inline int columns_kept_home(int movable, double offload_share)
     return int(std::ceil(offload_share * movable - 1e-9));
 }
 
-/// Blocks of a layer with a window that lie on the device when the token at `position` is computed by itself.
+/// Counts the blocks of a layer with a window that lie on the device when the token at `position` is computed by
+/// itself.
 constexpr int window_blocks(int position, int window, int block_tokens)
 {
     return position / block_tokens - first_block_seen(position, window, block_tokens) + 1;
 }
 
-/// The token of this block at which windows touch the most blocks: its first. So much is left to them by a column that
-/// comes back; else they would send it away again.
+/// Returns the token of this block at which windows touch the most blocks: its first. A column that comes back leaves
+/// them so much room; else they would send it away again.
 constexpr int widest_position(int block, int block_tokens)
 {
     return block * block_tokens;

@@ -60,7 +60,7 @@ Result<DevicePtr> DeviceKv::place(PageId page, int l)
 {
     auto memory = slabs_.take(block_bytes(l), index(page, l));
     if (!memory && memory.error().code == Error::Code::DeviceFull && slabs_.has_slabs()) {
-        // Slabs with blocks of other sizes have the memory; or the driver has less than the budget says.
+        // Slabs with blocks of other sizes may have the memory; or the driver has less than the budget says.
         keep_within(std::min(vram_.budget(), vram_.held()) - std::int64_t(block_bytes(l)));
         memory = slabs_.take(block_bytes(l), index(page, l));
     }

@@ -1,5 +1,5 @@
-// DeviceKv holds the KV blocks that lie on a device: of each page and layer one or none. The host's page is their
-// mirror, written behind, so that a block can leave by being forgotten.
+// DeviceKv holds the KV blocks that lie on a device: one or none of each page and layer. The host's page is their
+// mirror: what a step writes is copied there afterwards, so that a block can leave by being forgotten.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -23,28 +23,28 @@ public:
     DeviceKv& operator=(const DeviceKv&) = delete;
 
     bool holds(PageId page, int l) const { return at(page, l).memory != nullptr; }
-    /// The block of the first KV head; null when there is none, or its bytes are still on their way.
+    /// Returns the block of the first KV head; null when there is none, or its bytes are still on their way.
     DevicePtr block(PageId page, int l) const { return at(page, l).arrived ? at(page, l).memory : nullptr; }
     Residency residency(PageId page, int l) const;
 
-    /// An empty block for rows to come. DeviceFull, DeviceLost; so below.
+    /// Makes an empty block for rows to come. DeviceFull, DeviceLost; so below.
     Status take(PageId page, int l);
-    /// A block filled from its mirror; it can be used once wait_arrived() or note_arrivals() has said so.
+    /// Begins to fill a block from its mirror; it can be used once wait_arrived() or note_arrivals() has said so.
     Status fetch(PageId page, int l, const std::byte* mirror);
     Status wait_arrived(PageId page, int l);
     void note_arrivals();
-    /// Forgets a block. What is on its way is waited for.
+    /// Forgets a block. Waits for copies from and to it.
     void drop(PageId page, int l);
 
-    /// Room for so many blocks of this size is taken ahead, as long as no more than `mark` is held.
+    /// Takes room for so many blocks of this size ahead, as long as no more than `mark` is held.
     void grow_ahead(std::int64_t blocks, std::size_t bytes, std::int64_t mark)
     {
         slabs_.grow_ahead(blocks, bytes, mark);
     }
-    /// Call it between steps: what was taken ahead goes until no more than `most` is held, for which blocks move
-    /// together.
+    /// Call it between steps. Gives up what was taken ahead until no more than `most` is held, and moves blocks
+    /// together for that.
     void keep_within(std::int64_t most);
-    /// Call it when blocks have got other layouts, and none is here: what was taken ahead goes.
+    /// Call it when blocks have got other layouts, and none is here. Gives up what was taken ahead.
     void forget_layouts();
     void settle_slabs() { slabs_.settle(); }
 
@@ -83,7 +83,7 @@ private:
     std::vector<Block> table_;         // (pages, layers)
     std::vector<std::size_t> coming_;  // indices of blocks that have not arrived
     KvSlabs slabs_;
-    bool any_left_ = false;  // since the last fetch: what is still to be computed may read where it lay
+    bool any_left_ = false;  // a block has, since the last fetch: what is still to be computed may read where it lay
     int blocks_ = 0;
     std::uint64_t changes_ = 0;
     std::int64_t bytes_ = 0;

@@ -54,7 +54,7 @@ Status DeviceStates::enter(StateId state)
             if (Status ok = vram_.device().compute_after(Direction::ToDevice, *ticket); !ok)
                 return ok;
         }
-    hold(state);  // only now: a copy that failed leaves nobody's state here
+    hold(state);  // only now: if a copy has failed, no state lies here
     home_ = false;
     return {};
 }
@@ -102,7 +102,7 @@ Status DeviceStates::join(int l)
     const std::size_t bytes = states_.layer_bytes(l);
     if (bytes == 0)
         return {};
-    // The next step brings it with the others.
+    // The next step brings this layer's part with the others.
     if (Status ok = leave_all(); !ok)
         return ok;
     const auto memory = vram_.take(Vram::Use::State, std::size_t(DeviceStates::bytes(bytes)));

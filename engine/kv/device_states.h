@@ -1,6 +1,6 @@
 // DeviceStates keeps the recurrent state of one sequence on a device, for the layers that are computed there, and
-// beside it the state before drafted rows. Another sequence's takes its place when that one is computed; the first goes
-// home before.
+// beside it the state before drafted rows. When another sequence is computed, its state takes that place, and the first
+// one is copied home before.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -20,21 +20,21 @@ public:
     DeviceStates(const DeviceStates&) = delete;
     DeviceStates& operator=(const DeviceStates&) = delete;
 
-    /// Bytes that a layer's states take of a device.
+    /// Returns the bytes that a layer's states take of a device.
     static std::int64_t bytes(std::size_t layer_bytes);
 
     /// Call it before a step on the device, which writes the state from then on. DeviceLost; so below.
     Status enter(StateId state);
-    /// Call it before a step that computes device layers on the host.
+    /// Sends the state home. Call it before a step that computes device layers on the host.
     Status leave_all();
-    /// The host's copy of this state is up to date when this returns.
+    /// Copies this state home if it lies here; the host has it up to date when this returns.
     Status send_home(StateId state);
-    /// A layer came to the device: its part of the state follows. DeviceFull.
+    /// Call it when a layer has come to the device: its part of the state will follow. DeviceFull.
     Status join(int l);
-    /// A layer leaves: its part goes home. Where that fails the state is damaged.
+    /// Call it when a layer leaves: its part goes home. Where that fails the state is damaged.
     Status leave(int l);
 
-    /// Null: it lies on the host.
+    /// Returns the layer's part of the state. Null: it lies on the host.
     float* layer(StateId state, int l) const
     {
         return state == resident_ ? reinterpret_cast<float*>(memory_[std::size_t(l)]) : nullptr;
@@ -43,12 +43,13 @@ public:
     float* layer_before(StateId state, int l) const;
     /// Forgets the state: nobody owns it any more.
     void forget(StateId state);
-    /// Notes that what lies here is another state's from now on, whose host part is a copy.
+    /// Notes that what lies here belongs to the state `to` from now on, whose part on the host is a copy of that of
+    /// `from`.
     void rename(StateId from, StateId to);
-    /// The device is gone, and with it what was not at home.
+    /// Call it when the device is gone, and with it what was not at home.
     void mark_lost();
 
-    /// Goes up when another state lies here, or none any more.
+    /// Counts how often another state came to lie here, or none any more.
     std::uint64_t changes() const { return changes_; }
 
 private:

@@ -53,7 +53,7 @@ void KvCache::limit_memory(const KvMemoryLimit& limit)
     ask_for_limit([limit] { return limit; });
 }
 
-/// The limit, but not less than what is promised.
+/// Returns the limit, but not less than what is promised.
 std::int64_t KvCache::most_bytes() const
 {
     const KvMemoryLimit limit = memory_limit();
@@ -61,13 +61,14 @@ std::int64_t KvCache::most_bytes() const
                     limit.pages * std::int64_t(page_bytes_) + limit.states * std::int64_t(states_.bytes()));
 }
 
-/// What pages and states have, and so many bytes more.
+/// Returns the bytes that pages and states have, and so many more.
 std::int64_t KvCache::bytes_with(std::size_t more) const
 {
     return allocated_bytes_ + states_.allocated_bytes() + std::int64_t(more);
 }
 
-/// Within the limit, if need be by what is free and has memory. No copy may be on its way from or to that.
+/// Says whether so many bytes more are within the limit; if need be, frees the memory of unused pages and states. No
+/// copy may be on its way from or to that.
 bool KvCache::find_room(std::size_t bytes)
 {
     const std::int64_t most = most_bytes();
@@ -85,8 +86,8 @@ bool KvCache::find_room(std::size_t bytes)
     return bytes_with(bytes) <= most;
 }
 
-/// All zero: attention reads whole groups of 16 keys, and those not yet written must at least be numbers. Null where
-/// the system has none.
+/// Allocates a page, all zero: attention reads whole groups of 16 keys, and those not yet written must at least be
+/// numbers. Null where the system has no memory.
 HugeArray KvCache::new_memory()
 {
     try {
@@ -198,7 +199,7 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
             sequence.pages.pop_back();
         }
     };
-    sequence.pages.reserve(std::size_t(pool_.pages_for(tokens)));  // a page that was taken finds its place
+    sequence.pages.reserve(std::size_t(pool_.pages_for(tokens)));  // storing a page that was taken cannot fail then
     while (int(sequence.pages.size()) < pool_.pages_for(tokens)) {
         const auto page = take_page();
         if (!page) {

@@ -39,7 +39,7 @@ public:
     {
     }
 
-    /// The next run of blocks; those of the run before are not read any more. False: there is none.
+    /// Goes on to the next run of blocks; those of the run before are not read any more. False: there is none.
     bool next();
     int first() const { return run_first_; }
     int last() const { return run_last_; }
@@ -48,7 +48,7 @@ public:
     int streamed() const { return stream_ ? int(stream_->blocks_of(layer_).size()) : 0; }
     /// Counts the blocks that are read on the host.
     int read_on_host() const { return on_host_ - streamed(); }
-    /// The bytes of the first KV head; those of the others follow.
+    /// Returns the bytes of the first KV head; those of the others follow.
     const std::byte* block(int b) const { return pointers_[std::size_t(b)]; }
 
 private:
@@ -61,8 +61,8 @@ private:
     int on_host_;
 };
 
-/// Holds what pages and states may take of the host's memory together, in bytes; but not less than what so many of them
-/// take.
+/// Limits the bytes that pages and states take together of the host's memory. So many pages and states are allowed in
+/// any case.
 struct KvMemoryLimit {
     std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
     int pages = 0;
@@ -81,9 +81,9 @@ public:
     int block_tokens() const { return pool_.tokens_per_page(); }
     const KvLayerShape& layer(int l) const { return layers_[std::size_t(l)]; }
     std::span<const KvLayerShape> layers() const { return layers_; }
-    /// The layer whose blocks layer l reads: mostly itself.
+    /// Returns the layer whose blocks layer l reads: mostly itself.
     int source(int l) const { return layer(l).source < 0 ? l : layer(l).source; }
-    /// Bytes of a block that it reads.
+    /// Returns the bytes of a block that layer l reads.
     std::size_t read_bytes(int l) const { return layer(source(l)).bytes(); }
     std::size_t page_bytes() const { return page_bytes_; }
     int used_pages() const { return pool_.used_pages(); }
@@ -98,15 +98,14 @@ public:
     /// Says whether the pool has what reserve() takes of it.
     bool has_pages_for(const KvSequence& sequence, int tokens) const;
 
-    /// The next so many pages have their memory before they are taken, where the device is better told of it long
-    /// before.
+    /// Allocates the next so many pages ahead, where the device wants to know of memory long before it is used.
     void make_ahead(int pages);
 
-    /// Bytes that pages have, those of free ones included.
+    /// Returns the bytes that pages have, those of free ones included.
     std::int64_t allocated_bytes() const { return allocated_bytes_; }
-    /// Beyond it there is NoMemory. What is free gives its memory up first, for what is taken.
+    /// Sets the limit beyond which there is NoMemory. What is free gives its memory up first, for what is taken.
     void limit_memory(const KvMemoryLimit& limit);
-    /// The same of a limit that changes: it is asked for before memory is taken.
+    /// Does the same with a limit that changes: `limit` is called before memory is taken.
     void ask_for_limit(std::function<KvMemoryLimit()> limit) { limit_ = std::move(limit); }
     KvMemoryLimit memory_limit() const { return limit_(); }
 
@@ -118,41 +117,41 @@ public:
     /// part.
     void cut_kv(KvSequence& sequence, int tokens);
 
-    /// A sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are copied
-    /// until one of the two writes. Throws std::bad_alloc; nothing is shared then.
+    /// Returns a sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are
+    /// copied until one of the two writes. Throws std::bad_alloc; nothing is shared then.
     KvSequence branch(const KvSequence& from, int tokens);
 
     RecurrentStates& states() { return states_; }
     const RecurrentStates& states() const { return states_; }
 
-    /// The block of one layer and KV head that a step writes.
+    /// Returns the block of one layer and KV head that a step writes.
     std::byte* block(PageId page, int l, LayerOn on, int kv_head);
-    /// Blocks [first, last) of a layer for a step's attention.
+    /// Gives blocks [first, last) of a layer to a step's attention.
     KvBlocks open(const KvSequence& sequence, int l, LayerOn on, int first, int last) const;
-    /// Does the same for a layer on the device, without those that lie or travel there: null.
+    /// Does the same for a layer on the device; blocks that lie there or travel there are null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
-    /// The block's address on the device; null where it is not there, or not yet.
+    /// Returns the block's address on the device; null where it is not there, or not yet.
     DevicePtr device_block(PageId page, int l) const { return device_ ? device_->block(page, source(l)) : nullptr; }
-    /// Call it within a step: what it has written on the device to layer l from token `first` on, and all that its
-    /// window sees, lies in the host's pages when this returns, for layers on the host that read it. What goes wrong
-    /// take_status() says.
+    /// Call it within a step, for layers on the host that read layer l: what the step has written to that on the device
+    /// from token `first` on, and all that its window sees, lies in the host's pages when this returns. take_status()
+    /// says what has gone wrong.
     void bring_home(const KvSequence& sequence, int l, int first, int count);
     Status take_status() { return std::exchange(status_, {}); }
     /// Returns what travels to the device in this step; null: there is none.
     const KvStream* stream() const { return stream_; }
     Residency residency(PageId page, int l) const;
 
-    /// The block in the host's page: of a device layer the mirror.
+    /// Returns the block in the host's page: of a device layer the mirror.
     std::byte* host_block(PageId page, int l) const;
     /// Waits until the mirrors of all the sequence's pages are complete. DeviceLost.
     Status wait_mirrored(const KvSequence& sequence);
     int owners(PageId page) const { return pool_.owners(page); }
     int page_limit() const { return pool_.page_count(); }
 
-    /// A page whose bytes are lost; until it is given back.
+    /// Marks a page whose bytes are lost; it stays so until it is given back.
     void mark_damaged(PageId page) { damaged_[std::size_t(page)] = true; }
     bool damaged(PageId page) const { return damaged_[std::size_t(page)]; }
-    /// Tokens of the sequence, from its start, that lie on undamaged pages, and after which there is a state.
+    /// Counts the first tokens of the sequence that lie on undamaged pages, and after which there is a state.
     int intact_tokens(const KvSequence& sequence) const;
 
     /// Writes the blocks of one layer, all KV heads, in another type.
@@ -162,7 +161,7 @@ public:
     /// pages in use are written anew, one after another; one for which no memory is left is damaged.
     void set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite);
 
-    /// Tells that blocks may lie on this device, too, from now on; null: no longer. It belongs to the caller.
+    /// Lets blocks lie on this device, too, from now on; null: no longer. It belongs to the caller.
     void set_device(DeviceKv* device, KvStream* stream, DeviceStates* states = nullptr);
 
 private:

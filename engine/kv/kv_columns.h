@@ -18,22 +18,22 @@ class KvColumns
 public:
     KvColumns(const KvCache& cache, const DeviceKv& device);
 
-    /// A new turn begins: what it uses is newer than all else, and what holds tokens of `pins` is pinned from then on.
+    /// Begins a turn: what it uses is newer than all else, and what holds tokens of `pins` is pinned from then on.
     void begin_turn(std::vector<TokenRange> pins);
-    /// A conversation that has been begun before goes on, with these pins.
+    /// Goes on with a conversation that was begun before, which has these pins.
     void go_on(std::span<const TokenRange> pins) { pins_.assign(pins.begin(), pins.end()); }
-    /// The turn of the conversation with these pages is over: where another one is in use, this one no longer is.
+    /// Ends the turn of the conversation with these pages: where another one is in use, this one no longer is.
     void end_turn(std::span<const PageId> pages);
-    /// Pins of the conversation with these pages, at once.
+    /// Sets the pins of the conversation with these pages, at once.
     void set_pins(std::span<const PageId> pages, std::span<const TokenRange> pins);
-    /// The conversation in use has these pages and is written from block `written` on.
+    /// Notes that the conversation in use has these pages and is written from block `written` on.
     void use(std::span<const PageId> pages, int written);
 
     std::span<const PageFacts> all() const { return facts_; }  // (pages,)
     const PageFacts& of(PageId page) const { return facts_[std::size_t(page)]; }
     std::span<const PageId> pages_in_use() const { return in_use_; }  // in their order
     bool in_use(const PageFacts& facts) const;
-    /// Whether another conversation is in use beside the one that was used last: its windows stay, too.
+    /// Says whether another conversation is in use beside the one that was used last: its windows stay, too.
     bool others_in_use() const;
 
     /// Layers [0, count) are on the device from now on.
@@ -41,7 +41,7 @@ public:
     bool on_device(int l) const { return l < layers_; }
     /// Says whether layer l is on the device and has KV of its own.
     bool keeps_kv(int l) const { return on_device(l) && cache_.layer(l).has_kv(); }
-    /// Says whether such a layer attends to everything; whether it is there and has a window.
+    /// Say whether a layer with KV on the device attends to everything, or has a window.
     bool full(int l) const { return keeps_kv(l) && cache_.layer(l).window == 0; }
     bool sliding(int l) const { return keeps_kv(l) && cache_.layer(l).window > 0; }
     std::int64_t bytes() const;  // of one column
@@ -54,16 +54,18 @@ public:
     }
 
     std::optional<PageFacts> next_to_leave(KvPolicy policy) const;
-    /// Columns of the conversation in use that must leave so that its forced share lies on the host, in their order.
+    /// Returns the columns of the conversation in use that must leave so that its forced share lies on the host, in
+    /// their order.
     std::vector<PageFacts> surplus(double offload_share) const;
-    /// The next column of the conversation in use that is to be on the device and is not, or not in all layers: first
-    /// what always stays, then what is pinned, then the newest.
+    /// Returns the next column of the conversation in use that is to be on the device and is not, or not in all layers:
+    /// first what always stays, then what is pinned, then the newest.
     std::optional<PageFacts> next_to_come(double offload_share) const;
-    /// Bytes that windows hold at the widest position of the block of `position`, beyond what they hold now.
+    /// Returns the bytes that windows hold at the widest position of the block of `position`, beyond what they hold
+    /// now.
     std::int64_t windows_to_come(int position) const;
 
 private:
-    struct Count {  // of the conversation in use, columns that may leave
+    struct Count {  // of columns of the conversation in use that may leave
         int all = 0;
         int here = 0;  // on the device, at least in part
         int pinned_here = 0;
@@ -82,7 +84,7 @@ private:
     std::vector<TokenRange> pins_;  // of the conversation in use
     std::vector<PageFacts> facts_;  // (pages,)
     std::vector<PageId> in_use_;    // pages of the conversation last used, in order
-    bool last_is_over_ = false;     // its turn is
+    bool last_is_over_ = false;     // its turn is over
 };
 
 }  // namespace engine

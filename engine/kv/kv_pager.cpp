@@ -42,7 +42,7 @@ int KvPager::first_needed_block(int l, int first) const
     return policy_ == KvPolicy::Resident ? 0 : first / cache_.block_tokens();
 }
 
-/// Blocks that no token of the conversation in use sees from `first` on.
+/// Drops the blocks that no token of the conversation in use sees from `first` on.
 void KvPager::trim_windows(int first)
 {
     const std::span<const PageId> pages = columns_.pages_in_use();
@@ -77,7 +77,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
         for (int b = keeps_kv(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
             if (!device_.holds(sequence.pages[std::size_t(b)], l))
                 missing += std::int64_t(cache_.layer(l).bytes());
-    if (vram_.used() > mark())  // it grew without us
+    if (vram_.used() > mark())  // other programs have taken memory, or other uses have grown
         make_room(0, Event::Cause::OtherProgram);
     device_.keep_within(vram_.high_mark());
     if (missing > 0)
@@ -115,8 +115,8 @@ std::int64_t KvPager::mark() const
     return holds ? std::min(vram_.high_mark(), full_.used) : vram_.high_mark();
 }
 
-/// A block comes to the device, empty or from its mirror. Where it finds no place although there is room by the bytes
-/// that are used, columns leave until it does, and from now on before that.
+/// Brings a block to the device, empty or from its mirror. Where it finds no place although there is room by the bytes
+/// that are used, columns leave until it does; from now on they leave earlier.
 Status KvPager::place(PageId page, int l, bool empty)
 {
     for (;;) {
@@ -154,7 +154,7 @@ Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count
     return {};
 }
 
-/// Host blocks of device layers, in the order in which the step attends them.
+/// Lists the host blocks of device layers that stream, in the order in which the step attends them.
 void KvPager::plan_stream(const KvSequence& sequence, int first, int count)
 {
     stream_.clear();
@@ -334,8 +334,8 @@ void KvPager::note_arrivals()
     });
 }
 
-/// A column that lies on the device in some layers only takes room and saves little: others leave, so that those that
-/// stay are whole. False: nothing more can leave.
+/// Lets columns leave until the others find room for their blocks of layer l, so that those that stay are whole: a
+/// column that lies on the device in some layers only takes room and saves little. False: nothing more can leave.
 bool KvPager::make_room_to_join(int l)
 {
     const auto missing = [&] {

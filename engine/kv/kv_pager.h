@@ -59,27 +59,27 @@ public:
     /// written from now on.
     Status prepare_on_host(const KvSequence& sequence, int first, int count);
 
-    /// Blocks leave until `bytes` more are below the watermark. False: not so many can leave.
+    /// Lets blocks leave until `bytes` more are below the watermark. False: not so many can leave.
     bool make_room(std::int64_t bytes, Event::Cause cause);
-    /// One column of the conversation last used comes back, those that always stay and pinned ones first, then the
-    /// newest, also in the place of another conversation's, and the former in that of any that is not pinned. False:
-    /// there is none, or no room.
+    /// Brings back one column of the conversation last used: those that always stay and pinned ones first, then the
+    /// newest. It may take the place of another conversation's column; one that stays or is pinned also that of any
+    /// column that is not. False: there is none, or no room.
     bool bring_back(Event::Cause cause);
     /// Waits until what is coming back is there.
     void settle();
     /// Windows that a prefill made wide become as narrow as its last token's.
     void trim_windows() { trim_windows(next_position_ - 1); }
-    /// A layer came to the device: its blocks of the columns that lie there follow, and columns leave until all of
-    /// them find room. How many blocks.
+    /// Call it when a layer has come to the device. Its blocks of the columns that lie there follow, and columns leave
+    /// until all of them find room. Returns how many blocks followed.
     Result<int> join(int l);
     /// Sends all blocks of one layer home: it is computed on the host from now on.
     Status leave(int l);
 
-    /// The device is gone: pages whose mirror is not complete are damaged.
+    /// Call it when the device is gone: pages whose mirror is not complete are damaged.
     void mark_lost();
 
     std::int64_t column_bytes() const { return columns_.bytes(); }
-    /// Blocks and bytes that the last step's attention read through the link, and in place on the host.
+    /// The bytes that the last step's attention read through the link, and in place on the host.
     std::int64_t streamed_bytes() const { return std::int64_t(stream_.streamed_bytes()); }
     std::int64_t attended_on_host_bytes() const { return attended_on_host_bytes_; }
 
@@ -122,7 +122,7 @@ private:
     };
     Full full_;
     KvColumns columns_;
-    bool said_pins_leave_ = false;    // since they were set
+    bool said_pins_leave_ = false;    // since the pins were set
     std::vector<int> mirrored_rows_;  // (pages,) rows that were sent to the mirror
     int next_position_ = 0;           // in the conversation in use
     std::vector<Coming> coming_;

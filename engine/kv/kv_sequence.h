@@ -43,23 +43,23 @@ struct RowGroup {
     std::span<const int> tokens = {};
     int first = 0;                   // position of the first of them
     int row = 0;                     // of the step, where they begin
-    int wanted = 0;                  // of so many rows at its end logits will be asked for
+    int wanted = 0;                  // logits will be asked for so many rows at its end
     std::stop_token stop = {};       // asked for when nobody wants the rows any more
-    bool to_its_end = false;         // once it is begun: what half a step spoils costs more than its other half
-    ExpertCounts* chosen = nullptr;  // what the tokens choose is counted there; null: nowhere
+    bool to_its_end = false;         // never stopped in a step: what half a step spoils costs more than its other half
+    ExpertCounts* chosen = nullptr;  // counts the experts that the tokens choose; may be null
     bool drafted = false;            // all but the first may be taken back
     int drafted_row = -1;            // of the step's drafted rows, where they begin; -1: their inputs are not kept
 
     int count() const { return int(tokens.size()); }
 };
 
-/// Says whether nobody wants any row of the step any more. What it says once it says to the end; so below.
+/// Says whether no row of the step is wanted any more. Once true, it stays true to the end; so below.
 inline bool unwanted(std::span<const RowGroup> groups)
 {
     return std::ranges::all_of(groups, [](const RowGroup& group) { return group.stop.stop_requested(); });
 }
 
-/// Says whether the step, which is being computed, ends in its midst.
+/// Says whether the step, which is being computed, is to stop before its end.
 inline bool given_up(std::span<const RowGroup> groups)
 {
     return unwanted(groups) && std::ranges::none_of(groups, &RowGroup::to_its_end);

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// The first block that a token at `position` sees; `window` 0: it sees all.
+/// Returns the first block that a token at `position` sees; `window` 0: it sees all.
 constexpr int first_block_seen(int position, int window, int block_tokens)
 {
     return window > 0 && position >= window ? (position - window + 1) / block_tokens : 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kLargestSlab = std::size_t(64) << 20;
 constexpr std::size_t kMostComing = 16;
-// The pause before asking again when the device had none: other programs do not give memory back at once.
+// The pause before the device is asked again when it had none: other programs do not give memory back at once.
 constexpr std::chrono::seconds kPause{1};
 
 }  // namespace
@@ -114,7 +114,7 @@ Status KvSlabs::take_slab(std::size_t block_bytes)
     }
 }
 
-/// Throws std::bad_alloc; then the memory is given back.
+/// Adds a slab. Throws std::bad_alloc; then the memory is given back.
 void KvSlabs::add(DevicePtr memory, std::size_t bytes)
 {
     try {
@@ -133,7 +133,7 @@ void KvSlabs::give_back(DevicePtr block, std::size_t bytes)
         release_one();
 }
 
-/// The largest without blocks. False: there is none.
+/// Gives back the largest slab without blocks. False: there is none.
 bool KvSlabs::release_one()
 {
     const auto slab = places_.remove_empty();
@@ -166,7 +166,7 @@ void KvSlabs::grow_ahead(std::int64_t blocks, std::size_t block_bytes, std::int6
         missing -= in_a_slab;
 }
 
-/// Counted from now on. False: the system gives no more threads.
+/// Has the thread take a slab, whose bytes count from now on. False: the system gives no more threads.
 bool KvSlabs::ask_for(std::size_t bytes)
 {
     if (!thread_.joinable())

@@ -1,6 +1,6 @@
-// KvSlabs gives KV blocks their places on a device. Many lie in one allocation, a slab: a block that comes or leaves is
-// no call of the driver's, which may take milliseconds or wait for all that is computed. Slabs are taken ahead, on a
-// thread of its own.
+// KvSlabs gives KV blocks their places on a device. Many lie in one allocation, a slab, so that a block can come or
+// leave without a call of the driver's, which may take milliseconds or wait for all that is computed. Slabs are taken
+// ahead, on a thread of its own.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -17,7 +17,8 @@
 
 namespace engine {
 
-/// Owned by DeviceKv, on its thread. Of Vram's bytes blocks are Kv, and what else there is of slabs is KvAhead.
+/// Owned by DeviceKv, on its thread. Vram counts the bytes of blocks as Kv, and those of slabs that no block uses as
+/// KvAhead.
 class KvSlabs
 {
 public:
@@ -27,29 +28,30 @@ public:
     KvSlabs(const KvSlabs&) = delete;
     KvSlabs& operator=(const KvSlabs&) = delete;
 
-    /// The size for a device with this budget: what is not used of a slab finds room above the watermark.
+    /// Returns the size for a device with this budget: what is not used of a slab finds room above the watermark.
     static std::size_t slab_bytes_for(const Vram& vram);
     bool has_slabs() const { return slab_bytes_ > 0; }
 
-    /// A place for the owner's block. In a slab its bytes are zero or an earlier block's. DeviceFull, DeviceLost.
+    /// Returns a place for the owner's block. In a slab its bytes are zero or an earlier block's. DeviceFull,
+    /// DeviceLost.
     Result<DevicePtr> take(std::size_t bytes, std::size_t owner);
     void give_back(DevicePtr block, std::size_t bytes);
 
     /// Takes memory ahead for so many blocks of this size, as long as all that is held stays below `mark`. Does not
     /// wait for it.
     void grow_ahead(std::int64_t blocks, std::size_t block_bytes, std::int64_t mark);
-    /// Slabs without blocks go until no more than `most` is held.
+    /// Gives back slabs without blocks until no more than `most` is held.
     void give_up(std::int64_t most);
 
-    /// The owners of all blocks of one slab, which find places in others: until end_emptying() take_other() gives them
-    /// such. Empty: there is no such slab.
+    /// Returns the owners of all blocks of one slab whose blocks find places in others: take_other() gives these places
+    /// until end_emptying(). Empty: there is no such slab.
     std::vector<std::size_t> begin_emptying() { return places_.begin_emptying(); }
     void end_emptying() { places_.end_emptying(); }
-    /// A place of what there is; null: there is none.
+    /// Returns a place in the slabs that there are; null: there is none.
     DevicePtr take_other(std::size_t bytes, std::size_t owner);
 
     int slabs() const { return places_.slabs(); }
-    /// Waits for those that are on their way.
+    /// Waits for slabs that are on their way.
     void settle();
 
 private:
@@ -68,7 +70,7 @@ private:
     const std::size_t slab_bytes_;
     SlabPlaces places_;
 
-    // ---- those that are taken ahead ----
+    // ---- slabs that are taken ahead ----
     struct Arrival {
         std::size_t bytes = 0;
         DevicePtr memory = nullptr;  // null: the device had none

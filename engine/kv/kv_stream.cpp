@@ -50,7 +50,7 @@ void KvStream::start()
         refill();
 }
 
-/// Fills the slots again, once what is still to be computed has read them.
+/// Fills the slots again, after what is still to be computed has read them.
 void KvStream::refill()
 {
     if (status_)
@@ -89,7 +89,8 @@ bool KvStream::ready() const
            (device.orders_itself() || device.ended(Device::Direction::ToDevice, slots_[taken_ % slots_.size()].coming));
 }
 
-/// A device that computes behind the host's back is given half the ring at a time: the other half is being filled.
+/// Returns the most blocks of a run. A device that computes while the host goes on is given half the ring at a time:
+/// the other half is being filled.
 std::size_t KvStream::longest_run() const
 {
     return vram_.device().orders_itself() ? (slots_.size() + 1) / 2 : slots_.size();

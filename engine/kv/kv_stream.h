@@ -34,7 +34,7 @@ public:
     int set_slots(int count, std::size_t slot_bytes);
     int slot_count() const { return int(slots_.size()); }
 
-    /// A step that was stopped has not taken all: then it waits for what is still being read.
+    /// Forgets all blocks. Where a step was stopped before it took all of them, waits for the copies first.
     void clear();
     /// Blocks are added in the order of layers, and of their blocks.
     void add(const Block& block) { blocks_.push_back(block); }
@@ -53,12 +53,13 @@ public:
     const std::byte* take();
     /// Lets what is computed from now on begin when all blocks that were taken are there.
     void wait_for_taken();
-    /// All blocks taken so far were read, or will be by what was given to compute: their slots are filled again.
+    /// Call it when all blocks taken so far were read, or will be by what was given to compute: their slots are filled
+    /// again.
     void release();
 
     std::span<const Block> blocks() const { return blocks_; }
     std::span<const Block> blocks_of(int layer) const;
-    /// The slot in which the i-th block of the step will be.
+    /// Returns the slot in which the i-th block of the step will be.
     DevicePtr slot_of(std::size_t i) const { return slots_[i % slots_.size()].memory; }
 
     std::size_t streamed_bytes() const { return streamed_bytes_; }  // of this step
@@ -81,7 +82,7 @@ private:
     std::vector<Block> blocks_;  // of this step, in order
     // Blocks [0, read_) were read, [read_, taken_) are being read, [taken_, sent_) are in the ring or on their way.
     std::size_t read_ = 0, taken_ = 0, sent_ = 0;
-    std::size_t layer_began_ = 0;  // of the newest that was sent
+    std::size_t layer_began_ = 0;  // the first block of the layer of the newest block that was sent
     std::size_t waited_ = 0;       // what is computed waits for blocks [0, waited_)
     std::size_t streamed_bytes_ = 0;
     Status status_;

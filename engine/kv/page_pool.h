@@ -16,7 +16,7 @@ class PagePool
 public:
     PagePool(int page_count, int tokens_per_page);
 
-    /// A page with one owner, or nothing when the pool is exhausted. Never waits, never throws.
+    /// Takes a page with one owner, or nothing when the pool is exhausted. Never waits, never throws.
     std::optional<PageId> take();
 
     /// Lets one more sequence read the page (shared prefix). Each share() needs its own give_back().
@@ -25,7 +25,7 @@ public:
 
     int owners(PageId page) const { return owners_[std::size_t(page)]; }
     int free_pages() const { return int(free_.size()); }
-    /// The i-th that take() would answer, if there are so many.
+    /// Returns the i-th page that take() would give next, if there are so many.
     std::optional<PageId> free_page(int i) const;
     int page_count() const { return int(owners_.size()); }
     int used_pages() const { return page_count() - free_pages(); }

@@ -105,11 +105,11 @@ Status RecurrentStates::prepare(KvSequence& sequence)
     const auto has_own = [&] { return sequence.state != kNoState && at(sequence.state).owners == 1; };
     if (!any() || has_own())
         return {};
-    StateId own = take();  // whoever gives something up may have shared this one
+    StateId own = take();  // may make another sequence give up its share of this one's state
     while (own == kNoState && !has_own()) {
         if (sequence.checkpoints.empty())
             return fail(Error::Code::NoMemory, "no memory is left for the states of the model's recurrent layers");
-        drop_oldest(sequence);  // going on is worth more than going back
+        drop_oldest(sequence);  // the state that the next step needs comes before checkpoints
         own = has_own() ? kNoState : take();
     }
     if (own == kNoState)
@@ -170,7 +170,7 @@ void RecurrentStates::keep(KvSequence& sequence)
         return;
     if (int(sequence.checkpoints.size()) == kMostCheckpoints)
         drop_oldest(sequence);
-    sequence.checkpoints.reserve(kMostCheckpoints);  // what is shared has an owner at once
+    sequence.checkpoints.reserve(kMostCheckpoints);  // storing a state that is shared cannot fail then
     sequence.checkpoints.push_back({sequence.length(), share(sequence.state)});
 }
 
@@ -185,7 +185,7 @@ int RecurrentStates::branch(const KvSequence& from, int tokens, KvSequence& to)
     if (!any())
         return tokens;
     const bool to_its_end = tokens == from.length() && whole(from) && (!device_ || device_->send_home(from.state));
-    to.checkpoints.reserve(from.checkpoints.size());  // what is shared has an owner at once
+    to.checkpoints.reserve(from.checkpoints.size());  // storing states that are shared cannot fail then
     for (const StateCheckpoint& checkpoint : from.checkpoints)
         if (checkpoint.tokens <= tokens)
             to.checkpoints.push_back({checkpoint.tokens, share(checkpoint.state)});

@@ -162,7 +162,7 @@ std::span<const int> SavedKvWriter::page_ids(int page) const
     return ids_.subspan(first, std::min(std::size_t(format_->block_tokens()), ids_.size() - first));
 }
 
-/// Full pages of an older file that hold the same tokens. Should one of them be damaged, its reader finds out.
+/// Skips full pages of an older file that hold the same tokens. Should one of them be damaged, its reader finds out.
 void SavedKvWriter::skip_same_pages()
 {
     const auto header = read_header(file_);

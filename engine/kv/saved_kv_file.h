@@ -15,7 +15,7 @@ namespace engine {
 class SavedKvReader
 {
 public:
-    /// The file's beginning, checked; the error says why it is of no use.
+    /// Opens a file and checks its beginning; the error says why it is of no use.
     static tl::expected<SavedKvReader, SavedKvMiss> open(const std::filesystem::path& path,
                                                          std::shared_ptr<const SavedKvFormat> format);
 
@@ -27,15 +27,15 @@ public:
 
     /// Returns how many of the next page's tokens are the first of `ids`. 0: none, or there is no next page.
     int next_matches(std::span<const int> ids);
-    /// The next page into blocks (layers,), each of the first KV head. False: it is damaged; the blocks are as they
-    /// were.
+    /// Reads the next page into blocks (layers,), each of the first KV head. False: it is damaged; the blocks are as
+    /// they were.
     bool read_page(std::span<std::byte* const> blocks);
     std::int64_t bytes_read() const { return bytes_read_; }  // of pages and states
 
     /// Counts the saved states of recurrent layers.
     int states() const { return states_; }
-    /// Reads a state into `state` and answers after how many tokens it is the conversation's, where `ids` are those it
-    /// was saved with from the first on. 0: they are not, or it is damaged; what is in `state` then means nothing.
+    /// Reads a state into `state` and returns after how many tokens it is the conversation's, where `ids` begin with
+    /// the ids that it was saved with. 0: they do not, or it is damaged; what is in `state` then means nothing.
     int read_state(int number, std::span<const int> ids, std::span<std::byte> state);
 
 private:
@@ -51,7 +51,7 @@ private:
     SavedReplies replies_;
     std::int64_t bytes_read_ = 0;
     int page_ = 0;             // the next one
-    std::uint64_t chain_ = 0;  // before it
+    std::uint64_t chain_ = 0;  // the checksum's chain before it
     std::vector<int> ids_;     // of it, when asked for
     std::vector<std::byte> record_;
 };
@@ -66,7 +66,7 @@ struct SavedState {
 class SavedKvWriter
 {
 public:
-    /// `ids`: of all tokens that are going to be there. CannotWrite.
+    /// `ids`: of all tokens that the file will hold. CannotWrite.
     static Result<SavedKvWriter> open(const std::filesystem::path& path, std::shared_ptr<const SavedKvFormat> format,
                                       std::span<const int> ids);
 
@@ -74,7 +74,7 @@ public:
     bool has_next() const { return page_ * format_->block_tokens() < int(ids_.size()); }
     std::int64_t bytes_written() const { return bytes_written_; }
 
-    /// blocks: (layers,) of page next_page(), each of the first KV head. CannotWrite.
+    /// Writes page next_page(). blocks: (layers,) each of the first KV head. CannotWrite.
     Status write_page(std::span<const std::byte* const> blocks);
     /// Call it after the last page, with the states of recurrent layers, SavedKvFormat::kMostStates at most; when it
     /// returns, all is on the disk. CannotWrite.

@@ -21,7 +21,8 @@ int stored_heads(const KvLayerShape& layer)
     return layer.has_kv() ? layer.kv_heads : 0;
 }
 
-/// Files of versions that kept values beside keys of latent attention have another number here.
+/// Returns the length of the values that are stored beside the keys. With latent attention it is 0, since values are a
+/// part of the keys; files of versions that kept values there, too, have another number.
 int stored_values(const kernels::KvBlockLayout& block)
 {
     return block.values_in_keys ? 0 : block.v_dim;
@@ -114,7 +115,8 @@ std::uint64_t SavedKvFormat::next_chain(std::uint64_t chain, std::span<const int
     return checksum(std::as_bytes(ids), chain);
 }
 
-/// move(layer, offset in its block, bytes) for each run of bytes that belongs to the first `rows` tokens of a block.
+/// Calls move(layer, offset in its block, bytes) for each run of bytes that belongs to the first `rows` tokens of a
+/// block.
 template <class Move>
 void SavedKvFormat::each_part(int rows, const Move& move) const
 {

@@ -38,7 +38,7 @@ constexpr std::uint32_t kSavedKvLayout = 1;
 /// Raised when the same model makes other keys and values of the same tokens.
 constexpr std::uint32_t kSavedKvEngine = 2;
 
-/// Holds what a file was made with: it must be the same for who reads it.
+/// Holds what a file was made with: whoever reads it must have the same.
 struct SavedKvOrigin {
     std::uint32_t layout = kSavedKvLayout;
     std::uint32_t engine = kSavedKvEngine;
@@ -78,10 +78,10 @@ public:
     int block_tokens() const { return int(origin_.block_tokens); }
     int num_layers() const { return int(layers_.size()); }
 
-    /// Bytes of a record whose block holds so many tokens.
+    /// Returns the bytes of a record whose block holds so many tokens.
     std::size_t record_bytes(int tokens) const;
     std::uint64_t record_at(int block) const;
-    /// The place in a file with so many tokens of a state, and that at which the replies begin behind so many states.
+    /// Returns the place of a state in a file with so many tokens, and the place of the replies behind so many states.
     std::uint64_t state_at(int tokens, int state) const;
     std::uint64_t replies_at(int tokens, int states = 0) const { return state_at(tokens, states); }
     std::size_t state_bytes() const { return state_bytes_; }
@@ -89,7 +89,7 @@ public:
     SavedKvHeader header(int tokens, int states = 0) const;
     static std::uint64_t header_checksum(const SavedKvHeader& header);
 
-    /// The checksum's chain before the first record, and after one that holds these ids.
+    /// Returns the checksum's chain before the first record, and after one that holds these ids.
     std::uint64_t first_chain() const;
     static std::uint64_t next_chain(std::uint64_t chain, std::span<const int> ids);
 
@@ -101,12 +101,12 @@ public:
     };
     StateMark mark_of(std::span<const int> ids, std::span<const std::byte> state) const;
 
-    /// One record. ids: (tokens,); blocks: (layers,) each of the first KV head.
+    /// Packs one record. ids: (tokens,); blocks: (layers,) each of the first KV head.
     void pack(std::span<const int> ids, std::span<const std::byte* const> blocks, std::uint64_t chain,
               std::vector<std::byte>& record) const;
-    /// The ids in a record's first bytes.
+    /// Returns the bytes of a record that are its ids.
     static std::span<const std::byte> ids_of(std::span<const std::byte> record, int tokens);
-    /// The record's bytes into blocks (layers,), once its checksum has been found right. False: it is not.
+    /// Copies the record's bytes into blocks (layers,), once its checksum has been found right. False: it is not.
     bool unpack(std::span<const std::byte> record, int tokens, std::uint64_t chain,
                 std::span<std::byte* const> blocks) const;
 
@@ -125,7 +125,7 @@ private:
 using SavedReplies = std::vector<std::vector<int>>;
 
 std::vector<std::byte> pack_replies(const SavedReplies& replies, std::uint64_t chain);
-/// Empty where the bytes are not whole.
+/// Returns nothing where the bytes are not whole.
 SavedReplies unpack_replies(std::span<const std::byte> bytes, std::uint64_t chain);
 
 }  // namespace engine

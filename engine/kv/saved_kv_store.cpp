@@ -63,7 +63,7 @@ void SavedKvStore::give(Task task)
 {
     {
         const std::lock_guard lock(mutex_);
-        // Room for this one, those before it and the one under way: who tells that they are done finds it.
+        // Room for this ticket, those before it and the one under way: noting them as done then takes no memory.
         tickets_done_.reserve(tickets_done_.size() + waiting_.size() + 2);
         waiting_.push_back(std::move(task));
     }
@@ -87,7 +87,7 @@ void SavedKvStore::save(SavedKvJob job)
 {
     {
         const std::lock_guard lock(mutex_);
-        drop_saves(job.conversation);  // this one knows more
+        drop_saves(job.conversation);  // this save replaces them
     }
     give(std::move(job));
 }
@@ -136,7 +136,7 @@ tl::expected<SavedKvReader, SavedKvMiss> SavedKvStore::open(const std::string& c
             return tl::unexpected(SavedKvMiss::NoFile);
     }
     auto reader = SavedKvReader::open(path_of(conversation), std::move(format));
-    std::error_code ignored;  // it leaves a little earlier then
+    std::error_code ignored;  // the file only leaves a little earlier then
     if (reader)
         fs::last_write_time(path_of(conversation), fs::file_time_type::clock::now(), ignored);
     return reader;
@@ -250,7 +250,7 @@ std::vector<SavedKvStore::File> SavedKvStore::files() const
     return found;
 }
 
-/// Files that were used longest ago leave until this one fits; its own older version counts for nothing.
+/// Deletes files that were used longest ago until this one fits; its own older version counts for nothing.
 Status SavedKvStore::make_room(const SavedKvJob& job, const fs::path& path)
 {
     const auto needed = std::int64_t(job.format->replies_at(int(job.ids.size()), int(job.states.size())));

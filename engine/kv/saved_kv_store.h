@@ -1,5 +1,5 @@
-// SavedKvStore keeps the folder of saved KV: one file for each conversation, the ones used longest ago leaving when it
-// grows too large.
+// SavedKvStore keeps the folder of saved KV, one file for each conversation. When it grows too large, files that were
+// used longest ago are deleted.
 #pragma once
 
 #include "engine/kv/saved_kv_file.h"
@@ -22,7 +22,8 @@
 
 namespace engine {
 
-/// Holds what is to be written. The bytes belong to who asks, and stay as they are until take_done() names the ticket.
+/// Holds what is to be written. The bytes belong to the caller, and stay as they are until take_done() names the
+/// ticket.
 struct SavedKvJob {
     std::string conversation;
     std::shared_ptr<const SavedKvFormat> format;
@@ -66,10 +67,10 @@ public:
                                                   std::shared_ptr<const SavedKvFormat> format,
                                                   const std::function<bool()>& goes_on);
 
-    /// No job is left, and none's bytes are read any more: what takes longer than `grace` is given up.
+    /// Waits until no job is left and no job's bytes are read any more; what takes longer than `grace` is given up.
     void finish(std::chrono::milliseconds grace);
 
-    /// Any of the two below has something. Costs next to nothing.
+    /// Says whether take_done() or take_events() has something. Costs next to nothing.
     bool has_news() const { return has_news_.load(std::memory_order_acquire); }
     std::vector<int> take_done();
     std::vector<Event> take_events();

@@ -13,7 +13,7 @@ SlabPlaces::Order SlabPlaces::order_of(Slabs::const_iterator slab)
     return s.empty() ? Order{0, s.bytes, slab->first} : Order{s.block_bytes, s.free.size(), slab->first};
 }
 
-/// Changes a slab and puts it where it belongs then, without an allocation.
+/// Changes a slab and moves it to its new place in the order, without an allocation.
 template <class Change>
 void SlabPlaces::change(Slabs::iterator slab, const Change& change)
 {
@@ -68,7 +68,7 @@ void SlabPlaces::divide(Slab& slab, std::size_t block_bytes)
     slab.free.swap(free);
 }
 
-/// The first slab from there on whose places are of this size, or that has no blocks and is as large.
+/// Finds the first slab from `least` on whose places are of this size, or that has no blocks and is as large.
 SlabPlaces::Slabs::iterator SlabPlaces::find(const Order& least, std::size_t block_bytes)
 {
     auto found = order_.lower_bound(least);

@@ -1,5 +1,5 @@
-// SlabPlaces knows which places for KV blocks are free in a device's slabs. A slab has places of one size as long as a
-// block lies in it, so that whatever leaves is a place for the next one. To take one and to give one back takes the
+// SlabPlaces knows which places for KV blocks are free in a device's slabs. As long as a block lies in a slab, all its
+// places have one size, so that whatever leaves is a place for the next one. Taking or giving back a place takes the
 // logarithm of the number of slabs.
 #pragma once
 
@@ -18,9 +18,10 @@ class SlabPlaces
 public:
     using Memory = std::byte*;
 
-    /// A slab without blocks. Its memory is looked at by nobody here. Throws std::bad_alloc, as take() does.
+    /// Adds a slab without blocks. Its memory is not touched here. Throws std::bad_alloc, as take() does.
     void add(Memory memory, std::size_t bytes);
-    /// A slab without blocks that the caller releases; the largest one. None: all have some.
+    /// The memory of a slab. remove_empty() forgets the largest slab without blocks, and the caller releases it. None:
+    /// all have some.
     struct Range {
         Memory first = nullptr;
         std::size_t bytes = 0;
@@ -36,8 +37,8 @@ public:
     /// Returns how many blocks of this size find a place; not counted further than `enough`.
     std::int64_t places(std::size_t block_bytes, std::int64_t enough) const;
 
-    /// The owners of the blocks in the emptiest slab whose blocks all find places in others; none of its own is taken
-    /// until end_emptying(). Empty: there is no such slab. Looks at each slab.
+    /// Returns the owners of the blocks in the emptiest slab whose blocks all find places in others; no place of its
+    /// own is taken until end_emptying(). Empty: there is no such slab. Looks at each slab.
     std::vector<std::size_t> begin_emptying();
     void end_emptying() { emptied_ = nullptr; }
 

@@ -21,7 +21,7 @@ public:
     }
 
     void begin_answer() { std::ranges::fill(in_answer_, 0U); }
-    /// Tokens have chosen these in the layer.
+    /// Counts experts that tokens have chosen in the layer.
     void note(int layer, std::span<const int> experts)
     {
         for (const int expert : experts) {

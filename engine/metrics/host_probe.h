@@ -19,13 +19,14 @@ struct ProcessMemory {
     std::optional<std::int64_t> swapped_bytes = {};  // to the disk; Windows does not tell it of one process
 };
 
-/// Physical cores worth a compute thread each: those this process may run on, one for each pair of hyper-threads, the
-/// fast ones only where there are two kinds, and no more than a container's CPU quota pays for. At least 1.
+/// Counts the physical cores worth a compute thread each: those this process may run on, one for each pair of
+/// hyper-threads, the fast ones only where there are two kinds, and no more than a container's CPU quota allows. At
+/// least 1.
 int physical_cores();
 
-/// One CPU of each of them, as pin_this_thread() numbers them, whatever the quota.
+/// Returns one CPU of each such core, by the numbers that pin_this_thread() takes, whatever the quota.
 std::vector<int> core_cpus();
-/// The calling thread stays there. False: the system does not allow it.
+/// Makes the calling thread stay on this CPU. False: the system does not allow it.
 bool pin_this_thread(int cpu);
 
 HostMemory host_memory();

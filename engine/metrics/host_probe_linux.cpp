@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty where there is no such file. Files of /proc and /sys only: they are small.
+/// Reads a small file of /proc or /sys; empty where there is none.
 std::string text_of(const fs::path& path)
 {
     std::ifstream file(path);
@@ -41,7 +41,7 @@ void lower(std::optional<T>& least, std::optional<T> value)
         least = value;
 }
 
-/// CPUs that the quotas of all enclosing cgroups pay for.
+/// Returns how many CPUs the quotas of all enclosing cgroups allow.
 std::optional<double> cpu_quota(const fs::path& root)
 {
     const CgroupPaths paths = cgroup_paths(text_of(root / "proc/self/cgroup"));

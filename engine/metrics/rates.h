@@ -21,10 +21,10 @@ public:
     /// Forgets the turn before.
     void start();
 
-    /// `tokens` of the prompt were computed in `time`.
+    /// Counts `tokens` of the prompt, which were computed in `time`.
     void add_prefill(int tokens, std::chrono::nanoseconds time);
 
-    /// One token was generated `time` after the one before (the first of a turn is not counted: that is TTFT).
+    /// Counts a token that came `time` after the one before. The first of a turn is not counted: its time is TTFT.
     void add_token(std::chrono::nanoseconds time);
 
     int tokens() const { return static_cast<int>(count_); }

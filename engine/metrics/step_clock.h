@@ -13,7 +13,7 @@ namespace engine {
 /// for the attention of a layer whose KV lies in two places. The engine's thread only.
 class StepClock
 {
-    struct Hands {  // that run
+    struct Hands {  // the two that run
         std::size_t part = 0;
         std::size_t other = 0;
         double share = 1;  // that `part` gets

@@ -37,8 +37,8 @@ enum class NormKind { Rms, Layer };
 /// Says what a sliding layer sees: so many tokens back, or back to the last multiple of so many.
 enum class WindowKind { Sliding, Chunks };
 
-/// Layers that rotate queries and keys. WhereFinetuned: all, or none where the file says that rope.scaling.finetuned is
-/// false.
+/// Says which layers rotate queries and keys. WhereFinetuned: all, or none where the file says that
+/// rope.scaling.finetuned is false.
 enum class RopeLayers { All, AllButEveryFourth, SlidingLayers, WhereFinetuned, None };
 
 /// Says over which values queries and keys are normed.
@@ -63,7 +63,7 @@ enum class LogitScale { Multiplies, Divides };
 /// HyperConnections (arXiv 2409.19606): several, of which a layer's parts read a mixture and add to each a share.
 enum class Streams { One, AltUp, HyperConnections };
 
-/// Queries of a token at `position` times 1 + scale * ln(1 + floor((position + offset) / length)).
+/// Multiplies queries of a token at `position` by 1 + scale * ln(1 + floor((position + offset) / length)).
 struct QueryTemperature {
     float scale = 0.0f;  // 0: none
     int length = 0;      // tokens; 0: the original context
@@ -87,7 +87,7 @@ struct Architecture {
     float local_rope_base = 0.0f;              // rope base of sliding layers; 0: the same as the others
     bool local_rope_unscaled = false;          // rope scaling leaves sliding layers out
     std::string_view attn_norm = "attn_norm";  // tensor name of the norm before attention; empty: none
-    std::string_view ffn_norm = "ffn_norm";    // of that before the feed-forward part; empty: none
+    std::string_view ffn_norm = "ffn_norm";    // tensor name of the norm before the feed-forward part; empty: none
     std::string_view attn_post_norm = {};      // norm of the attention's output, before it is added
     std::string_view ffn_post_norm = {};       // norm of the feed-forward's output, before it is added
     float post_norm_epsilon = 0.0f;            // of these; 0: that of the other norms
@@ -111,14 +111,14 @@ struct Architecture {
     float attention_scale = 0.0f;                  // factor on scores; 0: 1 / sqrt(head dimension)
     bool norm_values = false;  // values are normed, too, without weights; without attn_v they are the keys
     Streams streams = Streams::One;
-    int sparse_layers = 0;   // of the first so many gates only what is far above their mean counts
+    int sparse_layers = 0;   // in the first so many layers, only gates far above their mean count
     int layers_with_kv = 0;  // later ones read the KV of these, where the file does not say; 0: all have their own
     int side_length = 0;     // of per-layer embeddings, where the file does not say
     bool dense_beside_experts = false;  // layers with experts have a dense part as well, each with its own norms
-    bool latent_attention = false;      // of a token one row is kept, of which all heads' keys and values are made
+    bool latent_attention = false;      // one row is kept of each token, of which all heads' keys and values are made
 };
 
-/// Null for an architecture this version cannot run.
+/// Returns null for an architecture this version cannot run.
 const Architecture* find_architecture(std::string_view name);
 std::span<const Architecture> all_architectures();
 

@@ -7,7 +7,7 @@ namespace engine {
 
 namespace {
 
-/// visit(pointer, bytes) for every tensor there is. W: weights, const or not
+/// Calls visit(pointer, bytes) for every tensor there is. W: weights, const or not
 template <class W, class Visit>
 requires std::is_same_v<std::remove_const_t<W>, HeadWeights>
 void for_each_tensor(W& w, const Hyperparameters& h, int, LayerPart, const Visit& visit)

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Bytes that a tensor takes in a device's memory, for the next one to be aligned as kernels want it.
+/// Returns the bytes that a tensor takes in a device's memory, so that the next one is aligned as kernels need it.
 std::size_t aligned_on_device(std::size_t bytes);
 
 /// A copy of the weights of one layer or a part of it, or of the head.
@@ -14,7 +14,8 @@ template <class W>
 class DeviceWeights
 {
 public:
-    /// Bytes the copy takes. `l`: the layer's number; of no meaning for the head, which has no parts either.
+    /// Returns the bytes the copy takes. `l`: the layer's number; of no meaning for the head, which has no parts
+    /// either.
     static std::int64_t bytes(const W& weights, const Hyperparameters& h, int l, LayerPart part = LayerPart::Whole);
 
     /// Begins the copy; the weights can be used once wait() has said so. DeviceFull, DeviceLost.
@@ -26,7 +27,7 @@ public:
     DeviceWeights& operator=(DeviceWeights&&) = delete;
     ~DeviceWeights();
 
-    /// Returns the weights; what is of no copied part is where it was.
+    /// Returns the weights: those of the copied part lie on the device, the others where they were.
     const W& weights() const { return weights_; }
     std::int64_t bytes() const { return std::int64_t(bytes_); }
 

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// visit(matrix) for each of the expert's.
+/// Calls visit(matrix) for each of the expert's.
 template <class Visit>
 static void for_each_of(ExpertMatrices& expert, const Visit& visit)
 {

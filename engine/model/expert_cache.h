@@ -1,6 +1,6 @@
 // ExpertCache keeps some routed experts of one layer in a device's memory, while all of the layer's lie on the host:
-// those that tokens choose most at the time. An expert that is not there is computed where it lies, so nothing waits
-// for a copy; copies are made behind what is computed, and no more than one of all layers' is on its way at a time.
+// those that tokens choose most at present. An expert that is not there is computed where it lies, so nothing waits for
+// a copy. Copies are made while the device computes, one at a time over all layers.
 #pragma once
 
 #include "engine/device/vram.h"
@@ -25,14 +25,14 @@ struct ExpertTraffic {
     Device::Ticket newest = 0;
 };
 
-/// Belongs to what lies on the device; the layer's weights on the host outlive it. The engine's thread calls it.
+/// Owned by OnDevice; the layer's weights on the host outlive it. The engine's thread calls it.
 class ExpertCache
 {
 public:
-    /// Bytes of the device that one expert of the layer takes.
+    /// Returns the bytes of the device that one expert of the layer takes.
     static std::int64_t slot_bytes(const LayerWeights& w);
 
-    /// Room for `places` of the layer's experts, of which none is there yet. DeviceFull, DeviceLost. Throws
+    /// Makes room for `places` of the layer's experts, of which none is there yet. DeviceFull, DeviceLost. Throws
     /// std::bad_alloc.
     static Result<ExpertCache> make(Vram& vram, ExpertTraffic& traffic, const LayerWeights& on_host, int experts,
                                     int places);
@@ -53,21 +53,23 @@ public:
     };
     const Settled& settled() const { return settled_; }
 
-    /// A copy that has arrived can be used from now on. A step that asks where experts lie more than once calls it
+    /// Lets a copy that has arrived be used from now on. A step that asks more than once where experts lie calls it
     /// before.
     void take_arrived();
-    /// A step of so many tokens computes the layer.
+    /// Begins a step of so many tokens that computes the layer.
     void begin_step(int tokens);
-    /// Notes that so many of the step's tokens have chosen the expert. Answers where it lies on the device; null: it
+    /// Notes that so many of the step's tokens have chosen the expert. Returns where it lies on the device; null: it
     /// does not.
     const ExpertMatrices* use(int expert, int tokens);
     /// Returns where the copy of an expert begins on the device; null: it has none. Its matrices follow each other
     /// there as in within_slot().
     DevicePtr place_of(int expert) const;
-    /// One expert's matrices, where `data` is bytes from the beginning of its copy: for the first of them that is null.
+    /// Returns one expert's matrices, with `data` counted in bytes from the beginning of its copy: null for the first
+    /// matrix.
     static ExpertMatrices within_slot(const LayerWeights& w);
-    /// Begins to copy the expert that is worth it most, where the link is idle. False: none began. on_host: the layer's
-    /// weights, which stay there until the copy has ended. A device that is lost here is noticed by the next step.
+    /// Begins to copy the expert for which that pays most, where the link is idle. False: none began. on_host: the
+    /// layer's weights, which stay there until the copy has ended. A device that is lost here is noticed by the next
+    /// step.
     bool refill(const LayerWeights& on_host);
 
 private:
@@ -79,8 +81,8 @@ private:
     std::size_t slot_bytes_, bytes_;
     ExpertSlots slots_;
     std::vector<ExpertMatrices> in_slot_;  // (places,)
-    ExpertSlots::Change coming_;           // no expert: none is
-    Device::Ticket ticket_ = 0;            // of that
+    ExpertSlots::Change coming_;           // the copy on its way; no expert: there is none
+    Device::Ticket ticket_ = 0;            // of that copy
     std::int64_t hits_ = 0, misses_ = 0;
     Settled settled_;
     bool settling_ = true;  // the step has several tokens, or there are places to fill

@@ -1,5 +1,5 @@
 // ExpertCosts says what an expert of one layer costs in a step of many rows, where it lies on the host: computed there,
-// or on the device after its way over the link. So it says which experts are worth that way. Pure arithmetic.
+// or brought over the link and computed on the device. So it says for which experts that pays. Pure arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 namespace engine {
 
 struct ExpertCosts {
-    // Seconds.
-    double here = 0;  // the host reads its weights
+    // Seconds for one expert.
+    double here = 0;  // reading its weights on the host
     double here_per_row = 0;
-    double there = 0;  // its way
+    double there = 0;  // bringing it over the link
     double there_per_row = 0;
     double slower_beside = 1;  // how many times as long the host takes while weights leave it
 
     double here_s(int rows) const { return std::max(here, rows * here_per_row); }
     double there_s(int rows) const { return std::max(there, rows * there_per_row); }
 
-    /// Leaves in `order` those that are worth their way, in the order of their numbers. Host and device compute at the
-    /// same time: what most rows have chosen goes first, as long as both then end sooner. rows: (experts,) that have
-    /// chosen each. Answers the seconds.
+    /// Leaves in `order` the experts that it pays to bring, in the order of their numbers. Host and device compute at
+    /// the same time: experts that most rows have chosen go first, as long as both then end sooner. rows: (experts,)
+    /// that have chosen each. Returns the seconds.
     double choose(std::span<const int> rows, std::vector<int>& order) const
     {
         std::ranges::sort(order, [&](int a, int b) {

@@ -18,7 +18,7 @@ void ExpertSlots::begin_step(int tokens)
     const double kept = std::exp2(-tokens / kHalfLife);
     for (double& worth : worth_)
         worth *= kept;
-    // As if the tokens that choose an expert were spread evenly over the step.
+    // Counts as if the tokens that choose an expert were spread evenly over the step.
     of_one_ = (1 - kept) / (1 - kept_by_one) / tokens;
 }
 

@@ -1,9 +1,9 @@
 // ExpertSlots says which experts of one layer are worth the few places that a device has for them, by how often and how
 // lately tokens have chosen them. Values only: it moves nothing.
 //
-// What an expert is worth halves with every kHalfLife tokens, and grows by one when a token chooses it: among routers
-// whose taste changes with the topic, this keeps more of the next tokens' experts than the order of last use does, and
-// a list that never changes keeps hardly any.
+// What an expert is worth halves with every kHalfLife tokens, and grows by one when a token chooses it. Routers choose
+// other experts when the topic changes: this keeps more of the next tokens' experts than the order of last use does,
+// and a list that never changes keeps hardly any.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class ExpertSlots
 public:
     static constexpr int kNone = -1;
     static constexpr double kHalfLife = 16;  // tokens
-    /// How much more an expert must be worth than the one whose place it takes: what comes and goes costs the link.
+    /// How much more an expert must be worth than the one whose place it takes, since the link is needed for each copy.
     static constexpr double kAdvantage = 1.25;
 
     /// `places`: at most as many as experts. Throws std::bad_alloc.
@@ -27,7 +27,7 @@ public:
     /// Returns the slot in which the expert lies; kNone: in none.
     int slot_of(int expert) const { return slot_of_[std::size_t(expert)]; }
 
-    /// A step of so many tokens is computed.
+    /// Begins a step of so many tokens.
     void begin_step(int tokens);
     /// Notes that so many of the step's tokens have chosen the expert.
     void note(int expert, int tokens);
@@ -36,9 +36,9 @@ public:
         int expert = kNone;
         int slot = kNone;
     };
-    /// The expert that gains most by a slot, and the one it is to have. Empty: all lie as they should.
+    /// Returns the expert that gains most by a slot, and the slot that it is to have. Empty: all lie as they should.
     std::optional<Change> wanted() const;
-    /// The slot is empty from now on, until put().
+    /// Leaves the slot empty from now on, until put().
     void clear(int slot);
     void put(const Change& change);
 

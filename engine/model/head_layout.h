@@ -15,11 +15,11 @@ struct HeadLayout {
     int v_col() const { return values_in_keys ? k_col() : k_col() + kv_heads * key_length; }
     int cols() const { return gates_col() + gate_cols(); }
 
-    /// Say in which column attn_q's product begins, and how far it is from one of its queries to the next: at its
-    /// place, or behind the values together with the gates, from where the norm of its heads brings it to its place.
+    /// Say in which column the product of attn_q begins, and how far it is from one of its queries to the next. Where
+    /// it has gates as well, it lies behind the values, and the norm of its heads brings the queries to their place.
     int projected_q_col() const { return gate == AttentionGate::BesideQueries ? gates_col() : 0; }
     int projected_q_stride() const { return gate == AttentionGate::BesideQueries ? gate_stride() : key_length; }
-    /// The first head's gate, and from one head's to the next.
+    /// Say where the first head's gate is, and how far it is from one head's to the next.
     int gate_col() const { return gates_col() + (gate == AttentionGate::BesideQueries ? key_length : 0); }
     int gate_stride() const { return value_length + (gate == AttentionGate::BesideQueries ? key_length : 0); }
 
@@ -34,7 +34,7 @@ inline HeadLayout head_layout(const Hyperparameters& h, const LayerParameters& l
             bool(h.latent)};
 }
 
-/// Columns of what a layer's mixers make of its input, before the product that goes back to the stream.
+/// Returns the columns of what a layer's mixers give, before the product that goes back to the stream.
 inline int mixer_cols(const Hyperparameters& h, const LayerParameters& layer)
 {
     const int attended = layer.heads * (h.latent ? h.latent.value_length : layer.value_length);

@@ -63,7 +63,7 @@ public:
     std::optional<bool> boolean(std::string_view key) { return file_.boolean(prefix_ + std::string(key)); }
     std::string_view text(std::string_view key) { return file_.string(prefix_ + std::string(key)).value_or(""); }
 
-    /// A list, or one value by itself; empty: the file has neither.
+    /// Reads a list, or one value by itself; empty: the file has neither.
     std::vector<std::int64_t> integers(std::string_view key)
     {
         const std::string name = prefix_ + std::string(key);
@@ -72,7 +72,7 @@ public:
         return file_.integers(name, kMaxLayerElements).value_or(std::vector<std::int64_t>());
     }
 
-    /// One value for each layer: a scalar in the file stands for all.
+    /// Reads one value for each layer: a scalar in the file stands for all.
     std::vector<int> per_layer(std::string_view key, int layers, int otherwise, int lowest, int highest)
     {
         if (const auto entries = file_.array_length(prefix_ + std::string(key)).value_or(0);

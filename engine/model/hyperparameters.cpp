@@ -39,14 +39,14 @@ RopeScaling read_rope_scaling(Reader& in, const GgufFile& file, int context_leng
     return s;
 }
 
-/// Sizes at which a family's queries are scaled by the embedding's share of a head instead of the head's length.
+/// Says whether queries are scaled by the embedding's share of a head instead of the head's length, as in these sizes.
 bool scales_queries_by_embedding(const Hyperparameters& h)
 {
     const std::size_t layers = h.layers.size();
     return (h.architecture->name == "gemma2" && layers == 46) || (h.architecture->name == "gemma3" && layers == 62);
 }
 
-/// The sizes of recurrent layers. Names of the keys: architectures with a short convolution have one of their own.
+/// Reads the sizes of recurrent layers. Architectures with a short convolution have a key of their own for its width.
 StateSpace read_state_space(Reader& in, const Hyperparameters& h)
 {
     constexpr int kMostTaps = 64, kMostHeads = 1 << 14;
@@ -89,7 +89,7 @@ std::vector<int> recurrent_layers(Reader& in, const Hyperparameters& h, int laye
     return recurrent;
 }
 
-/// `recurrent`: the layer keeps a state.
+/// Returns what mixes the tokens of a layer. `recurrent`: it keeps a state.
 Mixer mixer_of(const Architecture& architecture, bool recurrent, int heads, int ffn_length)
 {
     if (architecture.recurrent == Mixer::AttentionAndMamba2)
@@ -164,7 +164,7 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
         const LayerKind kind = slides[i] ? LayerKind::SlidingWindow : LayerKind::FullAttention;
-        // Files do not agree on the key that says it, so it is what the tensor has.
+        // Files do not agree on the key of the shared expert's length, so it is taken from the tensor.
         const int shared = rows_length(in, file, l, ".ffn_down_shexp.weight");
         LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, heads[i], ffn[i]),
                               kind,
@@ -181,7 +181,7 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     }
 }
 
-/// Sliding layers may have heads of another length.
+/// Reads the lengths of heads, which may be others in sliding layers.
 void read_head_lengths(Reader& in, Hyperparameters& h, int default_head)
 {
     constexpr int kMostLength = 1 << 14;
@@ -204,7 +204,7 @@ void read_head_lengths(Reader& in, Hyperparameters& h, int default_head)
     }
 }
 
-/// The last layers may read the keys and values of the last one of their kind that has its own.
+/// Lets the last layers read the keys and values of the last one of their kind that has its own, where the model does.
 void share_kv(Reader& in, Hyperparameters& h)
 {
     const int layers = int(h.layers.size());
@@ -265,7 +265,7 @@ float default_attention_scale(const Hyperparameters& h, int default_head)
     return magnitude * magnitude / std::sqrt(float(length));
 }
 
-/// Groups of which none is left out are none.
+/// Reads the groups of experts. Where all of them compete, there are none.
 void read_expert_groups(Reader& in, Hyperparameters& h)
 {
     const int groups = in.optional("expert_group_count", 0, 0, 4096);

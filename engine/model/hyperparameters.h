@@ -54,7 +54,7 @@ struct LayerParameters {
     int group() const { return kv_heads > 0 ? heads / kv_heads : 0; }  // query heads to a KV head
 };
 
-/// Says what becomes of the rows of a text in a model of embeddings: values of ARCH.pooling_type (GGUF).
+/// Says which row stands for a text in a model of embeddings: values of ARCH.pooling_type (GGUF).
 enum class Pooling { None, Mean, First, Last, Rank };
 
 struct Hyperparameters {
@@ -65,8 +65,9 @@ struct Hyperparameters {
     float rms_epsilon = 0.0f;
     float stream_epsilon = 0.0f;     // of norms of the residual stream
     float post_norm_epsilon = 0.0f;  // of norms of what a layer's parts add to it
-    // What a model adds to its residual stream times a factor. The stream is kept divided by that factor instead: norms
-    // take it out again, where their epsilon is divided by its square. So this includes 1 / residual_scale.
+    // Some models multiply what they add to the residual stream by a factor. The stream is kept divided by that factor
+    // instead: norms take it out again, where their epsilon is divided by its square. So this includes
+    // 1 / residual_scale.
     float embedding_scale = 1.0f;
     float logit_scale = 1.0f;
     float attention_scale = 0.0f;
@@ -83,7 +84,7 @@ struct Hyperparameters {
     int experts_used = 0;
     int expert_ffn_length = 0;
     int expert_length = 0;  // values of a row that experts read and give: the embedding's, or fewer (latent experts)
-    int expert_groups = 0;  // of as many experts, of which some compete; 0: all experts do
+    int expert_groups = 0;  // groups of as many experts, of which some compete; 0: all experts do
     int expert_groups_used = 0;
     float expert_weights_scale = 1.0f;
     RouterScores router_scores = RouterScores::Softmax;
@@ -92,18 +93,18 @@ struct Hyperparameters {
     StateSpace state_space;  // of every recurrent layer
     StreamParameters streams;
     NgramParameters ngrams;
-    int dense_context = 0;  // tokens up to which attention is not sparse, which is all that is computed; 0: it never is
+    int dense_context = 0;  // beyond so many tokens attention is sparse, which is not computed; 0: it never is
     int side_length = 0;    // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
     Pooling pooling = Pooling::None;
     int mtp_blocks = 0;  // behind the layers: they predict tokens after the next one (multi-token prediction)
 
-    /// Floats of the state that layer l keeps for each sequence, that of its mixer first; 0: it keeps none.
+    /// Returns the floats of the state that layer l keeps for each sequence, that of its mixer first; 0: it keeps none.
     int state_floats(int l) const { return mixer_floats(l) + (layers[std::size_t(l)].ngrams ? ngram_floats() : 0); }
     int mixer_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
-    /// Columns of what such a mixer is given of each token: all products of its input. 0: it is not recurrent.
+    /// Returns the columns that such a mixer reads of each token: all products of its input. 0: it is not recurrent.
     int recurrent_input_cols(Mixer mixer) const;
-    /// The last inputs of the convolution over all streams.
+    /// Returns the floats of the last inputs of the convolution over all streams.
     int ngram_floats() const { return (ngrams.spread_taps() - 1) * streams.count * embedding_length; }
 
     int longest_key() const;  // of any layer

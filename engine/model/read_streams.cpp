@@ -10,7 +10,7 @@ namespace engine {
 
 namespace {
 
-/// The numbers of the only models that have it, where the file does not say them.
+/// Reads the numbers of AltUp; where the file does not say them, they are those of the only models that have it.
 void read_altup(HyperparameterReader& in, Hyperparameters& h)
 {
     constexpr int kAltUpStreams = 4, kLaurelRank = 64;
@@ -19,7 +19,7 @@ void read_altup(HyperparameterReader& in, Hyperparameters& h)
         in.wrong("the model's layers read another stream than the first, which this version does not know");
 }
 
-/// `count` numbers, each within bounds.
+/// Reads `count` numbers, each within bounds.
 std::vector<int> numbers(HyperparameterReader& in, std::string_view key, int count, int lowest, int highest)
 {
     const auto values = in.integers(key);

@@ -17,11 +17,11 @@ public:
         low_ = std::max(0.0, std::floor(dimension_of(s.yarn_beta_fast, s, dimensions, base)));
         high_ = std::min(dimensions - 1.0, std::ceil(dimension_of(s.yarn_beta_slow, s, dimensions, base)));
     }
-    /// Share of the unscaled frequency for pair i.
+    /// Returns the share of the unscaled frequency for pair i.
     double extrapolated(int i) const { return 1.0 - std::clamp((i - low_) / std::max(0.001, high_ - low_), 0.0, 1.0); }
 
 private:
-    /// The (fractional) pair that turns `rotations` times within the original context.
+    /// Returns the (fractional) pair that turns `rotations` times within the original context.
     static double dimension_of(double rotations, const RopeScaling& s, int dimensions, double base)
     {
         return dimensions * std::log(s.original_context / (rotations * 2.0 * std::numbers::pi)) /

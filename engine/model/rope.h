@@ -14,10 +14,10 @@ struct RopeFrequencies {
     double magnitude = 1.0;
 };
 
-/// `factors` (n / 2,) divide the frequencies (llama 3's rope_freqs, long-rope factors); empty: none.
+/// Computes frequencies. `factors` (n / 2,) divide them (llama 3's rope_freqs, long-rope factors); empty: none.
 RopeFrequencies rope_frequencies(const Hyperparameters& h, LayerKind kind, std::span<const float> factors);
 
-/// cos, sin: (positions, n / 2) for positions first, first + 1, ...
+/// Writes cos, sin: (positions, n / 2) for positions first, first + 1, ...
 void rope_table(const RopeFrequencies& f, int first, int count, float* cos, float* sin);
 
 }  // namespace engine

@@ -4,7 +4,7 @@
 namespace engine {
 
 /// A layer that keeps a state of fixed size in place of keys and values: a causal convolution over the last tokens, and
-/// one matrix a head. A short convolution (lfm2) is the first alone: `heads` 1, `head_length` its channels.
+/// one matrix a head. A short convolution (lfm2) has no matrices: `heads` is 1, `head_length` its channels.
 struct StateSpace {
     int conv_width = 0;   // taps of the convolution; its history holds one token less
     int state_size = 0;   // length of keys and queries (Mamba-2: of B and C); 0: no matrices

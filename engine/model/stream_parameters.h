@@ -30,7 +30,7 @@ struct NgramParameters {
 
     int rows_of_token() const { return longest > 0 ? (longest - 1) * heads : 0; }
     int values() const { return rows_of_token() * row_length; }
-    /// Taps of the same convolution with zeros between them.
+    /// Returns the taps of the same convolution with zeros between them.
     int spread_taps() const { return (taps - 1) * longest + 1; }
 };
 

@@ -18,7 +18,7 @@ static void read_altup(WeightReader& in, const std::string& prefix, const Hyperp
     a.laurel_norm = in.vector(prefix + "laurel_post_norm.weight", dim);
 }
 
-/// `name`: what the names of its tensors begin with.
+/// Reads one connection. `name`: what the names of its tensors begin with.
 static StreamConnection read_connection(WeightReader& in, const std::string& name, const Hyperparameters& h)
 {
     const int wide = h.streams.count * h.embedding_length;

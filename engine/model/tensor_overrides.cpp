@@ -20,7 +20,7 @@ using TensorOverride = PlacementOptions::TensorOverride;
 constexpr int kSteps = 5000;  // of one attempt to match; a name has some dozens of characters
 constexpr std::size_t kMostPatterns = 64, kLongestPattern = 1000;
 
-/// The patterns, compiled.
+/// Holds the compiled patterns.
 class Patterns
 {
 public:
@@ -95,7 +95,7 @@ std::string pattern_of_experts(int layer)
     return "blk\\." + std::to_string(layer) + "\\.ffn_.*_exps=";
 }
 
-/// Holds what is asked of one layer's experts.
+/// Holds the overrides for one layer's experts.
 struct Asked {
     std::string tensor;  // the first of them
     bool on_host = false;

@@ -10,10 +10,10 @@
 
 namespace engine {
 
-/// The options with what their tensor overrides come to: which layers leave their experts first, and, where that is not
-/// chosen otherwise, how many do. The first pattern that is found in a tensor's name says where it is to lie; experts
-/// that none names lie with their layer. BadRequest: a pattern that is none, or takes too long; a tensor that cannot
-/// lie where it was asked to, with what would be possible.
+/// Returns the options with their tensor overrides as numbers of layers: which leave their experts first, and, where
+/// that is not chosen otherwise, how many do. The first pattern that is found in a tensor's name says where it is to
+/// lie; experts that none names lie with their layer. BadRequest: a pattern is invalid, or takes too long; or a tensor
+/// cannot lie where it was asked to, with what would be possible.
 Result<PlacementOptions> with_tensor_overrides(PlacementOptions options, const GgufFile& file);
 
 }  // namespace engine

@@ -24,13 +24,13 @@ public:
     bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
     bool has_read(const GgufTensor& tensor) const { return read_.contains(&tensor); }
 
-    /// A tensor of `rows` rows of n, `stack` of them one after another.
+    /// Reads a tensor of `rows` rows of n, `stack` of them one after another.
     Matrix matrix(const std::string& name, int n, std::int64_t rows, int stack = 1, Need need = Need::Required);
 
     Vector vector(const std::string& name, std::int64_t n, Need need = Need::Required);
 
-    /// Taps of a convolution, (width, channels) as the kernels read them; the file has them by channel. Where they are
-    /// more than one token apart there are zeros between them: ((width - 1) * apart + 1, channels).
+    /// Reads the taps of a convolution, (width, channels) as the kernels read them; the file has them by channel. Where
+    /// they are more than one token apart there are zeros between them: ((width - 1) * apart + 1, channels).
     Vector taps(const std::string& name, int width, int channels, int apart = 1);
 
     /// Rows [first, first + count).
@@ -40,17 +40,17 @@ public:
     /// Makes a matrix of those rows of every `period` rows of another: all of the first run, then all of the next.
     Matrix rows_of(const Matrix& m, int period, std::initializer_list<Run> runs);
 
-    /// `stack` matrices one after another in m, of each of which the first n rows are meant, turned over: the columns
-    /// of those rows are the rows of what comes, as floats.
+    /// Transposes the first n rows of each of the `stack` matrices that lie one after another in m: their columns are
+    /// the rows of the result, which are floats.
     Matrix turned_over(const Matrix& m, int stack, int n);
 
-    /// n times the same.
+    /// Returns n times the same value.
     Vector repeated(float value, int n) { return weights_.converted_.emplace_back(std::size_t(n), value).data(); }
 
     /// Returns what a norm without weights multiplies by.
     Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
 
-    /// n values times a factor.
+    /// Returns n values times a factor.
     Vector scaled(Vector values, std::int64_t n, float factor)
     {
         if (!values || factor == 1.0f)
@@ -61,7 +61,7 @@ public:
         return out.data();
     }
 
-    /// A matrix times a factor.
+    /// Returns a matrix times a factor.
     Matrix scaled(Matrix m, float factor)
     {
         if (m)
@@ -84,7 +84,7 @@ public:
     const Error& error() const { return error_; }
 
 private:
-    /// n = 0: any shape with `count` elements; else rows of n, `count` of them.
+    /// Finds a tensor. n = 0: any shape with `count` elements; else rows of n, `count` of them.
     const GgufTensor* find(const std::string& name, int n, std::int64_t count, Need need);
 
     const GgufFile& file_;
@@ -93,7 +93,7 @@ private:
     std::unordered_set<const GgufTensor*> read_;
 };
 
-/// Layer l of the model, whose tensors' names begin so.
+/// Reads layer l of the model. `prefix`: what the names of its tensors begin with.
 void read_layer(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& layer);
 
 }  // namespace engine

@@ -89,7 +89,8 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
         w.attn_post_norm = in.vector(p + std::string(h.architecture->attn_post_norm) + ".weight", dim);
 }
 
-/// The file may have one matrix for both, by key head: [beta of its value heads, alpha of its value heads].
+/// Reads beta and alpha. The file may have one matrix for both, by key head: [beta of its value heads, alpha of its
+/// value heads].
 void read_delta_gates(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
 {
     const Matrix both = in.matrix(p + "ssm_ba.weight", dim, 2 * s.heads, 1, Need::Optional);
@@ -103,7 +104,8 @@ void read_delta_gates(WeightReader& in, const std::string& p, int dim, const Sta
     w.mix_alpha = in.rows_of(both, 2 * run, {{run, run}});
 }
 
-/// Old files have one matrix for all, by key head: [q, k, v of its value heads, z of its value heads].
+/// Reads q, k, v and z. Old files have one matrix for all, by key head: [q, k, v of its value heads, z of its value
+/// heads].
 void read_delta_input(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
 {
     const std::int64_t rows = std::int64_t(s.conv_channels()) + s.inner();
@@ -188,7 +190,7 @@ void read_experts(WeightReader& in, const std::string& p, const Hyperparameters&
         w.down_experts_scale = in.vector(p + "ffn_down_exps.scale", experts, Need::Optional);
 }
 
-/// The norms of a layer that has both, a dense part and experts. The router reads the residual stream as
+/// Reads the norms of a layer that has both, a dense part and experts. The router reads the residual stream as
 /// rms(x) * scale / sqrt(dim).
 void read_branch_norms(WeightReader& in, const std::string& p, int dim, LayerWeights& w)
 {

@@ -44,7 +44,7 @@ using Vector = const float*;
 struct AltUpWeights {
     Matrix router;                  // (streams, dim)
     Vector router_norm = nullptr;   // (dim,), divided by dim
-    Vector predict = nullptr;       // (streams * streams, streams): by [to][from], of what the router says
+    Vector predict = nullptr;       // (streams * streams, streams): by [to][from], times the router's values
     Vector correct = nullptr;       // (streams, streams)
     Vector scale = nullptr;         // (dim,) on what the side branch reads
     Matrix laurel_down, laurel_up;  // (rank, dim), (dim, rank)
@@ -69,8 +69,8 @@ struct NgramWeights {
 struct LayerWeights {
     Vector attn_norm = nullptr;  // (dim,)
     Matrix qkv;                  // fused: (q_dim + 2 kv_dim, dim), else
-    // (q_dim, dim), (kv_dim, dim), (kv_dim, dim); beside gates q is (2 q_dim, dim); no v: k's product is the values,
-    // too
+    // (q_dim, dim), (kv_dim, dim), (kv_dim, dim); beside gates q is (2 q_dim, dim); without v the values are the
+    // product of k
     Matrix q, k, v;
     Matrix attn_gate;  // (q_dim, dim) apart from q
     Vector q_bias = nullptr, k_bias = nullptr, v_bias = nullptr, qkv_bias = nullptr;
@@ -101,7 +101,7 @@ struct LayerWeights {
     Vector mix_norm = nullptr;                                  // delta net: (s.head_length,); Mamba-2: (s.inner,)
 
     Vector ffn_norm = nullptr;  // (dim,)
-    // Of a layer with experts: of the expert that all rows share, if there is one.
+    // In a layer with experts these are of the expert that all rows share, if there is one.
     Matrix gate, up;  // (ffn, dim); fused: up is (2 ffn, dim), gate first, and gate is empty
     Matrix down;      // (dim, ffn)
     Vector gate_bias = nullptr, up_bias = nullptr, down_bias = nullptr;  // by the rows of gate, up and down
@@ -109,7 +109,7 @@ struct LayerWeights {
 
     Matrix router;                    // (experts, dim); empty: no experts in this layer
     Vector router_bias = nullptr;     // (experts,)
-    Vector choice_bias = nullptr;     // (experts,) on scores where experts are chosen
+    Vector choice_bias = nullptr;     // (experts,) added to scores only while experts are chosen
     Matrix shared_weight;             // (1, dim) sigmoid of it: the shared expert's weight
     Matrix gate_experts, up_experts;  // (experts, expert_ffn, expert_length), or fused as gate and up, or ups alone
     Matrix down_experts;              // (experts, expert_length, expert_ffn)
@@ -135,7 +135,7 @@ struct LayerWeights {
     const LayerWeights* experts_on_host = nullptr;
     /// Which of the routed experts, all of which lie on the host, a device has as well; null: none.
     ExpertCache* cached_experts = nullptr;
-    /// What brings others of them to the device for a step; null: nothing.
+    /// Brings others of them to the device for a step; null: none come.
     ExpertRing* expert_ring = nullptr;
 };
 
@@ -143,7 +143,7 @@ struct LayerWeights {
 /// elsewhere than the rest.
 enum class LayerPart { Whole, WithoutExperts, Experts };
 
-/// visit(stack) for each stack of routed experts. W: LayerWeights, const or not
+/// Calls visit(stack) for each stack of routed experts. W: LayerWeights, const or not
 template <class W, class Visit>
 void for_each_expert_stack(W& w, const Visit& visit)
 {
@@ -152,7 +152,7 @@ void for_each_expert_stack(W& w, const Visit& visit)
             visit(*stack);
 }
 
-/// `to` has the routed experts of `from`.
+/// Gives `to` the routed experts of `from`.
 inline void take_expert_stacks(const LayerWeights& from, LayerWeights& to)
 {
     to.gate_experts = from.gate_experts;
@@ -160,8 +160,8 @@ inline void take_expert_stacks(const LayerWeights& from, LayerWeights& to)
     to.down_experts = from.down_experts;
 }
 
-/// visit(matrix, how many of its size there are, one after another) for every one there is in the part. W:
-/// LayerWeights, const or not
+/// Calls visit(matrix, how many of its size lie one after another) for every one there is in the part. W: LayerWeights,
+/// const or not
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, LayerPart part, const Visit& visit)
 {
@@ -210,8 +210,8 @@ void for_each_matrix(W& w, int experts, LayerPart part, const Visit& visit)
             visit(*stack, w.stacked_heads);
 }
 
-/// Says whether a tensor is of no layer that is run: of a block behind them, which predicts several tokens at once, or
-/// of what reads pictures.
+/// Says whether a tensor belongs to no layer that is run: to a block behind them, which predicts several tokens at
+/// once, or to a part that reads pictures.
 bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h);
 
 /// Holds what follows the last layer.
@@ -222,7 +222,7 @@ struct HeadWeights {
     StreamConnection streams;                         // hyper-connections, without `inject`
 };
 
-/// Holds what a block of multi-token prediction makes its layer's input with; see mtp_block.h.
+/// Holds the weights with which a block of multi-token prediction makes its layer's input; see mtp_block.h.
 struct MtpInput {
     Vector embedding_norm = nullptr, hidden_norm = nullptr;  // (dim,)
     Matrix projection;                                       // (dim, 2 dim); empty: it is no such block
@@ -231,7 +231,8 @@ struct MtpInput {
 class Weights
 {
 public:
-    /// Every tensor the architecture needs is there, with the right shape and a type this version computes with.
+    /// Finds every tensor the architecture needs, with the right shape and a type this version computes with; else it
+    /// fails.
     static Result<Weights> read(const GgufFile& file, const Hyperparameters& h);
 
     Matrix token_embedding;  // (vocabulary, dim)
@@ -255,7 +256,7 @@ private:
     std::deque<std::vector<std::byte>> gathered_;  // rows of matrices that the file stores in another order
 };
 
-/// Bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
+/// Returns the bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
 std::int64_t decode_bytes(const Weights& weights, const Hyperparameters& h);
 
 }  // namespace engine

@@ -11,20 +11,20 @@ namespace engine {
 
 namespace {
 
-/// The layers whose experts lie on the host when blocks begin to leave.
+/// Returns how many layers have their experts on the host when blocks begin to leave.
 int fewest_experts(const DeviceShare& share)
 {
     return share.host_expert_layers.value_or(share.layout.num_layers());
 }
 
-/// The bytes that are left for KV below this mark.
+/// Returns the bytes that are left for KV below this mark.
 std::int64_t kv_bytes_left(const DeviceShare& share, std::int64_t mark)
 {
     const DeviceBytes without = share.layout.needed(share.layers, fewest_experts(share), 0);
     return mark - (without.total() - without.kv);
 }
 
-/// The first layers find room below the high mark with so many columns.
+/// Says whether the first layers find room below the high mark with so many columns.
 bool fit(const DeviceShare& share, int layers, int host_expert_layers, int columns)
 {
     return share.layout.needed(layers, host_expert_layers, columns).total() <= share.high_mark_bytes;

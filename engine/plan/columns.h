@@ -1,7 +1,7 @@
 // Computes how many layers a device takes, which experts, and how many block columns of a growing conversation lie
-// there: what ModelPlacement and the pager do, as arithmetic. The former asks here itself.
+// there. It is the arithmetic of what the pager does; ModelPlacement itself uses it.
 //
-// Where nobody says how many layers leave their experts on the host, experts have what room the layers and the
+// Where nobody says how many layers leave their experts on the host, experts get the room that the layers and the
 // conversation's KV leave: a token reads all of its KV and few of the experts, so a byte of KV saves more time. The
 // experts of the first layers leave first, and no block leaves before them.
 #pragma once
@@ -27,9 +27,9 @@ struct DeviceShare {
 
 /// Returns what the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
 std::int64_t limit_bytes(const PlacementOptions& options, const DeviceLayout& layout);
-/// The memory of the emulated device, given in the same two ways.
+/// Returns the memory of the emulated device, given in the same two ways.
 std::int64_t emulated_bytes(const PlacementOptions& options, const DeviceLayout& layout);
-/// The share of a device that has `free_bytes` beside other programs: as many layers as were asked for, or fit.
+/// Returns the share of a device that has `free_bytes` beside other programs: as many layers as were asked for, or fit.
 DeviceShare share_of(const PlacementOptions& options, DeviceLayout layout, std::int64_t free_bytes);
 
 /// Block columns of a conversation.
@@ -40,14 +40,14 @@ struct Columns {
     int on_host() const { return total - on_device; }
 };
 
-/// The layers that a device of this budget holds, whatever it held before: those asked for, or as many as fit
+/// Returns the layers that a device of this budget holds, whatever it held before: those asked for, or as many as fit
 /// (empty). `share.layers` does not matter.
 int layers_on_device(DeviceShare share, std::optional<int> asked);
 
-/// Copies of experts have so many bytes at most as the share's layers and the fewest columns leave.
+/// Limits the bytes for copies of experts to those that the share's layers and the fewest columns leave.
 void limit_expert_cache(DeviceShare& share);
 
-/// The columns that are made room for where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
+/// Returns for how many columns room is made where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
 int columns_with_room(int columns);
 
 /// Returns how many layers leave their experts on the host beside so many block columns. They are counted in the
@@ -55,7 +55,7 @@ int columns_with_room(int columns);
 /// smallest that makes room for these columns and some more, so that not every new column drives out experts.
 int host_expert_layers(const DeviceShare& share, int columns);
 
-/// Columns that find room before the first one leaves, `most` at most.
+/// Counts the columns that find room before the first one leaves, `most` at most.
 int columns_before_spill(const DeviceShare& share, int most);
 /// Counts the block columns of a conversation of so many tokens.
 Columns columns_at(const DeviceShare& share, int tokens);

@@ -157,7 +157,8 @@ std::int64_t DeviceLayout::device_size(int host_expert_layers, int fit_tokens, d
     // With less not all layers would be put there.
     const std::int64_t least = needed(num_layers(), host_expert_layers, kFewestColumns).total();
     const int columns = std::max(kFewestColumns, (fit_tokens + block_tokens_ - 1) / block_tokens_);
-    // What only a long step takes is KV's between steps; where it lacks, experts would give way.
+    // Windows are widest in a long step only, and KV may use that room between steps. A model with experts needs both,
+    // since experts would give way.
     const std::int64_t widened = has_experts() ? 0 : windows(num_layers(), kStepBlocks) - windows(num_layers(), 0);
     const std::int64_t bytes = std::max(least, needed(num_layers(), host_expert_layers, columns).total() - widened);
     return std::int64_t(std::ceil(double(bytes) / watermark)) + 1;

@@ -1,5 +1,5 @@
 // Computes what the first layers of a model take of a device's memory: the one place that adds these bytes up. Pure
-// arithmetic; the automatic fit, the pager's first limits and what is said before a model is loaded all ask here.
+// arithmetic, used by the automatic fit, for the pager's first limits and for what is said before a model is loaded.
 #pragma once
 
 #include <cstdint>
@@ -55,16 +55,16 @@ public:
     /// The size of a ring that a link fills: one half is attended, some hundred microseconds' worth, while the other is
     /// filled.
     static constexpr std::int64_t kLinkRingBytes = std::int64_t(16) << 20;
-    /// Slots of the ring that host blocks travel through; each holds the largest block that does.
+    /// Returns the slots of the ring that host blocks travel through; each holds the largest block that does.
     int ring_slots() const { return slots_of(largest_block()); }
     std::int64_t ring_bytes() const { return ring_slots() * largest_block(); }
     /// Does the same for the experts that the first `layers` leave on the host; 0: none of them comes to the device.
     int expert_ring_slots(int layers, int host_expert_layers) const;
     std::int64_t largest_matrix() const;  // each of these holds it
     /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
-    /// to breathe.
+    /// to spare.
     static constexpr int kFewestColumns = 4;
-    /// What a step of a prompt finds room for there, in sliding layers as well.
+    /// So many of these blocks a step of a prompt may fill, in sliding layers as well.
     static constexpr int kStepBlocks = kFewestColumns - 2;
 
     int num_layers() const { return int(layers_.size()); }
@@ -74,25 +74,26 @@ public:
     void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
     /// Returns the largest block of the layers that see everything, if there are any: no others' travel.
     std::int64_t largest_block() const;
-    /// The layer's experts come to the device for steps of many rows, matrices of so many bytes at most; 0: they do
-    /// not.
+    /// Lets the layer's experts come to the device for steps of many rows, in matrices of so many bytes at most; 0:
+    /// they do not come.
     void set_matrix(int l, std::int64_t bytes) { layers_[std::size_t(l)].matrix = bytes; }
 
-    /// A block column: a block in each of the first `layers` that see everything. The unit in which KV leaves.
+    /// Returns the bytes of a block column: a block in each of the first `layers` that see everything. KV leaves by
+    /// columns.
     std::int64_t column(int layers) const;
-    /// A block in each of the first `layers`, of whatever kind.
+    /// Returns the bytes of a block in each of the first `layers`, of whatever kind.
     std::int64_t block_row(int layers) const;
-    /// The most that the sliding ones among the first `layers` hold beside a step of so many blocks: a window touches
-    /// one block more than it fills, and the next one is begun before the oldest is done with.
+    /// Returns the most bytes that the sliding ones among the first `layers` hold beside a step of so many blocks: a
+    /// window touches one block more than it fills, and the next one is begun before the oldest is done with.
     std::int64_t windows(int layers, int step_blocks) const;
     /// Returns how many blocks a step may fill where the KV of the first `layers` has so many bytes. Some of them keep
     /// KV.
     std::int64_t step_blocks(int layers, std::int64_t kv_bytes) const;
-    /// Returns what they hold when the token at `position` has been computed by itself.
+    /// Returns the bytes that windows hold when the token at `position` has been computed by itself.
     std::int64_t windows_at(int layers, int position) const;
 
-    /// Returns the bytes of what is computed in. A device behind a link takes it when it is opened; one that computes
-    /// with the host's cores needs none for no layers.
+    /// Returns the bytes of scratch. A device behind a link takes it when it is opened; one that computes with the
+    /// host's cores needs none for no layers.
     std::int64_t scratch_bytes(int layers) const
     {
         return transport_ == Transport::Copies && layers == 0 ? 0 : scratch_bytes_;
@@ -100,31 +101,31 @@ public:
 
     bool has_experts() const;
 
-    /// Layers leave their experts on the host in order of their number, these before the others.
+    /// Sets the order in which layers leave their experts on the host: these first, then the others by their number.
     void set_experts_first(std::span<const int> layers);
     /// Says whether a layer leaves its experts on the host where the first so many in that order do.
     bool leaves_experts(int l, int host_expert_layers) const { return rank_[std::size_t(l)] < host_expert_layers; }
-    /// The place of a layer in that order.
+    /// Returns the place of a layer in that order.
     int rank(int l) const { return rank_[std::size_t(l)]; }
     /// Returns the smallest number of layers, in that order, among which all of the first `layers` are.
     int all_leave(int layers) const;
 
-    /// Experts that stay on the host may have copies on the device, in so many bytes; 0: none has.
+    /// Sets the bytes that copies on the device may take of experts that stay on the host; 0: there are none.
     void set_expert_cache_bytes(std::int64_t bytes) { expert_cache_bytes_ = bytes; }
     std::int64_t expert_cache_bytes() const { return expert_cache_bytes_; }
     /// Returns how many experts of each of the first `layers` that leave theirs on the host have a copy: as many in
     /// each.
     int cached_experts(int layers, int host_expert_layers) const;
-    /// Returns what so many copies of experts of each of them take.
+    /// Returns the bytes of so many copies of experts in each of these layers.
     std::int64_t bytes_of_copies(int copies, int layers, int host_expert_layers) const;
-    /// The most experts that a layer has whose experts may have copies; 0: none has.
+    /// Returns the most experts of a layer that may have copies; 0: none has.
     int most_experts() const;
 
     /// Returns the bytes of the first `layers`, of which those among `host_expert_layers` leave their experts on the
     /// host, and so many columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
-    /// The size of a device that has room for all layers, but so many's experts, and the KV of so many tokens below a
-    /// watermark, a share of its size.
+    /// Returns the size of a device that has room for all layers, but the experts of so many, and the KV of so many
+    /// tokens below a watermark, a share of its size.
     std::int64_t device_size(int host_expert_layers, int fit_tokens, double watermark) const;
 
 private:

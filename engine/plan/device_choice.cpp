@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSteps = 16;  // of the share of experts that have copies
 
-/// The share of the experts that a token of this model is expected to find on the device, of all layers.
+/// Returns the share of its experts that a token of this model is expected to find on the device, over all layers.
 double found(const DeviceShare& share)
 {
     const DeviceLayout& layout = share.layout;
@@ -31,7 +31,7 @@ double found(const DeviceShare& share)
     return sum;
 }
 
-/// Tries ways, and keeps the best.
+/// Tries ways to divide the memory, and keeps the best.
 class Comparison
 {
 public:
@@ -43,7 +43,7 @@ public:
     {
     }
 
-    /// False: it finds no room.
+    /// Tries one way. False: it finds no room.
     bool take(const DeviceChoice& choice)
     {
         DeviceShare& share = placement_.device->share;
@@ -65,7 +65,8 @@ public:
     const DeviceChoice& best() const { return best_->second; }
 
 private:
-    // Whether the answer stops for want of room; seconds of a step; KV columns on the host; less the experts found.
+    // Less is better: whether the answer stops for want of room; seconds of a step; KV columns on the host; minus the
+    // experts found.
     using Worth = std::tuple<bool, double, int, double>;
 
     const ModelCosts& costs_;
@@ -75,7 +76,7 @@ private:
     std::optional<std::pair<Worth, DeviceChoice>> best_;
 };
 
-/// The ways to divide a device's memory.
+/// Lists the ways to divide a device's memory.
 class Ways
 {
 public:
@@ -88,8 +89,8 @@ public:
         share_.layout.set_expert_cache_bytes(0);
     }
 
-    /// Experts of whole layers, as many as KV leaves room for. What finds no room whatever is chosen is the share's
-    /// business.
+    /// Returns the way with the experts of whole layers, as many as KV leaves room for. Whether it finds room is not
+    /// checked here.
     DeviceChoice whole(int layers)
     {
         share_.layers = layers;
@@ -167,7 +168,8 @@ DeviceChoice choose_tenants(const ModelCosts& costs, const PlannedPlacement& pla
     if (!comparison.take(whole))
         return whole;
     ways.try_all(comparison, most);
-    // A `resident` conversation that would stop keeps its layers: it is for who asked for it to say what gives way.
+    // A `resident` conversation that would stop keeps its layers: whoever asked for that policy has to say what gives
+    // way.
     if (bounds.layers_are_chosen || !rates || device.cores != DeviceCores::Own ||
         device.share.policy == KvPolicy::Resident || device.share.policy == KvPolicy::CpuDecode)
         return comparison.best();

@@ -1,12 +1,12 @@
-// DeviceChoice says what a device holds beside a conversation's KV: how many layers, of which of them the experts, and
-// how many copies of the others' experts, by the time of a token that their bytes save.
+// DeviceChoice says what a device holds beside a conversation's KV: how many layers, the experts of how many of them,
+// and how many copies of the others' experts. It goes by the time of a token that their bytes save.
 //
-// Ways to divide the memory are compared by what predict.h says of each. Of every number of layers that fits: no
-// experts but those of whole layers that KV leaves room for, all of its experts, all sixteenths of copies while all
-// layers leave their experts on the host. Of the best of these, and of as many layers as fit, the same while three
-// quarters, half or a quarter of them do. So layers alone, and experts on the host alone, are never
-// faster. Where the machine's rates are not known, or the device shares the host's cores, layers come first, then KV,
-// then what finds most experts.
+// Ways to divide the memory are compared by the time that predict.h computes for each. For every number of layers that
+// fits, these are tried: the experts of whole layers for which KV leaves room; all experts of these layers; and copies,
+// in sixteenths of all experts, while all layers leave their experts on the host. For the best number of layers, and
+// for the largest, copies are also tried while three quarters, half or a quarter of the layers do. So layers alone, and
+// experts on the host alone, are never faster. Where the machine's rates are not known, or the device shares the host's
+// cores, layers come first, then KV, then what finds most experts.
 #pragma once
 
 #include "engine/plan/predict.h"
@@ -23,7 +23,7 @@ struct DeviceChoice {
     std::int64_t expert_cache_bytes = 0;  // for copies of these
 };
 
-/// Holds what somebody has chosen already.
+/// Limits a choice by what was chosen before.
 struct ChoiceBounds {
     bool layers_are_chosen = false;                                       // those of the placement
     std::int64_t most_copies = std::numeric_limits<std::int64_t>::max();  // bytes

@@ -18,14 +18,14 @@ public:
     DeviceMeter(DeviceMeter&& other) noexcept;
     DeviceMeter& operator=(DeviceMeter&&) = delete;
 
-    /// Seconds of one call of what is queued for the device: the median of some, after one that does not count.
-    /// DeviceLost.
+    /// Returns the seconds of one call of what is queued for the device: the median of some, after one that does not
+    /// count. DeviceLost.
     Result<double> seconds(const std::function<kernels::cuda::Status()>& queue_work) const;
 
     CudaDevice& device() const { return *device_; }
     DevicePtr memory() const { return memory_; }
     std::size_t bytes() const { return bytes_; }
-    /// DeviceFull: for what is to be measured.
+    /// Returns DeviceFull: the memory is too small for what is to be measured.
     tl::unexpected<Error> too_small() const;
 
 private:

@@ -6,8 +6,8 @@ namespace engine {
 
 class ThreadPool;
 
-/// Bytes per second at which all workers together read memory that no cache holds; the best of a few passes.
-/// Throws std::bad_alloc.
+/// Returns the bytes per second at which all workers together read memory that no cache holds; the best of a few
+/// passes. Throws std::bad_alloc.
 double measure_dram_read(ThreadPool& pool);
 
 }  // namespace engine

@@ -18,7 +18,7 @@ bool is_packed(const Matrix& stack)
     return kernels::activation_of(stack.type) == kernels::Activation::Q8;
 }
 
-/// How fast a GPU multiplies many rows is known of packed matrices alone.
+/// Says whether a layer's experts may come. How fast a GPU multiplies many rows is known of packed matrices alone.
 bool may_come(const LayerWeights& w, const DeviceLayout& layout, int l)
 {
     bool all = layout.layer(l).expert > 0;

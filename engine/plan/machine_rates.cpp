@@ -12,7 +12,7 @@ namespace engine {
 
 namespace {
 
-/// `at` between (x0, y0) and (x1, y1); outside as at the nearer end.
+/// Interpolates at `at` between (x0, y0) and (x1, y1); outside it is as at the nearer end.
 double between(double at, double x0, double y0, double x1, double y1)
 {
     const double t = x1 > x0 ? std::clamp((at - x0) / (x1 - x0), 0.0, 1.0) : 0.0;

@@ -66,7 +66,7 @@ namespace {
 constexpr int kStreamedLayers = 4;
 constexpr int kStreamPasses = 5;
 
-/// Pages of the host's, page-locked like those of conversations.
+/// Holds pages of the host's, page-locked like those of conversations.
 class LockedPages
 {
 public:
@@ -75,7 +75,7 @@ public:
         , bytes_(bytes)
     {
     }
-    /// Throws std::bad_alloc.
+    /// Takes so many pages. Throws std::bad_alloc.
     void take(int count)
     {
         for (int i = 0; i < count; ++i) {

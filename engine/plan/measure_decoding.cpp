@@ -15,7 +15,7 @@ using CudaStatus = cuda::Status;
 
 namespace {
 
-/// Holds what is left of a piece of memory.
+/// Gives out what is left of a piece of memory.
 class Pieces
 {
 public:
@@ -24,7 +24,7 @@ public:
         , left_(bytes)
     {
     }
-    /// 0: there is no more.
+    /// Returns the next piece. 0: there is no more.
     cuda::DevicePtr take(std::size_t bytes)
     {
         bytes = cuda_aligned(bytes);
@@ -90,7 +90,7 @@ Result<double> measure_weights_bytes_per_s(const DeviceMeter& meter, std::span<c
 
 namespace {
 
-/// Attention of one token over KV in the meter's memory.
+/// Attends with one token over KV in the meter's memory.
 class AttendedToken
 {
 public:

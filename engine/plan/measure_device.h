@@ -12,10 +12,10 @@
 
 namespace engine {
 
-/// "NVIDIA H100 80GB HBM3, CUDA driver 12.8": what rates of a GPU hold for.
+/// Returns what rates of a GPU hold for: "NVIDIA H100 80GB HBM3, CUDA driver 12.8".
 std::string name_with_driver(const CudaDevice& device);
 
-/// What a decode step of such layers asks for. `attention_bytes_per_s` is that of the form.
+/// Measures what a decode step of such layers needs. `attention_bytes_per_s` is that of the form.
 Result<DeviceRates> measure_rates_of(CudaDevice& device, std::span<const WeightRead> layer, const KvForm& form,
                                      int kv_heads);
 

@@ -19,7 +19,7 @@ constexpr int kHandOffs = 32;                 // in a pass
 constexpr std::size_t kHandOffBytes = 16384;  // 32 heads of 128 values
 constexpr int kLooks = 1000;                  // at a flag, before the driver is asked
 
-/// What the device computes before it asks, and after it was answered, is left out.
+/// Times hand-offs by flags, without what the device computes before it asks and after it was answered.
 class FlagMeter
 {
 public:
@@ -62,7 +62,7 @@ public:
         return device_.checked(failed);
     }
 
-    /// Seconds until the device goes on.
+    /// Returns the seconds until the device goes on.
     Result<double> hand_off(int step)
     {
         *step_here() = step;
@@ -87,7 +87,7 @@ private:
     cuda::DevicePtr step_there() const { return cuda_address(memory_ + kHandOffBytes); }
     int* step_here() const { return reinterpret_cast<int*>(host_.data() + kHandOffBytes); }
 
-    /// Windows collects what is queued until somebody asks.
+    /// Waits for a flag. Windows collects what is queued until somebody queries an event.
     template <class Flag>
     bool wait_until(std::int64_t start_us, const Flag& raised) const
     {

@@ -18,7 +18,7 @@ namespace {
 constexpr int kPromptTokens = 512;  // a step of a prompt
 constexpr std::size_t kSliceBytes = std::size_t(32) << 20;
 
-/// One matrix with as many tokens as become its size.
+/// Describes a product of one matrix with many tokens: fewer where the matrix is small.
 struct ManyTokens {
     explicit ManyTokens(const WeightRead& matrix)
         : type(matrix.type)

@@ -8,7 +8,8 @@ namespace engine {
 
 // Each: DeviceFull, DeviceLost, Unsupported.
 
-/// Products of many tokens with such a matrix, their activations rounded first: multiplications and additions.
+/// Measures products of many tokens with such a matrix, activations rounded first: multiplications and additions a
+/// second.
 Result<double> measure_matmul_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix);
 /// Does the same by cuBLAS. Unsupported: there is none, or it does not start.
 Result<double> measure_blas_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix);

@@ -108,7 +108,7 @@ double RateMeter::seconds(const Work& work)
     return passes[passes.size() / 2];
 }
 
-/// Makes the weights as they are computed with: interleaved where HostWeights copies such.
+/// Returns the weights as they are computed with: interleaved where HostWeights copies such.
 RateMeter::Weights RateMeter::weights_of(kernels::TensorType type) const
 {
     const auto interleaved = kernels_.matmul_interleaved[std::size_t(type)];

@@ -34,21 +34,21 @@ public:
 
     ProductRate product(const kernels::TypeTraits& type, int row_length);
     AttentionRate attention(const KvForm& form);
-    /// A prompt's product: multiplications and additions per second.
+    /// Measures a prompt's product: multiplications and additions per second.
     double matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens, int rows = kMatrixRows);
     double values_per_s();
     double wake_s();
-    /// Choosing a token, as the program does by default: once, and for each entry of a vocabulary.
+    /// Measures the choice of a token, as the program does it by default: once, and for each entry of a vocabulary.
     struct Choice {
         double token_s = 0, s_per_value = 0;
     };
     Choice choice();
     double copy_start_s();
-    /// A layer's blocks of `kv_heads` heads one after another through a ring, copied while those before are attended.
+    /// Measures a layer's blocks of `kv_heads` heads that go through a ring, copied while those before are attended.
     double stream_bytes_per_s(const KvForm& form, int kv_heads);
 
 private:
-    /// Seconds of one call: the median of some, after one that does not count.
+    /// Returns the seconds of one call: the median of some, after one that does not count.
     template <class Work>
     double seconds(const Work& work);
     struct Weights {

@@ -29,8 +29,8 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return a > 0 && b > kMost / a ? kMost : a * b;
 }
 
-/// Bytes of the keys, or the values, of one token and all heads, each with its scale. Of latent attention there are no
-/// values.
+/// Returns the bytes of the keys, or the values, of one token and all heads, each with its scale. Of latent attention
+/// there are no values.
 std::int64_t token_bytes(KvType type, std::int64_t numbers, std::int64_t heads)
 {
     if (numbers == 0)
@@ -40,7 +40,7 @@ std::int64_t token_bytes(KvType type, std::int64_t numbers, std::int64_t heads)
                product(heads, std::int64_t(kernels::kv_scale_bytes(kept))));
 }
 
-/// The bytes of one page: a block of tokens in all layers, and in the block that guesses ahead.
+/// Returns the bytes of one page: a block of tokens in all layers, and in the block that guesses ahead.
 std::int64_t page_bytes(const ModelInfo& model, const LoadRequest& request)
 {
     const MemoryShape& shape = model.memory;

@@ -34,7 +34,7 @@ void add_read(LayerWork& work, const Matrix& matrix, bool alone, int times = 1)
         add_read(work, {matrix.type, matrix.n, std::int64_t(matrix.bytes()) * times, alone});
 }
 
-/// Matrices that are multiplied as one operation, which is divided among the threads where that pays.
+/// Adds matrices that are multiplied as one operation, which is divided among the threads where that pays.
 void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrices)
 {
     std::int64_t products = 0;
@@ -46,7 +46,7 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
     work.operations += !alone;
 }
 
-/// Returns what the host computes of a layer of a device whose routed experts it has.
+/// Returns the work of a layer's routed experts and router, which the host does for a device that leaves them to it.
 LayerWork experts_work(const Hyperparameters& h, const LayerWeights& w)
 {
     LayerWork work;
@@ -230,7 +230,7 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
     return shapes;
 }
 
-/// A GPU's kernels find no factors of experts beside their copies.
+/// Says whether experts may have copies on a device: a GPU's kernels find no factors of experts beside the copies.
 static bool may_have_copies(const LayerWeights& w, DeviceLayout::Transport transport)
 {
     return transport == DeviceLayout::Transport::Copies ||

@@ -45,14 +45,14 @@ struct ModelCosts {
     std::int64_t weight_bytes = 0;
     bool multiplies_twice = false;        // activations of 16 bits, as two parts of 8
     std::vector<int> kv_heads, windows;   // (layers,)
-    std::vector<LayerWork> experts = {};  // (layers,) of each layer's work what its routed experts and router are
+    std::vector<LayerWork> experts = {};  // (layers,) the work of each layer's routed experts and router, a part of it
 };
 
 ModelCosts model_costs(const Hyperparameters& h, const Weights& weights);
 
 kernels::KvType kernel_type(KvType type);
 KvType kv_type(kernels::KvType type);
-/// (layers,) floats of the state of each layer for one sequence.
+/// Returns (layers,) floats of the state of each layer for one sequence.
 std::vector<int> state_floats(const Hyperparameters& h);
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request);
 
@@ -66,14 +66,14 @@ struct ScratchFor {
     AttentionRuns runs = AttentionRuns::One;  // several: blocks lie in two memories
 };
 
-/// Returns what the decoder and the CPU's backend compute in, once a whole chunk and one token by itself were computed.
+/// Returns the scratch bytes of the decoder and the CPU's backend, after a whole chunk and one token by itself.
 std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for);
 
-/// Returns what a GPU's backend computes in, and cuBLAS where it multiplies.
+/// Returns the scratch bytes of a GPU's backend, and of cuBLAS where that multiplies.
 std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens,
                                 const DeviceRates& rates);
 
-/// The layers as a device holds them; the head goes with the last one.
+/// Returns the layers as a device holds them; the head goes with the last one.
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
                            std::int64_t scratch_bytes, DeviceLayout::Transport transport);
 

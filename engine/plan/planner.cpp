@@ -39,8 +39,8 @@ std::int64_t kv_page_bytes(const std::vector<KvLayerShape>& kv)
     return bytes;
 }
 
-/// The emulated device computes with the host's cores, and its link is set; a stream is still no faster than a thread
-/// copies and the others attend.
+/// Describes the emulated device. It computes with the host's cores, and its link is set; a stream is still no faster
+/// than one thread copies while the others attend.
 PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layout, const MachineRates* rates)
 {
     const std::int64_t size = emulated_bytes(options, layout);
@@ -95,7 +95,7 @@ PlannedDevice cuda_device(const CudaFacts& facts, const PlacementOptions& option
     return {share_of(options, std::move(layout), facts.free_bytes(options)), DeviceCores::Own, std::move(rates)};
 }
 
-/// The layers on a GPU of these rates. Unsupported: the model has what it cannot compute.
+/// Returns the layers on a GPU of these rates. Unsupported: the model has what it cannot compute.
 Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weights, const LoadRequest& request,
                                  const std::vector<KvLayerShape>& kv, int context, const DeviceRates& rates)
 {
@@ -107,7 +107,7 @@ Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weight
     return device_layout(h, weights, kv, scratch, DeviceLayout::Transport::Link);
 }
 
-/// A conversation's states, of which checkpoints may be one for each of its first tokens.
+/// Returns the bytes of a conversation's states, of which checkpoints may be one for each of its first tokens.
 std::int64_t state_bytes(const ModelCosts& costs, int tokens)
 {
     std::int64_t bytes = 0;
@@ -116,8 +116,8 @@ std::int64_t state_bytes(const ModelCosts& costs, int tokens)
     return tokens > 0 ? bytes * RecurrentStates::kMostOfSequence : 0;
 }
 
-/// The placement beside conversations of one length after another: where the plan chooses what lies on the device, that
-/// is something else as they grow.
+/// Finds the placement beside conversations of one length after another: where the plan chooses what lies on the
+/// device, its choice changes as they grow.
 class PlacementByColumns
 {
 public:

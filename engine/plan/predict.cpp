@@ -42,7 +42,7 @@ std::optional<double> longest(std::initializer_list<std::optional<double>> times
     return most;
 }
 
-/// KV bytes of one layer that a step attends.
+/// The KV bytes of one layer that a step attends.
 struct AttendedKv {
     double all = 0;
     double on_host = 0;  // of them; of a layer on the device only
@@ -97,7 +97,7 @@ private:
         return costs_.experts.empty() ? none : costs_.experts[std::size_t(l)];
     }
 
-    /// The share of a token's experts that is found among the layer's copies on the device.
+    /// Returns the share of a token's experts that is found among the layer's copies on the device.
     double copied(int l) const
     {
         const LayerBytes& layer = device_->share.layout.layer(l);
@@ -106,7 +106,8 @@ private:
                                 : 0.0;
     }
 
-    /// The host computes a token's experts that have no copy while the device computes the others.
+    /// Returns the time of experts where the host computes those that have no copy while the device computes the
+    /// others.
     std::optional<double> shared_experts(int l) const
     {
         const auto here = work(experts(l));
@@ -114,7 +115,7 @@ private:
         return longest({there, here ? std::optional((1 - copied(l)) * *here) : std::nullopt});
     }
 
-    /// The head lies on the device where the last layer does.
+    /// Says whether the head lies on the device, which it does where the last layer does.
     bool head_on_device() const { return own_cores(int(costs_.layers.size()) - 1); }
 
     kernels::KvBlockLayout kv_layout(int l) const
@@ -165,10 +166,10 @@ private:
         return sum.sum();
     }
 
-    /// What one thread does takes so many times as long as what all do.
+    /// Returns how many times as long one thread takes as all together.
     double threads() const { return std::max(1, rates_.threads); }
 
-    /// Products and small operations on the CPU.
+    /// Returns the time of products and small operations on the CPU.
     std::optional<double> work(const LayerWork& work) const
     {
         Seconds sum;
@@ -184,7 +185,7 @@ private:
         return sum.sum();
     }
 
-    /// Bytes of a recurrent layer's state that a token reads and writes.
+    /// Returns the bytes of a recurrent layer's state that a token reads and writes.
     double state_traffic(int l) const { return 2.0 * double(costs_.layers[std::size_t(l)].state_bytes); }
 
     std::optional<double> attention(int l, double bytes) const
@@ -194,8 +195,9 @@ private:
                                         bytes * kv_layout(l).reads(), set_bytes_);
     }
 
-    /// The time of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is
-    /// divided among them is taken to be as slow as the last that is not, since no more context is to be faster.
+    /// Returns the time of a layer whose KV the host's cores attend alone. A short one is computed by one thread; the
+    /// first that is divided among the threads is taken to be as slow as the last that is not, so that no longer
+    /// context is faster.
     std::optional<double> whole_attention(int l, double bytes) const
     {
         if (bytes == 0)
@@ -229,7 +231,7 @@ private:
         return sum.sum();
     }
 
-    /// Bytes that the ring takes in while the weights are read; `longer`: than by the link's rate.
+    /// Returns the bytes that the ring takes in while the weights are read; `longer`: than by the link's rate.
     double ahead(double on_host, double weights_s, double longer = 1) const
     {
         const DeviceLayout& layout = device_->share.layout;
@@ -260,7 +262,7 @@ private:
         return sum.sum();
     }
 
-    /// Attention of a layer of which `all` bytes of KV lie on the host; `resident_s`: if none did.
+    /// Returns the time of attention of a layer of which `all` bytes of KV lie on the host; `resident_s`: if none did.
     std::optional<double> attend_spilled(int l, double resident_s, double all, double weights_s) const
     {
         const RateErrors& errors = device_->errors;

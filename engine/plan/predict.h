@@ -13,9 +13,9 @@
 // are added, and W is without them. Of the share c of them that is found among the device's copies (expected_hits())
 // the device reads the weights E meanwhile: max(c E/B_w, (1 - c) work) + tau.
 //
-// C/B_a stands where the device attends fewer bytes: that a spilled cache is faster than a resident one, since two
-// memories are read at once, is not promised, and so for a given number of layers no prediction rises when there is
-// less room.
+// C/B_a stands even where the device attends fewer bytes: a spilled cache may be faster than a resident one, since two
+// memories are read at once, but that is not promised. So for a given number of layers no prediction rises when there
+// is less room.
 //
 // A device that shares its cores with the host (the emulated one) attends nothing beside the CPU: all its attention
 // adds up at the CPU's rates wherever the bytes lie, and only copies over the link go on meanwhile.
@@ -49,8 +49,8 @@ struct PlannedPlacement {
     std::optional<PlannedDevice> device;  // empty: all on the host
 };
 
-/// Seconds of the decode step that appends a token to `context_tokens`. Empty: a rate is not known, or the policy stops
-/// before.
+/// Returns the seconds of the decode step that appends a token to `context_tokens`. Empty: a rate is not known, or the
+/// policy stops before.
 std::optional<double> step_seconds(const ModelCosts& costs, const PlannedPlacement& placement,
                                    const MachineRates& rates, int context_tokens);
 

@@ -12,7 +12,7 @@ namespace engine {
 
 namespace {
 
-constexpr int kMostPairs = 65535;  // rows of a grid: more experts' rows no step may have
+constexpr int kMostPairs = 65535;  // rows of a grid: no step may have more pairs of a row and an expert
 
 bool on_gpu(const LoadRequest& request)
 {

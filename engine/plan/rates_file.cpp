@@ -75,7 +75,7 @@ try {
 MachineRates merge(const MachineRates& before, MachineRates last)
 {
     for (const auto& [id, rates] : before.devices)
-        last.devices.try_emplace(id, rates);  // each says by itself what it holds for
+        last.devices.try_emplace(id, rates);  // each device names what its rates hold for
     if (before.cpu != last.cpu || before.kernels != last.kernels || before.threads != last.threads)
         return last;
     const auto add = [](auto& to, const auto& from, const auto& same) {

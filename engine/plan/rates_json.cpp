@@ -31,7 +31,7 @@ Json curve_json(const RateCurve& curve)
     return points;
 }
 
-/// What is not as to_json() wrote it throws; parse_machine_rates() makes one sentence of it.
+/// Thrown where the text is not as to_json() writes it; parse_machine_rates() makes one sentence of it.
 struct Wrong {
 };
 
@@ -48,7 +48,7 @@ std::optional<double> optional_of(const Json& value)
     return value.is_null() ? std::nullopt : std::optional(positive(value));
 }
 
-/// Rates of before it was measured still hold.
+/// Reads a rate that older files lack: the rest of them still holds.
 std::optional<double> newer(const Json& rates, const char* name)
 {
     return optional_of(rates.value(name, Json(nullptr)));

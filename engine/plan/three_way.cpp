@@ -15,7 +15,7 @@ double split_seconds(double host, double streamed, const SplitCosts& c)
     return std::max({c.resident_s, link, cpu, dram});
 }
 
-/// The CPU's time falls with what is streamed and the link's rises, both straight: the best is where they meet.
+/// Returns the bytes to stream where the two times meet, which is best: the CPU's falls with them and the link's rises.
 static double meeting_point(double host, const SplitCosts& c)
 {
     const double meet = (host * c.cpu_s_per_byte + c.hand_off_s + c.ahead_bytes * c.link_s_per_byte) /

@@ -17,13 +17,13 @@ struct ThreeWaySplit {
     double seconds = 0;  // of the layer's attention
 };
 
-/// Seconds where `streamed` of `host` bytes go over the link: the longest of what happens at the same time.
+/// Returns the seconds where `streamed` of `host` bytes go over the link: the longest of what happens at the same time.
 double split_seconds(double host, double streamed, const SplitCosts& costs);
 
-/// The fastest.
+/// Returns the fastest division.
 ThreeWaySplit three_way_split(double host, const SplitCosts& costs);
 
-/// The fastest in whole blocks: how many of `blocks` on the host are streamed.
+/// Returns how many of `blocks` on the host are streamed in the fastest division by whole blocks.
 int blocks_to_stream(int blocks, double block_bytes, const SplitCosts& costs);
 
 }  // namespace engine

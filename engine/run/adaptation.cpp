@@ -8,8 +8,8 @@ namespace engine {
 
 namespace {
 
-constexpr double kMostOff = 16;   // more than that is not the rates' error, but something else
-constexpr double kNoise = 0.005;  // of the mean of so many steps
+constexpr double kMostOff = 16;   // a larger factor is no error of the rates, but something else
+constexpr double kNoise = 0.005;  // of the mean of as many steps as are looked at
 /// Factors to try for the time of something that cannot be measured now: large steps first, then smaller ones. Where
 /// other work hides the link, it is not slower than known.
 constexpr double kHopes[] = {0.25, 4, 0.5, 2, 0.7, 1.4};
@@ -19,7 +19,7 @@ double bounded(double error)
     return std::clamp(error, 1 / kMostOff, kMostOff);
 }
 
-/// The more, the more KV travels.
+/// The larger it is, the more KV travels over the link.
 double lean(const RateErrors& errors)
 {
     return errors.cpu_attention / errors.link;
@@ -87,7 +87,8 @@ void Adaptation::learn_cpu(double error)
         known_.errors.link = assumed_.errors.link;
 }
 
-/// The link takes as long as makes a step last as long as it did. Where other work hides it, it may be faster.
+/// Finds the error of the link's rate with which a step takes as long as it did. Where other work hides the link, it
+/// may be faster than that.
 void Adaptation::learn_link(double step_s, const Foretell& foretell)
 {
     const double longest = step_s * (1 + kNoise);
@@ -128,7 +129,7 @@ void Adaptation::keep(const Change& change)
         return;
     known_.errors.link = assumed_.errors.link;
     hope_kept_ = true;
-    hope_ += std::size(kHopes) - (rest_s_ ? 2 : 1);  // the same once more
+    hope_ += std::size(kHopes) - (rest_s_ ? 2 : 1);  // tries the same factor once more
 }
 
 void Adaptation::take_back(const Change& change, bool slower)
@@ -169,7 +170,7 @@ std::size_t Adaptation::next_hope()
     return next;
 }
 
-/// Returns assumptions under which a way that is not in use, and so cannot be measured, would pay.
+/// Returns assumptions under which something that is not in use, and so cannot be measured, would pay.
 Assumptions Adaptation::hoped(bool attended)
 {
     Assumptions hoped = known_;
@@ -182,7 +183,7 @@ Assumptions Adaptation::hoped(bool attended)
     return hoped;
 }
 
-/// `auto` goes by `to` from now on, if that saves `least` of a step where it holds.
+/// Lets `auto` go by `to` from now on, if that saves `least` of a step where `to` holds.
 std::optional<AdaptationStep> Adaptation::change(const Assumptions& to, double least, bool trial, double step_s,
                                                  const Foretell& foretell)
 {

@@ -18,7 +18,7 @@ std::string ms(double seconds)
     return decimal(seconds * 1e3, 2) + " ms";
 }
 
-/// Why it has changed: what turned out otherwise than it was taken to be.
+/// Writes why it has changed: which assumptions turned out to be wrong.
 std::string reasons(const Assumptions& before, const Assumptions& after)
 {
     std::string text;

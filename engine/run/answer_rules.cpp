@@ -13,7 +13,7 @@ namespace {
 /// How gpt-oss begins the part of an answer that is for the user, before what that part is made of.
 constexpr std::string_view kChannel = "<|channel|>", kFinal = "<|channel|>final", kMessage = "<|message|>";
 
-/// An answer without the thoughts before it.
+/// Returns an answer without the thoughts before it.
 std::string_view behind_thoughts(std::string_view answer)
 {
     for (const ReasoningMark& mark : kReasoningMarks)
@@ -91,7 +91,7 @@ void AnswerRules::find_marks()
 
 Status AnswerRules::go_on_from(std::string_view answer)
 {
-    constexpr std::size_t kPieceBytes = 1024;  // as if it were written just now: states are forgotten on the way
+    constexpr std::size_t kPieceBytes = 1024;  // fed piece by piece, so that states are forgotten on the way
     masks_.states().allow_more_work();
     for (std::size_t at = 0; at < answer.size(); at += kPieceBytes) {
         state_ = masks_.states().after(masks_.tidy(state_), answer.substr(at, kPieceBytes));

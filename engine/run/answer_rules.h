@@ -13,12 +13,12 @@
 
 namespace engine {
 
-/// Owned by a turn, on its thread. What is sampled is never taken back, so it only goes forward.
+/// Owned by a turn, on its thread. Sampled tokens are never taken back, so it only goes forward.
 class AnswerRules
 {
 public:
     /// Precondition: the request has rules. `ends`: the tokens that end an answer. BadRequest: the grammar or the
-    /// schema cannot be followed, or what is there of the answer does not follow it.
+    /// schema cannot be followed, or the beginning of the answer that is there does not follow it.
     static Result<std::unique_ptr<AnswerRules>> make(const Request& request, const Tokenizer& tokenizer,
                                                      const std::shared_ptr<const TokenTrie>& trie,
                                                      const std::vector<int>& ends);
@@ -27,12 +27,12 @@ public:
     void begin_with(std::string_view opened);
 
     /// Returns which tokens may come next; valid until the next call. None: the answer is over. BadRequest: no token
-    /// goes on with it, or it takes too long to say.
+    /// can follow, or it takes too long to say.
     Result<const TokenMask*> next();
     void take(int id);
 
 private:
-    /// Says where the answer is. Before: nothing was said yet, and it may be a thought that comes.
+    /// Says where the answer is. Before: nothing was said yet, and a thought may come.
     enum class Stage { Before, Thought, BehindThought, Answer };
 
     AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std::shared_ptr<const TokenTrie>& trie,
@@ -47,7 +47,7 @@ private:
     TokenMasks::State state_;
     Stage stage_ = Stage::Answer;
     std::string thought_;        // its text, marks and all
-    bool has_channels_ = false;  // the model names in front of each part of an answer whether it is a thought
+    bool has_channels_ = false;  // the model says before each part of an answer whether it is a thought
     std::vector<int> opening_;   // tokens that begin a thought
     std::vector<int> blank_;     // tokens that may stand between thought and answer
     TokenMask mixed_;            // of a grammar's tokens and others

@@ -33,7 +33,7 @@ void AnswerText::note_guess()
         guessed_.push_back({newest_, end});
 }
 
-/// A stop string may have taken back the end.
+/// A stop string may have cut off the end of the text.
 std::vector<TextRange> AnswerText::take_guessed()
 {
     const int end = int(text_.size());

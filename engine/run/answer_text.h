@@ -17,12 +17,12 @@ class AnswerText
 public:
     using OnText = std::function<void(std::string_view)>;
 
-    /// `on_text` is given whole characters that no stop string can begin with any more; it may be empty, and lives as
-    /// long as this. `trim_start`: the answer's first space is the tokenizer's, not the model's.
+    /// `on_text` gets whole characters with which no stop string can begin any more; it may be empty, and lives as long
+    /// as this. `trim_start`: the answer's first space is the tokenizer's, not the model's.
     AnswerText(const std::vector<std::string>& stop, bool trim_start, const OnText& on_text);
 
-    /// Takes as it is what the prompt ended with and is a part of the answer. It is given together with what the first
-    /// token brings: who counts what is given counts tokens.
+    /// Takes text as it is with which the prompt ended and which is a part of the answer. It is given out together with
+    /// what the first token brings, so that whoever counts calls of on_text counts tokens.
     void begin_with(std::string_view text);
     /// Takes the bytes of one token. True: a stop string ended the answer.
     bool feed(std::string_view piece);
@@ -30,14 +30,14 @@ public:
     /// come while a longer one could still come ends the answer now.
     void finish();
 
-    /// The token that was fed last had been drafted. Memory for so many tokens is taken by expect_guesses().
+    /// Notes that the token that was fed last had been drafted. expect_guesses() takes the memory for so many tokens.
     void note_guess();
     void expect_guesses(int tokens) { guessed_.reserve(std::size_t(tokens) / 2 + 1); }
-    /// Returns, after finish(), what such tokens brought of the text.
+    /// Returns, after finish(), which parts of the text drafted tokens brought.
     std::vector<TextRange> take_guessed();
 
     bool stopped() const { return stopped_; }
-    /// Once it is: the string that ended it.
+    /// Returns the stop string that ended the answer, once stopped().
     const std::string& stopped_by() const { return stops_.stopped_by(); }
     const std::string& text() const { return text_; }
 
@@ -51,8 +51,8 @@ private:
     Utf8Stream utf8_;
     StopStrings stops_;
     std::string text_;
-    std::size_t told_ = 0;            // so much of it was given
-    int newest_ = 0;                  // where what the last token brought begins
+    std::size_t told_ = 0;            // how much of the text was given
+    int newest_ = 0;                  // where the text of the newest token begins
     std::vector<TextRange> guessed_;  // ranges that touch are one
     bool trim_start_;
     bool stopped_ = false;

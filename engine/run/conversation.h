@@ -18,13 +18,13 @@
 namespace engine {
 
 struct Conversation {
-    std::string saved_as;  // in its newest turn; empty: nowhere
+    std::string saved_as;  // in its newest turn; empty: it is not saved
     KvSequence kv;
-    std::unique_ptr<DraftSequence> draft = {};  // the draft model's; null: it has not guessed here
-    std::unique_ptr<MtpSequence> mtp = {};      // of the model's own block; null: the same
+    std::unique_ptr<DraftSequence> draft = {};  // of the draft model; null: that has not guessed here
+    std::unique_ptr<MtpSequence> mtp = {};      // of the block in the model's own file; null: likewise
     DraftRecords drafts = {};                   // of its newest answers
     std::vector<KeptReply> replies;
-    std::vector<TokenRange> pins;  // that the user keeps on the device
+    std::vector<TokenRange> pins;  // of tokens that the user keeps on the device
     Frames frames;
     std::unique_ptr<ExpertCounts> experts;  // since its first turn; null: the model has none
     bool answered_now = false;              // a turn of it runs
@@ -32,8 +32,8 @@ struct Conversation {
 
 /// Holds what was saved of a conversation that has no KV in memory.
 struct SavedStart {
-    bool asked = false;                     // KV is saved, and the conversation could have some
-    std::unique_ptr<SavedKvReader> reader;  // null: there is none of use, for the reason `miss`
+    bool asked = false;                     // KV is saved, and there could be a file of it
+    std::unique_ptr<SavedKvReader> reader;  // null: no file is of use, for the reason `miss`
     SavedKvMiss miss = SavedKvMiss::None;
 };
 

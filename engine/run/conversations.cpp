@@ -23,7 +23,7 @@ SequenceId Conversations::branch(SequenceId from, int tokens, KvCache& cache)
         copy.draft = original.draft->branch(shared);
     if (original.mtp)
         copy.mtp = original.mtp->branch(shared);
-    Conversation& kept = kept_[last_made_ + 1];  // where the rest throws, it stays empty, for the next one to take
+    Conversation& kept = kept_[last_made_ + 1];  // if what follows throws, the next call uses this empty one
     copy.kv = cache.branch(original.kv, shared);
     kept = std::move(copy);
     return ++last_made_;

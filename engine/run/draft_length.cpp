@@ -10,10 +10,10 @@ namespace {
 
 // The weight of the newest observation: about the last five count.
 constexpr double kNewest = 0.2;
-// A draft has to promise so much more than a step without one: less is within the error of the estimates.
+// A draft has to promise so many times as much as a step without one: a smaller gain is within the estimates' error.
 constexpr double kLeastGain = 1.05;
-// So many times as long as a step could take at most: one that took longer was interrupted, by a machine that slept or
-// by layers that moved, and counts as so long.
+// The most time that a step counts for, as a multiple of what it could take at most: a longer one was interrupted, by a
+// machine that slept or by layers that moved.
 constexpr double kInterrupted = 3;
 
 void follow(std::optional<double>& estimate, double observed)
@@ -23,7 +23,7 @@ void follow(std::optional<double>& estimate, double observed)
 
 }  // namespace
 
-/// Expected, with a draft of so many: 1 + p + p^2 + ... tokens.
+/// Returns the expected tokens per microsecond with a draft of so many: there are 1 + p + p^2 + ... tokens.
 double DraftLength::tokens_per_us(int drafted) const
 {
     double tokens = 1.0, stands = 1.0;
@@ -78,7 +78,7 @@ void DraftLength::note(int drafted, int accepted, std::optional<std::int64_t> du
         return;
     if (row_us_ && *one_us_ > 0)
         record_.row_share = *row_us_ / *one_us_;
-    const int judged = std::min(drafted, accepted + 1);  // what follows a wrong one says nothing
+    const int judged = std::min(drafted, accepted + 1);  // tokens behind a wrong one say nothing
     for (int i = 0; i < judged; ++i)
         record_.acceptance += kNewest * ((i < accepted ? 1.0 : 0.0) - record_.acceptance);
     record_.pause = best() == 0 ? std::clamp(2 * record_.pause, kFirstPause, kLongestPause) : 0;

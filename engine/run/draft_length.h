@@ -10,22 +10,22 @@
 
 namespace engine {
 
-/// Holds what drafts have brought in a conversation until now, and how they cost: its next answer begins with that.
+/// Holds what drafts have brought and cost in a conversation until now: its next answer begins with that.
 struct DraftRecord {
-    double acceptance = 0.6;          // of a token whose predecessors stood
-    std::optional<double> row_share;  // what a further row adds to a step, of a step of one row; none: not seen yet
+    double acceptance = 0.6;          // the share of drafted tokens that were accepted where all before them were
+    std::optional<double> row_share;  // time that a further row adds, in steps of one row; none: not measured yet
     int pause = 0;                    // tokens; 0: the last trial paid, or there was none
-    int left = 0;                     // of it
+    int left = 0;                     // tokens that are left of the pause
 };
 
-/// A step of one row takes some time, each drafted row adds to it, and a draft stands up to its first wrong token.
-/// Where the expected tokens per time are not more than without, nothing is drafted for a while, which doubles with
-/// every failure, so that trying costs little. Owned by a turn; it reads no clock.
+/// A step of one row takes some time, each drafted row adds to it, and a draft is accepted up to its first wrong token.
+/// Where drafting does not promise more tokens per time than a step without, nothing is drafted for a pause, which
+/// doubles with every failure, so that trying costs little. Owned by a turn; it reads no clock.
 class DraftLength
 {
 public:
     static constexpr int kMost = kMostRowsTogether - 1;           // with the token before them
-    static constexpr int kFirst = 4;                              // of the first trial, and when it is tried again
+    static constexpr int kFirst = 4;                              // tokens of the first trial, and after a pause
     static constexpr int kFirstPause = 16, kLongestPause = 1024;  // tokens
 
     explicit DraftLength(int most, DraftDepth depth = DraftDepth::Adaptive, const DraftRecord& before = {})
@@ -39,10 +39,11 @@ public:
     /// Returns how many tokens to draft at most for the next step; 0: drafting is not worth it now, or no step without
     /// drafts has been seen yet.
     int next() const;
-    /// Tokens per microsecond that the best length promises, beside other ways to draft. Infinite: not tried yet.
+    /// Returns the tokens per microsecond that the best length promises, to compare ways to draft. Infinite: not tried
+    /// yet.
     double promised() const;
-    /// A step with `drafted` tokens beside its own has taken so long, until the next one could begin; of them
-    /// `accepted` stood. No duration: others had rows in it, too.
+    /// Notes a step with `drafted` tokens beside its own, of which `accepted` were accepted, and its duration until the
+    /// next step could begin. No duration: other turns had rows in it.
     void note(int drafted, int accepted, std::optional<std::int64_t> duration_us);
 
 private:

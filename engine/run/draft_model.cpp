@@ -50,7 +50,7 @@ std::unique_ptr<DraftSequence> DraftSequence::branch(int tokens) const
     return copy;
 }
 
-/// Both models' conversations share what memory is left.
+/// The caches of both models share the memory that is left.
 DraftModel::DraftModel(std::unique_ptr<LoadedModel> model, LoadedModel& guessed_for)
     : model_(std::move(model))
     , guessed_for_(guessed_for)
@@ -67,7 +67,7 @@ DraftModel::~DraftModel()
 Result<std::unique_ptr<DraftModel>> DraftModel::load(const LoadRequest& request, LoadedModel& model,
                                                      const LoadedModel::Progress& progress)
 {
-    LoadedModel::Progress quiet = progress;  // its chat template, for one, does not matter
+    LoadedModel::Progress quiet = progress;  // warnings are left out: its chat template, for one, does not matter
     quiet.warn = [](const std::string&) {};
     auto loaded = LoadedModel::load(as_draft(request, model.context_tokens()), quiet);
     if (!loaded)

@@ -47,18 +47,18 @@ public:
     const ModelInfo& info() const { return model_->info(); }
     LoadedModel& model() { return *model_; }
     void set_threads(int threads) { model_->cpu().set_threads(threads); }
-    /// Returns its memory, and nothing of what it has guessed.
+    /// Returns the memory that it takes; nothing of what it has guessed.
     DraftModelTelemetry telemetry() const;
 
-    /// There is no room for the sequence in use: that of another conversation which was used longest ago gives up its
-    /// oldest checkpoint, and where it has none its KV. False: there is none.
+    /// Makes room where there is none for the sequence in use: the sequence of another conversation that was used
+    /// longest ago gives up its oldest checkpoint, or else its KV. False: there is none.
     bool make_room();
     void use(DraftSequence& sequence) { sequence.kv.last_used = ++uses_; }
 
-    /// Something went wrong that will again: it guesses nothing more.
+    /// Call it when something went wrong that will go wrong again: it guesses nothing more.
     void give_up(const Error& error);
     bool given_up() const { return given_up_; }
-    /// Once, a sentence for the user about what went wrong.
+    /// Returns, once, a sentence for the user about what went wrong.
     std::optional<std::string> take_complaint() { return std::exchange(complaint_, {}); }
 
 private:
@@ -67,7 +67,7 @@ private:
 
     std::unique_ptr<LoadedModel> model_;
     LoadedModel& guessed_for_;
-    std::vector<DraftSequence*> sequences_;  // that there are
+    std::vector<DraftSequence*> sequences_;  // all that there are
     std::uint64_t uses_ = 0;
     bool given_up_ = false;
     std::optional<std::string> complaint_;

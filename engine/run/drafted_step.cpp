@@ -30,7 +30,7 @@ int DraftedStep::next_drafts(Company company) const
     return most;
 }
 
-/// The best of those that were not asked; null: there is none.
+/// Returns the best drafter of those that were not asked in this step; null: there is none.
 DraftedStep::Source* DraftedStep::next_source(Company company)
 {
     Source* best = nullptr;
@@ -56,7 +56,7 @@ std::span<const int> DraftedStep::begin(std::span<const int> history, int most, 
         drafted_by_ = source;
         tokens_.insert(tokens_.end(), guessed.begin(), guessed.end());
     }
-    row_ = int(tokens_.size()) - 1;  // none is unjudged until they are computed
+    row_ = int(tokens_.size()) - 1;  // the drafts cannot be judged before they are computed
     return tokens_;
 }
 
@@ -85,7 +85,7 @@ void DraftedStep::end(std::optional<std::int64_t> duration_us)
     for (Source& source : sources_) {
         if (&source == drafted_by_)
             source.length.note(drafted, row_, duration_us);
-        else  // it says nothing of this one, but that time has passed
+        else  // a pause goes on also where the token came from elsewhere
             source.length.note(0, row_, drafted == 0 ? duration_us : std::nullopt);
     }
     tokens_.clear();

@@ -11,7 +11,7 @@ namespace engine {
 enum class DraftedBy { Repetition, Model, Mtp };
 constexpr std::size_t kDrafters = 3;
 
-/// Penalties and draws as the answer has them; DRY's search costs more than its guesses are worth.
+/// Returns the answer's own options but for DRY, whose search costs more than its guesses are worth.
 inline SamplingOptions as_guessed(SamplingOptions options)
 {
     options.dry_multiplier = 0.0f;
@@ -28,7 +28,7 @@ public:
     /// Returns what may follow `tokens`, prompt and answer so far, `most` at most; valid until the next call. Empty: it
     /// has no guess. `tokens` only grows from call to call.
     virtual std::span<const int> next(std::span<const int> tokens, int most) = 0;
-    /// Returns the time that the last next() spent on reading tokens it had missed; other guesses do not cost it.
+    /// Returns the time that the last next() spent on reading tokens it had missed, which further guesses do not cost.
     virtual std::int64_t aside_us() const { return 0; }
 };
 

@@ -51,7 +51,7 @@ public:
     {
     }
 
-    /// Says which of a step's rows it has to be given.
+    /// Says which rows of a step add() has to be given.
     RowRange wanted(int rows, bool last_step) const
     {
         return last_only_ ? RowRange{rows - 1, last_step ? 1 : 0} : RowRange{0, rows};

@@ -1,4 +1,4 @@
-// embedding_of() reads a text and pools what the model has made of it.
+// embedding_of() computes a text and pools the hidden states of its tokens.
 #pragma once
 
 #include "engine/engine.h"
@@ -9,8 +9,8 @@
 
 namespace engine {
 
-/// Reads the text in steps of the model's, with a sequence of its own that is empty and is left empty. `make_room`
-/// frees memory of others'; false: none has any. Errors as of Engine::embed(). Throws std::bad_alloc.
+/// Computes the text in steps of the model's, with a sequence of its own that is empty before and afterwards.
+/// `make_room` frees memory of others; false: there is none. Errors as of Engine::embed(). Throws std::bad_alloc.
 Result<Embedding> embedding_of(LoadedModel& model, const EmbeddingInput& input, KvSequence& sequence,
                                const std::function<bool()>& make_room, const std::stop_token& stop);
 

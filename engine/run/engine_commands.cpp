@@ -48,12 +48,12 @@ void EngineCommands::carry_out(const SetKvTypes& command, Event& answer)
     ask_placement(answer, [&](ModelPlacement&) -> Status {
         if (Status ok = state_.model->may_set_kv_types(command.k_type, command.v_type); !ok)
             return ok;
-        state_.saved.release_all(*state_.model, kGraceForSaving);  // what is being written is read from the pages
+        state_.saved.release_all(*state_.model, kGraceForSaving);  // pages that are being written are read meanwhile
         return state_.model->set_kv_types(command.k_type, command.v_type);
     });
 }
 
-/// Takes new rates. The program posts them by itself, so no answer refuses them.
+/// Takes new rates. The program posts them by itself, so they are never refused.
 void EngineCommands::carry_out(const SetRates& command, Event&)
 {
     if (state_.model)

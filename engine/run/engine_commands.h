@@ -12,15 +12,15 @@
 
 namespace engine {
 
-// A user who asks for something else waits for the disk no longer than this; what is not written then is computed
+// The longest that a user waits for the disk who asks for something else; what is not written by then is computed
 // again.
 constexpr std::chrono::milliseconds kGraceForSaving{2000};
 
-/// Holds what commands change.
+/// Holds the state that commands change.
 struct EngineState {
     std::unique_ptr<LoadedModel> model;  // null: none is loaded
-    std::unique_ptr<DraftModel> draft;   // that guesses for it; null: there is none
-    std::unique_ptr<MtpModel> mtp;       // the same in its own file
+    std::unique_ptr<DraftModel> draft;   // guesses for it; null: there is none
+    std::unique_ptr<MtpModel> mtp;       // the block in its own file that guesses; null: there is none
     SavedConversations saved;
     Conversations conversations;
     bool loading = false;
@@ -32,13 +32,13 @@ struct EngineState {
 class EngineCommands
 {
 public:
-    /// `wake`, which any thread may call, asks the owner to come by. The state outlives this.
+    /// `wake`, which any thread may call, has the owner call poll(). The state outlives this.
     EngineCommands(EngineState& state, std::function<void()> wake)
         : state_(state)
         , wake_(std::move(wake))
     {
     }
-    /// Fills in whether it was done, and a sentence.
+    /// Carries out a command; fills in whether it was done, and a sentence.
     void carry_out(const Command& command, Event& answer);
 
 private:

@@ -93,7 +93,7 @@ void ExpertMoves::note_refused_ring(const OnDevice& on, Event::Cause cause)
     warn(cause, "experts find no room on the device " + on.id() + " to come there: the CPU computes them");
 }
 
-/// Half of the room for copies goes, or all where that is next to nothing.
+/// Halves the room for copies, or gives all back where next to nothing would be left.
 void ExpertMoves::shrink_cache(OnDevice& on, Event::Cause cause)
 {
     const std::int64_t half = on.layout().expert_cache_bytes() / 2;

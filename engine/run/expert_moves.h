@@ -1,5 +1,5 @@
-// ExpertMoves brings a layer's routed experts to the device or sends them home, and makes or gives back the room that
-// the device has for copies of those at home and for those that come for one step.
+// ExpertMoves brings a layer's routed experts to the device or sends them home, and makes or gives back the room on the
+// device for copies of experts at home and for experts that come for one step.
 #pragma once
 
 #include "engine/engine.h"
@@ -12,7 +12,7 @@
 
 namespace engine {
 
-/// Owned by ModelPlacement, which calls it between steps. What is moved is said as events.
+/// Owned by ModelPlacement, which calls it between steps. It reports what is moved as events.
 class ExpertMoves
 {
 public:
@@ -25,13 +25,13 @@ public:
     {
     }
 
-    /// The experts of one layer that are to be on the host leave the device. False: none.
+    /// Sends home the experts of one layer that are to be on the host. False: there is none.
     bool send_home(OnDevice& on, Event::Cause cause);
-    /// The experts of one layer that are to be on the device come there, those of the last layers first. False: none is
-    /// to come. DeviceLost. Where there is no room the plan has one layer's less.
+    /// Brings the experts of one layer to the device, of those that are to be there the last layer's first. False:
+    /// there is none. DeviceLost. Where there is no room, the plan has one layer's experts less on the device.
     Result<bool> bring(OnDevice& on);
-    /// A ring is laid out or given back, or the copies of one layer. False: all is as it should be, or finds no room
-    /// and is not asked for again. DeviceLost.
+    /// Makes or gives back a ring, or the copies of one layer. False: all is as it should be, or finds no room and is
+    /// not tried again. DeviceLost.
     Result<bool> lay_out_rooms(OnDevice& on);
     /// Frees memory of the device when it runs out: the ring first, then half of the copies. `all`: then also a layer's
     /// experts, which go to the host. False: there was nothing to free.

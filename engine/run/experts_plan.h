@@ -14,10 +14,10 @@ namespace engine {
 class ExpertsPlan
 {
 public:
-    /// The first so many layers.
+    /// Returns how many layers, in the order in which their experts leave, are to have them on the host.
     int host_layers() const { return host_layers_; }
-    /// Takes what is chosen, or what the device has room for beside so many layers. Answers how many of these it is to
-    /// have.
+    /// Plans for the user's choice, or for the room that the device has beside so many layers. Returns how many of
+    /// these layers it is to have.
     int make(OnDevice& device, const PlacementOptions& options, int layers)
     {
         const DeviceChoice choice = device.plan(options, layers, columns_, most_copies_);
@@ -26,8 +26,8 @@ public:
     }
     /// Says whether the layer's experts are to lie on the host.
     bool leave(OnDevice& device, int l) const { return device.layout().leaves_experts(l, host_layers_); }
-    /// Takes the recent hit rate into the options where it differs clearly from the planned one: with another room for
-    /// copies they begin empty. False: it does not differ.
+    /// Takes the recent hit rate into the options where it differs clearly from the planned one: when the room for
+    /// copies changes, they begin empty. False: it does not differ.
     static bool learn(const OnDevice& device, PlacementOptions& options)
     {
         const auto observed = device.observed_skew();
@@ -36,19 +36,20 @@ public:
         options.expert_skew = observed;
         return true;
     }
-    /// There turned out to be less room, or none on any device.
+    /// Call it when there turned out to be less room than planned, or no device.
     void set_host_layers(int layers) { host_layers_ = layers; }
 
-    /// Copies of experts turned out to have room for no more than this, until the device has more to give.
+    /// Call it when there turned out to be no more room for copies of experts than this, until the device has more to
+    /// give.
     void limit_copies(std::int64_t bytes) { most_copies_ = bytes; }
     std::int64_t most_copies() const { return most_copies_; }
     void try_copies_again() { most_copies_ = std::numeric_limits<std::int64_t>::max(); }
 
-    /// The next step may be of a shorter conversation.
+    /// Call it when a turn begins: the next step may be of a shorter conversation.
     void begin_turn() { turn_began_ = true; }
-    /// A step is about to fill so many block columns. True: not what was planned with. Copies that were chosen by the
-    /// plan stay beside a shorter conversation, until one has less than half of the columns: another room for them
-    /// begins empty.
+    /// Says, before a step fills so many block columns, whether they differ so much from the planned ones that a new
+    /// plan is needed. Copies that the plan has chosen stay beside a shorter conversation, until one has less than half
+    /// of the columns: with another room they begin empty.
     bool needs(int columns, bool copies_are_chosen)
     {
         const bool began = std::exchange(turn_began_, false);

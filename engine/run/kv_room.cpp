@@ -6,7 +6,7 @@ namespace engine {
 
 namespace {
 
-/// What one conversation that fills the context takes, whatever else there is.
+/// Returns what one conversation that fills the context takes, which the cache may have in any case.
 KvMemoryLimit promised_to(const KvCache& cache)
 {
     return {.bytes = KvMemoryLimit().bytes,
@@ -21,8 +21,8 @@ double promised_bytes(const KvCache& cache)
            double(promised.states) * double(cache.states().bytes());
 }
 
-/// Weights on the host are mapped: the system calls their memory available, though KV there would drive them out. Those
-/// that a GPU has are not read there.
+/// Returns the bytes of weights that lie on a GPU alone. Weights on the host are mapped, and the system calls their
+/// memory available though KV there would drive them out; those of a GPU are not read on the host.
 std::int64_t weights_elsewhere(const ModelPlacement& placement)
 {
     return placement.host_waits_for_link() ? 0 : placement.device()->vram().used(Vram::Use::Weights);
@@ -36,7 +36,7 @@ void KvRoom::join(KvCache& cache)
     caches_.push_back(&cache);
 }
 
-/// Each cache has a share by what one conversation takes there.
+/// Returns the limit of a cache: its share is by what one conversation takes there.
 KvMemoryLimit KvRoom::limit_of(const KvCache& cache) const
 {
     KvMemoryLimit limit = promised_to(cache);

@@ -1,5 +1,5 @@
-// KvRoom divides what the host has left for keys, values and states between a model's cache and the caches of what
-// guesses for it.
+// KvRoom divides the host's memory that is left for keys, values and states between a model's cache and the caches of
+// those models and blocks that guess for it.
 #pragma once
 
 #include "engine/kv/kv_cache.h"
@@ -24,8 +24,8 @@ public:
     {
     }
 
-    /// The cache has a share of it from now on, and is promised one conversation that fills the context. It leaves
-    /// before it goes, unless this goes first. Throws std::bad_alloc.
+    /// Gives the cache a share from now on, and promises it one conversation that fills the context. Call leave()
+    /// before the cache goes, unless this goes first. Throws std::bad_alloc.
     void join(KvCache& cache);
     void leave(const KvCache& cache) { std::erase(caches_, &cache); }
 

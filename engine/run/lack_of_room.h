@@ -1,11 +1,11 @@
-// Says of a step that failed whether it was for want of the host's memory for keys and values, and who could help.
+// Says whether a step failed for want of the host's memory for keys and values, and whether others can free some.
 #pragma once
 
 #include "engine/kv/kv_cache.h"
 
 namespace engine {
 
-/// Says whether there was no memory for a step's KV: then it is tried again when somebody else's has left.
+/// Says whether there was no memory for a step's KV: then it is tried again when another conversation's KV has left.
 inline bool lacks_room(const Error& error)
 {
     return error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;

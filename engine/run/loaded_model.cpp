@@ -41,8 +41,8 @@ Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t 
                                            std::to_string(free_bytes >> 20) + " MiB are free");
 }
 
-/// What all conversations may have of the memory that was free before the weights were read: all but what else is
-/// needed.
+/// Returns what all conversations may take of the memory that was free before the weights were read: all but what else
+/// is needed.
 std::optional<std::int64_t> room_for_kv(const ModelInfo& info, LoadRequest request, const ModelInfo* draft,
                                         std::optional<std::int64_t> free)
 {
@@ -88,7 +88,7 @@ try {
     if (const auto ok = model->choose_context(request, beside, progress); !ok)
         return tl::unexpected(ok.error());
     LoadRequest asked = request;
-    if (auto options = with_tensor_overrides(request.placement, model->file_))  // else place_layers() says why not
+    if (auto options = with_tensor_overrides(request.placement, model->file_))  // if it fails, place_layers() says why
         asked.placement = std::move(*options);
     LoadRequest chosen = request;
     chosen.prefill_chunk_tokens =
@@ -114,7 +114,7 @@ void LoadedModel::warn(const Progress& progress, std::string sentence)
     progress.warn(std::move(sentence));
 }
 
-/// Vocabulary and chat template.
+/// Reads vocabulary and chat template.
 Status LoadedModel::read_text_parts(const Progress& progress)
 {
     auto vocabulary = read_vocabulary(file_);
@@ -145,7 +145,7 @@ Status LoadedModel::read_text_parts(const Progress& progress)
     return {};
 }
 
-/// `draft`: will be loaded beside it; null: none.
+/// Chooses the context. `draft`: will be loaded beside it; null: none.
 Status LoadedModel::choose_context(LoadRequest request, const ModelInfo* draft, const Progress& progress)
 {
     if (const int most = h_.dense_context; most > 0 && request.context_tokens > most) {
@@ -162,7 +162,7 @@ Status LoadedModel::choose_context(LoadRequest request, const ModelInfo* draft, 
         return {};
     // Mapped weights count once they are read; what is mapped already is not in "available".
     if (request.context_tokens == 0) {
-        // Somewhat less than what is there: it is asked again whether the weights can be copied.
+        // Somewhat less than there is, since the room is computed again for the copies of the weights.
         const int fits = largest_context(info_, request, *memory.available_bytes - kMemoryMarginBytes * 5 / 4, draft);
         info_.context_in_use = std::max(std::min(wanted, kShortestContext), fits);
         return {};
@@ -227,7 +227,8 @@ void LoadedModel::allocate(const LoadRequest& request, const ModelInfo* draft)
     in_use.context_tokens = info_.context_in_use;
     const MemoryNeed need = memory_need(info_, in_use, draft);
     const auto free = host_memory().available_bytes;
-    // All or nothing: copies stay in memory, and the file's pages of the other layers would have to share what is left.
+    // Copies for all weights or for none: copies stay in memory, and the file's pages of the other layers would have to
+    // share what is left.
     const bool fits = !free || *free >= need.total() + kMemoryMarginBytes;
     std::optional<std::int64_t> keep_free;
     if (fits)
@@ -236,7 +237,8 @@ void LoadedModel::allocate(const LoadRequest& request, const ModelInfo* draft)
     placement_ = std::make_unique<ModelPlacement>(ModelOnHost{h_, weights_, *host_weights_, *cpu_, *cache_});
 }
 
-/// A context beyond the original one chooses other frequencies in some models, and with them other keys.
+/// In some models a context beyond the original one chooses other frequencies, and with them other keys: the
+/// fingerprint of saved KV then depends on it.
 void LoadedModel::describe_saved_kv()
 {
     const std::uint64_t long_context = info_.context_in_use > h_.rope_scaling.original_context;
@@ -266,7 +268,7 @@ Status LoadedModel::change_device(const PlacementOptions& wish, KvInUse in_use)
     }
 }
 
-/// The device, and the layers it is to hold, one after another.
+/// Opens the device, and moves the layers there that it is to hold, one after another.
 Status LoadedModel::place_layers(const LoadRequest& request, const Progress& progress)
 {
     const auto options = with_tensor_overrides(request.placement, file_);
@@ -337,7 +339,7 @@ std::vector<int> LoadedModel::answer_ends() const
 
 const std::shared_ptr<const TokenTrie>& LoadedModel::token_trie(Marks marks)
 {
-    // Of the special ones only marks have a piece.
+    // Of the special tokens only those that are marks have a text here.
     const auto text_of = [this, marks](int id) {
         const bool left_out = marks == Marks::LeftOut && tokenizer_->is_special(id);
         return ends_answer(id) || left_out ? std::string() : tokenizer_->piece(id);
@@ -376,11 +378,12 @@ Status LoadedModel::step(std::span<RowGroup> groups)
     return compute(groups);
 }
 
-/// A lost device took tokens with it, or there was no memory for them in another type.
+/// Computes tokens again that a lost device took with it, or for which there was no memory in another type.
 Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& stop)
 {
     const int intact = cache_->intact_tokens(sequence);
-    // A spoiled state goes also where no token is lost: there is none, or a checkpoint is behind all of them.
+    // A spoilt state is dropped also where no token is lost: nothing is left then, or a checkpoint is behind all
+    // tokens.
     const bool is_spoiled = sequence.state != kNoState && !cache_->states().whole(sequence);
     if (intact < sequence.length() || is_spoiled) {
         std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
@@ -395,7 +398,7 @@ Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& st
         RowGroup group{&sequence, chunk};
         group.stop = stop;
         if (Status ok = compute(std::span(&group, 1)); !ok)
-            return ok;  // what is still lost comes first when it is tried again
+            return ok;  // the tokens that are still lost come first in the next attempt
         sequence.lost.erase(sequence.lost.begin(), sequence.lost.begin() + std::ptrdiff_t(chunk.size()));
     }
     return {};
@@ -419,14 +422,14 @@ Status LoadedModel::compute(std::span<RowGroup> groups)
     }
     const auto take_tokens_back = [groups] {
         for (const RowGroup& group : groups)
-            group.sequence->ids.resize(std::size_t(group.first));  // they are computed again
+            group.sequence->ids.resize(std::size_t(group.first));  // the step computes them again
     };
     try {
         if (Status done = compute_reserved(groups); !done) {
             take_tokens_back();
             return done;
         }
-    } catch (...) {  // how much of the step is done, nobody knows
+    } catch (...) {  // nobody knows how much of the step is done
         take_tokens_back();
         spoil_states(groups);
         throw;
@@ -441,7 +444,7 @@ void LoadedModel::spoil_states(std::span<const RowGroup> groups)
         cache_->states().spoil(*group.sequence);
 }
 
-/// A device computes one sequence.
+/// Computes a step whose pages are reserved. A device computes one sequence at a time.
 Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
 {
     const RowGroup& first = groups.front();
@@ -454,7 +457,7 @@ Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
         decoder_->append(placement_->placement(), {*cache_, groups, placement_->step_device_layers(), clock_});
     }
     Status done = placement_->finish(*first.sequence, first.first, first.count());
-    if (done && given_up(groups))  // what it made may be incomplete
+    if (done && given_up(groups))  // the results may be incomplete
         done = fail(Error::Code::Cancelled, "the step was stopped");
     if (!done)
         spoil_states(groups);
@@ -494,15 +497,15 @@ bool LoadedModel::made_of(const KvSequence& sequence, RowRange rows, std::span<f
         return false;
     const ThreadPool::Step working(cpu_->pool());
     decoder_->made_of(placement_->placement(), {row_of(sequence) + rows.first, rows.count}, out);
-    // A GPU computes behind our back: what goes wrong in its kernels shows only when the rows are fetched.
+    // A GPU computes while the host goes on: errors of its kernels show only when the rows are fetched.
     const Status done = placement_->take_status();
     if (!done)
         lose_device(done.error());
     return done.has_value();
 }
 
-/// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
-/// and the decoder asked anew.
+/// Calls `ask`, which reads results of the last step. Where the device that holds them is lost, computes the step again
+/// and calls it once more.
 template <class Ask>
 auto LoadedModel::with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
 {

@@ -20,13 +20,13 @@
 
 namespace engine {
 
-/// Holds what guesses tokens with parts of a model needs of it.
+/// Names parts of a model that others compute with.
 struct ModelParts {
     const GgufFile& file;
     const Hyperparameters& h;
     const Weights& weights;
-    const HeadWeights& host_head;  // its output is laid out as the host multiplies with it at present
-    int chunk_tokens;              // that the backends have room for in a step
+    const HeadWeights& host_head;  // its output matrix is laid out as the host multiplies with it now
+    int chunk_tokens;              // the most tokens of a step that the backends have room for
 };
 
 class LoadedModel
@@ -38,7 +38,7 @@ public:
         std::function<void(std::string)> warn;
     };
 
-    /// Opens, checks, allocates, and brings the weights into memory where they fit.
+    /// Opens and checks the file, allocates, and reads the weights into memory where they fit.
     static Result<std::unique_ptr<LoadedModel>> load(const LoadRequest& request, const Progress& progress);
 
     const ModelInfo& info() const { return info_; }
@@ -49,11 +49,11 @@ public:
     {
         return tokenizer_->is_end_of_generation(id) || (id == turn_end_ && id != kNoToken);
     }
-    /// Every token that ends an answer.
+    /// Returns every token that ends an answer.
     std::vector<int> answer_ends() const;
     enum class Marks { LeftOut, Included };
-    /// The texts of all tokens that may be a part of one, the marks of thoughts and calls included or not; made when it
-    /// is first asked for.
+    /// Returns the texts of all tokens that may be a part of an answer, the marks of thoughts and calls included or
+    /// not; made when it is first asked for.
     const std::shared_ptr<const TokenTrie>& token_trie(Marks marks);
     KvCache& cache() { return *cache_; }
     const KvCache& cache() const { return *cache_; }
@@ -64,7 +64,7 @@ public:
     StepClock& clock() { return clock_; }
 
     int context_tokens() const { return info_.context_in_use; }
-    /// Tokens of the next step at most: fewer than the prefill chunk where a device has little room.
+    /// Returns the most tokens of the next step: fewer than the prefill chunk where a device has little room.
     int max_rows() const { return placement_->step_rows(decoder_->max_rows()); }
     std::int64_t weight_bytes() const { return weights_.bytes; }
     ModelParts parts() const { return {file_, h_, weights_, host_weights_->head(), decoder_->max_rows()}; }
@@ -74,7 +74,7 @@ public:
     const std::shared_ptr<const SavedKvFormat>& saved_kv_format() const { return saved_kv_format_; }
 
     bool has_kv_types(KvType k_type, KvType v_type) const;
-    /// NoMemory; Unsupported: not on this device.
+    /// Says whether set_kv_types() will take these types. NoMemory; Unsupported: not on this device.
     Status may_set_kv_types(KvType k_type, KvType v_type) const;
     /// Call it between steps; see SetKvTypes. Where the types are refused, nothing has changed.
     Status set_kv_types(KvType k_type, KvType v_type);
@@ -85,26 +85,26 @@ public:
     ModelPlacement& placement() { return *placement_; }
     const ModelPlacement& placement() const { return *placement_; }
 
-    /// One step: computes the tokens and appends them to the sequence, for which it reserves pages. Where a device has
-    /// no room it gives up layers; when it is lost, what its memory took with it is computed again on the host. Logits
-    /// of the last `wanted` rows will be asked for (-1: of all).
+    /// Computes one step: the tokens, which it appends to the sequence after reserving pages. Where a device has no
+    /// room, layers leave it; when it is lost, what its memory took with it is computed again on the host. Logits of
+    /// the last `wanted` rows will be asked for (-1: of all).
     Status append(KvSequence& sequence, std::span<const int> tokens, int wanted = -1);
     /// Says whether a step may have rows of several sequences. A device computes one after another: its tables of
     /// blocks and its recurrent state are those of one sequence.
     bool computes_together() const { return !placement_->has_device(); }
-    /// Computes one step of several sequences, of which no two are the same; first and row of each group are filled in.
-    /// All are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth
-    /// of a second where no group goes on to its end: nobody wanted any of the rows any more.
+    /// Computes one step of several sequences, of which no two are the same; fills in first and row of each group. All
+    /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled: none of the
+    /// rows is wanted any more; within a tenth of a second where no group goes on to its end.
     Status append(std::span<RowGroup> groups);
-    /// Forgets the tokens from `tokens` on, drafted rows of the last step, of which one stands at least. Where states
-    /// cannot move on again by those that stand, they are computed again with the next step.
+    /// Forgets the tokens from `tokens` on: drafted rows of the last step, of which one remains at least. Where the
+    /// states of those that remain cannot be made again from kept inputs, they are computed again with the next step.
     void take_back(KvSequence& sequence, int tokens);
-    /// Decoder::made_of() rows counted from the sequence's first in the last step. False: they are lost with a device.
+    /// Does as Decoder::made_of(), with rows counted from the sequence's first. False: they are lost with a device.
     bool made_of(const KvSequence& sequence, RowRange rows, std::span<float> out);
-    /// Logits (vocabulary,) after one row of the last step, counted from the sequence's first in it. Where the device
-    /// is lost that held it, the step is computed again.
+    /// Returns the logits, (vocabulary,), after one row of the last step, counted from the sequence's first in it.
+    /// Where the device is lost that held it, the step is computed again.
     Result<std::span<const float>> logits(KvSequence& sequence, int row);
-    /// The same, or as many of the largest as are enough, where they are found on a device.
+    /// Does the same, or returns only the `enough` largest, where a device finds them.
     Result<RowLogits> logits(KvSequence& sequence, int row, std::optional<int> enough);
 
 private:
@@ -139,7 +139,7 @@ private:
     ModelInfo info_;
     std::unique_ptr<const Tokenizer> tokenizer_;
     std::unique_ptr<const ChatTemplate> chat_template_;
-    int turn_end_ = kNoToken;  // of the template
+    int turn_end_ = kNoToken;  // from the template
     std::shared_ptr<const TokenTrie> token_trie_, token_trie_with_marks_;
     std::unique_ptr<CpuBackend> cpu_;
     std::unique_ptr<KvCache> cache_;
@@ -148,7 +148,7 @@ private:
     std::unique_ptr<KvRoom> kv_room_;
     std::unique_ptr<Decoder> decoder_;
     StepClock clock_;
-    std::vector<RowGroup> last_;   // groups of the last step; their tokens are gone
+    std::vector<RowGroup> last_;   // the groups of the last step, without their tokens
     bool last_step_lost_ = false;  // with the device that computed it
 };
 

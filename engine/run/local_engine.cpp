@@ -16,7 +16,7 @@ namespace engine {
 
 namespace {
 
-/// True for as long as something goes on, however it ends.
+/// Sets a flag for as long as a scope lasts, however it ends.
 class During
 {
 public:
@@ -64,7 +64,7 @@ try {
     std::error_code none;
     const auto draft_bytes = request.draft_model.empty() ? 0 : std::filesystem::file_size(request.draft_model, none);
     progress.report = [&](LoadProgress done) {
-        if (state_.model)  // it is there: the draft model comes
+        if (state_.model)  // the model is loaded: this is the draft model's progress
             done.bytes_done += state_.model->weight_bytes();
         done.bytes_total += state_.model ? state_.model->weight_bytes() : none ? 0 : std::int64_t(draft_bytes);
         if (listener.on_load)
@@ -120,7 +120,7 @@ Status LocalEngine::load_draft(const LoadRequest& request, const LoadedModel::Pr
     return {};
 }
 
-/// Returns the file's block that guesses tokens. It takes memory, so it is made when a turn first guesses. Null: the
+/// Returns the model's block that guesses tokens. It takes memory, so it is made when a turn first guesses. Null: the
 /// file has none that is of use.
 MtpModel* LocalEngine::mtp_for(const Request& request, const Listener& listener)
 {
@@ -266,7 +266,7 @@ try {
     }
     return finish_turns(listener);
 } catch (...) {
-    return {};  // there was no memory even to say so: the next step says it
+    return {};  // there was no memory even for the error: the next step reports it
 }
 
 /// Finishes the turns that are over and returns their ids.
@@ -297,7 +297,7 @@ void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
     turns_.wake_all();
     try {
         go_on_moving();
-        state_.placement_changed = false;  // its last frame says it
+        state_.placement_changed = false;  // the turn's last frame says it
         if (*turn.result)
             state_.saved.save(*state_.model, conversation, conversation.saved_as);
         send_placement_events(listener);
@@ -346,7 +346,7 @@ void LocalEngine::end_turn_of(SequenceId sequence)
     finish(*turn, turn->listener);
 }
 
-/// The model goes.
+/// Ends all turns, since the model goes.
 void LocalEngine::end_all_turns()
 {
     for (RunningTurn& turn : turns_.all())
@@ -357,8 +357,8 @@ void LocalEngine::end_all_turns()
         }
 }
 
-/// Frees memory for a conversation that goes on: one that is not answered now gives some up, or memory of saving is
-/// given back.
+/// Frees memory for a conversation that goes on: another one that is not answered now gives some up, or pages that wait
+/// to be saved are given back.
 bool LocalEngine::make_room()
 {
     return state_.conversations.take_from_oldest(state_.model->cache()) || state_.saved.release_all(*state_.model, {});
@@ -368,7 +368,7 @@ Result<int> LocalEngine::count_tokens(std::string_view text, std::stop_token sto
 try {
     if (!state_.model)
         return fail(Error::Code::NotLoaded, "no model is loaded");
-    // A message stands behind what the template writes before it.
+    // A message stands in the middle of a text, behind what the template writes before it.
     EncodeOptions options{EncodeOptions::Specials::AsText, state_.model->info().has_chat_template
                                                                ? EncodeOptions::Start::Middle
                                                                : EncodeOptions::Start::Beginning};
@@ -386,7 +386,7 @@ try {
     if (!state_.model)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     if (request.messages.empty() && request.raw_prompt.empty() &&
-        request.raw_ids.empty()) {  // nothing is there to be asked yet
+        request.raw_ids.empty()) {  // nothing is asked for yet
         PromptLedger nothing;
         nothing.total_tokens = int(state_.model->tokenizer()
                                        .encode("", {EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning})
@@ -395,7 +395,7 @@ try {
     }
     Request whole = request;
     whole.full_context = FullContext::Stop;
-    // What the model said counts as the ids it was said in, as in the next turn.
+    // What the model said is counted by the ids that it was said in, as in the next turn.
     const Conversation* const known = state_.conversations.find_saved_as(request.saved_as);
     const auto replies = known ? std::span<const KeptReply>(known->replies) : std::span<const KeptReply>();
     const PromptBuilder builder(state_.model->chat_template(), state_.model->tokenizer(), replies, std::move(stop));
@@ -421,7 +421,7 @@ try {
         made = caught("for an embedding");
     }
     state_.model->cache().truncate(sequence, 0);
-    if (!made && made.error().code == Error::Code::CannotRead && !turns_.any())  // else a turn finds out as well
+    if (!made && made.error().code == Error::Code::CannotRead && !turns_.any())  // else a turn finds the error
         unload();
     return made;
 } catch (...) {
@@ -436,7 +436,7 @@ std::uint64_t LocalEngine::post(Command command)
         if (on_posted)
             on_posted();
     } catch (...) {
-        return id;  // whoever could not be woken comes with the next command, or with the next turn
+        return id;  // where waking fails, the owner comes with the next command, or with the next turn
     }
     return id;
 }
@@ -452,7 +452,7 @@ void LocalEngine::tell_of(const Error& error, const Listener& listener) noexcept
 try {
     send(listener, make_event(Event::Kind::Warning, error.what));
 } catch (...) {
-    return;  // whoever cannot even be told hears of it with the next thing that fails
+    return;  // where even telling fails, the listener hears of the next error
 }
 
 /// Does what was asked for, as far as the state of the engine allows:
@@ -460,7 +460,7 @@ try {
 ///   between steps   answers commands, then moves one layer or one column of KV
 ///   idle            answers commands and moves layers and KV until all is as wanted, with frames that show it; but
 ///                   where on_posted wakes the owner, only for a moment, so that whoever waits meanwhile comes first
-/// In each it tells what has been saved meanwhile.
+/// In each state it reports what has been saved meanwhile.
 void LocalEngine::attend(const Listener& listener)
 {
     constexpr std::int64_t kMomentUs = 20'000;  // a layer takes longer
@@ -484,14 +484,15 @@ void LocalEngine::attend(const Listener& listener)
     go_on_moving();
 }
 
-/// While turns run, each of their steps does some of it.
+/// Has the owner call poll() again while more has to move. While turns run, their steps do that.
 void LocalEngine::go_on_moving()
 {
     if (moves_on_ && !turns_.any() && on_posted)
         on_posted();
 }
 
-/// One small part of what is to lie elsewhere, or, while nothing runs, of what the next step would wait for.
+/// Moves one small part of what is to lie elsewhere, or, while nothing runs, prepares a part that the next step would
+/// wait for.
 bool LocalEngine::move_something()
 {
     if (!state_.model)

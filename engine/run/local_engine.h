@@ -65,8 +65,8 @@ private:
                                  if (on_posted)
                                      on_posted();
                              }};
-    bool moves_on_ = false;          // of what is to lie elsewhere not all has moved
-    bool said_no_template_ = false;  // once per model, so below
+    bool moves_on_ = false;          // not everything has moved yet that is to lie elsewhere
+    bool said_no_template_ = false;  // once per model; so below
     bool looked_for_mtp_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Mailbox takes commands on their way to the engine. Any thread posts; the owner takes them between tokens.
+// Mailbox holds commands on their way to the engine. Any thread posts; the owner takes them between tokens.
 #pragma once
 
 #include "engine/engine.h"

@@ -44,8 +44,8 @@ Result<std::span<const float>> ModelDrafter::logits()
     return of_.draft.model().logits(of_.sequence.kv, rows_ - 1);
 }
 
-/// Leaves the guesses in the KV, since most of them stand. But a state cannot be cut: a model that has one goes back at
-/// once, and reads again what stands.
+/// Leaves the guesses in the KV, since most of them are accepted. But a state cannot be cut: a model that has one goes
+/// back at once, and reads the accepted tokens again.
 void ModelDrafter::forget_guesses(int tokens)
 {
     KvSequence& kv = of_.sequence.kv;
@@ -57,7 +57,7 @@ void ModelDrafter::forget_guesses(int tokens)
         cache.states().drop_newest(kv);
 }
 
-/// Removes guesses that do not stand from its KV, and what is of another version of the conversation.
+/// Removes from its KV guesses that were not accepted, and what belongs to another version of the conversation.
 void ModelDrafter::go_back(std::span<const int> tokens)
 {
     KvSequence& kv = of_.sequence.kv;
@@ -73,7 +73,7 @@ void ModelDrafter::go_back(std::span<const int> tokens)
     agreed_ = std::size_t(kv.length());
 }
 
-/// Reads one step of the tokens that it has missed.
+/// Reads some of the tokens that it has missed, in one step.
 Status ModelDrafter::read(std::span<const int> tokens)
 {
     const std::size_t at = std::size_t(of_.sequence.kv.length());
@@ -97,7 +97,7 @@ Status ModelDrafter::append(std::span<const int> tokens)
     return done;
 }
 
-/// A vocabulary may lack the last tokens of the other.
+/// Says whether the draft model's vocabulary has all of these tokens: it may lack the last ones of the other.
 bool ModelDrafter::knows(std::span<const int> tokens)
 {
     const int size = of_.draft.info().vocabulary;

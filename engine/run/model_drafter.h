@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// Reads in small steps, one with each step of the answer, what it does not know yet of the conversation; until then it
-/// has no guess.
+/// Reads the tokens of the conversation that it has missed in small steps, one with each step of the answer; until it
+/// has them it has no guess.
 class ModelDrafter final : public SampledDrafter
 {
 public:
@@ -40,8 +40,8 @@ private:
 
     Of of_;
     std::stop_token stop_;
-    std::size_t agreed_ = 0;   // tokens of its KV that are known to be the conversation's
-    std::size_t checked_ = 0;  // tokens of the conversation that its vocabulary has
+    std::size_t agreed_ = 0;   // tokens at the beginning of its KV that are known to be the conversation's
+    std::size_t checked_ = 0;  // tokens at the beginning of the conversation that its vocabulary is known to have
     int rows_ = 0;             // of its last step
 };
 

@@ -1,5 +1,5 @@
-// ModelOnHost names what a device is given of a model: its shape, its weights, its KV, and the CPU that computes the
-// rest.
+// ModelOnHost names the parts of a model that a device works with: its shape, its weights, its KV, and the CPU that
+// computes the rest.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
@@ -18,7 +18,7 @@ struct ModelOnHost {
     KvCache& cache;
 };
 
-/// The largest steps, and what the host computes them in.
+/// Says how large steps may be, and what scratch the host computes them in.
 struct StepLimits {
     int max_rows = 0;
     int max_tokens = 0;  // of a sequence

@@ -23,7 +23,7 @@ std::string names_of(const kernels::KvBlockLayout& block)
     return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
 }
 
-/// Takes over what a change of the device chooses anew; the rest stays as it is.
+/// Takes over those options that a change of the device chooses anew; the others stay as they are.
 void take_device(const PlacementOptions& from, PlacementOptions& to)
 {
     to.device = from.device;
@@ -45,7 +45,8 @@ bool same_device(const PlacementOptions& a, const PlacementOptions& b)
     return a.device == PlacementOptions::Device::Cuda ? a.cuda_ordinal == b.cuda_ordinal : a.emulated == b.emulated;
 }
 
-/// The room for which what left comes back: a layer, where there were more, or else the experts of one.
+/// Returns the room that is needed before something comes back: a layer, if there were more, or else the experts of
+/// one.
 std::int64_t room_for_more(const DeviceLayout& layout, int layers, int before)
 {
     if (layers < before)
@@ -95,7 +96,7 @@ Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& l
     return {};
 }
 
-/// Moves nothing of the model; what is open now stays as it is.
+/// Opens the device. Nothing of the model moves, and what is open now stays as it is.
 Result<NextDevice> ModelPlacement::open_next(const PlacementOptions& options, const StepLimits& limits) const
 {
     if (options.device == PlacementOptions::Device::Cpu)
@@ -150,16 +151,16 @@ void ModelPlacement::change_over()
 {
     Event event = make_event(Event::Kind::DeviceChanged, device_name(on_device_.get()) + " → ");
     event.cause = Event::Cause::User;
-    events_ = take_events();  // what came before comes first
+    events_ = take_events();  // earlier events come first
     NextDevice next = std::move(*std::exchange(next_, std::nullopt));
     close();
     take_device(next.options, options_);
     adopt(std::move(next.device));
     if (on_device_) {
-        // Some may have been given back since, with the conversation's end or for want of memory.
+        // Some pages may have been given back since, with the conversation's end or for want of memory.
         const auto free = [this](PageId page) { return model_.cache.owners(page) == 0; };
         in_use_.pages.erase(std::ranges::find_if(in_use_.pages, free), in_use_.pages.end());
-        lay_out_kv();  // its types may be others since
+        lay_out_kv();  // the types of KV may have changed since
         on_device_->pager().begin_turn(in_use_.pins);
         on_device_->pager().use(in_use_.pages, in_use_.tokens);
     }
@@ -300,7 +301,8 @@ bool ModelPlacement::ready_host_part()
     return use_host_part();
 }
 
-/// One more part of what the step in preparation computes on the host is as its kernels like it best. False: all are.
+/// Lays out one more part of what the step that is being prepared computes on the host, as its kernels are fastest.
+/// False: all parts are laid out.
 bool ModelPlacement::use_host_part()
 {
     ThreadPool& pool = model_.cpu.pool();
@@ -384,7 +386,7 @@ bool ModelPlacement::send_experts_home(Event::Cause cause)
     return true;
 }
 
-/// One small part of what experts are to have on the device. False: all is as wanted, or the device is gone.
+/// Does one small part of the wanted change of experts. False: all is as wanted, or the device is gone.
 bool ModelPlacement::advance_experts()
 {
     auto changed = expert_moves_.bring(*on_device_);
@@ -431,8 +433,8 @@ Status ModelPlacement::move_to_device(int l)
     return {};
 }
 
-/// Moves the head to the device after the last layer; answers its bytes. DeviceFull: it stays on the host, which costs
-/// speed only.
+/// Moves the head to the device after the last layer; returns its bytes. DeviceFull: it stays on the host, which only
+/// costs speed.
 Result<std::int64_t> ModelPlacement::move_head()
 {
     auto bytes = on_device_->copy_head();
@@ -478,8 +480,8 @@ bool ModelPlacement::give_up_layer()
     return true;
 }
 
-/// A step is about to fill so many block columns. Experts leave at once for them; those that a shorter conversation has
-/// room for come between steps.
+/// Makes room for so many block columns, which a step is about to fill: experts leave at once. Those that a shorter
+/// conversation has room for come between steps.
 void ModelPlacement::let_experts_give_way(int columns)
 {
     if (!experts_.needs(columns, !options_.expert_cache_bytes) || next_)
@@ -499,8 +501,8 @@ void ModelPlacement::let_experts_give_way(int columns)
         adaptation_.forget_change();
 }
 
-/// Brings what is held to what the budget's plan says: layers that it does not have leave at once, then KV; with room,
-/// things come back. KV that must stay, as under `resident`, drives out layers.
+/// Brings what lies on the device to what the budget allows: layers that are too many leave at once, then KV; with
+/// room, things come back. KV that must stay, as under `resident`, drives out layers.
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
@@ -521,10 +523,10 @@ void ModelPlacement::relieve(Event::Cause cause)
     }
 }
 
-/// Another program may have taken so much that not even a block of tokens fits into a step, and a prompt would be read
-/// token by token. Then what lies here is planned anew, for fewer layers or experts: once, until the room changes
-/// again. When there is room for a layer more than at the least since, or for a layer's experts, they come back; so do
-/// those that a step gave up for want of room. True: some have left.
+/// Follows what other programs leave. One may have taken so much that not even a block of tokens fits into a step, and
+/// a prompt would be read token by token. Then a new plan is made, for fewer layers or experts: once, until the room
+/// changes again. When there is room for a layer more than at the least since, or for a layer's experts, they come
+/// back; so do those that a step gave up for want of room. True: some have left.
 bool ModelPlacement::follow_other_programs()
 {
     const int block = model_.cache.block_tokens();
@@ -545,14 +547,14 @@ bool ModelPlacement::follow_other_programs()
     if (relieved_from_ > 0 && mark - lowest_mark_ > room_for_more(on_device_->layout(), wanted_, relieved_from_)) {
         relieved_at_ = lowest_mark_ = mark;
         want_again(relieved_from_, Event::Cause::OtherProgram);
-        if (wanted_ >= relieved_from_ && !has_experts)  // of these more may come back with more room
+        if (wanted_ >= relieved_from_ && !has_experts)  // only these may come back with more room
             relieved_from_ = 0;
     }
     return false;
 }
 
-/// Layers that left for a time are wanted again, as many as a plan has room for, up to those before; and so is what
-/// else had no room. Layers that still find none wait for another program to end.
+/// Asks again for layers that left for a time, as many as a plan has room for, up to those before; and for what else
+/// had no room. Layers that still find none wait for another program to end.
 void ModelPlacement::want_again(int before, Event::Cause cause)
 {
     adaptation_.forget_change();
@@ -619,7 +621,7 @@ void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type
     event.cause = Event::Cause::User;
     if (const Status ok = on_device_ ? on_device_->send_kv_home() : Status(); !ok)
         lose(ok.error());
-    events_ = take_events();  // what came before comes first
+    events_ = take_events();  // earlier events come first
     {
         const ThreadPool::Step step(model_.cpu.pool());
         model_.cache.set_types(k_type, v_type,
@@ -636,7 +638,7 @@ void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type
         lay_out_kv();
 }
 
-/// The device's KV is empty, and its blocks have another size.
+/// Lays out the device's KV, which is empty, for blocks of another size.
 void ModelPlacement::lay_out_kv()
 {
     on_device_->lay_out_kv();

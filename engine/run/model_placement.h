@@ -17,17 +17,17 @@
 
 namespace engine {
 
-/// The conversation whose KV comes back first when a device is changed between two steps.
+/// Names the conversation whose KV comes back first when a device is changed between two steps.
 struct KvInUse {
     std::vector<PageId> pages;
     int tokens = 0;
     std::vector<TokenRange> pins;
 };
 
-/// Holds what takes the place of the device there is. Null: the host alone.
+/// Holds the device that takes the place of the present one. Null: the host alone.
 struct NextDevice {
     std::unique_ptr<OnDevice> device;
-    PlacementOptions options;  // it was opened with
+    PlacementOptions options;  // with which it was opened
 };
 
 class ModelPlacement
@@ -50,61 +50,61 @@ public:
     /// Says where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
 
-    /// One more part of the host's weights is as its kernels like it best, before a step waits for it. False: all are.
+    /// Lays one more part of the host's weights out as its kernels are fastest, before a step does. False: all are.
     bool ready_host_part();
 
     /// Returns what has gone wrong on the device since finish().
     Status take_status() { return on_device_ ? on_device_->backend().take_status() : model_.cpu.take_status(); }
 
-    /// Columns that hold tokens of `pins` leave last. A turn begins; or one goes on, after a step of another.
+    /// Begins a turn, or goes on with one after a step of another. Columns that hold tokens of `pins` leave last.
     void begin_turn(std::vector<TokenRange> pins = {});
     void go_on(std::span<const TokenRange> pins);
-    /// The turn of the conversation with these pages is over. True: layers that left for it may come with advance().
+    /// Ends the turn of the conversation with these pages. True: layers that left for it may come with advance().
     bool end_turn(std::span<const PageId> pages);
-    /// Around a step; see KvPager. Layers that have come home at once are laid out for the host first, which can take
-    /// seconds: Cancelled, when `given_up` says meanwhile that nobody wants the step any more.
+    /// Call them before and after a step; see KvPager. Layers that have just come home are laid out for the host first,
+    /// which can take seconds: Cancelled, when `given_up` says meanwhile that nobody wants the step any more.
     Status prepare(const KvSequence& sequence, int first, int count, const std::function<bool()>& given_up);
     Status finish(const KvSequence& sequence, int first, int count);
-    /// Call it after a step of one row. Every so many of them `auto` looks whether it should go by what was seen.
+    /// Call it after a step of one row. After every so many of them, what was measured may change what `auto` goes by.
     void note_step(const PlainStep& step, int context_tokens);
 
-    /// Tokens of a step whose KV finds room on the device beside what stays there; `rows` at most, one at least.
+    /// Returns how many tokens of a step find room for their KV beside what stays; `rows` at most, one at least.
     int step_rows(int rows) const;
 
-    // ---- what may be asked for at any time between steps; each sentence says why it cannot be ----
+    // ---- changes that may be asked for at any time between steps; an error's sentence says why it cannot be ----
 
-    /// Layers and KV that are to lie elsewhere then move with advance(). BadRequest: there is no device, or a number
-    /// that cannot be.
+    /// Changes the wanted placement; layers and KV then move with advance(). BadRequest: there is no device, or the
+    /// number cannot be.
     Status apply(const PlacementCommand& command);
     Status set_pins(const KvSequence& sequence, std::span<const TokenRange> pins);
-    /// Sets how keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come
+    /// Sets the types of keys and values, those of earlier tokens, too: they are written anew on the host, and come
     /// back. Also where there is no device. Precondition: may_set_kv_types() agrees.
     void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
     /// Unsupported: the device's kernels read no such blocks.
     Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
 
-    /// Takes what is known of the machine from now on. Without a device it makes no difference.
+    /// Sets the machine's rates from now on. Without a device it makes no difference.
     void set_rates(std::shared_ptr<const MachineRates> rates);
-    /// A device that is lost is noticed by who asks for what it has computed.
+    /// Waits until the device has computed. If it is lost, those find out who ask for its results.
     void wait_until_computed();
-    /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
-    /// wanted, or nothing more fits.
+    /// Does one small part of the change to the wanted placement: a layer moves, or a column of KV comes back. False:
+    /// all is as wanted, or nothing more fits.
     bool advance();
     /// Waits for what advance(), or a step, has put on its way.
     void settle();
-    /// There is no room: what is missed least leaves the device, in the end the last layer. False: nothing is there.
+    /// Makes room: what is missed least leaves the device, in the end the last layer. False: nothing is there.
     bool give_up_layer();
-    /// The device does not answer: everything is on the host from now on.
+    /// Call it when the device does not answer: everything is on the host from now on.
     void lose(const Error& error);
 
     int layers() const { return on_device_ ? on_device_->layers() : 0; }
-    /// Layers that the step which was prepared last computes on the device.
+    /// Returns how many layers the step which was prepared last computes on the device.
     int step_device_layers() const { return on_host_ ? 0 : layers(); }
     int wanted_layers() const { return next_ ? 0 : wanted_; }  // a device that is being left is to hold none
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
     const OnDevice* device() const { return on_device_.get(); }  // null: there is none
-    /// Says whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
+    /// Says whether the host waits for KV on its way to the device: a GPU waits by itself, unseen by the host.
     bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
     /// Says where the sequence's blocks lie, and its states; while kv_changes() is the same, so is the map.
     KvMap kv_map(const KvSequence& sequence) const;
@@ -112,7 +112,7 @@ public:
     std::vector<Event> take_events();
 
 private:
-    struct CarryOut;  // a command
+    struct CarryOut;  // carries out a command
     Result<NextDevice> open_next(const PlacementOptions& options, const StepLimits& limits) const;
     void adopt(std::unique_ptr<OnDevice> opened);
     void change_over();
@@ -143,12 +143,12 @@ private:
     ExpertsPlan experts_;
     PlacementAdaptation adaptation_;
     std::optional<NextDevice> next_;  // comes when no layer lies on a device any more
-    KvInUse in_use_;                  // then
-    DeviceTelemetry closed_;          // what devices counted that were closed
+    KvInUse in_use_;                  // the conversation whose KV comes back then
+    DeviceTelemetry closed_;          // the counts of devices that were closed
     Placement host_, split_;
-    bool on_host_ = true;                               // the step in preparation
+    bool on_host_ = true;                               // where the step that is being prepared computes
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back
-    std::uint64_t kv_changes_ = 0;                      // of what the device does not count
+    std::uint64_t kv_changes_ = 0;                      // changes that the device does not count
     std::vector<Event> events_;
     ExpertMoves expert_moves_{experts_, split_, events_};
 };

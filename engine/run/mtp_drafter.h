@@ -1,4 +1,4 @@
-// MtpDrafter guesses what an answer says next by asking the block that the model's file has for that.
+// MtpDrafter guesses what an answer says next with the block that the model's file has for that.
 #pragma once
 
 #include "engine/run/mtp_model.h"
@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// This drafter has no guess where the model's newest rows were not noted.
+/// Has no guess where the newest rows of the model were not noted.
 class MtpDrafter final : public SampledDrafter
 {
 public:

@@ -81,7 +81,7 @@ MtpModel::~MtpModel()
 
 bool MtpModel::may_pay() const
 {
-    constexpr int kFewHostLayers = 8;  // of so many layers one on the host
+    constexpr int kFewHostLayers = 8;  // at most one layer of so many is on the host
     const int layers = int(model_.parts().h.layers.size());
     const bool on_gpu = !model_.placement().host_waits_for_link();
     return !on_gpu || (layers - model_.placement().layers()) * kFewHostLayers >= layers;
@@ -93,7 +93,7 @@ void MtpModel::forget(MtpSequence& sequence)
     sequence.waiting_.clear();
 }
 
-/// Forgets what was noted from there on: it is another text's. The last row that is left may have been made with
+/// Forgets what was noted from `first` on, which is another text's. The last row that is left may have been made with
 /// another token than the one that follows now, which costs a guess at most.
 void MtpModel::go_to(MtpSequence& sequence, int first)
 {
@@ -123,7 +123,7 @@ void MtpModel::note(MtpSequence& sequence, const KvSequence& kv, RowRange rows, 
     }
 }
 
-/// Notes rows in pieces, so that no more wait than two of its steps have.
+/// Notes rows in pieces, so that no more rows wait than two of its steps have.
 Status MtpModel::note_rows(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
                            const std::stop_token& stop)
 {
@@ -216,7 +216,7 @@ Status MtpModel::reserve(MtpSequence& sequence, int tokens)
     return done;
 }
 
-/// Another conversation gives up what it has. False: none has any.
+/// Makes another conversation give up its rows. False: none has any.
 bool MtpModel::make_room_for(const MtpSequence& sequence)
 {
     MtpSequence* oldest = nullptr;

@@ -17,9 +17,8 @@ namespace engine {
 
 class MtpModel;
 
-/// Holds what the block knows of one conversation: a row for each token from some position on, made of what the model
-/// has made of the token and of the token that followed. Owned by the conversation, which ends before the MtpModel
-/// does.
+/// Holds the block's KV of one conversation: a row for each token from some position on, made of the model's hidden
+/// state of the token and of the token that followed. Owned by the conversation, which ends before the MtpModel does.
 class MtpSequence
 {
 public:
@@ -29,59 +28,57 @@ public:
     MtpSequence(const MtpSequence&) = delete;
     MtpSequence& operator=(const MtpSequence&) = delete;
 
-    /// Makes another sequence, which shares what is known of the first `tokens` tokens. Throws std::bad_alloc.
+    /// Makes another sequence, which shares the rows of the first `tokens` tokens. Throws std::bad_alloc.
     std::unique_ptr<MtpSequence> branch(int tokens) const;
 
 private:
     friend class MtpModel;
     MtpModel& of_;
     KvSequence kv_;
-    int first_ = 0;  // the position of the token of its first row: what is before was not computed here
-    std::vector<float>
-        waiting_;  // (tokens, dim) what the model has made of the next tokens, of which it has no row yet
+    int first_ = 0;               // the position of its first row's token: those before were not computed here
+    std::vector<float> waiting_;  // (tokens, dim) hidden states of the next tokens, which have no rows yet
 };
 
-/// Owned by the engine, on its thread. The block is computed on the host, by the model's own workers; wherever it
-/// fails, guesses are missing and nothing else.
+/// Owned by the engine, on its thread. The block is computed on the host, by the model's own workers. Where it fails,
+/// only guesses are missing.
 class MtpModel
 {
 public:
-    /// Null: the file has no such block, or one of another kind. `model` outlives it. BadFile: of the block's tensors
-    /// one is missing or has another shape. Throws std::bad_alloc.
+    /// Null: the file has no such block, or one of another kind. `model` outlives it. BadFile: one of the block's
+    /// tensors is missing or has another shape. Throws std::bad_alloc.
     static Result<std::unique_ptr<MtpModel>> make(LoadedModel& model);
     ~MtpModel();
 
-    /// Says whether guessing may pay: where next to all layers are computed on a GPU, reading one and the head on the
-    /// host takes longer than it saves.
+    /// Says whether guessing may pay: where nearly all layers are computed on a GPU, reading a layer and the head on
+    /// the host takes longer than it saves.
     bool may_pay() const;
 
     /// Notes the first `rows.count` rows that the model's last step computed for the conversation `kv`; their tokens
     /// begin at position `rows.first`. `tokens`: all that are known of it. Where that fails the sequence is empty.
     void note(MtpSequence& sequence, const KvSequence& kv, RowRange rows, std::span<const int> tokens,
               const std::stop_token& stop);
-    /// Brings the sequence's rows to those before the last of these tokens; answers how many were missing. 0: they
-    /// cannot be had, since what the model has made of the newest tokens was not noted. Errors as of
-    /// LoadedModel::append().
+    /// Brings the sequence's rows up to the one before the last of these tokens; returns how many were missing. 0: they
+    /// cannot be made, since hidden states of the newest tokens were not noted. Errors as of LoadedModel::append().
     Result<int> read(MtpSequence& sequence, std::span<const int> tokens, const std::stop_token& stop);
-    /// A row of a guess, made of what the block itself has made of the token before.
+    /// Reads a guessed token: makes its row with the block's own hidden state of the token before.
     Status read_guess(MtpSequence& sequence, int token, const std::stop_token& stop);
-    /// Logits (vocabulary,) after the newest row of the last one that was read.
+    /// Returns the logits, (vocabulary,), after the newest row that was read.
     std::span<const float> logits();
-    /// Guesses leave: its rows are those before the last of so many tokens.
+    /// Drops the guesses: the rows that stay end before the last of so many tokens.
     void forget_guesses(MtpSequence& sequence, int tokens);
 
-    /// Returns its memory, and nothing of what it has guessed.
+    /// Returns the memory that it takes; nothing of what it has guessed.
     DraftModelTelemetry telemetry() const;
     const ModelInfo& info() const { return model_.info(); }
     int context_tokens() const { return model_.context_tokens(); }
 
     void forget(MtpSequence& sequence);
-    /// Its keys and values share the host's memory with the model's.
+    /// Returns the cache of its keys and values, which share the host's memory with the model's.
     KvCache& cache() { return cache_; }
-    /// Something went wrong that will again: it guesses nothing more.
+    /// Call it when something went wrong that will go wrong again: it guesses nothing more.
     void give_up(const Error& error);
     bool given_up() const { return given_up_; }
-    /// Once, a sentence for the user about what went wrong.
+    /// Returns, once, a sentence for the user about what went wrong.
     std::optional<std::string> take_complaint() { return std::exchange(complaint_, {}); }
 
 private:
@@ -109,10 +106,10 @@ private:
     Placement placement_;
     Decoder decoder_;
     StepClock clock_;
-    std::vector<MtpSequence*> sequences_;  // that there are
+    std::vector<MtpSequence*> sequences_;  // all that there are
     std::uint64_t uses_ = 0;
-    int last_row_ = 0;          // of its last step
-    std::vector<float> guess_;  // (dim,) what it has made of that
+    int last_row_ = 0;          // of the block's last step
+    std::vector<float> guess_;  // (dim,) the block's hidden state of that row
     bool given_up_ = false;
     std::optional<std::string> complaint_;
 };

@@ -7,7 +7,7 @@ namespace engine {
 
 namespace {
 
-/// Tokens before the two places that are the same, kLongestMatch at most.
+/// Counts the tokens before the two places that are the same, kLongestMatch at most.
 int match_length(std::span<const int> tokens, int place, int end)
 {
     const int most = std::min(place, NgramIndex::kLongestMatch);
@@ -25,7 +25,7 @@ NgramIndex::NgramIndex(int most_tokens)
 {
 }
 
-/// Multiplicative hashing (Knuth, vol. 3, 6.4): the upper bits depend on all ids.
+/// Returns the slot of an n-gram by multiplicative hashing (Knuth, vol. 3, 6.4): the upper bits depend on all ids.
 std::size_t NgramIndex::slot_of(const int* ngram) const
 {
     std::uint64_t hash = 0;

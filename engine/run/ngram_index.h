@@ -11,8 +11,8 @@
 
 namespace engine {
 
-/// Knows the tokens by their places only: they are given again with each call, and only the end of them grows. Memory
-/// is taken in the constructor. Owned by a turn, on its thread.
+/// Keeps places of tokens only: the tokens are given again with each call, and only their end grows. Memory is taken in
+/// the constructor. Owned by a turn, on its thread.
 class NgramIndex final : public Drafter
 {
 public:
@@ -22,7 +22,7 @@ public:
     /// How many earlier places are compared for one draft, the newest first.
     static constexpr int kMostPlaces = 32;
 
-    /// `most_tokens` will be known at most; later ones are not.
+    /// At most the first `most_tokens` tokens are indexed.
     explicit NgramIndex(int most_tokens);
 
     /// Returns what followed the longest repetition of the end of `tokens`, `most` tokens at most: a part of `tokens`.

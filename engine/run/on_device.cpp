@@ -31,7 +31,7 @@ Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const
     if (on->cuda_)
         on->cuda_->use(on->expert_ring_.get());
     on->vram_->set_limit(limit_bytes(options, on->layout_));
-    // The host's own memory takes no time to be had.
+    // The host's own memory is there at once, so it needs no slabs.
     const std::size_t slab_bytes = on_gpu ? KvSlabs::slab_bytes_for(*on->vram_) : 0;
     on->kv_ = std::make_unique<DeviceKv>(*on->vram_, cache.layers(), cache.page_limit(), slab_bytes);
     on->stream_ =
@@ -198,7 +198,7 @@ Result<bool> OnDevice::lay_out_expert_cache(int host_expert_layers)
     return false;
 }
 
-/// Whether it pays that experts come to the device for steps of many rows.
+/// Plans whether and how experts come to the device for steps of many rows.
 void OnDevice::plan_expert_ring(const MachineRates* rates, const DeviceRates& device)
 {
     const std::int64_t largest = layout_.largest_matrix();
@@ -240,7 +240,7 @@ void OnDevice::drop_expert_ring()
     expert_ring_refused_ = true;
 }
 
-/// Returns what is known of the hits of late: of the caches there are, or else of those that were there before.
+/// Returns the skew of recent hits: of the caches there are, or else of those that were there before.
 std::optional<double> OnDevice::observed_skew() const
 {
     constexpr std::int64_t kEnoughUses = 100;  // of each layer
@@ -250,7 +250,7 @@ std::optional<double> OnDevice::observed_skew() const
         if (!layer.cache)
             continue;
         if (caches > 0 && layer.cache->places() != places)
-            return skew_before_;  // some have other room already
+            return skew_before_;  // some have already changed their room
         hits += layer.cache->settled().hits;
         uses += layer.cache->settled().uses;
         places = layer.cache->places();
@@ -270,14 +270,14 @@ void OnDevice::drop_larger_expert_caches(int host_expert_layers)
             drop_cache(l);
 }
 
-/// Returns what is copied: the file's weights, or for a device that computes with the host's kernels the host's.
+/// Returns the weights that are copied: the file's, or the host's for a device that computes with the host's kernels.
 const LayerWeights& OnDevice::source_of_copies(int l) const
 {
     return cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
 }
 
-/// The layer's weights have each part's addresses. A device that computes with the host's cores reads its experts
-/// there; another one leaves them to the host.
+/// Gives the layer's weights the addresses of both parts. A device that computes with the host's cores reads experts on
+/// the host; another one leaves them to the host.
 void OnDevice::join_parts(int l)
 {
     LayerOnDevice& layer = layers_[std::size_t(l)];
@@ -390,7 +390,7 @@ int OnDevice::step_rows(int rows) const
     return int(std::clamp<std::int64_t>(blocks * model_.cache.block_tokens(), 1, rows));
 }
 
-/// Returns what is known of the device as it is now; nothing where another one was measured.
+/// Returns the rates of the device as it is now; none where another one was measured.
 DeviceRates OnDevice::rates_of(const MachineRates* rates, const std::string& device_id) const
 {
     const kernels::KvBlockLayout& form = model_.cache.layer(0).block;
@@ -407,7 +407,7 @@ void OnDevice::use_rates(const MachineRates* rates, const RateErrors& errors)
     }
     const DeviceRates device = rates_of(rates);
     pager_->set_stream_choice(stream_choice(model_, rates, device, layout_.ring_bytes(), errors));
-    // A step that came late is computed again, which a recurrent state does not bear.
+    // A step that came late is computed again, which a model with recurrent states cannot do.
     const bool by_flags = device.joins_by_flags() && !model_.cache.states().any();
     cuda_->set_joining(by_flags ? CudaJoining::Flags : CudaJoining::CutGraphs);
     if (device.multiplies_by_blas())
@@ -441,7 +441,7 @@ Status OnDevice::send_kv_home()
     for (int l = 0; l < model_.cache.num_layers(); ++l)
         if (const Status ok = pager_->leave(l); !ok)
             status = ok;
-    stream_->set_slots(0, 0);  // the last step may still be reading what was on its way there
+    stream_->set_slots(0, 0);  // the last step may still be reading what is in the ring
     return status;
 }
 

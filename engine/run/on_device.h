@@ -1,4 +1,5 @@
-// OnDevice holds what of a model lies on a device: the device, all that manages its memory, and the first layers.
+// OnDevice holds the part of a model that lies on a device: the device, all that manages its memory, and the first
+// layers.
 #pragma once
 
 #include "engine/device/emulated_device.h"
@@ -20,16 +21,16 @@
 
 namespace engine {
 
-/// A layer whose experts may be elsewhere.
+/// Holds a layer whose experts may lie elsewhere.
 struct LayerOnDevice {
     DeviceLayer rest;
     std::optional<DeviceLayer> experts = {};
-    LayerWeights weights = {};  // wherever they are
+    LayerWeights weights = {};  // of both parts, wherever they are
     std::optional<ExpertCache> cache = {};
     bool has_experts() const { return bool(rest.weights().router); }
 };
 
-/// Belongs to ModelPlacement, which says what is to lie there.
+/// Owned by ModelPlacement, which decides what is to lie there.
 class OnDevice
 {
 public:
@@ -42,8 +43,8 @@ public:
     bool is_gpu() const { return cuda_ != nullptr; }
     Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : model_.cpu; }  // what computes there
     const Device& device() const { return *device_; }
-    EmulatedDevice* emulated() { return emulated_; }  // null: it is another
-    CudaBackend* cuda() { return cuda_.get(); }       // null: it is another
+    EmulatedDevice* emulated() { return emulated_; }  // null: it is not emulated
+    CudaBackend* cuda() { return cuda_.get(); }       // null: it is no GPU
     Vram& vram() { return *vram_; }
     const Vram& vram() const { return *vram_; }
     KvPager& pager() { return *pager_; }
@@ -60,63 +61,63 @@ public:
     int layers_without_experts() const;  // whose experts lie on the host
     const DeviceHead* head() const { return head_ ? &*head_ : nullptr; }
 
-    /// Copies the next layer's weights to the device, its routed experts where they are asked for; answers their bytes.
+    /// Copies the next layer's weights to the device, its routed experts where they are asked for; returns their bytes.
     /// DeviceFull, DeviceLost.
     Result<std::int64_t> copy_layer(bool with_experts);
-    /// Copies the routed experts of a layer to the device; answers their bytes. Errors as copy_layer().
+    /// Copies the routed experts of a layer to the device; returns their bytes. Errors as copy_layer().
     Result<std::int64_t> copy_experts(int l);
-    /// Gives up the device's experts of a layer, which the host computes from then on; answers their bytes.
+    /// Gives up the device's experts of a layer, which the host computes from then on; returns their bytes.
     std::int64_t drop_experts(int l);
     /// Finds the host's copies of the layer's experts again after they have moved.
     void find_experts_on_host(int l) { join_parts(l); }
-    /// Room for such copies is made or given back in one layer. False: all have what they should, where the first so
-    /// many leave their experts on the host. DeviceFull, DeviceLost.
+    /// Makes or gives back room for copies of experts in one layer. False: all have what they should, where the first
+    /// so many leave their experts on the host. DeviceFull, DeviceLost.
     Result<bool> lay_out_expert_cache(int host_expert_layers);
-    /// The ring that experts come through is there or goes, as the layers ask for. False: it is as it should be.
-    /// DeviceFull: it finds no room, and is not asked for again before try_rings_again(). DeviceLost.
+    /// Makes or gives back the ring that experts come through, as the layers need it. False: it is as it should be.
+    /// DeviceFull: it finds no room, and is not tried again before try_rings_again(). DeviceLost.
     Result<bool> lay_out_expert_ring();
     bool has_expert_ring() const { return expert_ring_->places() > 0; }
     void drop_expert_ring();
-    /// Copies go at once from layers that have more of them than they should.
+    /// Drops copies at once of layers that have more of them than they should.
     void drop_larger_expert_caches(int host_expert_layers);
-    /// Null: the layer has none.
+    /// Returns the copies of the layer's experts. Null: there are none.
     const ExpertCache* expert_cache(int l) const;
-    /// Returns how much more often than by chance the answers of late have found copies; see expected_hits(). Empty:
-    /// too few tokens were seen.
+    /// Returns how much more often than by chance recent answers have found copies; see expected_hits(). Empty: too few
+    /// tokens were seen.
     std::optional<double> observed_skew() const;
     bool has_expert_cache() const { return vram_->used(Vram::Use::ExpertCache) > 0; }
     void wait_until_computed() { (void)device_->finish_work(); }
     void settle();  // waits for KV and copies of experts that are on their way
-    /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().
+    /// Copies the head's weights, after those of the last layer; returns their bytes. Errors as copy_layer().
     Result<std::int64_t> copy_head();
-    /// The last layer goes, and with it the head; answers their bytes.
+    /// Drops the last layer, and with it the head; returns their bytes.
     std::int64_t drop_layer();
 
     /// Returns the placement that these options and what the device has free ask for, without its layers.
     PlannedPlacement placement(const PlacementOptions& options) const;
-    /// Returns what a plan of these choices says: the same, whatever lies there now.
+    /// Returns how many layers a plan with these options has, whatever lies there now.
     int planned_layers(const PlacementOptions& options) const;
-    /// Chooses what is to lie there of so many layers, beside so many block columns of a conversation. Copies of
-    /// experts have the room that it says, from now on; `most_copies` bytes at most.
+    /// Chooses what is to lie there of so many layers, beside so many block columns of a conversation, with
+    /// `most_copies` bytes of copies of experts at most. The copies have the room that it says from now on.
     DeviceChoice plan(const PlacementOptions& options, int layers, int columns, std::int64_t most_copies);
-    /// Tokens of a step whose KV finds room beside what stays; `rows` at most, one at least.
+    /// Returns how many tokens of a step find room for their KV beside what stays; `rows` at most, one at least.
     int step_rows(int rows) const;
 
-    /// Takes what is known of the machine from now on; null: nothing. `errors`: as far as steps have shown.
+    /// Sets the machine's rates from now on; null: none are known. `errors`: how far off they are in steps.
     void use_rates(const MachineRates* rates, const RateErrors& errors = {});
-    /// False: not even a block finds room, and the device cannot do without.
+    /// Makes the ring. False: not even a block finds room, and the device cannot do without.
     bool make_ring();
-    /// There may be more room: the ring grows to what the layout asks for, and that of experts is asked for again.
+    /// Call it when there may be more room: the ring grows as the layout asks for, and that of experts is tried again.
     void try_rings_again();
     Status send_kv_home();  // all blocks go to the host
-    /// Blocks have the sizes of the cache's from now on. Precondition: none is there.
+    /// Lays blocks out in the sizes that the cache's have from now on. Precondition: none is there.
     void lay_out_kv();
     void attach();  // the cache keeps blocks here from now on
-    /// Returns what went wrong with experts on their way since this was asked last.
+    /// Returns what went wrong with experts on their way since this was last called.
     Status take_ring_status() { return expert_ring_->take_status(); }
     std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }  // of KV and states
 
-    DeviceTelemetry telemetry() const;  // all but what is wanted
+    DeviceTelemetry telemetry() const;  // all but the wanted placement
 
 private:
     explicit OnDevice(const ModelOnHost& model);
@@ -135,7 +136,7 @@ private:
     ModelOnHost model_;
     DeviceLayout layout_;
     std::unique_ptr<Device> device_;
-    EmulatedDevice* emulated_ = nullptr;  // the same, where it is one
+    EmulatedDevice* emulated_ = nullptr;  // device_, where it is emulated
     std::unique_ptr<Vram> vram_;
     std::unique_ptr<CudaBackend> cuda_;
     std::string cuda_name_;  // of a GPU, with its driver
@@ -148,7 +149,7 @@ private:
     int longest_step_ = 0;  // tokens
     ExpertTraffic expert_traffic_;
     std::int64_t expert_hits_ = 0, expert_misses_ = 0;  // of caches that are gone
-    std::optional<double> skew_before_;                 // the same
+    std::optional<double> skew_before_;                 // of caches that are gone
     std::deque<LayerOnDevice> layers_;                  // the first of the model's
     std::optional<DeviceHead> head_;                    // there with the last layer, if it found room
 };

@@ -59,15 +59,15 @@ StepsSeen PlacementAdaptation::seen(const OnDevice& device, const PlainStep& ste
     return seen;
 }
 
-/// Empty: it was not looked for this time, or is about what was assumed.
+/// Returns the skew that was measured. Empty: it was not looked for this time, or is about the assumed one.
 std::optional<double> PlacementAdaptation::skew_seen(const OnDevice& device)
 {
     const auto skew = looks_++ % kLooksPerSkew == 0 ? device.observed_skew() : std::nullopt;
     return skew && clearly_other_skew(*skew, assumed().expert_skew) ? skew : std::nullopt;
 }
 
-/// Says what `auto` does where it goes by these assumptions, for the step after so many tokens: with the experts as
-/// they lie now, or as it would choose them by another skew.
+/// Returns the placement that `auto` chooses by these assumptions, for the step after so many tokens: with the experts
+/// as they lie now, or as it would choose them by another skew.
 PlannedPlacement PlacementAdaptation::planned(const OnDevice& device, const PlacementOptions& options,
                                               const ExpertsPlan& experts, int context_tokens,
                                               const Assumptions& assumed) const
@@ -88,7 +88,7 @@ PlannedPlacement PlacementAdaptation::planned(const OnDevice& device, const Plac
     return placement;
 }
 
-/// Seconds of that step where `truth` holds. Empty: a rate is not known.
+/// Returns the seconds of that step where `truth` holds. Empty: a rate is not known.
 std::optional<double> PlacementAdaptation::foretell(PlannedPlacement planned, const MachineRates& rates,
                                                     int context_tokens, const Assumptions& truth) const
 {

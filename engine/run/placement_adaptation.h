@@ -1,4 +1,4 @@
-// PlacementAdaptation tells Adaptation what steps on a device took, and foretells what others would take.
+// PlacementAdaptation gives Adaptation the times of steps on a device, and predicts those of others.
 #pragma once
 
 #include "engine/plan/model_costs.h"
@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// Owned by ModelPlacement, which carries out what it says.
+/// Owned by ModelPlacement, which makes the changes.
 class PlacementAdaptation
 {
 public:
@@ -19,7 +19,7 @@ public:
     {
     }
 
-    /// Begins on this device, of whose rates nothing was seen yet.
+    /// Begins on this device, whose rates were not compared with steps yet.
     void begin(const OnDevice& device, const PlacementOptions& options);
     /// Says whether `auto` chooses by the machine's rates there.
     bool goes_by_rates(const PlacementOptions& options) const
@@ -29,7 +29,7 @@ public:
     void forget_steps() { adaptation_.forget_steps(); }
     void forget_change() { adaptation_.forget_change(); }
 
-    /// Call it after a step of one row. Where the answer is not empty, `auto` goes by assumed() from now on, and this
+    /// Call it after a step of one row. Where the answer is not empty, `auto` goes by assumed() from now on; the event
     /// says why.
     std::optional<Event> note_step(const OnDevice& device, const PlacementOptions& options, const ExpertsPlan& experts,
                                    int context_tokens, const PlainStep& step);

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// BadRequest, with a sentence.
+/// Checks a placement's options. BadRequest, with a sentence.
 Status check(const PlacementOptions& options);
 
 }  // namespace engine

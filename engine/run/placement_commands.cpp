@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Changes the options, unless what they would be makes no sense.
+/// Changes the options, unless the new ones make no sense.
 template <class Change>
 Status ModelPlacement::CarryOut::choose(const Change& change) const
 {

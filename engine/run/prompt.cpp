@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// As templates call an answer's thoughts: most by the first name, Laguna and Kimi K3 by the second, LFM2.5 and gpt-oss
-// by the third.
+// The names that templates give an answer's thoughts: most use the first, Laguna and Kimi K3 the second, LFM2.5 and
+// gpt-oss the third.
 constexpr std::array kReasoningNames = {"reasoning_content", "reasoning", "thinking"};
 
 std::string_view stripped(std::string_view text)
@@ -25,7 +25,7 @@ std::string_view stripped(std::string_view text)
     return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
 }
 
-/// A rendered prompt, and where in it each message stands.
+/// Holds a rendered prompt, and finds where in it each message stands.
 class RenderedMessages
 {
 public:
@@ -57,8 +57,8 @@ public:
         return {first->bytes.begin, end_};
     }
 
-    /// Finds where the answer stands as the model made it, around what find() found of it last: as it is, or put
-    /// together again by the template from its parts. Empty where it stands in another way.
+    /// Finds the whole answer as the model made it, around the part that find() found last: as it is, or put together
+    /// again by the template from its parts. Empty where it is written in another way.
     ByteRange widen(ByteRange found, std::string_view answer)
     {
         if (found.empty())
@@ -84,7 +84,7 @@ private:
         TextOrigin origin;
     };
 
-    /// The message's own words and the template's.
+    /// Says whether these bytes are the message's own words and the template's, and no other message's.
     bool is_whose(ByteRange range, TextOrigin message) const
     {
         auto run =
@@ -147,7 +147,7 @@ Result<Json> template_variables(const Request& request, std::span<const int> kep
         if (!arguments)
             return tl::unexpected(arguments.error());
         for (const auto& [name, value] : arguments->items())
-            if (name != "messages" && name != "bos_token" && name != "eos_token")  // whose words may be control tokens
+            if (name != "messages" && name != "bos_token" && name != "eos_token")  // these may hold control tokens
                 variables[name] = value;
     }
     return variables;
@@ -164,7 +164,7 @@ public:
     {
     }
 
-    /// Up to byte `end` as text, in which only the template's own words may be control tokens.
+    /// Encodes up to byte `end` as text, in which only the template's own words may be control tokens.
     void text_until(std::size_t end)
     {
         if (end <= at_)
@@ -185,7 +185,7 @@ public:
         at_ = end;
     }
 
-    /// Up to byte `end` as these ids.
+    /// Takes these ids for the text up to byte `end`.
     void ids_until(std::size_t end, std::span<const int> ids)
     {
         ids_.insert(ids_.end(), ids.begin(), ids.end());
@@ -193,7 +193,7 @@ public:
         at_ = end;
     }
 
-    /// `opened`: where a thought is opened at the end, if it is before that.
+    /// Returns the prompt. `opened`: where a thought is opened at the end, if it is before that.
     Prompt finish(std::span<const ByteRange> found, std::span<const int> messages, std::size_t opened)
     {
         Prompt prompt;
@@ -240,8 +240,8 @@ private:
     std::vector<std::size_t> begins_;  // (ids,) byte in the rendered prompt; never decreasing
 };
 
-/// An answer that goes on, when nobody kept its ids: the marks of reasoning in it were control tokens when the model
-/// wrote them, and nothing else was.
+/// Appends an answer that goes on, when nobody kept its ids: the marks of reasoning in it were control tokens when the
+/// model wrote them, and nothing else was.
 void append_answer(TracedText& rendered, std::string_view text)
 {
     std::size_t at = 0;
@@ -296,8 +296,8 @@ Prompt PromptBuilder::build_raw(const Request& request) const
     return prompt;
 }
 
-/// Returns what the model said of this message, as far as templates print it: whole, without white space at its ends,
-/// or without what was thought first.
+/// Returns the reply that the model made for this message, as far as templates print it: whole, without white space at
+/// its ends, or without the thoughts before it.
 const KeptReply* PromptBuilder::kept_reply(const Message& message) const
 {
     constexpr std::string_view kThoughtEnd = "</think>";
@@ -312,7 +312,7 @@ const KeptReply* PromptBuilder::kept_reply(const Message& message) const
                 return &reply;
     if (message.reasoning.empty())
         return nullptr;
-    // Its parts came apart.
+    // The reply was divided into thoughts and text.
     const auto whole = std::ranges::find_if(replies_, [&](const KeptReply& reply) {
         return reply.text.ends_with(stripped(text)) && reply.text.find(message.reasoning) != std::string::npos;
     });
@@ -347,14 +347,14 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     }
     std::size_t opened = opened_thought(*rendered, tokenizer_);
     if (goes_on) {
-        // The answer's own beginning, where the template opened its thought.
+        // The beginning of the answer, where the template has opened its thought.
         const std::string_view text = request.messages[std::size_t(kept.back())].text;
         if (text.starts_with(std::string_view(rendered->bytes()).substr(opened)))
             *rendered = rendered->part(std::string_view(rendered->bytes()).substr(0, opened));
         if (!text.empty())
             opened = std::string::npos;
-        // Behind what the template asks for an answer with, since there it was made. Templates may refuse a thought
-        // that is cut off, or close it.
+        // The answer is put behind what the template writes to begin one, since it was made there. Templates may refuse
+        // a thought that is cut off, or close it.
         const Message& answer = request.messages[std::size_t(kept.back())];
         found.push_back({rendered->bytes().size(), rendered->bytes().size() + answer.text.size()});
         append_answer(*rendered, answer.text);
@@ -387,7 +387,7 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     return prompt;
 }
 
-/// The oldest turn that may go: the first message that is no system message, up to the next user message.
+/// Drops the oldest turn that may go: from the first message that is no system message up to the next user message.
 static bool drop_oldest_turn(const Request& request, std::vector<int>& kept, std::vector<int>& dropped)
 {
     const auto role = [&](int i) -> const std::string& { return request.messages[std::size_t(i)].role; };
@@ -402,8 +402,8 @@ static bool drop_oldest_turn(const Request& request, std::vector<int>& kept, std
     return true;
 }
 
-/// The fewest tokens that the messages of a prompt take in a shorter one, the template's aside: at each end one may
-/// have become a part of what is beside it.
+/// Returns the fewest tokens that the messages of a prompt take in a shorter one, without the template's: at each end
+/// of a message one token may have become a part of what is beside it.
 static int fewest_tokens(const PromptLedger& ledger, std::span<const int> kept)
 {
     int tokens = 0;
@@ -441,7 +441,7 @@ Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room)
         const bool may_drop = request.full_context == FullContext::DropOldest;
         const bool fits = tokens < limit && (!may_drop || tokens + room <= limit);
         if (!fits && may_drop && drop_oldest_turn(request, kept, dropped)) {
-            // To render and tokenise all anew takes long: only where it may fit.
+            // Rendering and tokenising all anew takes long, so it is done only where the prompt may fit.
             while (fewest_tokens(prompt->ledger, kept) + room > limit)
                 if (!drop_oldest_turn(request, kept, dropped))
                     break;

@@ -13,14 +13,14 @@
 
 namespace engine {
 
-/// An answer as the model made it. Its text, tokenised again, may give other ids than these.
+/// An answer as the model made it. Tokenising its text again may give other ids than these.
 struct KeptReply {
     std::string text;
     std::vector<int> ids;
 };
 
 /// Says how a template begins an answer for the model: with a mark behind which it thinks. What stands at the prompt's
-/// end is then a part of the answer, so that a text says by itself what was thought.
+/// end is then a part of the answer, so that its text shows what was thought.
 struct OpenedThought {
     std::string text;  // the mark and what the template wrote behind it; empty: nothing is opened
     int first = 0;     // its first token in the prompt
@@ -30,7 +30,7 @@ struct Prompt {
     std::vector<int> ids;
     PromptLedger ledger;
     OpenedThought opened = {};
-    std::vector<std::size_t> replies = {};  // those of the kept ones whose ids are in it
+    std::vector<std::size_t> replies = {};  // indices of the kept replies whose ids are in the prompt
 };
 
 class PromptBuilder
@@ -46,8 +46,8 @@ public:
     {
     }
 
-    /// The prompt of at most `limit` tokens. What happens to a longer one is the request's choice; `room` tokens are
-    /// left free for the answer when turns are dropped.
+    /// Returns the prompt of at most `limit` tokens. What happens to a longer one is the request's choice; `room`
+    /// tokens are left free for the answer when turns are dropped.
     Result<Prompt> build(const Request& request, int limit, int room) const;
 
 private:

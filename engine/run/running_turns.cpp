@@ -52,8 +52,8 @@ void RunningTurns::fail_all(const Error& error)
             turn.runner->break_off(error);
 }
 
-/// The turns that are in the next step, and their rows. They take turns in being in front, should there not be a row
-/// for each.
+/// Returns the turns that are in the next step, and their rows. The turns take it in turns to be in front, in case
+/// there is not a row for each.
 std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<RowGroup>& groups)
 {
     std::vector<RunningTurn*> going;
@@ -98,7 +98,7 @@ try {
     fail_all(caught("to go on").value());
 }
 
-/// Computes the rows of the turn's next() in a step of their own.
+/// Computes the turn's next rows in a step of their own.
 void RunningTurns::compute_alone(RunningTurn& turn, LoadedModel& model, bool alone)
 try {
     model.placement().go_on(turn.conversation->pins);
@@ -113,8 +113,7 @@ try {
     turn.runner->break_off(caught("to go on").value());
 }
 
-/// Takes the KV from the one of the waiting turns that began last; it is computed again when that goes on. False: none
-/// has any.
+/// Takes the KV from the waiting turn that began last; it is computed again when that goes on. False: none has any.
 bool RunningTurns::take_from_waiting(KvCache& cache)
 {
     const auto found = std::find_if(turns_.rbegin(), turns_.rend(), [&](const RunningTurn& turn) {

@@ -1,4 +1,4 @@
-// RunningTurns keeps the turns that were begun and computes their steps: those rows that each may have, in one go where
+// RunningTurns keeps the turns that were begun and computes their steps: the rows that each may have, in one go where
 // the model computes several sequences together. Owned by the engine, on its thread.
 #pragma once
 
@@ -16,7 +16,7 @@ struct RunningTurn {
     SequenceId sequence = 0;
     Conversation* conversation = nullptr;  // null with the runner
     Listener listener = {};
-    std::unique_ptr<TurnRunner> runner = {};  // null: its result is there
+    std::unique_ptr<TurnRunner> runner = {};  // null: the turn is over and has its result
     std::optional<Result<Turn>> result = {};
     bool waits = false;  // for memory that another turn has
     bool said_so = false;
@@ -25,20 +25,21 @@ struct RunningTurn {
 class RunningTurns
 {
 public:
-    /// Throws std::bad_alloc; there is no such turn then.
+    /// Throws std::bad_alloc; then there is no such turn.
     RunningTurn& add(SequenceId sequence, Conversation& conversation, const Listener& listener);
     void remove(TurnId id);
-    /// Null: there is none.
+    /// Returns null where there is no such turn.
     RunningTurn* find(TurnId id);
     RunningTurn* of(SequenceId sequence);  // that runs
     bool any() const { return running() > 0; }
     int running() const;
     std::list<RunningTurn>& all() { return turns_; }
 
-    /// One step of all that run. None throws: what fails is that turn's error. A turn that finds no memory waits while
-    /// another one goes on, whose KV may go when it is over, and lets that one have its own; it fails where none does.
+    /// Computes one step of all turns that run. It does not throw: what fails is that turn's error. A turn that finds
+    /// no memory waits while another one goes on whose KV may go when it is over, and leaves its own KV to that one.
+    /// Where no other goes on, it fails.
     void step(LoadedModel& model);
-    /// Memory has become free: none waits any longer.
+    /// Call it when memory has become free: no turn waits any longer.
     void wake_all();
     /// Lets all turns that run fail with this.
     void fail_all(const Error& error);
@@ -54,7 +55,7 @@ private:
 
     std::list<RunningTurn> turns_;  // in the order in which they were begun
     TurnId last_ = 0;
-    unsigned first_ = 0;  // who is in front in the next step
+    unsigned first_ = 0;  // which turn is in front in the next step
 };
 
 }  // namespace engine

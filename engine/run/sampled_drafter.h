@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// A sampled drafter takes the random numbers that the answer's sampler will use, so that a model of the same opinion
-/// guesses right at every temperature. Memory is taken in the constructor, but for KV. Whatever goes wrong costs
-/// guesses and nothing else.
+/// Takes the random numbers that the answer's sampler will use, so that a model with the same probabilities guesses
+/// right at every temperature. Memory is taken in the constructor, but for KV. Whatever goes wrong costs guesses and
+/// nothing else.
 class SampledDrafter : public Drafter
 {
 public:
@@ -23,18 +23,19 @@ protected:
     struct Answer {
         const LoadedModel& model;
         const Sampler& sampler;
-        const SamplingOptions& sampling;  // of that
+        const SamplingOptions& sampling;  // of that sampler
     };
-    /// `vocabulary`: of what guesses. `what_for`: memory, as in "not enough memory for the draft model".
+    /// `vocabulary`: of the model that guesses. `what_for`: ends the sentence "there is not enough memory ".
     SampledDrafter(const Answer& answer, int vocabulary, const char* what_for);
 
     virtual bool given_up() const = 0;
-    /// Lets logits() be those behind the last of these tokens; how many may be guessed, `most` or fewer. 0: none, now.
+    /// Makes logits() those behind the last of these tokens; returns how many may be guessed, `most` or fewer. 0: none
+    /// now.
     virtual Result<int> catch_up(std::span<const int> tokens, int most) = 0;
     virtual Result<std::span<const float>> logits() = 0;  // (vocabulary,) behind what was read last
     virtual std::span<const int> read_tokens() const = 0;
     virtual Status read_guess(int id) = 0;
-    /// Forgets what it has read behind so many tokens of the answer: these were guesses.
+    /// Forgets what it has read behind so many tokens of the answer, since these were guesses.
     virtual void forget_guesses(int tokens) = 0;
     virtual void take_failure(const Error& error) = 0;
 

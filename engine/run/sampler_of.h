@@ -1,4 +1,4 @@
-// sampler_of makes the sampler of a turn: what its request says in texts is said in the model's tokens.
+// sampler_of makes the sampler of a turn: what its request gives as texts becomes tokens of the model.
 #pragma once
 
 #include "engine/run/loaded_model.h"
@@ -10,7 +10,7 @@ namespace engine {
 
 Sampler sampler_of(const Request& request, const LoadedModel& model, std::uint64_t seed);
 
-/// Whether the tokens that a request names are there.
+/// Checks that the tokens that a request names exist.
 Status check_ids(const Request& request, const Tokenizer& tokenizer);
 
 }  // namespace engine

@@ -8,7 +8,7 @@ namespace engine {
 
 namespace {
 
-/// The text that a turn gave out for these ids, as its prompt will hold it. Nothing where an id does not exist.
+/// Returns the text that a turn gave out for these ids, as its prompt will hold it. Nothing where an id does not exist.
 std::optional<KeptReply> reply_of(const Tokenizer& tokenizer, const std::vector<int>& ids)
 {
     Utf8Stream stream;
@@ -24,7 +24,7 @@ std::optional<KeptReply> reply_of(const Tokenizer& tokenizer, const std::vector<
     return reply;
 }
 
-/// The state at the end, and the checkpoint before it.
+/// Returns the state at the end, and the checkpoint before it.
 std::vector<SavedState> newest_states(const RecurrentStates& states, const KvSequence& held)
 {
     std::vector<SavedState> newest;
@@ -41,7 +41,7 @@ std::vector<SavedState> newest_states(const RecurrentStates& states, const KvSeq
     return newest;
 }
 
-/// The pages of restore(), as far as there is room. ContextFull, NoMemory: it goes on where it was.
+/// Reads pages for restore(), as far as there is room. ContextFull, NoMemory: call it again to go on.
 Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
                                   std::span<const int> prompt, const std::function<bool(int)>& goes_on)
 {
@@ -56,7 +56,7 @@ Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvR
         if (tokens > 0) {
             if (Status ok = cache.reserve(sequence, first + tokens); !ok)
                 return tl::unexpected(ok.error());
-            cache.states().spoil(sequence);  // an empty one, which says nothing of these tokens
+            cache.states().spoil(sequence);  // it is empty, and not the state of these tokens
             for (int l = 0; l < cache.num_layers(); ++l)
                 blocks[std::size_t(l)] = cache.host_block(sequence.pages.back(), l);
             if (!reader.read_page(blocks)) {
@@ -73,13 +73,13 @@ Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvR
     return SavedKvMiss::None;
 }
 
-/// A recurrent layer goes on from the newest saved state that the restored tokens reach. That one comes first, since
+/// Restores recurrent layers from the newest saved state that the restored tokens reach. That one is read first, since
 /// there may be no memory for another.
 void restore_states(KvCache& cache, KvSequence& sequence, SavedKvReader& reader)
 {
     RecurrentStates& states = cache.states();
     states.give_back(sequence.state);
-    sequence.checkpoints.reserve(std::size_t(reader.states()));  // a state that was taken has its place
+    sequence.checkpoints.reserve(std::size_t(reader.states()));  // storing a state that was taken cannot fail then
     for (int number = reader.states() - 1; number >= 0 && states.any(); --number) {
         StateId state = states.take();
         if (state == kNoState)
@@ -160,7 +160,7 @@ void SavedConversations::save(LoadedModel& model, const Conversation& conversati
         held->second = cache.branch(conversation.kv, tokens);
         if (cache.wait_mirrored(held->second))
             store_->save(job_for(model, conversation, name, held->second));
-        else  // a lost device: the next turn knows what is left
+        else  // a lost device: the next turn finds out what is left
             give_back();
     } catch (...) {
         give_back();
@@ -218,7 +218,7 @@ SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
     auto done = restore_pages(cache, sequence, reader, prompt, goes_on);
     while (!done && make_room())
         done = restore_pages(cache, sequence, reader, prompt, goes_on);
-    restore_states(cache, sequence, reader);  // of what is there, whatever ended it
+    restore_states(cache, sequence, reader);  // also where reading the pages has ended early
     return done.value_or(SavedKvMiss::None);
 }
 

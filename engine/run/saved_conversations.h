@@ -15,8 +15,8 @@
 
 namespace engine {
 
-/// Stands between the conversations of the loaded model and the folder of their files. Pages that are being written are
-/// held as a branch of the conversation is: the conversation may go on, be cut or end meanwhile. Used by the engine's
+/// Connects the conversations of the loaded model with the folder of their files. Pages that are being written are held
+/// as a branch of the conversation is: the conversation may go on, be cut or end meanwhile. Used by the engine's
 /// thread.
 class SavedConversations
 {
@@ -27,17 +27,17 @@ public:
     void forget(const std::string& name);
     void keep_only(std::vector<std::string> names);
 
-    /// The file of a conversation that has no KV in memory, with the replies in it; or why there is none of use.
-    /// `goes_on` false ends the waiting for what is still being written.
+    /// Opens the file of a conversation that has no KV in memory, with the replies in it; or says why none is of use.
+    /// `goes_on` false ends the wait for what is still being written.
     SavedStart open(LoadedModel& model, Conversation& conversation, const std::string& name,
                     const std::function<bool()>& goes_on);
 
-    /// Has the conversation written, as it is now.
+    /// Has the conversation written as it is now.
     void save(LoadedModel& model, const Conversation& conversation, const std::string& name);
 
-    /// Gives back the pages that have been written. What there is to tell.
+    /// Gives back the pages that have been written. Returns events about them.
     std::vector<Event> collect(LoadedModel* model);
-    /// Gives back all pages, and the writing up that would take longer. False: none was held.
+    /// Gives back all pages, and gives up writing that would take longer than `grace`. False: none was held.
     bool release_all(LoadedModel& model, std::chrono::milliseconds grace);
 
 private:
@@ -51,9 +51,9 @@ private:
     std::unique_ptr<SavedKvStore> store_;  // reads from what is held: goes first
 };
 
-/// Puts into an empty sequence what the file keeps of the prompt's beginning, page by page; `goes_on` is told how many
-/// tokens are there, and ends it with false. Where a page is missing `make_room` is asked for it; without room, what is
-/// there must do. Answers why it was not all of the file.
+/// Reads into an empty sequence what the file keeps of the prompt's beginning, page by page; `goes_on` is told how many
+/// tokens are there, and ends it with false. Where there is no page free `make_room` is called; without room, the
+/// tokens read so far must do. Returns why it was not all of the file.
 SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
                     const std::function<bool(int)>& goes_on, const std::function<bool()>& make_room);
 

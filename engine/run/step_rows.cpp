@@ -23,7 +23,7 @@ public:
         for (int& rows : rows_)
             left_ -= rows = left_ > 0 ? 1 : 0;
     }
-    /// Up to `amount` more rows to the turns of one kind that are in the step.
+    /// Gives up to `amount` more rows to the turns of one kind that are in the step.
     void share(bool answers, int amount)
     {
         amount = std::min(amount, left_);

@@ -1,4 +1,4 @@
-// Chooses, by what is known of a machine, how many of a layer's blocks on the host travel to a GPU in a decode step.
+// Chooses, by the rates of a machine, how many of a layer's blocks on the host travel to a GPU in a decode step.
 #pragma once
 
 #include "engine/kv/kv_pager.h"
@@ -13,8 +13,8 @@ namespace engine {
 KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates* rates, const DeviceRates& device,
                                     std::int64_t ring_bytes, const RateErrors& errors);
 
-/// Returns what the CPU's attention takes by the rates, in layers that attend to everything. Empty: there are none, or
-/// that was not measured.
+/// Returns the seconds a byte that the CPU's attention takes by the rates, in layers that attend to everything. Empty:
+/// there are none, or that was not measured.
 std::optional<double> host_attention_s_per_byte(const ModelOnHost& model, const MachineRates* rates);
 
 }  // namespace engine

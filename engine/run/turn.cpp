@@ -22,9 +22,9 @@ int common_prefix(std::span<const int> a, std::span<const int> b)
     return int(end - a.begin());
 }
 
-/// Returns where a prompt is worth going back to, lowest first: the end of the system's message, which other
-/// conversations share, and that of the newest one, which is answered again, or where the next prompt leaves out what
-/// was thought.
+/// Returns the places of a prompt to go back to, lowest first: the end of the system's message, which other
+/// conversations share; and that of the newest message, which may be answered again, or behind which the next prompt
+/// leaves out what was thought.
 std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tokens)
 {
     std::vector<int> positions;
@@ -39,8 +39,8 @@ std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tok
     return positions;
 }
 
-/// A prompt that is answered again and again leaves an answer each time. Those that the newest prompt does not hold are
-/// of use where the user goes back to one: the oldest of many go.
+/// Drops the oldest replies that the newest prompt does not hold, where they are many: a prompt that is answered again
+/// and again leaves an answer each time, which is of use where the user goes back to it.
 void drop_old_replies(std::vector<KeptReply>& replies, std::span<const std::size_t> in_prompt)
 {
     constexpr std::ptrdiff_t kMostOthers = 64;
@@ -93,8 +93,8 @@ Result<Turn> TurnRunner::run()
     return result();
 }
 
-/// Tokens that a template writes, such as the ends of turns, are no part of what a grammar speaks of; but the marks
-/// around calls are, where tools are offered.
+/// Makes the rules of a grammar. Tokens that a template writes, such as the ends of turns, are not meant by a grammar;
+/// but the marks around calls are, where tools are offered.
 Status TurnRunner::make_rules()
 {
     if (request_.grammar.empty() && request_.json_schema.empty())
@@ -169,7 +169,7 @@ void TurnRunner::cancel()
         end(StopReason::Cancelled);
 }
 
-/// Counts the prompt's rows up to the next place that is worth going back to.
+/// Counts the prompt's rows up to the next place to go back to.
 int TurnRunner::prompt_rows() const
 {
     const auto stop = std::ranges::upper_bound(checkpoints_, prefilled_);
@@ -188,7 +188,7 @@ RowGroup TurnRunner::next(int rows)
     step_us_ = now_us();
     rows_ = {&conversation_.kv};
     rows_.stop = host_.stop;
-    // A state cannot go back by half a step: what was answered before it would be computed again in the next turn.
+    // A state cannot go back by half a step: what was answered before would be computed again in the next turn.
     rows_.to_its_end = answers() && host_.model.cache().states().any();
     rows_.chosen = conversation_.experts.get();
     if (answers()) {
@@ -203,7 +203,7 @@ RowGroup TurnRunner::next(int rows)
     return rows_;
 }
 
-/// One step, with the KV of other conversations given up when there is no room for this one's; but not for a guess.
+/// Computes one step; if there is no room for it, other conversations give up their KV. Drafts get no room that way.
 Status TurnRunner::compute_alone()
 {
     if (step_.has_drafts()) {
@@ -228,7 +228,7 @@ void TurnRunner::take(const Status& done, bool alone)
     const bool full = !done && answers() && done.error().code == Error::Code::ContextFull;
     if (!done)
         step_.forget();
-    if (was_stopped(done))  // or another turn of the step was: then these rows are asked for again
+    if (was_stopped(done))  // or another turn of the step was: then next() gives these rows again
         return heed_stop();
     if (full)
         return end_full(done.error());
@@ -245,7 +245,7 @@ void TurnRunner::take_prompt_rows()
 {
     const int count = rows_.count();
     prefilled_ += count;
-    // A GPU computes behind the host's back, about a step: these rows are counted when the next ones' time is known.
+    // A GPU computes about a step behind the host: these rows are counted when the time of the next ones is known.
     int computed = std::exchange(given_rows_, count);
     ModelPlacement& placement = host_.model.placement();
     const bool behind = placement.step_device_layers() > 0 && !placement.host_waits_for_link();
@@ -353,22 +353,22 @@ bool TurnRunner::may_draft(Drafters by) const
            (request_.drafters == Drafters::All || request_.drafters == by);
 }
 
-/// Notes that tokens [first, first + count), the first rows of the last step, stand.
+/// Notes that tokens [first, first + count), the first rows of the last step, are accepted.
 void TurnRunner::note_rows(int first, int count)
 {
     if (notes_rows())
         host_.mtp->note(*conversation_.mtp, conversation_.kv, {first, count}, history_, host_.stop);
 }
 
-/// Returns what may be drafted: no more than the answer may have, nor than the context and the step hold.
+/// Returns how many tokens may be drafted: no more than the answer may have, nor than the context and the step hold.
 int TurnRunner::most_drafted(int rows) const
 {
     const int room = std::min(most_tokens() - int(answer_.size()), host_.model.context_tokens() - length());
     return std::min(room, rows) - 1;
 }
 
-/// Ends the step: what was drafted and does not stand leaves the KV cache. What a row costs is seen where no other turn
-/// has rows.
+/// Ends the step: drafts that are not accepted leave the KV cache. What a row costs is measured where no other turn has
+/// rows.
 void TurnRunner::end_step()
 {
     if (step_.over())
@@ -382,7 +382,7 @@ void TurnRunner::end_step()
     keep_state();
 }
 
-/// Now and then, so that going back costs no more than so many tokens.
+/// Makes a checkpoint now and then, so that no more than so many tokens are computed again.
 void TurnRunner::keep_state()
 {
     KvSequence& kv = conversation_.kv;
@@ -391,7 +391,7 @@ void TurnRunner::keep_state()
     kept_at_ = kv.length();
 }
 
-/// The next token of the answer; none: it is over.
+/// Chooses the next token of the answer; none: it is over.
 Result<std::optional<TurnRunner::Chosen>> TurnRunner::choose()
 {
     const TokenMask* allowed = nullptr;
@@ -446,7 +446,7 @@ void TurnRunner::end(StopReason reason)
     stage_ = Stage::Over;
     end_step();
     text_.finish();
-    if (text_.stopped() && reason != StopReason::Cancelled)  // which shows only now where a longer one had begun
+    if (text_.stopped() && reason != StopReason::Cancelled)  // it counts only now, since a longer one had begun
         reason = StopReason::StopString;
     turn_.reason = reason;
     turn_.text = text_.text();
@@ -462,7 +462,7 @@ void TurnRunner::end(StopReason reason)
         host_.listener.on_telemetry(turn_.telemetry);
 }
 
-/// What is full may be the device alone, which the reason does not say.
+/// Ends the answer for want of room. If only the device is full, which the reason does not say, a warning says so.
 void TurnRunner::end_full(const Error& error)
 {
     if (!forgetting_helps(error, host_.model.cache(), conversation_.kv, rows_.count()))
@@ -512,7 +512,7 @@ Status TurnRunner::restore_saved(std::span<const int> prompt)
     if (saved.miss == SavedKvMiss::Damaged && host_.forget_saved)
         host_.forget_saved();
     if (host_.stop.stop_requested()) {
-        // The file has all of it for the next turn; this part would be saved in its place.
+        // The file keeps all of it for the next turn; else this part would be saved in its place.
         host_.model.cache().truncate(conversation_.kv, 0);
         restored_ = reused_ = prefilled_ = 0;
         return fail(Error::Code::Cancelled, "the answer was stopped");
@@ -522,7 +522,8 @@ Status TurnRunner::restore_saved(std::span<const int> prompt)
     return {};
 }
 
-/// A first question has nothing to restore; and where nothing has gone wrong, a few tokens are not worth a word.
+/// Reports what was restored. A first question has nothing to restore; and where nothing has gone wrong, a few tokens
+/// are not worth a word.
 void TurnRunner::tell_of_saved(std::int64_t duration_us)
 {
     SavedKvMiss miss = host_.saved.miss;
@@ -544,7 +545,7 @@ void TurnRunner::tell_of_saved(std::int64_t duration_us)
         host_.listener.on_event(event);
 }
 
-/// Early enough that somebody can still choose what is to happen when it is full.
+/// Warns early enough that somebody can still choose what is to happen when the context is full.
 void TurnRunner::note_nearly_full()
 {
     const int used = length();
@@ -562,7 +563,7 @@ void TurnRunner::note_nearly_full()
     host_.listener.on_event(event);
 }
 
-/// The next prompt holds this answer's text; it then takes these ids again.
+/// Keeps the answer's ids: the next prompt holds its text, and then takes these ids again.
 void TurnRunner::keep_reply()
 {
     if (request_.messages.empty() || text_.stopped() || answer_.empty())

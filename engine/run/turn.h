@@ -1,5 +1,6 @@
 // TurnRunner runs one turn: what is new of the prompt is computed, then tokens are sampled, streamed and computed until
-// something ends the answer. What may come next is drafted and computed along; it stands where the sampler chooses it.
+// something ends the answer. Tokens that may come next are drafted and computed along; those are accepted that the
+// sampler chooses.
 #pragma once
 
 #include "engine/engine.h"
@@ -18,7 +19,7 @@
 
 namespace engine {
 
-/// A recurrent state cannot be cut. So many tokens at most are computed again where nothing better is known.
+/// A recurrent state cannot be cut: at most so many tokens are computed again where there is no better checkpoint.
 constexpr int kCheckpointTokens = 4096;
 
 /// Holds what a turn needs from the engine that runs it.
@@ -36,8 +37,8 @@ struct TurnHost {
     MtpModel* mtp = nullptr;
 };
 
-/// A turn computes nothing itself: in turn next() says what is to be computed, somebody computes it, beside rows of
-/// other turns or not, and take() goes on from there. So the same turn may be one of many in a step.
+/// A turn computes nothing itself. next() gives the rows that are to be computed, the caller computes them, beside rows
+/// of other turns or not, and take() goes on from there. So the same turn may be one of many in a step.
 class TurnRunner
 {
 public:
@@ -46,29 +47,30 @@ public:
     /// Computes the whole turn, with no other beside it.
     Result<Turn> run();
 
-    /// The prompt, and what the conversation and its file have of it. An error: there is no such turn.
+    /// Makes the prompt, and finds what the conversation and its file have of it. An error: there is no such turn.
     Status begin();
     bool over() const { return stage_ == Stage::Over; }
     /// Says whether its next rows are an answer's; else they are the prompt's.
     bool answers() const { return stage_ == Stage::Answer; }
     /// Sets whether other turns run, too; none do until this is called.
     void set_company(Company company) { company_ = company; }
-    /// Rows that it could have in the next step, one at least. Precondition here and below: it is not over.
+    /// Returns how many rows it could have in the next step, one at least. Precondition here and below: it is not over.
     int most_rows() const;
-    /// Ends it, if that was asked for.
+    /// Ends the turn if its stop token asks for that.
     void heed_stop();
-    /// The next rows, `rows` at most. They are valid until take().
+    /// Returns the next rows, `rows` at most. They are valid until take().
     RowGroup next(int rows);
-    /// Computes what next() said, by itself. Where there is no room, drafts are left out, then other conversations give
-    /// up their KV.
+    /// Computes the rows of next() by themselves. Where there is no room, drafts are left out, then other conversations
+    /// give up their KV.
     Status compute_alone();
-    /// The rows of next() were computed, or why not; `alone`: no other turn's were in that step.
+    /// Takes over the rows of next(), which were computed, or why they were not; `alone`: no other turn had rows in
+    /// that step.
     void take(const Status& done, bool alone);
-    /// Says that what next() gave is not computed now: it is asked again.
+    /// Says that the rows of next() are not computed now: it will be called again.
     void put_off() { step_.forget(); }
     /// Ends the turn, which has failed with an exception: nothing more is done.
     void break_off(const Error& error);
-    /// Ends it as if that had been asked for, unless it is over.
+    /// Ends the turn as if its stop token had asked for that, unless it is over.
     void cancel();
     /// Returns what became of the turn. Precondition: it is over.
     Result<Turn> result();
@@ -97,7 +99,7 @@ private:
     Status make_rules();
     struct Chosen {
         int id = 0;
-        RowLogits logits;  // that it was chosen from
+        RowLogits logits;  // from which it was chosen
     };
     Result<std::optional<Chosen>> choose();
     int sample(const RowLogits& logits, const TokenMask* allowed);
@@ -127,12 +129,12 @@ private:
     int reused_ = 0;
     int restored_ = 0;
     int prefilled_ = 0;
-    int given_rows_ = 0;        // of them, whose time is not yet known
-    RowGroup rows_;             // what next() said
-    int kept_at_ = 0;           // tokens after which it was last asked whether the state is kept
+    int given_rows_ = 0;        // those of them whose time is not yet known
+    RowGroup rows_;             // the rows that next() gave
+    int kept_at_ = 0;           // tokens at which keep_state() was last called
     DraftedStep step_;          // of the answer
-    std::int64_t step_us_ = 0;  // when it began
-    bool alone_ = true;         // in that step
+    std::int64_t step_us_ = 0;  // when the step began
+    bool alone_ = true;         // in that step, no other turn had rows
     Company company_ = Company::None;
     std::int64_t last_report_us_ = 0;
 };

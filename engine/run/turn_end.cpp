@@ -12,7 +12,7 @@ namespace engine {
 
 namespace {
 
-// No template writes them, and none takes them for anything else than words.
+// Words that no template writes, and that none takes for anything else than words.
 constexpr std::string_view kQuestion = "xqx", kAnswer = "xax", kNext = "xnx";
 
 std::optional<std::string> rendered(const ChatTemplate& chat_template, const Tokenizer& tokenizer, bool answered)
@@ -58,8 +58,8 @@ int turn_end(const ChatTemplate& chat_template, const Tokenizer& tokenizer)
     const std::size_t answer = text.find(kAnswer), next = text.find(kNext);
     if (answer == std::string_view::npos || next == std::string_view::npos || next < answer)
         return kNoToken;
-    // What stands in an answer before its words, such as an empty thought, ends none; but what begins it would begin
-    // the next message.
+    // Tokens that stand in an answer before its words, such as an empty thought, end none; but what begins an answer
+    // would begin the next message.
     std::vector<int> inside;
     const auto question = rendered(chat_template, tokenizer, false);
     if (question && text.starts_with(*question) && question->size() <= answer)
@@ -72,7 +72,7 @@ int turn_end(const ChatTemplate& chat_template, const Tokenizer& tokenizer)
     const std::string_view behind = text.substr(answer + kAnswer.size(), next - answer - kAnswer.size());
     for (const int id : special_tokens(tokenizer, behind))
         if (std::ranges::find(inside, id) == inside.end()) {
-            // gpt-oss shows such a one: behind it the same turn may go on.
+            // gpt-oss shows such a token: behind it the same turn may go on.
             const bool goes_on = tokenizer.is_special(id) && !tokenizer.piece(id).empty();
             return goes_on ? kNoToken : id;
         }

@@ -29,7 +29,7 @@ std::optional<PlainStep> TurnMeter::add_token(TokenFrom from)
         return std::nullopt;
     }
     rates_.add_token(std::chrono::microseconds(now - before_us));
-    const StepClock::Seconds before = std::exchange(last_, clock_.seconds());  // later parts are no part of any token
+    const StepClock::Seconds before = std::exchange(last_, clock_.seconds());  // what comes later belongs to no token
     steps_ += from != TokenFrom::SameStep ? 1 : 0;
     if (from != TokenFrom::PlainStep)
         return std::nullopt;

@@ -21,18 +21,18 @@ enum class TokenFrom {
 class TurnMeter
 {
 public:
-    /// The turn begins now.
+    /// Begins the turn now.
     explicit TurnMeter(StepClock& clock);
 
-    /// `tokens` of the prompt were computed in `duration_us`.
+    /// Counts `tokens` of the prompt that were computed in `duration_us`.
     void add_prefill(int tokens, std::int64_t duration_us);
-    /// A token of the answer is there now. From the first on, the clock's shares are the answer's; where it has rows in
-    /// the steps of others, all that those take is time that it waits for.
-    /// Answers what a plain step took that was not the first.
+    /// Counts a token of the answer that is there now. From the first one on, the clock's shares are the answer's;
+    /// where it has rows in steps of others, it waits for all that those take. Returns the times of a plain step that
+    /// was not the first.
     std::optional<PlainStep> add_token(TokenFrom from);
 
-    /// Fills in the times that are known by now. Without `link_is_seen`, nobody here waits for KV on its way to the
-    /// device.
+    /// Fills in the times that are known by now. `link_is_seen` false: the host does not wait for KV on its way to the
+    /// device, so that this time is unknown.
     void fill(Telemetry& frame, bool link_is_seen) const;
 
 private:
@@ -47,7 +47,7 @@ private:
     int steps_ = 0;  // after the first token
     int plain_steps_ = 0;
     std::int64_t plain_us_ = 0;
-    StepClock::Seconds first_ = {}, last_ = {};  // what the clock showed then
+    StepClock::Seconds first_ = {}, last_ = {};  // the clock's readings at the first and the last token
 };
 
 }  // namespace engine

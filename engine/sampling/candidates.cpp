@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// Best first. A total order: no two tokens are equal.
+/// Says whether a comes before b, best first. It is a total order: no two tokens are equal.
 static bool better(const Candidate& a, const Candidate& b)
 {
     return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
@@ -44,7 +44,8 @@ void Candidates::drop_forbidden()
     ordered_ = std::min(ordered_, list_.size());  // they stood behind all others
 }
 
-/// One pass with a heap of the best so far: nearly every logit costs one comparison with the worst of those.
+/// Selects the largest logits in one pass, with a heap of the best so far: nearly every logit takes one comparison with
+/// the worst of those.
 void Candidates::select_top(std::span<const float> logits, std::size_t count)
 {
     for (std::size_t i = 0; i < count; ++i)
@@ -83,7 +84,7 @@ float Candidates::largest_logit() const
     return std::min_element(list_.begin(), list_.end(), better)->logit;
 }
 
-/// Softmax over the candidates. Gives the logarithm of the sum of their exponentials.
+/// Computes the softmax over the candidates. Returns the logarithm of the sum of their exponentials.
 double Candidates::compute_probabilities()
 {
     const double largest = largest_logit();
@@ -91,7 +92,7 @@ double Candidates::compute_probabilities()
     for (Candidate& c : list_)
         sum += c.probability = std::exp(static_cast<double>(c.logit) - largest);
     for (Candidate& c : list_)
-        c.probability /= sum;  // at least 1: the largest one's share is exp(0)
+        c.probability /= sum;  // the sum is at least 1: the largest one's part is exp(0)
     return largest + std::log(sum);
 }
 
@@ -140,7 +141,7 @@ void Candidates::keep_min_p(double p)
 {
     if (p <= 0.0)
         return;
-    // With p above 1 even the best would go.
+    // With p above 1 even the best one would go.
     const double least = static_cast<double>(largest_logit()) + std::log(std::min(p, 1.0));
     std::erase_if(list_, [least](const Candidate& c) { return static_cast<double>(c.logit) < least; });
     ordered_ = std::min(ordered_, list_.size());  // those in front are better than those behind, and so stay in front
@@ -149,7 +150,7 @@ void Candidates::keep_min_p(double p)
 void Candidates::exclude_top(double threshold)
 {
     compute_probabilities();
-    const Candidate* least = nullptr;  // of those above the threshold
+    const Candidate* least = nullptr;  // the least probable of those above the threshold
     std::size_t count = 0;
     for (const Candidate& c : list_) {
         if (c.probability < threshold)

@@ -1,4 +1,4 @@
-// Candidates holds the tokens that may still be drawn, and the filters that thin them out.
+// Candidates holds the tokens that may still be drawn, and the filters that drop some of them.
 #pragma once
 
 #include "engine/exec/logits.h"
@@ -25,7 +25,7 @@ public:
 
     /// Starts over with the top_k largest logits (0 or less: all). Logits are finite.
     void assign(std::span<const float> logits, int top_k);
-    /// Starts over with those that another has found: the best first, equal ones by id. Logits are finite.
+    /// Starts over with the largest logits that others have found: the best first, equal ones by id. Logits are finite.
     void assign(std::span<const RankedLogit> largest);
 
     /// Drops those with a logit of minus infinity, unless there are no others.
@@ -36,10 +36,10 @@ public:
     void keep_top_p(double p);
     /// Keeps the tokens at least p times as probable as the best.
     void keep_min_p(double p);
-    /// Exclude top choices: of the tokens with at least the threshold's probability only the least probable stays.
+    /// Drops top choices (XTC): of the tokens with at least the threshold's probability only the least probable stays.
     void exclude_top(double threshold);
 
-    /// The index drawn by u in [0, 1) at this temperature, which is more than zero.
+    /// Returns the index drawn by u in [0, 1) at this temperature, which is more than zero.
     std::size_t draw(double temperature, double u);
 
     std::span<const Candidate> view() const { return list_; }

@@ -129,7 +129,7 @@ void DryPenalty::apply(std::span<const int> history, std::span<float> logits)
         longest = std::max(longest, length);
     }
 
-    // The power stays below the largest float, as llama.cpp holds it.
+    // The power stays below the largest float, as in llama.cpp.
     const double max_exponent = options_.base > 1.000001f
                                     ? std::log(std::numeric_limits<float>::max()) / std::log(double(options_.base))
                                     : std::numeric_limits<double>::max();

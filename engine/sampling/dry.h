@@ -11,28 +11,27 @@
 
 namespace engine {
 
-/// The sequence breakers of one model in token ids. A token that contains a breaker breaks by itself; one that ends
-/// with the beginning of a breaker does so when the tokens of the rest follow. Immutable once found; any thread.
+/// Holds the sequence breakers of one model in token ids. A token that contains a breaker breaks by itself; one that
+/// ends with the beginning of a breaker does so when the tokens of the rest follow. Immutable once found; any thread.
 class DryBreakers
 {
 public:
     using PieceOf = std::function<std::string(int id)>;
-    /// Ids of a text that goes on after other text: no BOS, no added space, special tokens not looked for.
+    /// Returns the ids of a text that goes on after other text: no BOS, no added space, special tokens not looked for.
     using Tokenize = std::function<std::vector<int>(std::string_view text)>;
 
     static constexpr std::size_t kMaxBytes = 40;  // of a breaker; what is longer is cut off
     static constexpr std::size_t kMaxTail = 20;   // tokens of a breaker after its first one
 
-    /// No breakers.
+    /// Makes no breakers.
     DryBreakers() = default;
     /// Looks through the whole vocabulary once. Empty strings are ignored.
     static DryBreakers find(std::span<const std::string> breakers, int num_vocab, const PieceOf& piece_of,
                             const Tokenize& tokenize);
 
-    /// The token breaks by itself.
+    /// Says whether the token breaks by itself.
     bool breaks(int id) const;
-    /// Returns how many tokens back from the end the last breaker's end lies: no repetition reaches further back than
-    /// that.
+    /// Returns how many tokens follow the last breaker in the history: no repetition reaches further back than that.
     int tokens_after_last(std::span<const int> history) const;
 
 private:
@@ -71,8 +70,8 @@ private:
     Options options_;
     DryBreakers breakers_;
     std::vector<int> repeats_;    // (looked back on,) how many tokens before position i from the end equal the end
-    std::vector<int> longest_;    // (vocabulary,) longest repetition the token would go on with; zero between calls
-    std::vector<int> continued_;  // tokens with an entry there
+    std::vector<int> longest_;    // (vocabulary,) the longest repetition it would lengthen; zero between calls
+    std::vector<int> continued_;  // the tokens that have an entry in longest_
 };
 
 }  // namespace engine

@@ -6,14 +6,14 @@
 
 namespace engine {
 
-/// NaN becomes the smallest value, infinities the outermost finite ones: softmax then needs no special cases.
+/// Makes NaN the smallest value, and infinities the outermost finite ones: softmax then needs no special cases.
 float finite_logit(float x);
 
-/// The logarithm of the sum of all exponentials: a token's log-probability is its logit less this. logits:
+/// Returns the logarithm of the sum of all exponentials: a token's log-probability is its logit less this. logits:
 /// (vocabulary,)
 double log_sum_of_exps(std::span<const float> logits);
 
-/// The ids of the `count` largest, or of all: best first, among equals the lower id first.
+/// Returns the ids of the `count` largest logits, or of all: best first, among equals the lower id first.
 std::vector<int> ids_of_largest(std::span<const float> logits, int count);
 
 }  // namespace engine

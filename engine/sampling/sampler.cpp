@@ -65,7 +65,7 @@ std::optional<int> Sampler::enough() const
     return {};
 }
 
-/// Stays above what forbid_others() leaves.
+/// Adds the biases of the request; every sum stays above the value that forbid_others() gives.
 void Sampler::add_bias()
 {
     for (const LogitBias& bias : options_.logit_bias)
@@ -104,7 +104,7 @@ void Sampler::penalise(std::span<const int> history)
     window_.clear();
 }
 
-/// Below any logit that finite_logit() leaves.
+/// Gives tokens that are not allowed a value below any that finite_logit() returns.
 void Sampler::forbid_others(const TokenMask& allowed)
 {
     for (std::size_t id = 0; id < logits_.size(); ++id)

@@ -30,11 +30,10 @@ public:
     /// Options that check() accepts, whose biases name tokens; num_vocab is at least 1.
     Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers = {});
 
-    /// The next id, always one of the vocabulary whatever the logits hold.
-    /// logits: (num_vocab,)   history: the whole sequence, prompt and answer   allowed: the only ones it may be, if
-    /// given
+    /// Returns the next id, always one of the vocabulary whatever the logits hold. logits: (num_vocab,); history: the
+    /// whole sequence, prompt and answer; allowed: the only ids it may be, if given.
     int sample(std::span<const float> logits, std::span<const int> history, const TokenMask* allowed = nullptr);
-    /// The same id from as many of the largest as enough() says, or from all.
+    /// Returns the same id from as many of the largest logits as enough() says, or from all.
     int sample(const RowLogits& logits, std::span<const int> history);
 
     /// Makes the next draw use the random numbers that the other's next one will.
@@ -61,7 +60,7 @@ private:
     Candidates candidates_;
     std::vector<float> logits_;       // (num_vocab,) the copy that penalties change
     std::vector<std::int32_t> seen_;  // (num_vocab,) occurrences in the window; zero between calls
-    std::vector<int> window_;         // the distinct tokens of it
+    std::vector<int> window_;         // the distinct tokens of that window
 };
 
 }  // namespace engine

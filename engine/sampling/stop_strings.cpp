@@ -34,7 +34,7 @@ void StopStrings::step(Matcher& matcher, char c)
         ++matcher.matched;
 }
 
-/// Moves every matcher on by one byte; gives the place in held_ before which nothing can match any more.
+/// Moves every matcher on by one byte; returns the place in held_ before which nothing can match any more.
 std::size_t StopStrings::take(char c)
 {
     held_ += c;
@@ -53,7 +53,7 @@ std::size_t StopStrings::take(char c)
     return match_at_ ? std::min(sure, *match_at_) : sure;
 }
 
-/// The first bytes of held_ go out. A match further on moves with what stays.
+/// Releases the first bytes of held_. A match further on moves with what stays.
 StopStrings::Released StopStrings::release(std::size_t count)
 {
     released_.assign(held_, 0, count);

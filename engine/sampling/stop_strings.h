@@ -23,12 +23,12 @@ public:
     /// Empty strings are ignored.
     explicit StopStrings(const std::vector<std::string>& strings);
 
-    /// Takes the next piece of text and gives what is sure to be shown.
+    /// Takes the next piece of text and gives the text that no stop string can cut off any more.
     Released feed(std::string_view text);
-    /// The text ends here: gives what was held back.
+    /// Ends the text: gives what was held back.
     Released finish();
     std::string_view held() const { return held_; }
-    /// Once one matched: which.
+    /// Returns the stop string that matched, once one has.
     const std::string& stopped_by() const { return matchers_[found_].string; }
 
 private:

@@ -24,12 +24,12 @@ public:
     void reals(std::string_view key, std::span<const float> values);
     void numbers(std::string_view key, std::span<const std::int32_t> values);
     void flags(std::string_view key, const std::vector<bool>& values);
-    /// The data of tensors follow each other in this order, each aligned.
+    /// Adds a tensor. The data of tensors follow each other in the order of these calls, each aligned.
     void tensor(const ShapeTensor& tensor);
 
     /// Returns all of the header, padded to where the first tensor begins.
     std::string bytes() const;
-    /// Bytes of the tensors' data.
+    /// Returns the bytes of the tensors' data.
     std::int64_t data_bytes() const { return data_bytes_; }
 
 private:

@@ -13,7 +13,7 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMarkAndVersion_bytes = 4 + 4;
-/// The longest vector that is made, which happens in memory as a whole: far more than any model has.
+/// The longest vector that is made: that happens in memory as a whole. No model has a vector nearly as long.
 constexpr std::int64_t kMostVectorElements = std::int64_t(16) << 20;
 
 template <class T>
@@ -28,7 +28,8 @@ void put_text(std::string& to, std::string_view value)
     to += value;
 }
 
-/// The keys of the first part as they stand there, but for those that speak of parts. The file has been checked.
+/// Returns the keys of the first part as they stand there, but for those that speak of parts, and their number. The
+/// file has been checked.
 Result<std::pair<std::string, std::uint64_t>> keys_of(const std::filesystem::path& first)
 {
     const auto file = MappedFile::open(first);

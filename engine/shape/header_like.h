@@ -1,5 +1,5 @@
-// header_like() makes the header of a model with the very tensors of another one, of which only the header need be
-// there.
+// header_like() makes the header of a model with the very tensors of another one, of which no more than the header need
+// be there.
 #pragma once
 
 #include "engine/result.h"
@@ -18,7 +18,8 @@ struct HeaderLike {
     std::int64_t alignment = 32;       // of each
 };
 
-/// One file, also of a split model. Unsupported: it has tensors of which no random ones can be made.
+/// Makes the header of one file, also of a split model. Unsupported: it has tensors of which no random ones can be
+/// made.
 Result<HeaderLike> header_like(const std::filesystem::path& model);
 
 }  // namespace engine

@@ -2,7 +2,7 @@
 
 namespace engine {
 
-/// Small, and with as many experts of a layer as large mixtures have.
+/// A small model with as many experts of a layer as large mixtures have.
 static constexpr ModelShape tiny_mixture(std::string_view name, int layers, int experts, int used)
 {
     return {.name = name,

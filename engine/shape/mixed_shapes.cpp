@@ -4,7 +4,7 @@ namespace engine {
 
 using Kind = StateParts::Kind;
 
-/// What Qwen 3.5 and its relatives have in common: three gated delta nets, then one attention with gates.
+/// Fills in what Qwen 3.5 and its relatives have in common: three gated delta nets, then one attention with gates.
 static constexpr ModelShape gated_delta(ModelShape s, int value_heads)
 {
     s.context = 262144;
@@ -34,7 +34,7 @@ static constexpr ModelShape qwen35(std::string_view name, int layers, int embedd
                        value_heads);
 }
 
-/// The same in a file that can guess tokens ahead.
+/// Returns the same shape for a file that can guess tokens ahead.
 static constexpr ModelShape with_mtp(ModelShape s, std::string_view name)
 {
     s.name = name;
@@ -42,7 +42,7 @@ static constexpr ModelShape with_mtp(ModelShape s, std::string_view name)
     return s;
 }
 
-/// What gpt-oss's two sizes have in common.
+/// Fills in what gpt-oss's two sizes have in common.
 static constexpr ModelShape gpt_oss(std::string_view name, int layers, int experts)
 {
     return {.name = name,
@@ -64,7 +64,7 @@ static constexpr ModelShape gpt_oss(std::string_view name, int layers, int exper
             .yarn_factor = 32};
 }
 
-/// A small model with what another has: `s` says what that is.
+/// Makes a small model with the parts of another, which `s` says.
 static constexpr ModelShape tiny(ModelShape s, std::string_view name, std::string_view architecture)
 {
     s.name = name;

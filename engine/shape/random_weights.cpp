@@ -22,20 +22,20 @@ void fill_bits(SplitMix& random, std::span<std::byte> bytes)
     }
 }
 
-/// The nearest half of a number other than 0, within the normal ones.
+/// Returns the nearest half-precision number other than 0, within the normal ones.
 std::uint16_t half_of(float x)
 {
     const auto bits = std::bit_cast<std::uint32_t>(std::clamp(std::abs(x), 6.2e-5f, 6e4f)) + (1u << 12);
     return std::uint16_t(((bits >> 13) - ((127 - 15) << 10)) | (x < 0 ? 0x8000u : 0u));
 }
 
-/// The standard deviation of uniform integers 0 to 2^bits - 1.
+/// Returns the standard deviation of uniform integers 0 to 2^bits - 1.
 constexpr double uniform_deviation(int bits)
 {
     return bits == 2 ? 1.118 : bits == 3 ? 2.291 : bits == 4 ? 4.61 : bits == 5 ? 9.23 : bits == 6 ? 18.47 : 73.9;
 }
 
-/// Floats of 16 bits: a random sign and fraction, and one exponent for all. Values in [1, 2) deviate by 1.53.
+/// Fills floats of 16 bits: a random sign and fraction, and one exponent for all. Values in [1, 2) deviate by 1.53.
 void fill_short_floats(int exponent_bits, float deviation, SplitMix& random, std::span<std::byte> bytes)
 {
     const int fraction_bits = 15 - exponent_bits;
@@ -62,7 +62,7 @@ struct Fixed {
     int byte_count = 0;
 };
 
-/// Sixteen numbers of 6 bits in 12 bytes, as Q4_K and Q5_K pack them: eight scales of one value, then eight mins.
+/// Packs sixteen numbers of 6 bits into 12 bytes, as Q4_K and Q5_K do: eight scales of one value, then eight mins.
 std::array<std::uint8_t, 16> packed_scales(unsigned scale, unsigned min)
 {
     std::array<std::uint8_t, 16> out = {};
@@ -74,7 +74,7 @@ std::array<std::uint8_t, 16> packed_scales(unsigned scale, unsigned min)
     return out;
 }
 
-/// Four words of four scales of 3 bits, all 3, below a nibble of the half each.
+/// Makes four words of four scales of 3 bits, all of them 3, below a nibble of the half each.
 std::array<std::uint8_t, 16> iq1_m_scales(float scale)
 {
     std::array<std::uint8_t, 16> out = {};
@@ -87,14 +87,14 @@ std::array<std::uint8_t, 16> iq1_m_scales(float scale)
     return out;
 }
 
-/// The nearest float of four bits of exponent (bias 7) and three of fraction, of those that are not 0.
+/// Returns the nearest float of four bits of exponent (bias 7) and three of fraction, of those that are not 0.
 std::uint8_t nvfp4_scale(float scale)
 {
     const int exponent = std::max(std::ilogb(scale), -6);
     return std::uint8_t(std::max(1, 8 * (exponent + 6) + int(std::lround(std::ldexp(scale, 3 - exponent)))));
 }
 
-/// Types whose one half scales values of a known size.
+/// Returns the fixed parts of types whose one half scales values of a known size.
 std::optional<Fixed> scaled_values(TensorType type, float deviation)
 {
     const auto half = [&](int at, double size) { return Fixed{{at, 0}, {float(deviation / size), 0}, 1}; };
@@ -185,7 +185,7 @@ Fixed fixed_parts(TensorType type, float deviation)
     }
 }
 
-/// Pairs of bits that are 3 become 1, so that -1, 0 and 1 have the mean 0.
+/// Makes pairs of bits that are 3 into 1, so that -1, 0 and 1 have the mean 0.
 void clear_threes(std::span<std::byte> bytes)
 {
     for (std::byte& pairs : bytes)

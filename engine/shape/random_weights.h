@@ -1,4 +1,5 @@
-// Makes random weights of a type, of about the size that training leaves: activations keep theirs from layer to layer.
+// Makes random weights of a type, of about the size that training gives them: activations keep their size from layer to
+// layer.
 #pragma once
 
 #include "kernels/types.h"
@@ -24,7 +25,7 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
     }
-    /// A number in [-1, 1).
+    /// Returns a number in [-1, 1).
     float uniform() { return float(bits() >> 40) / float(1 << 23) - 1.0f; }
 
 private:
@@ -34,7 +35,7 @@ private:
 /// Says whether fill_weights() knows the type.
 bool can_fill(kernels::TensorType type);
 
-/// Whole blocks whose values have about this standard deviation.
+/// Fills whole blocks with values of about this standard deviation.
 void fill_weights(kernels::TensorType type, float deviation, SplitMix& random, std::span<std::byte> blocks);
 
 }  // namespace engine

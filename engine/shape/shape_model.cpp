@@ -18,7 +18,7 @@ namespace engine {
 
 namespace {
 
-/// A byte vocabulary of SentencePiece's kind, padded with words that no text has.
+/// Adds a byte vocabulary of SentencePiece's kind, padded with words that no text has.
 void add_vocabulary(GgufHeader& header, int size)
 {
     constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6;
@@ -53,7 +53,7 @@ void add_heads(GgufHeader& header, const ModelShape& s)
     header.number(p + "rope.dimension_count", std::uint32_t(s.rotated > 0 ? s.rotated : s.head_length));
     if (s.layer_kinds.find_first_not_of('a') == s.layer_kinds.npos || s.gated_queries)
         return header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
-    std::vector<std::int32_t> kv_heads;  // which layers attend is said so
+    std::vector<std::int32_t> kv_heads;  // tells which layers attend
     for (int l = 0; l < s.layers; ++l)
         kv_heads.push_back(s.kind(l) == 'a' ? s.kv_heads : 0);
     header.numbers(p + "attention.head_count_kv", kv_heads);
@@ -212,7 +212,7 @@ Result<const Row*> find(std::span<const Row> rows, std::string_view name, const 
     return &*found;
 }
 
-/// A disk that is filled to its end stops other programs, too.
+/// So much room is left: a disk that is filled to its end stops other programs, too.
 constexpr std::uintmax_t kRoomLeftBytes = 2'000'000'000;
 constexpr std::uintmax_t kRoomLeftDivisor = 20;  // of the disk: 5 %
 
@@ -221,7 +221,7 @@ Status check_room(const std::filesystem::path& folder, std::int64_t bytes)
     std::error_code error;
     const std::filesystem::space_info space = std::filesystem::space(folder, error);
     if (error)
-        return {};  // what cannot be asked is seen when it is written
+        return {};  // where this cannot be asked, writing will tell
     const std::uintmax_t left = std::max(kRoomLeftBytes, space.capacity / kRoomLeftDivisor);
     if (space.available >= left && space.available - left >= std::uintmax_t(bytes))
         return {};

@@ -22,13 +22,13 @@ constexpr Quantisation kQuantisations[] = {
     {"nvfp4", 39, TensorType::NVFP4, TensorType::Q8_0},
 };
 
-/// The layers whose attn_v and ffn_down the mixed quantisations keep in the better type.
+/// Says whether a layer's attn_v and ffn_down are in the better type of the mixed quantisations.
 bool keeps_more_bits(int layer, int layers)
 {
     return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
 }
 
-/// The type, or what takes its place where a row is no whole number of its blocks.
+/// Returns the type, or one that takes its place where a row is no whole number of its blocks.
 TensorType fitting(TensorType type, std::int64_t row_length)
 {
     for (const TensorType candidate : {type, TensorType::Q8_0})
@@ -58,7 +58,7 @@ private:
     std::vector<ShapeTensor> list_;
 };
 
-/// The type of attn_v and ffn_down; Q4_0 files mix nothing within the layers.
+/// Returns the type of attn_v and ffn_down; Q4_0 files mix nothing within the layers.
 TensorType some_better(const ModelShape& s, const Quantisation& quantisation, int l)
 {
     return quantisation.most != TensorType::Q4_0 && keeps_more_bits(l, s.layers) ? quantisation.better
@@ -108,7 +108,7 @@ void add_gemma4_layer(TensorList& list, const ModelShape& s, const Quantisation&
     list.norm(p + "layer_output_scale.weight", 1);
 }
 
-/// One of a dense layer, or what takes its place; `suffix` tells a shared expert's from others.
+/// Adds the feed-forward part of a dense layer, or that of a shared expert, which `suffix` names.
 void add_feed_forward(TensorList& list, const std::string& p, const std::string& suffix, const ModelShape& s,
                       int length, TensorType most, TensorType down)
 {

@@ -18,10 +18,10 @@ struct StretchedRope {
     int original_context = 8192;
 };
 
-/// Holds what Gemma 4 has besides: of every `period` layers the last one sees everything.
+/// Holds the numbers of Gemma 4's own parts: of every `period` layers the last one sees everything.
 struct Gemma4Parts {
     int period = 0;            // 0: it is another model
-    int full_head_length = 0;  // of layers that see everything, as their KV heads
+    int full_head_length = 0;  // of layers that see everything, as full_kv_heads
     int full_kv_heads = 0;
     bool values_are_keys = false;  // such layers have no attn_v
     int shared_kv_layers = 0;      // at the end; they read earlier layers' KV
@@ -39,25 +39,25 @@ struct ShapeExperts {
     bool choice_bias = false;
     bool shared_weight = false;  // the shared expert is weighted by token
     bool sigmoid = false;        // scores are the sigmoid of logits, not their softmax
-    bool sum_to_one = true;      // the weights of those that were chosen
-    float scale = 1;             // of what they give
-    bool mxfp4 = false;          // whatever the quantisation: they were trained so
+    bool sum_to_one = true;      // the weights of the chosen experts do
+    float scale = 1;             // of their results
+    bool mxfp4 = false;          // whatever the quantisation, since they were trained in it
     bool biases = false;         // of the experts and of what chooses them
 };
 
-/// Holds what layers keep that read a state instead of keys and values.
+/// Holds the state of layers that keep one instead of keys and values.
 struct StateParts {
     enum class Kind { None, DeltaNet, Mamba2, Convolution };
     Kind kind = Kind::None;
     int conv_width = 0;
-    int size = 0, groups = 0;  // values of a key (B, C of Mamba-2), and how many there are
+    int size = 0, groups = 0;  // values of a key (Mamba-2: of B and C), and how many keys there are
     int heads = 0, head_length = 0;
 
     int inner() const { return heads * head_length; }
     int channels() const { return inner() + 2 * groups * size; }
 };
 
-/// Keys and values of all heads in one row of `rank` + `rotated` values; rank 0: they are not.
+/// Keys and values of all heads in one row of `rank` + `rotated` values; rank 0: they are not in such a row.
 struct LatentParts {
     int rank = 0, query_rank = 0;  // query_rank 0: queries come of one matrix
     int plain = 0, rotated = 0;    // values of a head's key
@@ -111,7 +111,7 @@ struct Quantisation {
 };
 
 std::span<const ModelShape> known_shapes();
-/// Returns those of them whose layers are not all alike, or attend by a latent row.
+/// Returns those of known_shapes() whose layers are not all alike, or attend by a latent row.
 std::span<const ModelShape> mixed_shapes();
 std::span<const Quantisation> known_quantisations();
 

@@ -13,13 +13,13 @@
 
 namespace engine {
 
-/// `bytes` and what is needed to come to a multiple of `alignment`, a power of two.
+/// Returns `bytes` rounded up to a multiple of `alignment`, a power of two.
 constexpr std::int64_t aligned_to(std::int64_t alignment, std::int64_t bytes)
 {
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
-/// The data of one model, in the order of its list of tensors. One thread; the file outlives it.
+/// Writes the data of one model, in the order of its list of tensors. One thread; the file outlives it.
 class TensorWriter
 {
 public:
@@ -37,7 +37,7 @@ public:
     {
     }
 
-    /// Cancelled; CannotWrite.
+    /// Writes the tensor's data. Cancelled; CannotWrite.
     Status write(const ShapeTensor& tensor);
 
 private:

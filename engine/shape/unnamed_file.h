@@ -1,4 +1,4 @@
-// UnnamedFile is a large file that nobody else comes upon.
+// UnnamedFile is a large temporary file without a name that other programs could find, where the system allows it.
 #pragma once
 
 #include "engine/result.h"
@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// Written from its start to its end, then read by its path. It is gone when the object is; where the system can, also
-/// when the program is killed.
+/// Written from its start to its end, then read by its path. The file is gone when the object is; where the system can,
+/// also when the program is killed.
 class UnnamedFile
 {
 public:
@@ -25,7 +25,7 @@ public:
     Status write(std::span<const std::byte> bytes);
     /// Ends writing; from now on path() may be opened.
     Status finish();
-    /// Other processes of the same user may open it, too, as long as the object lives.
+    /// Returns the path. Other processes of the same user may open it, too, as long as the object lives.
     const std::filesystem::path& path() const;
 
 private:

@@ -41,7 +41,7 @@ private:
 
 struct UnnamedFile::Open {
     std::filesystem::path folder, path;
-    Handle kept;  // the file is deleted with it, and until then by nobody
+    Handle kept;  // closing it deletes the file; until then no one can
     Handle written;
 };
 

@@ -166,7 +166,7 @@ static Value concatenate(Heap& heap, const Value& a, const Value& b)
                   "\") to " + std::string(type_name(a)));
     const auto &x = a.as<List>().items, &y = b.as<List>().items;
     heap.budget.spend(std::int64_t(x.size() + y.size()) / 4);
-    heap.budget.take((x.size() + y.size()) * sizeof(Value));  // before it is made
+    heap.budget.take((x.size() + y.size()) * sizeof(Value));  // counted before it is made
     heap.budget.give_back((x.size() + y.size()) * sizeof(Value));
     std::vector<Value> items;
     items.reserve(x.size() + y.size());
@@ -186,7 +186,7 @@ static Value repeat(Heap& heap, const Value& what, std::int64_t times)
         const TracedText& text = what.traced();
         if (text.runs().size() > 1) {
             const std::size_t bytes_of_runs = std::size_t(times) * text.runs().size_bytes();
-            heap.budget.take(bytes_of_runs);  // before they are made
+            heap.budget.take(bytes_of_runs);  // counted before they are made
             heap.budget.give_back(bytes_of_runs);
         }
         return heap.string(text.repeated(times));

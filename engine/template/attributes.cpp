@@ -137,7 +137,7 @@ static Value attribute_of(Heap& heap, const Value& object, const std::string& na
     }
 }
 
-// How Jinja calls a value in the errors of undefined ones.
+// Returns the name by which Jinja calls a value in the errors of undefined ones.
 static std::string owner_text(const Value& object)
 {
     if (object.is_none())

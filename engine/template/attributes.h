@@ -1,4 +1,4 @@
-// Finds what stands behind a dot or in brackets.
+// Finds the value of an attribute (object.name) or an item (object[key]).
 #pragma once
 
 #include "engine/template/heap.h"
@@ -9,8 +9,7 @@
 
 namespace engine::jinja {
 
-/// object.name and object[key]: an undefined value where there is none. Throw TemplateError where the object itself is
-/// undefined.
+/// Return the value, or an undefined one where there is none. Throw TemplateError where the object itself is undefined.
 Value get_attribute(Heap& heap, const Value& object, const std::string& name);
 Value get_item(Heap& heap, const Value& object, const Value& key);
 
@@ -20,7 +19,7 @@ struct Method {
     Function::Body body;
 };
 
-/// The method of that name in a table, or null.
+/// Returns the method of that name in a table, or null.
 template <std::size_t N>
 const Method* find_in(const Method (&methods)[N], std::string_view name)
 {
@@ -30,10 +29,10 @@ const Method* find_in(const Method (&methods)[N], std::string_view name)
     return nullptr;
 }
 
-/// The method that object.name means, or null.
+/// Returns the method that object.name means, or null.
 const Method* find_method(const Value& object, std::string_view name);
 
-// One for each type that has methods; null where the name is none of them.
+// One for each type that has methods; null where the type has none of that name.
 const Method* find_string_method(std::string_view name);
 const Method* find_string_query(std::string_view name);  // isdigit and its like, find, count
 const Method* find_list_method(std::string_view name);

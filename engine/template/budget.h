@@ -1,5 +1,5 @@
-// Budget counts what one rendering may still use. Templates come out of model files and are hostile until they have
-// finished: everything that takes time, memory or stack asks here first.
+// Budget counts what one rendering may still use. Templates come out of model files, so none of them is trusted:
+// everything that takes time, memory or stack is counted here first.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +26,11 @@ struct TemplateError {
     bool verbatim;  // raise_exception: the template's own words, nothing is added to them
 };
 
-/// Thrown where somebody asked to stop. No TemplateError, since nothing is wrong with the template.
+/// Thrown where a stop was asked for. It is no TemplateError, since nothing is wrong with the template.
 struct Stopped {
 };
 
-/// Counts steps, bytes and depth of one rendering down to zero, and looks at the clock and at who wants it to stop.
+/// Counts steps, bytes and depth of one rendering down to zero, and checks the clock and the stop token.
 /// Single-threaded, owned by the Heap.
 class Budget
 {
@@ -56,7 +56,7 @@ public:
 
     void step() { spend(1); }
 
-    /// A step is some 100 ns of work.
+    /// Counts steps; a step is some 100 ns of work.
     void spend(std::int64_t steps)
     {
         steps_ -= steps;
@@ -66,8 +66,8 @@ public:
 
     std::int64_t steps_left() const { return steps_; }
 
-    /// Ends the rendering where it was stopped or takes too long. Call it now and then within long work that has been
-    /// paid for.
+    /// Ends the rendering where it was stopped or takes too long. Call it now and then within long work whose steps
+    /// were counted before.
     void look()
     {
         if (stop_.stop_requested())
@@ -79,7 +79,7 @@ public:
         next_look_ = std::max<std::int64_t>(steps_ - kStepsBetweenLooks, 0);
     }
 
-    /// Work proportional to text: copying or scanning 32 bytes counts as one step.
+    /// Counts work proportional to text: copying or scanning 32 bytes is one step.
     void spend_on_text(std::size_t bytes) { spend(std::int64_t(bytes / 32) + 1); }
 
     void take(std::size_t bytes)
@@ -90,7 +90,7 @@ public:
     }
     void give_back(std::size_t bytes) { bytes_ += bytes; }
 
-    /// Asks before a string of this size is built; the count may come from the template and be absurd.
+    /// Checks a string's size before it is built; the count may come from the template and be absurd.
     void check_string(std::uint64_t bytes) const
     {
         if (bytes > string_bytes_)
@@ -109,7 +109,7 @@ private:
     static constexpr std::int64_t kStepsBetweenLooks = 2048;
 
     std::int64_t steps_;
-    std::int64_t next_look_;  // when fewer steps are left
+    std::int64_t next_look_;  // the next look() comes when fewer steps are left
     std::size_t bytes_;
     std::size_t string_bytes_;
     int depth_;
@@ -117,7 +117,7 @@ private:
     std::stop_token stop_;
 };
 
-/// One level of native recursion, given back on the way out.
+/// Counts one level of native recursion, for as long as it lives.
 class Level
 {
 public:

@@ -1,4 +1,4 @@
-// The border of the template language: here its exceptions become results.
+// Renders chat templates: here the exceptions of the template language become results.
 #include "engine/template/chat_template.h"
 
 #include "engine/template/free_names.h"
@@ -16,7 +16,7 @@ namespace engine {
 constexpr std::size_t kLargestSource = 512u << 10;  // real templates have at most some 30 KiB
 constexpr std::string_view kProbe = "xqx";          // no template writes it by itself
 
-// What a template may take for each message to look at each other one; Gemma 4's takes 8 steps.
+// So many steps a template may take for each message to look at each other one; Gemma 4's takes 8.
 constexpr std::int64_t kStepsPerPair = 64;
 constexpr std::chrono::microseconds kTimePerPair{10};
 constexpr std::size_t kMostWithPairs = 4096;  // messages; Gemma 4's template goes on to four times as many
@@ -51,7 +51,7 @@ Result<ChatTemplate> ChatTemplate::parse(const std::string& source)
         auto syntax = jinja::Parser(jinja::tokenize(source)).run();
         auto names = jinja::free_names(*syntax);
         ChatTemplate made(std::move(syntax), std::move(names));
-        if (source.find("text") != std::string::npos)  // as the parts of a list call it
+        if (source.find("text") != std::string::npos)  // templates that take parts name the kind "text"
             made.takes_parts_only_ = !made.writes(kProbe) && made.writes(in_a_list(kProbe));
         return made;
     } catch (const jinja::TemplateError& error) {
@@ -79,7 +79,7 @@ Result<TracedText> ChatTemplate::render_traced(const nlohmann::ordered_json& var
             *options.steps_left = std::max<std::int64_t>(steps, 0);
     };
     try {
-        note_left(0);  // where the variables alone take too many
+        note_left(0);  // where making the variables alone takes too many
         jinja::Interpreter interpreter(*syntax_, variables, options);
         try {
             auto text = interpreter.run();

@@ -35,8 +35,8 @@ inline constexpr std::string_view kChatMlTemplate =
 struct RenderOptions {
     std::optional<std::tm> now = {};  // local time for strftime_now; empty: the clock's
 
-    // A template comes out of a downloaded file. Beyond these it gets an error; real ones stay far below, but those
-    // that look through all messages for each message: who renders many allows for it.
+    // A template comes out of a downloaded file: beyond these limits it fails. Real ones stay far below, but those that
+    // look through all messages for each message: whoever renders many messages calls allow_for().
     std::int64_t max_steps = 10'000'000;
     std::size_t max_bytes = 128u << 20;      // of all values alive at once
     std::size_t max_text_bytes = 16u << 20;  // of the result, and of each string on the way
@@ -44,11 +44,11 @@ struct RenderOptions {
     std::chrono::milliseconds max_time{2000};
 
     std::stop_token stop = {};  // Error::Code::Cancelled
-    /// Where to say how many steps are left in the end; may be null.
+    /// Gets the number of steps that are left in the end; may be null.
     std::int64_t* steps_left = nullptr;
 
-    /// Raises the limits for so many messages. Some templates look through all other ones for each of them, as Gemma
-    /// 4's: the limits are for templates and not for long conversations.
+    /// Raises the limits for so many messages. Some templates, as Gemma 4's, look through all other messages for each
+    /// one: the limits are meant for templates, not for long conversations.
     void allow_for(std::size_t messages);
 };
 
@@ -61,11 +61,11 @@ public:
     /// `variables` is an object: messages, tools, add_generation_prompt, bos_token, eos_token and whatever else the
     /// template takes. What raise_exception says is the error's sentence, word for word.
     Result<std::string> render(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
-    /// The same, with where each byte comes from: of `messages` the content of each is known by its index.
+    /// Does the same, and says where each byte comes from: the content of each of `messages` is known by its index.
     Result<TracedText> render_traced(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
 
-    /// The content of a message as the template takes it: the text, or a list of one part of the kind "text". Templates
-    /// of models that also see pictures may take lists only, and write nothing of what is a text by itself.
+    /// Returns the content of a message as the template takes it: the text, or a list of one part of the kind "text".
+    /// Templates of models that also see pictures may take lists only, and write nothing where the content is a text.
     nlohmann::ordered_json content(std::string_view text) const;
 
     /// Returns what the template reads from outside (and has not set itself), in order of first use: `messages`, and

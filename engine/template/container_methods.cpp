@@ -27,7 +27,7 @@ static Value append(Interpreter&, const Value& self, Arguments& arguments)
 static Value extend(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("extend", arguments, {"iterable"}, 1);
-    for (Value& item : collect(in.heap, p[0]))  // collected first: it may be the list itself
+    for (Value& item : collect(in.heap, p[0]))  // collected before, since it may be the list itself
         self.as<List>().push(std::move(item));
     return Value::none();
 }
@@ -116,7 +116,7 @@ static Value sort(Interpreter& in, const Value& self, Arguments& arguments)
     const Parameters p("sort", arguments, {"key", "reverse"});
     if (!p.is_none(0))
         throw TemplateError("list.sort() takes no key here; use the sort filter");
-    std::vector<Value> items = items_of(self);  // an error in a comparison must leave the list whole
+    std::vector<Value> items = items_of(self);  // sorted in a copy: an error in a comparison must leave the list whole
     sort_values(in.heap, items, items, p.flag(1));
     items_of(self) = std::move(items);
     return Value::none();
@@ -187,7 +187,7 @@ static Value update(Interpreter& in, const Value& self, Arguments& arguments)
     auto& dict = self.as<Dict>();
     for (const Value& source : arguments.positional) {
         if (source.is(Type::Dict)) {
-            const std::vector<Dict::Entry> entries = source.as<Dict>().entries();  // it may be the same dictionary
+            const std::vector<Dict::Entry> entries = source.as<Dict>().entries();  // may be the same dictionary
             in.heap.budget.spend(std::int64_t(entries.size()));
             for (const Dict::Entry& entry : entries)
                 dict.set(entry.key, entry.value);

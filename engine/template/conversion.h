@@ -1,4 +1,4 @@
-// Makes text out of text from left to right: upper case, escapes.
+// Converts text from left to right, for instance to upper case or with escapes.
 #pragma once
 
 #include "engine/template/heap.h"
@@ -9,12 +9,12 @@
 
 namespace engine::jinja {
 
-/// Follows one conversion: says where places of the text come to stand in what is made of it, and lets the budget look
-/// at the clock and at the length.
+/// Follows one conversion: it tells where places of the text lie in the result, and checks the clock and the length
+/// from time to time.
 class Conversion
 {
 public:
-    Conversion() = default;  // of a text so short that nobody has to look
+    Conversion() = default;  // of a text so short that nothing has to be checked
     Conversion(Budget& budget, std::span<std::size_t> places)
         : budget_(&budget)
         , places_(places)
@@ -22,7 +22,7 @@ public:
         set_next(0);
     }
 
-    /// Notes that all before byte `at` of the text has become `made` bytes. Called for each character.
+    /// Notes that all before byte `at` of the text has become `made` bytes. Call it for each character.
     void reached(std::size_t at, std::size_t made)
     {
         if (at >= next_)
@@ -50,12 +50,12 @@ private:
     }
 
     Budget* budget_ = nullptr;
-    std::span<std::size_t> places_;  // that are still ahead
+    std::span<std::size_t> places_;  // those that are still ahead
     std::size_t next_look_ = 0;
     std::size_t next_ = std::numeric_limits<std::size_t>::max();
 };
 
-/// Returns what `convert(bytes, conversion)` makes of a text, each run of it from where the text's run was.
+/// Returns what `convert(bytes, conversion)` makes of a text; each run of the result has the origin of the text's run.
 template <class Convert>
 TracedText converted(Heap& heap, const TracedText& text, Convert convert)
 {

@@ -10,7 +10,7 @@ namespace engine::jinja {
 
 class Interpreter;
 
-/// Evaluates the expressions of one rendering. Belongs to an Interpreter, which calls what is called.
+/// Evaluates the expressions of one rendering. Belongs to an Interpreter, which carries out the calls.
 class Evaluator
 {
 public:

@@ -20,9 +20,9 @@ public:
 
     OperandParser& operands() { return operands_; }
 
-    /// `with_condition`: an `if` that follows belongs to it.
+    /// Parses an expression. `with_condition`: an `if` that follows belongs to it.
     ExpressionPtr expression(bool with_condition = true);
-    /// The same, or several with commas between them. `end_name` ends them, besides what ends a tag.
+    /// Parses an expression, or several with commas between them. `end_name` ends them, besides what ends a tag.
     ExpressionPtr tuple_or_expression(bool with_condition, bool in_parentheses, std::string_view end_name = {});
     bool at_tuple_end(std::string_view end_name) const;
 

@@ -10,13 +10,13 @@ namespace engine::jinja {
 
 using FilterBody = Value (*)(Interpreter&, const Value& input, Arguments&);
 
-/// Null where there is no such filter.
+/// Returns null where there is no such filter.
 FilterBody find_filter(std::string_view name);
 
-/// Throws TemplateError where there is no such filter, or it cannot be applied.
+/// Applies a filter. Throws TemplateError where there is no such filter, or it cannot be applied.
 Value apply_filter(Interpreter& in, const std::string& name, const Value& input, Arguments& arguments);
 
-// The four families behind it.
+// The four families of filters.
 FilterBody find_text_filter(std::string_view name);
 FilterBody find_number_filter(std::string_view name);
 FilterBody find_list_filter(std::string_view name);

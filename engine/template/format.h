@@ -28,9 +28,9 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
 std::string format_float(Heap& heap, double value, const FormatSpec& spec);
 TracedText format_value(Heap& heap, const Value& value, const FormatSpec& spec);
 
-/// "..." % values: a tuple of values, a dictionary for %(name)s, or the only value.
+/// Formats "..." % values: a tuple of values, a dictionary for %(name)s, or the only value.
 Value percent_format(Heap& heap, const Value& format, const Value& values);
-/// "...{}...".format(values)
+/// Formats "...{}...".format(values).
 TracedText str_format(Interpreter& in, const TracedText& format, const Arguments& arguments);
 
 }  // namespace engine::jinja

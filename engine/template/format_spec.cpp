@@ -77,7 +77,7 @@ struct Padding {
 
 }  // namespace
 
-// For a text of so many characters and bytes.
+// Returns the padding of a text of so many characters and bytes.
 static Padding padding(Heap& heap, const FormatSpec& spec, char align, std::int64_t length, std::size_t bytes)
 {
     Padding fill;
@@ -151,7 +151,7 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
     const std::uint64_t magnitude = value < 0 ? 0 - std::uint64_t(value) : std::uint64_t(value);
     char buffer[80];
     std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
-    if (spec.precision > std::int64_t(digits.size())) {  // of %: the fewest digits
+    if (spec.precision > std::int64_t(digits.size())) {  // with %, precision is the fewest digits
         heap.budget.check_string(std::uint64_t(spec.precision));
         digits.insert(0, std::size_t(spec.precision) - digits.size(), '0');
     }

@@ -10,8 +10,8 @@ namespace engine::jinja {
 
 namespace {
 
-/// The names that are certainly set at one point of the walk. What a scope has set is forgotten at its end in as many
-/// steps as it set names: a template is hostile and may have very many of both.
+/// Holds the names that are certainly set at one point of the walk. What a scope has set is forgotten at its end in as
+/// many steps as it set names: a hostile template may have very many of both.
 class KnownNames
 {
 public:
@@ -32,7 +32,7 @@ public:
 
     std::size_t size() const { return order_.size(); }
 
-    /// Forgets those that came after the first `size`, and says which they were.
+    /// Forgets the names that came after the first `size`, and returns them.
     std::vector<int> shrink(std::size_t size)
     {
         std::vector<int> forgotten(order_.begin() + std::ptrdiff_t(size), order_.end());
@@ -44,10 +44,10 @@ public:
 
 private:
     std::vector<bool> is_known_;  // (names,)
-    std::vector<int> order_;      // of those that are
+    std::vector<int> order_;      // the known names
 };
 
-/// The walk.
+/// Walks through a template in the order of execution.
 class Walk
 {
 public:
@@ -169,11 +169,11 @@ private:
         }
     }
 
-    // Set for certain is only what every way through sets.
+    // Only names that every branch sets are certainly set.
     void walk_if(const Statement& statement)
     {
         const std::size_t before = known_.size();
-        std::vector<int> set;  // by one way after the other, by each at most once
+        std::vector<int> set;  // names that branches set, once for each branch
         const auto way = [&](const Body& statements) {
             body(statements);
             const std::vector<int> names = known_.shrink(before);
@@ -186,7 +186,7 @@ private:
         way(statement.otherwise);
 
         std::sort(set.begin(), set.end());
-        const std::size_t others = statement.branches.size();  // besides one way
+        const std::size_t others = statement.branches.size();  // all branches but one
         for (std::size_t i = 0; i + others < set.size(); ++i)
             if (set[i] == set[i + others])
                 known_.insert(set[i]);
@@ -223,7 +223,7 @@ private:
     KnownNames known_;
     std::vector<bool> is_macro_;  // (names,) of the outermost block
     std::vector<bool> is_free_;   // (names,)
-    int in_macros_ = 0;           // how many are around this point
+    int in_macros_ = 0;           // how many macros are around this point
     std::vector<int> free_;
 };
 

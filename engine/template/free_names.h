@@ -8,8 +8,8 @@
 
 namespace engine::jinja {
 
-/// Names that may be read before the template has set them itself, in order of first use; functions every template
-/// has (range, raise_exception ...) are left out.
+/// Returns the names that may be read before the template has set them itself, in order of first use, without the
+/// functions that every template has (range, raise_exception ...).
 std::vector<std::string> free_names(const Syntax& syntax);
 
 }  // namespace engine::jinja

@@ -8,7 +8,7 @@
 
 namespace engine::jinja {
 
-/// Null where there is no such function.
+/// Returns null where there is no such function.
 Function::Body find_global(std::string_view name);
 
 }  // namespace engine::jinja

@@ -6,7 +6,7 @@ namespace engine::jinja {
 Heap::~Heap()
 {
     for (Object* object = first_; object; object = object->next)
-        ++object->references;  // nothing dies while the references between them are dropped
+        ++object->references;  // no object is destroyed while the references between them are dropped
     for (Object* object = first_; object; object = object->next)
         object->drop_references();
     for (Object* object = std::exchange(first_, nullptr); object;)
@@ -38,7 +38,7 @@ void Heap::bury(Object* object)
     object->next = graves_;
     graves_ = object;
     if (burying_)
-        return;  // we are inside a destructor below; the loop there gets to it
+        return;  // a destructor is running below; the loop there gets to this object
     burying_ = true;
     while (graves_) {
         Object* dead = graves_;

@@ -5,8 +5,8 @@
 
 namespace engine::jinja {
 
-/// Knows every live object, so that cycles (a list appended to itself) go away with the rendering, and destroys without
-/// recursion, so that a list nested a million deep does not overflow the stack. Owned by one Interpreter.
+/// Keeps a list of all live objects, so that cycles (a list appended to itself) go away with the rendering. Destroys
+/// without recursion, so that a list nested a million deep does not overflow the stack. Owned by one Interpreter.
 class Heap
 {
 public:
@@ -39,14 +39,14 @@ public:
     Value string(std::string text) { return string(TracedText(std::move(text))); }
     Value string(std::string_view text) { return string(std::string(text)); }
     Value string(const char* text) { return string(std::string(text)); }
-    /// A part of a string, from where the string is. `part` is a view into its text.
+    /// Makes a part of a string, with the string's origins. `part` is a view into its text.
     Value part(const Value& of, std::string_view part) { return string(of.traced().part(part)); }
     Value list(std::vector<Value> items = {}) { return make<List>(Type::List, std::move(items)); }
     Value tuple(std::vector<Value> items = {}) { return make<List>(Type::Tuple, std::move(items)); }
     Value dict() { return make<Dict>(); }
     Value undefined(std::string reason) { return make<Undefined>(std::move(reason)); }
 
-    /// Says that an object now holds `bytes` beside itself.
+    /// Counts the `bytes` that an object now holds beside itself.
     void recount(Object& object, std::size_t object_size, std::size_t bytes);
 
     void bury(Object* object);

@@ -108,7 +108,7 @@ Interpreter::Flow Interpreter::run_for(const Statement& statement, Value sequenc
     Loop& loop = holder.as<Loop>();
     loop.recursive = statement.recursive ? &statement : nullptr;
     loop.scope = names_.scope();
-    bool finished_a_turn = false;  // as in Jinja, a turn that was broken off does not count
+    bool finished_a_turn = false;  // as in Jinja, a turn that `break` ended does not count
     for (Value item; loop.advance(item);) {
         const Names::InScope inside(names_, names_.new_scope());  // what a turn sets is gone in the next
         names_.set(syntax_.loop_name, holder);
@@ -123,7 +123,7 @@ Interpreter::Flow Interpreter::run_for(const Statement& statement, Value sequenc
     return Flow::Next;
 }
 
-// The items for which the block's condition holds, found while the loop walks.
+// Returns the items for which the block's condition holds; they are found while the loop walks.
 Value Interpreter::filtered(const Statement& statement, const Value& sequence)
 {
     auto iterator = std::make_shared<Iterator>(heap, sequence);
@@ -180,7 +180,7 @@ Interpreter::Flow Interpreter::run_filter_block(const Statement& statement)
 Interpreter::Flow Interpreter::run_with(const Statement& statement)
 {
     const Value inner = names_.new_scope();
-    std::vector<Value> values;  // all of them see the outer names
+    std::vector<Value> values;  // evaluated first: all of them see the outer names
     for (const auto& [target, value] : statement.assignments)
         values.push_back(evaluator_.evaluate(*value));
     const Names::InScope inside(names_, inner);
@@ -281,7 +281,7 @@ Value Interpreter::call_macro(const Macro& macro, Arguments& arguments)
     return capture.take();
 }
 
-// Parameters from arguments by position, then by name, then from defaults, which see the parameters before them.
+// Sets parameters from arguments by position, then by name, then from defaults, which see the parameters before them.
 void Interpreter::bind(const Macro& macro, Arguments& arguments)
 {
     const Signature& signature = *macro.definition.signature;

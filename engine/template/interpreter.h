@@ -13,7 +13,7 @@
 
 namespace engine::jinja {
 
-/// One rendering of one template. Throws TemplateError; ChatTemplate::render catches it. Lives on one thread, once.
+/// Runs one template once. Throws TemplateError; ChatTemplate::render catches it. Lives on one thread.
 class Interpreter
 {
 public:
@@ -27,7 +27,7 @@ public:
     Value call(const Value& callee, Arguments& arguments);
     const RenderOptions& options() const { return options_; }
 
-    Heap heap;  // first, since values below must go before it
+    Heap heap;  // first, since the values below must be destroyed before it
 
 private:
     enum class Flow { Next, Break, Continue };

@@ -107,7 +107,7 @@ bool Iterator::next_entry(const Dict& dict, DictView::Part part, Value& item)
 
 std::vector<Value> collect(Heap& heap, const Value& value)
 {
-    Value holder = heap.list();  // counts the memory while it grows
+    Value holder = heap.list();  // counts the memory of the items while it grows
     auto& list = holder.as<List>();
     Iterator iterator(heap, value);
     for (Value item; iterator.next(item);)

@@ -1,4 +1,4 @@
-// Walks over whatever Python would let a template walk over.
+// Walks over everything that Python lets one iterate over.
 #pragma once
 
 #include "engine/template/heap.h"

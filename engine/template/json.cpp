@@ -16,7 +16,8 @@ namespace engine::jinja {
 
 static Value number(const nlohmann::ordered_json& json)
 {
-    // What is beyond 64 bits is a real already; so is what only lacks the sign, as the largest number of a u64 does.
+    // Numbers beyond 64 bits are reals already; a number that only fits without a sign, up to the largest u64, becomes
+    // one.
     const bool is_too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t(INT64_MAX);
     if (json.is_number_float() || is_too_large)
         return Value::real(json.get<double>());

@@ -7,7 +7,8 @@
 
 namespace engine::jinja {
 
-/// The conversation and the arguments come as JSON. Its texts come from `origin`; the keys of its objects from anybody.
+/// Converts the conversation and the arguments, which come as JSON. Texts have this `origin`; keys of objects
+/// kOtherText.
 Value from_json(Heap& heap, const nlohmann::ordered_json& json, TextOrigin origin = kOtherText);
 
 struct JsonStyle {
@@ -19,7 +20,7 @@ struct JsonStyle {
     std::string key_separator = ": ";
 };
 
-/// The `tojson` filter as chat templates know it: Python's json.dumps, without HTML escapes.
+/// Does the `tojson` filter as chat templates know it: Python's json.dumps, without HTML escapes.
 TracedText to_json(Heap& heap, const Value& value, const JsonStyle& style);
 
 }  // namespace engine::jinja

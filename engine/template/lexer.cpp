@@ -10,7 +10,7 @@ namespace engine::jinja {
 
 namespace {
 
-/// One pass over one source.
+/// Makes one pass over one source.
 class Lexer
 {
 public:
@@ -28,7 +28,8 @@ public:
     }
 
 private:
-    // Jinja reads every kind of line end as \n, and drops one at the end of the template.
+    // Returns the source with each kind of line end made a line feed, as Jinja reads it, and without one at the end of
+    // the template.
     static std::string with_plain_line_ends(const std::string& source)
     {
         std::string plain;
@@ -98,7 +99,7 @@ private:
         return at + 1 < source_.size() && (source_[at + 1] == '{' || source_[at + 1] == '%' || source_[at + 1] == '#');
     }
 
-    // The text before a tag, without the space that the tag eats.
+    // Adds the text before a tag, without the space that the tag takes away.
     void push_text(std::string_view text, char kind, char sign)
     {
         if (sign == '-') {
@@ -124,7 +125,7 @@ private:
         after_tag(strips, keeps);
     }
 
-    // What follows a closing tag: `-` eats all space, nothing eats one line end, `+` keeps it.
+    // Skips what follows a closing tag: `-` skips all space, no sign one line end, `+` nothing.
     void after_tag(bool strips, bool keeps)
     {
         if (strips)
@@ -133,7 +134,7 @@ private:
             advance(1);
     }
 
-    // {% raw %} ... {% endraw %}; false, with nothing consumed, where this is another block.
+    // Reads {% raw %} ... {% endraw %}; false, with nothing consumed, where this is another block.
     bool raw()
     {
         const std::size_t begin = at_;
@@ -307,7 +308,7 @@ private:
     const std::string source_;
     std::size_t at_ = 0;
     int line_ = 1;
-    std::string brackets_;  // the closing ones that are due
+    std::string brackets_;  // the closing brackets that are still to come
     std::vector<Token> tokens_;
 };
 

@@ -33,7 +33,7 @@ struct Token {
     bool is_name(std::string_view name) const { return kind == Kind::Name && text == name; }
 };
 
-/// Throws TemplateError where the text is no template. The last token is always End.
+/// Cuts a template into tokens, the last of which is always End. Throws TemplateError where the text is no template.
 std::vector<Token> tokenize(const std::string& source);
 
 /// Names the token as a reader would, for error sentences.

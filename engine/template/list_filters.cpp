@@ -72,7 +72,7 @@ static Value list(Interpreter& in, const Value& input, Arguments& arguments)
     return in.heap.list(collect(in.heap, input));
 }
 
-// A generator whose items are made when the first one is wanted; so are their errors.
+// Returns a generator whose items are made when the first one is wanted; so are their errors.
 template <class Make>
 static Value lazily(Interpreter& in, std::string_view name, Make make)
 {
@@ -204,7 +204,7 @@ static Value attr(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("attr", arguments, {"name"}, 1);
     const std::string name = str_text(in.heap, p[0]);
-    if (input.is(Type::Dict) && !find_method(input, name))  // unlike a dot, it does not look among the keys
+    if (input.is(Type::Dict) && !find_method(input, name))  // unlike a dot, this filter does not look among the keys
         return in.heap.undefined("'dict object' has no attribute " + quote(name));
     return get_attribute(in.heap, input, name);
 }

@@ -17,7 +17,7 @@ static bool is_digit_of(char c, int base)
     return base == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
 }
 
-// Digits with single underscores between them, from `at` on; the digits alone go to `out`.
+// Reads digits with single underscores between them, from `at` on; the digits alone go to `out`. Returns the end.
 static std::size_t digits(std::string_view text, std::size_t at, int base, std::string& out)
 {
     while (at < text.size()) {
@@ -72,7 +72,7 @@ NumberLiteral read_number(std::string_view text, bool after_dot)
         number.is_float = true;
         const auto read = std::from_chars(spelled.data(), spelled.data() + spelled.size(), number.real);
         if (read.ec == std::errc::result_out_of_range)
-            number.real = std::strtod(spelled.c_str(), nullptr);  // infinity or zero, as Python reads it
+            number.real = std::strtod(spelled.c_str(), nullptr);  // out of range: infinity or zero, as in Python
         return number;
     }
     if (text.size() > 2 && text[0] == '0') {
@@ -133,7 +133,7 @@ static char simple_escape(char c)
     }
 }
 
-// \x41, \u0041, \U00000041, and the two halves of a surrogate pair; `at` is behind the letter.
+// Reads \x41, \u0041, \U00000041, or the two halves of a surrogate pair; `at` is behind the letter.
 static bool append_code(std::string_view content, std::size_t& at, std::size_t count, std::string& value)
 {
     char32_t code = 0;

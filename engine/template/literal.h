@@ -15,7 +15,7 @@ struct NumberLiteral {
     double real = 0;
 };
 
-/// The number at the start of `text`, which starts with a digit. Right after a dot (`x.0.1`) it is never a float.
+/// Reads the number at the start of `text`, which starts with a digit. Right after a dot (`x.0.1`) it is never a float.
 NumberLiteral read_number(std::string_view text, bool after_dot);
 
 /// Resolves Python's backslash escapes; false where one is malformed.

@@ -1,4 +1,4 @@
-// Answers what templates ask of loop.*.
+// Gives the values of loop.*.
 #include "engine/template/loop.h"
 
 #include "engine/template/operators.h"

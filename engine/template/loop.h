@@ -9,8 +9,8 @@ namespace engine::jinja {
 
 struct Statement;
 
-/// Walks the sequence of one for block and answers loop.*. Looks one item ahead only when asked to, and counts a lazy
-/// sequence only when asked to, as Jinja does.
+/// Walks the sequence of one for block and gives the values of loop.*. Looks one item ahead only when asked to, and
+/// counts a lazy sequence only when asked to, as Jinja does.
 struct Loop final : Object {
     Loop(Heap& home, Value sequence, int outer_loops);
     bool advance(Value& item);
@@ -24,7 +24,7 @@ struct Loop final : Object {
     std::int64_t index0 = -1;
     int depth0;
     const Statement* recursive = nullptr;  // the for block, when it may be called again with loop(...)
-    Value scope;                           // in which the block stands
+    Value scope;                           // the scope in which the block stands
 
 private:
     bool peek();

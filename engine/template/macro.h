@@ -1,4 +1,4 @@
-// Macro makes a value of a macro, or of the body of a call block.
+// Macro holds a macro, or the body of a call block, as a value.
 #pragma once
 
 #include "engine/template/syntax.h"
@@ -6,7 +6,7 @@
 
 namespace engine::jinja {
 
-/// Calling it is Interpreter::call_macro. Sees the names of the scope it was defined in.
+/// Interpreter::call_macro calls it. It sees the names of the scope in which it was defined.
 struct Macro final : Object {
     Macro(Heap& home, const Statement& code, Value where)
         : Object(home, Type::Macro)

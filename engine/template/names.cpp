@@ -28,8 +28,8 @@ Value Names::look_up(int name)
     return outside_name(name);
 }
 
-// Makes a value of what the engine gives to every template: the model's own tokens are as good as the template's words,
-// and so are the names of the roles, of which templates make tokens; the content of a message is known by its number.
+// Makes a value of a variable that the engine gives. The model's own tokens count as the template's words, and so do
+// the names of roles, of which templates make tokens; the content of a message is known by its number.
 Value Names::given(const std::string& name, const nlohmann::ordered_json& variable)
 {
     if (name == "bos_token" || name == "eos_token")

@@ -1,4 +1,5 @@
-// Names finds what the names of a template mean: in its scopes, among what the engine gives, and global functions.
+// Names finds what the names of a template mean: in its scopes, among the engine's variables, and among global
+// functions.
 #pragma once
 
 #include "engine/template/heap.h"
@@ -11,24 +12,24 @@
 
 namespace engine::jinja {
 
-/// Has the variables of one rendering. Belongs to an Interpreter.
+/// Holds the variables of one rendering. Belongs to an Interpreter.
 class Names
 {
 public:
     /// All three outlive it.
     Names(Heap& heap, const Syntax& syntax, const nlohmann::ordered_json& variables);
 
-    /// Names are numbers: indices in Syntax::names. An undefined value where it means nothing.
+    /// Returns the value of a name: names are numbers, indices in Syntax::names. Undefined where it has none.
     Value look_up(int name);
-    /// Sets a name in the scope there is.
+    /// Sets a name in the present scope.
     void set(int name, const Value& value) { scope_.as<Scope>().set(name, value); }
 
     const Value& scope() const { return scope_; }
-    /// A scope within `outer`, or within the one there is.
+    /// Makes a scope within `outer`, or within the present one.
     Value new_scope(const Value& outer) { return heap_.make<Scope>(outer); }
     Value new_scope() { return new_scope(scope_); }
 
-    /// Sets a new scope for a block and puts the old one back.
+    /// Sets a new scope for as long as it lives, and puts the old one back.
     class InScope
     {
     public:

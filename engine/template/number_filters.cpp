@@ -72,7 +72,7 @@ static bool read_float(std::string_view text, double& value)
     if (read.ptr != end || read.ec == std::errc::invalid_argument)
         return false;
     if (read.ec == std::errc::result_out_of_range)
-        value = std::strtod(plain.c_str(), nullptr);  // zero or infinity
+        value = std::strtod(plain.c_str(), nullptr);  // out of range: zero or infinity
     value = negative ? -value : value;
     return true;
 }
@@ -136,7 +136,7 @@ static Value absolute(Interpreter& in, const Value& input, Arguments& arguments)
     return input.as_integer() < 0 ? negate(in.heap, input) : Value::integer(input.as_integer());
 }
 
-// Half to even on the number's exact decimal value, as Python rounds.
+// Rounds half to even on the number's exact decimal value, as Python does.
 static double rounded(double value, std::int64_t digits)
 {
     if (!std::isfinite(value) || digits > 300)

@@ -1,4 +1,4 @@
-// OperandParser makes syntax trees of what operators are applied to: literals, names, and what follows them, as calls,
+// OperandParser makes syntax trees of the operands of operators: literals, names, and what follows them, such as calls,
 // subscripts, filters and tests.
 #pragma once
 
@@ -15,7 +15,7 @@ class ExpressionParser;
 class OperandParser
 {
 public:
-    /// `expressions` are those in brackets.
+    /// `expressions` parses the expressions in brackets.
     OperandParser(TokenStream& tokens, SyntaxNodes& nodes, ExpressionParser& expressions)
         : tokens_(tokens)
         , nodes_(nodes)
@@ -23,14 +23,15 @@ public:
     {
     }
 
-    /// `with_attribute`: a name with an attribute can be assigned to.
+    /// Parses a literal, a name or what is in brackets. `with_attribute`: a name with an attribute can be assigned to.
     ExpressionPtr parse_primary(bool with_attribute);
     ExpressionPtr parse_postfix(ExpressionPtr of);  // takes the subscripts and calls behind it
     ExpressionPtr parse_filters(ExpressionPtr of);  // |filter, is test, and calls of their results
-    /// Filters alone. `of` may be null: what they are applied to is the body of a block.
+    /// Parses filters alone. `of` may be null: what they are applied to is the body of a block.
     ExpressionPtr parse_filter_chain(ExpressionPtr of, bool first_without_pipe);
 
-    /// Notes the names that are read, until close_signature() of it, in the signature of the macro that reads them.
+    /// Notes the names that are read in the signature of the macro that reads them, from here until its
+    /// close_signature().
     void open_signature(Signature& signature) { open_signatures_.push_back(&signature); }
     void close_signature() { open_signatures_.pop_back(); }
 

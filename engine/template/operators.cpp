@@ -206,7 +206,7 @@ bool less(Heap& heap, const Value& a, const Value& b, std::string_view symbol)
                 return less(heap, x[i], y[i], symbol);
         return x.size() < y.size();
     }
-    const bool is_turned = symbol == ">" || symbol == "<=";  // the caller asks with the sides exchanged
+    const bool is_turned = symbol == ">" || symbol == "<=";  // the caller has exchanged the two sides
     const Value &left = is_turned ? b : a, &right = is_turned ? a : b;
     fail_type("'" + std::string(symbol) + "' not supported between instances of '" + std::string(type_name(left)) +
               "' and '" + std::string(type_name(right)) + "'");

@@ -28,7 +28,7 @@ enum class Operator : std::uint8_t {
     NotIn,
 };
 
-/// Python's name of the value's type, for error sentences.
+/// Returns Python's name of the value's type, for error sentences.
 std::string_view type_name(const Value& value);
 
 bool truth(const Value& value);
@@ -45,11 +45,11 @@ std::size_t hash_of(std::string_view text);
 Value arithmetic(Heap& heap, Operator op, const Value& a, const Value& b);
 Value negate(Heap& heap, const Value& value);
 
-/// value[start:stop:step]; None stands for a part that is left out.
+/// Returns value[start:stop:step]; None stands for a part that is left out.
 Value slice(Heap& heap, const Value& value, const Value& start, const Value& stop, const Value& step);
 
 [[noreturn]] void fail_type(std::string sentence);
-/// The error Jinja raises when an undefined value is used for anything but printing, testing and looping.
+/// Throws the error that Jinja raises when an undefined value is used for anything but printing, testing and looping.
 [[noreturn]] void fail_undefined(const Value& value);
 
 }  // namespace engine::jinja

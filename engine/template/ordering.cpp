@@ -16,7 +16,7 @@ namespace engine::jinja {
 
 void sort_values(Heap& heap, std::vector<Value>& items, const std::vector<Value>& keys, bool reverse)
 {
-    heap.budget.take(items.size() * (sizeof(std::size_t) + sizeof(Value)));  // while it lasts
+    heap.budget.take(items.size() * (sizeof(std::size_t) + sizeof(Value)));  // for as long as sorting lasts
     heap.budget.give_back(items.size() * (sizeof(std::size_t) + sizeof(Value)));
     std::vector<std::size_t> order(items.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
@@ -30,7 +30,7 @@ void sort_values(Heap& heap, std::vector<Value>& items, const std::vector<Value>
     items = std::move(sorted);
 }
 
-// "0" is an index, "name" is a key.
+// Returns a part of a path: "0" is an index, "name" is a key.
 static Value path_part(Heap& heap, std::string_view part)
 {
     const bool is_index = !part.empty() && part.size() < 18 &&

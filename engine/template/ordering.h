@@ -12,9 +12,9 @@ class Interpreter;
 /// Sorts `items` by `keys` (one for each), keeping the order of equals, backwards too.
 void sort_values(Heap& heap, std::vector<Value>& items, const std::vector<Value>& keys, bool reverse);
 
-/// Returns what `attribute=` of a filter means: a path such as "function.name" or "0"; lower case unless
-/// case_sensitive. `attribute` may be Missing or none: the item itself. `otherwise` replaces what is undefined, unless
-/// Missing.
+/// Returns the value that a filter's `attribute=` means, such as "function.name" or "0"; in lower case unless
+/// case_sensitive. `attribute` may be Missing or none: the item itself. `otherwise` replaces an undefined value, unless
+/// it is Missing.
 Value attribute_key(Interpreter& in, Value item, const Value& attribute, bool case_sensitive = true,
                     const Value& otherwise = Value());
 

@@ -8,7 +8,7 @@
 
 namespace engine::jinja {
 
-/// A string whose growth is counted. Text that is on its way out counts like any other.
+/// Holds a string whose growth is counted, also when the text is only on its way into another one.
 class Output
 {
 public:

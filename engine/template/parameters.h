@@ -9,14 +9,15 @@
 
 namespace engine::jinja {
 
-/// Matches arguments with names, as Python does, and refuses what does not fit. Lives during one call.
+/// Matches arguments with parameters by position and name, as Python does, and refuses what does not fit. Lives during
+/// one call.
 class Parameters
 {
 public:
     Parameters(std::string_view function, Arguments& arguments, std::initializer_list<std::string_view> names,
                std::size_t required = 0);
 
-    /// Missing where it was not given.
+    /// Returns Missing where the argument was not given.
     const Value& operator[](std::size_t i) const { return values_[i]; }
     bool given(std::size_t i) const { return !values_[i].is_missing(); }
 

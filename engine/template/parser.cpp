@@ -22,7 +22,8 @@ static bool is_one_of(const Token& token, std::initializer_list<std::string_view
     return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return token.is_name(name); });
 }
 
-// Up to a block that starts with one of `ends`, whose name is then the current token; with no ends, up to the end.
+// Parses up to a block that starts with one of `ends`, whose name is then the current token; with no ends, up to the
+// end.
 Body Parser::statements(std::initializer_list<std::string_view> ends)
 {
     const TokenStream::Nested nested(tokens_);
@@ -53,7 +54,7 @@ Body Parser::statements(std::initializer_list<std::string_view> ends)
     return body;
 }
 
-// The rest of the opening tag, then the body.
+// Parses the rest of the opening tag, then the body.
 Body Parser::block_body(std::initializer_list<std::string_view> ends)
 {
     tokens_.skip_operator(":");

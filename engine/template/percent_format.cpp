@@ -12,7 +12,7 @@ namespace engine::jinja {
 
 namespace {
 
-/// Formats one string; keeps track of the arguments that were used.
+/// Formats one string, and keeps track of the arguments that were used.
 class PercentFormatter
 {
 public:
@@ -34,7 +34,7 @@ public:
             if (mark < format_.size())
                 field();
         }
-        // Python lets whatever can be indexed go unused, except text and tuples.
+        // Python does not mind where arguments that can be indexed go unused, except text and tuples.
         const bool is_used = used_ > 0 || by_name_ || values_.is(Type::Dict) || values_.is(Type::List) ||
                              values_.is(Type::Range) || values_.is_undefined();
         if (values_.is(Type::Tuple) ? used_ < values_.as<List>().items.size() && !by_name_ : !is_used)

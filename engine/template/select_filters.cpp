@@ -15,7 +15,7 @@ namespace engine::jinja {
 
 namespace {
 
-/// Returns what each item's filter or test is called with.
+/// Returns the arguments with which each item's filter or test is called.
 Arguments copy_of(Heap& heap, const Arguments& arguments)
 {
     heap.budget.spend(std::int64_t(arguments.positional.size() + arguments.named.size()));
@@ -24,7 +24,7 @@ Arguments copy_of(Heap& heap, const Arguments& arguments)
     return arguments;
 }
 
-/// The source of a lazy filter: opened when the first item is wanted, as Jinja's generators do.
+/// Opens the source of a lazy filter when the first item is wanted, as Jinja's generators do.
 class LazySource
 {
 public:
@@ -214,7 +214,7 @@ static Value groupby(Interpreter& in, const Value& input, Arguments& arguments)
     Value groups = in.heap.list();
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (i == 0 || !equal(in.heap, sorted_keys[i], sorted_keys[i - 1])) {
-            // The group is called by its first item's own key, not by the lower case it was sorted by.
+            // The group has its first item's own key, not the lower case that it was sorted by.
             Value group = in.heap.tuple({attribute_key(in, items[i], p[0], true, p[1]), in.heap.list()});
             group.as<List>().is_group = true;
             groups.as<List>().push(std::move(group));

@@ -13,7 +13,7 @@ namespace engine::jinja {
 
 namespace {
 
-/// Formats one string; numbers the fields that have no name.
+/// Formats one string, and numbers the fields that have no name.
 class FieldFormatter
 {
 public:
@@ -27,7 +27,7 @@ public:
     TracedText run() { return run(format_.bytes(), 0); }
 
 private:
-    // `format` is a view into the whole one. depth: a format spec may hold fields, whose specs may not.
+    // Formats `format`, a view into the whole one. depth: a format spec may hold fields, whose specs may not.
     TracedText run(std::string_view format, int depth)
     {
         Output out(in_.heap);
@@ -104,7 +104,7 @@ private:
         throw TemplateError(quote(name));
     }
 
-    // name.attribute[item] ...
+    // Returns the value of a path: name.attribute[item] ...
     Value resolve(std::string_view path)
     {
         const std::size_t end = std::min(path.find_first_of(".["), path.size());

@@ -11,7 +11,7 @@ namespace engine::jinja {
 
 std::tm local_time_now()
 {
-    static std::mutex one_at_a_time;  // std::localtime answers in a buffer of its own
+    static std::mutex one_at_a_time;  // std::localtime returns a buffer that all threads share
     const std::lock_guard lock(one_at_a_time);
     const std::time_t now = std::time(nullptr);
     const std::tm* local = std::localtime(&now);
@@ -49,7 +49,7 @@ struct IsoWeek {
 
 struct Field {
     std::string text;
-    char padding = '\0';  // for numbers: what fills them up
+    char padding = '\0';  // for numbers: the character that fills them up
     std::size_t width = 0;
 };
 
@@ -76,7 +76,7 @@ static Field number(int value, std::size_t width, char padding = '0')
     return {std::to_string(value), padding, width};
 }
 
-// The letters that are short for several others.
+// Returns the conversions that a letter is short for; most letters are short for none.
 static std::string_view composed(char letter)
 {
     switch (letter) {
@@ -225,7 +225,7 @@ static std::string padded(Field field, char flag)
     return field.text;
 }
 
-// The C library takes any number in a std::tm; here each must be a real date's.
+// Makes each number one of a real date: the C library takes any in a std::tm.
 static std::tm within_calendar(std::tm t)
 {
     t.tm_year = std::clamp(t.tm_year, -1899, 8099);

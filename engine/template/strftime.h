@@ -8,7 +8,7 @@
 
 namespace engine::jinja {
 
-/// Python's strftime in the C locale, with the flags of glibc (%-d).
+/// Does Python's strftime in the C locale, with the flags of glibc (%-d).
 std::string strftime(Heap& heap, std::string_view format, const std::tm& time);
 
 std::tm local_time_now();

@@ -165,7 +165,7 @@ static Value padded(Interpreter& in, const Value& self, const Parameters& p, boo
         fail_type("The fill character must be exactly one character long");
     in.heap.budget.check_string(std::uint64_t(width) * fill.bytes().size());
     const std::int64_t room = width - length;
-    // Python puts the odd one to the left only where both the room and the width are odd.
+    // Python puts the odd space to the left only where both the room and the width are odd.
     const std::int64_t before = left && right ? room / 2 + (room & width & 1) : left ? room : 0;
     TracedText out = fill.repeated(before);
     out.append(self.traced());

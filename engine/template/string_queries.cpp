@@ -1,4 +1,4 @@
-// Methods of strings that answer a question about them.
+// Methods of strings that tell something about them.
 #include "engine/template/attributes.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
@@ -14,7 +14,7 @@ namespace engine::jinja {
 
 namespace {
 
-/// Part of a string between two indices, as find() and startswith() take them.
+/// A part of a string between two indices, as find() and startswith() take them.
 struct Part {
     std::string_view text;
     std::int64_t first = 0;  // code points before it
@@ -193,7 +193,7 @@ static Value isidentifier(Interpreter& in, const Value& self, Arguments& argumen
     return Value::boolean(starts_well && rest.as_bool());
 }
 
-// islower: no character is of the other case, and one has a case at all.
+// Says whether no character is of the other case, and at least one has a case: islower, isupper.
 static bool has_only_case(Heap& heap, std::string_view text, bool wants_lower)
 {
     heap.budget.spend_on_text(text.size() * 4);

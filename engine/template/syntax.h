@@ -63,7 +63,7 @@ struct Expression {
 struct Statement;
 using Body = std::vector<std::unique_ptr<Statement>>;
 
-/// Holds what a macro or a call block takes.
+/// Holds the parameters of a macro or a call block.
 struct Signature {
     std::string name;
     std::vector<int> parameters;               // names

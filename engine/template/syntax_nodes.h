@@ -21,10 +21,10 @@ public:
     ExpressionPtr name(const std::string& name, int line);
     ExpressionPtr constant(Literal literal, int line);
     ExpressionPtr with_parts(Kind kind, int line, ExpressionPtr a, ExpressionPtr b = nullptr) const;
-    /// The node with its height, once its parts are there. Throws TemplateError where it is too high.
+    /// Returns the node with its height, once its parts are there. Throws TemplateError where it is too high.
     ExpressionPtr measured(ExpressionPtr expression) const;
 
-    /// The tree of all that was made here.
+    /// Returns the tree of all nodes that were made here.
     std::shared_ptr<const Syntax> finish(Body body);
 
 private:

@@ -120,7 +120,7 @@ static Value truncate(Interpreter& in, const Value& input, Arguments& arguments)
     const std::string_view text = input.text();
     std::string_view kept = text.substr(0, unicode::byte_of(text, length - end_length));
     if (!p.flag(1))
-        kept = kept.substr(0, kept.rfind(' '));  // all of it where there is none
+        kept = kept.substr(0, kept.rfind(' '));  // where there is no space, all of it stays
     TracedText out = input.traced().part(kept);
     out.append(end);
     return in.heap.string(std::move(out));

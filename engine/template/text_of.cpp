@@ -76,7 +76,7 @@ std::string quote(std::string_view text)
         return repr_text(text);
     std::size_t end = kLongest;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-        --end;  // not through the middle of a character
+        --end;  // never cuts through a character
     return repr_text(std::string(text.substr(0, end)) + "...");
 }
 
@@ -119,7 +119,7 @@ public:
     TracedText take() { return out_.take(); }
 
 private:
-    // True while the object is being written further out: the caller writes dots instead.
+    // Says whether the object is being written further out: the caller then writes dots instead.
     bool is_open(const Value& value) const
     {
         for (const Object* object : open_)

@@ -7,21 +7,21 @@ namespace engine::jinja {
 
 class Conversion;
 
-/// str(value). For a string this is the same object.
+/// Returns str(value). For a string this is the same object.
 Value str(Heap& heap, const Value& value);
 TracedText traced_text(Heap& heap, const Value& value);
 std::string str_text(Heap& heap, const Value& value);
 TracedText traced_repr(Heap& heap, const Value& value);
 std::string repr(Heap& heap, const Value& value);
 
-/// repr of text: quoted, with escapes.
+/// Writes the repr of text: quoted, with escapes.
 std::string repr_text(std::string_view text);
 std::string repr_text(std::string_view text, Conversion& conversion);
 
-/// The shortest digits that give the same number back, in Python's notation.
+/// Writes the shortest digits that give the same number back, in Python's notation.
 std::string float_text(double value);
 
-/// repr of a string, shortened for error sentences.
+/// Writes the repr of a string, shortened for error sentences.
 std::string quote(std::string_view text);
 
 }  // namespace engine::jinja

@@ -12,7 +12,7 @@ using Pieces = std::vector<std::string_view>;
 
 namespace {
 
-/// Compares a wanted text with places of another one, and pays for each byte that it looks at.
+/// Compares a wanted text with places of another one, and counts each byte that it looks at.
 class Comparison
 {
 public:
@@ -38,11 +38,11 @@ public:
     }
 
 private:
-    static constexpr std::size_t kAttempt = 4;  // bytes that an attempt costs beside what it reads
+    static constexpr std::size_t kAttempt = 4;  // so many bytes are counted for an attempt besides those it reads
 
     Heap& heap_;
     std::string_view wanted_;
-    std::size_t bytes_ = 0;  // not paid for
+    std::size_t bytes_ = 0;  // not counted yet
 };
 
 }  // namespace
@@ -182,7 +182,7 @@ Pieces split_lines(Heap& heap, std::string_view text, bool keep_ends)
     return pieces;
 }
 
-// Nothing stands between any two characters, and before and after them.
+// Puts `by` between any two characters, and before and after them: the empty text stands there.
 static TracedText put_between_characters(Heap& heap, const TracedText& source, const TracedText& by, std::int64_t most)
 {
     std::string_view text = source.bytes();
@@ -222,8 +222,8 @@ TracedText replaced(Heap& heap, const TracedText& source, std::string_view old, 
 
 std::string_view strip_characters(Heap& heap, std::string_view text, std::string_view set, bool left, bool right)
 {
-    constexpr std::size_t kAtOnce = 4096;             // so that a stop is heard on the way through millions
-    heap.budget.take(set.size() * sizeof(char32_t));  // while it lasts
+    constexpr std::size_t kAtOnce = 4096;             // so that a stop takes effect within millions of characters
+    heap.budget.take(set.size() * sizeof(char32_t));  // for as long as this lasts
     heap.budget.give_back(set.size() * sizeof(char32_t));
     std::u32string characters;
     characters.reserve(set.size());

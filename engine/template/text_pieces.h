@@ -1,5 +1,5 @@
-// Searches, cuts and replaces text the way Python's str does. All of it pays for its steps: what is quadratic for texts
-// that were chosen for it, pays for the square.
+// Searches, cuts and replaces text the way Python's str does. All of it counts its steps: where texts were chosen to
+// make a search quadratic, the square is counted.
 #pragma once
 
 #include "engine/template/heap.h"
@@ -11,10 +11,10 @@ namespace engine::jinja {
 
 /// Finds where `wanted` stands in the text, at or behind `from`; npos where it does not.
 std::size_t find_text(Heap& heap, std::string_view text, std::string_view wanted, std::size_t from = 0);
-/// Finds where it stands last.
+/// Finds the last place where `wanted` stands; npos where it does not.
 std::size_t rfind_text(Heap& heap, std::string_view text, std::string_view wanted);
 
-// At most `most` cuts; any number where it is negative.
+// Cut at most `most` times; any number of times where it is negative.
 std::vector<std::string_view> split_text(Heap& heap, std::string_view text, std::string_view separator,
                                          std::int64_t most);
 std::vector<std::string_view> rsplit_text(Heap& heap, std::string_view text, std::string_view separator,

@@ -1,4 +1,4 @@
-// TokenStream hands the tokens of a template to the parser, one after another.
+// TokenStream gives the parser the tokens of a template, one after another.
 #pragma once
 
 #include "engine/template/budget.h"
@@ -22,8 +22,8 @@ public:
     const Token& ahead() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
     const Token& take();
 
-    /// One level of nesting in the source, for as long as it lives. Throws where they are too many, so that neither
-    /// parsing nor evaluation can overflow the stack.
+    /// Counts one level of nesting in the source, for as long as it lives. Throws where they are too many, so that
+    /// neither parsing nor evaluation can overflow the stack.
     class Nested
     {
     public:

@@ -1,4 +1,4 @@
-// TracedText is text that knows who wrote it, through everything a template does with it.
+// TracedText is text with its origin: who wrote each part of it, through everything a template does with it.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace engine {
 
-/// Who wrote a text: one of the two below, or the number of the message whose content it is.
+/// Says who wrote a text: one of the two below, or the number of the message whose content it is.
 using TextOrigin = std::int32_t;
-inline constexpr TextOrigin kTemplateText = -1;  // the template itself; and what is as good: the model's own tokens
-inline constexpr TextOrigin kOtherText = -2;     // anybody: what users, tools and settings said
+inline constexpr TextOrigin kTemplateText = -1;  // the template itself; the model's own tokens count as that, too
+inline constexpr TextOrigin kOtherText = -2;     // anybody else: users, tools and settings
 
 /// Bytes and, run by run, where they come from. At most 4 GiB.
 class TracedText

@@ -15,7 +15,7 @@ static bool is_continuation(std::string_view text, std::size_t at)
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
 }
 
-// Bytes of the character at `at`: 1 for ASCII and for anything malformed.
+// Returns the bytes of the character at `at`: 1 for ASCII and for anything malformed.
 static std::size_t sequence_length(std::string_view text, std::size_t at)
 {
     const auto lead = static_cast<unsigned char>(text[at]);
@@ -182,7 +182,7 @@ static void append_title(std::string& out, char32_t c)
         append_upper(out, c);
 }
 
-// A capital sigma at the end of a word becomes the final form. start and end are its own bytes.
+// Says whether a capital sigma ends a word, so that it becomes the final form. start and end are its own bytes.
 static bool is_final_sigma(std::string_view text, std::size_t start, std::size_t end)
 {
     constexpr int kFarthest = 64;  // marks between two letters; also keeps a run of sigmas linear
@@ -275,7 +275,7 @@ std::string title_of_words(std::string_view text, bool (*separates)(char32_t), C
 {
     std::string out;
     bool starts = true;
-    std::size_t rest = 0;  // of the word, behind its first character: what follows it is lower case by itself
+    std::size_t rest = 0;  // the word behind its first character: what follows that is made lower case separately
     for (std::size_t at = 0; at < text.size();) {
         conversion.reached(at, out.size());
         const std::size_t start = at;

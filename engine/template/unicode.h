@@ -1,4 +1,4 @@
-// Knows about characters what Python's str knows, on UTF-8. A byte that is not part of valid UTF-8 counts as one
+// Tells about characters what Python's str does, on UTF-8. A byte that is not part of valid UTF-8 counts as one
 // character.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace engine::jinja::unicode {
 
 std::int64_t length(std::string_view text);  // in code points
 
-/// The code point at byte `at`, which then moves past it.
+/// Returns the code point at byte `at`, which then moves past it.
 char32_t next(std::string_view text, std::size_t& at);
-/// The code point that ends at byte `end`, which then moves to its first byte.
+/// Returns the code point that ends at byte `end`, which then moves to its first byte.
 char32_t previous(std::string_view text, std::size_t& end);
 void append(std::string& text, char32_t c);
 
-/// The byte at which code point number `index` starts; the end of the text if it has fewer.
+/// Returns the byte at which code point number `index` starts; the end of the text if it has fewer.
 std::size_t byte_of(std::string_view text, std::int64_t index);
 
 bool is_space(char32_t c);
@@ -36,9 +36,9 @@ bool is_title(char32_t c);
 
 std::string upper(std::string_view text, Conversion& conversion);
 std::string lower(std::string_view text, Conversion& conversion);
-/// First character as a title, the rest in lower case.
+/// Makes the first character a title, and the rest lower case.
 std::string capitalize(std::string_view text, Conversion& conversion);
-/// Python's str.title(): a word is a run of letters that have case.
+/// Does Python's str.title(): a word is a run of letters that have case.
 std::string title(std::string_view text, Conversion& conversion);
 /// Makes titles of words, each of which begins behind a character that separates.
 std::string title_of_words(std::string_view text, bool (*separates)(char32_t), Conversion& conversion);

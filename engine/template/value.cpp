@@ -85,12 +85,12 @@ bool Generator::pull(Value& item)
 {
     if (!next_item)
         return false;
-    if (is_running)  // a loop's condition asks for what comes next in its own loop
+    if (is_running)  // a loop's condition reads from the loop's own generator
         throw TemplateError("generator already executing");
     Level level(heap.budget);  // generators over generators recurse
     heap.budget.step();
     const Value keep(this);  // the body of a loop may drop the last reference
-    is_running = true;       // for good where an error ends the rendering
+    is_running = true;       // it stays set where an error ends the rendering
     const bool has_item = next_item(item);
     is_running = false;
     if (!has_item)

@@ -58,7 +58,7 @@ struct Object {
     Heap& heap;
     Object* previous = nullptr;
     Object* next = nullptr;
-    std::size_t counted_bytes = 0;  // what the budget was asked for
+    std::size_t counted_bytes = 0;  // what it has taken from the budget
     std::uint32_t references = 0;
     Type type;
 };
@@ -119,16 +119,16 @@ public:
     double as_real() const { return type_ == Type::Float ? data_.real : double(data_.integer); }
     Object* object() const { return data_.object; }
 
-    /// The object as what its type says it is; the caller has looked at type().
+    /// Returns the object as the type that it has; the caller has looked at type().
     template <class T>
     T& as() const
     {
         return static_cast<T&>(*data_.object);
     }
     const std::string& text() const;   // String only
-    const TracedText& traced() const;  // the same, with where it comes from
+    const TracedText& traced() const;  // the same, with its origins
 
-    /// Python's `is`.
+    /// Does Python's `is`.
     bool same_as(const Value& other) const
     {
         if (type_ != other.type_)

@@ -74,7 +74,7 @@ static bool is_escaped(const Value&)
     return false;
 }
 
-// Whatever has a length and can be indexed; in Jinja an undefined value counts, too.
+// Says whether a value has a length and can be indexed; in Jinja an undefined value counts, too.
 static bool is_sequence(const Value& value)
 {
     return value.is_sequence() || value.is_string() || value.is(Type::Dict) || value.is(Type::Range) ||

@@ -7,7 +7,7 @@
 
 namespace engine::jinja {
 
-/// Throws TemplateError where there is no such test, or it cannot be made.
+/// Carries out a test. Throws TemplateError where there is no such test, or it cannot be made.
 bool passes_test(Interpreter& in, const std::string& name, const Value& input, Arguments& arguments);
 
 }  // namespace engine::jinja

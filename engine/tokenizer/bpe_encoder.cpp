@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// One word on its way from letters to tokens. Used for one word after the other, so that its memory is taken once.
+/// Turns one word from letters into tokens. Used for one word after the other, so that its memory is taken once.
 class BpeEncoder::Word
 {
 public:
@@ -49,7 +49,7 @@ public:
             const Pair pair = pairs_.back();
             pairs_.pop_back();
             Link& left = link(pair.left);
-            // Out of date: one of the two was joined with somebody else since.
+            // Out of date: one of the two has been joined with another neighbour since.
             if (left.next != pair.right || left.symbol != pair.left_symbol ||
                 link(pair.right).symbol != pair.right_symbol)
                 continue;
@@ -103,7 +103,7 @@ private:
         left.next = right.next;
         if (left.next >= 0)
             link(left.next).previous = pair.left;
-        right = {};  // no symbol: whatever was proposed for it is out of date
+        right = {};  // without a symbol, proposals for it are out of date
         propose(left.previous, pair.left);
         propose(pair.left, left.next);
     }
@@ -218,7 +218,7 @@ void BpeEncoder::append_byte(unsigned char byte, std::size_t origin, std::vector
         out.push_back({vocabulary_.unk, std::uint32_t(origin)});
         return;
     }
-    // U+FFFD says at least that something was here.
+    // U+FFFD shows at least that there was something here.
     for (const unsigned char replacement : {0xef, 0xbf, 0xbd})
         if (const int id = byte_ids_[replacement]; id != kNoToken)
             out.push_back({id, std::uint32_t(origin)});

@@ -22,7 +22,7 @@ public:
     void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
                 const std::stop_token& stop) const override;
 
-    /// Bytes that this vocabulary cannot write.
+    /// Counts the bytes that this vocabulary cannot write.
     int missing_bytes() const;
     const MergeTable& merges() const { return merges_; }
 

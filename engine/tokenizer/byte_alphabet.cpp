@@ -41,7 +41,7 @@ const Alphabet& alphabet()
     return instance;
 }
 
-/// The byte of a letter of at most two bytes, or -1.
+/// Returns the byte of a letter of at most two bytes, or -1.
 int byte_of(std::string_view letter)
 {
     int code = kHighest + 1;

@@ -7,10 +7,10 @@
 
 namespace engine {
 
-/// The character that stands for a byte, as UTF-8: itself for printable Latin-1, else one from U+0100 on.
+/// Returns the character that stands for a byte, as UTF-8: itself for printable Latin-1, else one from U+0100 on.
 std::string_view byte_letter(unsigned char byte);
 
-/// The bytes that a text in the alphabet stands for. What is not of the alphabet stays as it is.
+/// Returns the bytes that a text in the alphabet stands for. What is not of the alphabet stays as it is.
 std::string bytes_of_letters(std::string_view letters);
 
 }  // namespace engine

@@ -15,8 +15,8 @@ namespace engine {
 
 constexpr int kNoSymbol = -1;
 
-/// Knows which two symbols may be joined, when, and to what. A symbol is a token, or, numbered after the tokens, a text
-/// that appears in the merges only.
+/// Says which two symbols may be joined, in which order, and what they become. A symbol is a token, or, numbered after
+/// the tokens, a text that appears in the merges only.
 class MergeTable
 {
 public:
@@ -27,13 +27,13 @@ public:
 
     MergeTable(const Vocabulary& vocabulary, const TokenIndex& index);
 
-    /// Null: these two are never joined.
+    /// Returns null where these two are never joined.
     const Merge* find(int left, int right) const;
 
     int symbol(std::string_view text) const;  // or kNoSymbol
     bool is_token(int symbol) const { return symbol >= 0 && symbol < token_count_; }
 
-    /// Lines that are not two texts with a space between, or too long.
+    /// Counts the lines that are not two texts with a space between, or too long.
     int malformed() const { return malformed_; }
 
 private:

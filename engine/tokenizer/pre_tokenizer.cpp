@@ -36,7 +36,7 @@ struct Matching {
 constexpr std::string_view kSpaces =
     R"(\t-\r\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 
-/// \s and \S become classes; \s may stand inside one.
+/// Writes \s and \S as classes; \s may stand inside one.
 std::string with_spaces_written_out(std::string_view pattern)
 {
     std::string out;
@@ -98,7 +98,7 @@ std::vector<Piece> pieces_by_validity(std::string_view text)
 
 }  // namespace
 
-/// One compiled pattern.
+/// Holds one compiled pattern.
 class PreTokenizer::Pattern
 {
 public:
@@ -121,7 +121,7 @@ public:
     void cut(std::string_view text, Piece piece, bool thousands, const Matching& with, std::vector<Piece>& out,
              const std::stop_token& stop) const
     {
-        // The end of a piece is the end of the text to a look-ahead, as it is to the tokenizers we agree with.
+        // A look-ahead takes the end of a piece for the end of the text, as in the models' own tokenizers.
         const std::string_view subject = text.substr(piece.begin, piece.end - piece.begin);
         const auto add = [&](std::size_t begin, std::size_t end) {
             if (begin < end)
@@ -148,10 +148,11 @@ public:
     }
 
 private:
-    /// False also where the pattern gives up (a limit): the rest of the piece is then one word, and nothing is lost.
+    /// Finds the next match. False also where the pattern gives up (a limit): the rest of the piece is then one word,
+    /// and nothing is lost.
     bool match(std::string_view subject, std::size_t from, const Matching& with) const
     {
-        // Each call would look at the whole subject again to check it, which it has passed.
+        // Without this each call would check the whole subject again.
         std::uint32_t options = PCRE2_NO_UTF_CHECK;
         const auto run = [&] {
             return pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), from, options,

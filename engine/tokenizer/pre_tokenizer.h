@@ -12,7 +12,7 @@
 
 namespace engine {
 
-/// The patterns of one rule, compiled. Immutable: any thread may call it.
+/// Holds the patterns of one rule, compiled. Immutable: any thread may call it.
 class PreTokenizer
 {
 public:
@@ -22,8 +22,8 @@ public:
     PreTokenizer& operator=(PreTokenizer&&) noexcept;
     ~PreTokenizer();
 
-    /// Says where each word ends. The words cover the text; bytes that are not UTF-8 are words apart.
-    /// Ends early, with longer words, when a stop is asked for.
+    /// Returns where each word ends. The words cover the text; bytes that are not UTF-8 are words by themselves. Ends
+    /// early, with longer words, when a stop is asked for.
     std::vector<std::size_t> word_ends(std::string_view text, const std::stop_token& stop = {}) const;
 
     const PreTokenizerRule& rule() const { return *rule_; }
@@ -34,7 +34,7 @@ private:
     explicit PreTokenizer(const PreTokenizerRule& rule);
 
     const PreTokenizerRule* rule_;   // in the table, lives as long as the program
-    std::vector<Pattern> patterns_;  // applied one after the other, each inside what the ones before cut out
+    std::vector<Pattern> patterns_;  // applied in turn, each within the pieces that the ones before have cut
 };
 
 }  // namespace engine

@@ -119,7 +119,7 @@ constexpr std::array<Name, 1> kSeedCoderNames{"seed-coder"};
 constexpr std::array<Pattern, 2> kMinicpm5{R"(\p{N}{1,3})", CONTRACTIONS "|" WORD R"(|\p{N}+|)" SIGNS "|" SPACES};
 constexpr std::array<Name, 1> kMinicpm5Names{"minicpm5"};
 
-// Possessive where nothing could be given back: a long text would need a deep stack.
+// Possessive where nothing could be given back: otherwise a long text would need a deep stack.
 constexpr std::array<Pattern, 1> kExaoneMoe{
     CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*+(?: \p{L}\p{M}*+)*+)++|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|)"
                  R"(\s*[\r\n]|\s+(?!\S)|\s+)"};
@@ -155,7 +155,7 @@ constexpr std::array<Pattern, 6> kChameleon{"<sentinel:[0-9]+>", "IMGIMG[A-I]{1,
                                             R"(\p{N})",          R"([\p{P}!-/:-@\[-`{-~])", kGpt2Words};
 constexpr std::array<Name, 1> kChameleonNames{"chameleon"};
 
-// Letters but Han; PCRE2 cannot subtract one class from another, so what is left is what is in no other class.
+// Letters but Han. PCRE2 cannot subtract one class from another, so these are what is in no other class.
 #define UPPER_NOT_HAN R"([^\p{sc:Han}\p{Ll}\p{C}\p{N}\p{P}\p{S}\p{Z}])"
 #define LOWER_NOT_HAN R"([^\p{sc:Han}\p{Lu}\p{Lt}\p{C}\p{N}\p{P}\p{S}\p{Z}])"
 constexpr std::array<Pattern, 1> kKimi{R"(\p{sc:Han}+|[^\r\n\p{L}\p{N}]?)" UPPER_NOT_HAN "*" LOWER_NOT_HAN

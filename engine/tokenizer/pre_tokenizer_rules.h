@@ -14,14 +14,14 @@ enum class WordForm {
 
 struct PreTokenizerRule {
     std::span<const std::string_view> names = {};  // values of tokenizer.ggml.pre
-    std::string_view thousands = {};  // numbers to be cut into groups of three from the right; before all else
-    std::span<const std::string_view> patterns = {};  // PCRE2; each cuts further what the ones before cut out
+    std::string_view thousands = {};  // numbers that are cut into groups of three from the right; before all else
+    std::span<const std::string_view> patterns = {};  // PCRE2; each cuts further what the ones before have cut
     WordForm form = WordForm::ByteLetters;
     bool whole_words_first = false;  // a word that is a token is taken as it is, whatever the merges say
     bool add_bos = false;            // where the file does not say
 };
 
-/// Null: no rule has this name.
+/// Returns null where no rule has this name.
 const PreTokenizerRule* find_pre_tokenizer_rule(std::string_view name);
 
 const PreTokenizerRule& default_pre_tokenizer_rule();

@@ -62,7 +62,7 @@ constexpr auto kSingle = [] {
     return all;
 }();
 
-// gpt-oss and Muse Glimmer write their marks in several tokens.
+// The marks of gpt-oss and Muse Glimmer, which are several tokens each.
 constexpr std::array<std::string_view, 7> kChannels = {
     "<|end|><|start|>assistant",
     "<|channel|>analysis<|message|>",

@@ -1,5 +1,5 @@
-// Lists the marks that models put around what they think. Where they are control tokens, they are part of the answer
-// all the same: without them nobody could tell the two apart.
+// Lists the marks that models put around what they think. Even where they are control tokens, they are part of the
+// answer: without them nobody could tell thoughts and answer apart.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct MarkRange {
     std::size_t end = 0;
 };
 
-/// The marks in an answer, which may be cut off behind any of them, in order. Those of several tokens are found whole:
-/// they open or close a thought or the answer, and can do nothing else, such as begin a user's turn.
+/// Returns the marks in an answer, which may be cut off behind any of them, in order. Marks of several tokens are found
+/// whole: they open or close a thought or the answer, and can do nothing else, such as begin a user's turn.
 std::vector<MarkRange> find_reasoning_marks(std::string_view answer);
 
 }  // namespace engine

@@ -6,11 +6,12 @@
 
 namespace engine {
 
-/// Tokens by which two vocabularies of one family may differ in length: models of one family fill theirs up to sizes
-/// that suit their matrices. llama.cpp allows as many.
+/// By so many tokens two vocabularies of one family may differ in length: such models fill theirs up to sizes that suit
+/// their matrices. llama.cpp allows as many.
 inline constexpr int kMostPadding = 128;
 
-/// Whether the same ids mean the same texts, of the same kinds, as far as both go. BadRequest: the first difference.
+/// Checks that the same ids mean the same texts, of the same kinds, as far as both go. BadRequest: the first
+/// difference.
 Status same_vocabulary(const Vocabulary& model, const Vocabulary& draft);
 
 }  // namespace engine

@@ -33,7 +33,7 @@ void SpecialMatcher::Set::add(Entry entry)
 
 void SpecialMatcher::Set::sort()
 {
-    // Of two tokens with one text the one with the lower id is meant, so the order must be stable.
+    // Of two tokens with one text the lower id counts, so the order must be stable.
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.text < b.text; });
 }
 
@@ -63,7 +63,7 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// A control token ends at `special_end` at the latest.
+// Returns the longest token at a place. A control token ends at `special_end` at the latest.
 const SpecialMatcher::Entry* SpecialMatcher::longest_at(std::string_view text, std::size_t at,
                                                         std::size_t special_end) const
 {
@@ -78,7 +78,7 @@ const SpecialMatcher::Entry* SpecialMatcher::longest_at(std::string_view text, s
 std::vector<TextSpan> SpecialMatcher::split(std::string_view text, std::span<const ByteRange> specials) const
 {
     std::vector<TextSpan> spans;
-    std::size_t plain = 0;  // where the text begins that no span has yet
+    std::size_t plain = 0;  // where the text begins that is in no span yet
     for (std::size_t at = 0; at < text.size();) {
         while (!specials.empty() && specials.front().end <= at)
             specials = specials.subspan(1);

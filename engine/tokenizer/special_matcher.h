@@ -20,15 +20,15 @@ struct TextSpan {
     int token = kNoToken;
 };
 
-/// Cuts a text at the tokens that are written out in it: leftmost first, and of those that start at one place the
+/// Cuts a text at the tokens that are written out in it: the leftmost first, and of those that start at one place the
 /// longest. Refers to the vocabulary's strings.
 class SpecialMatcher
 {
 public:
     SpecialMatcher(const Vocabulary& vocabulary, const std::vector<TokenRole>& roles);
 
-    /// Spans cover the text without gaps. Control tokens are found where they lie in one of the ranges in `specials`,
-    /// which are in order; user-defined tokens everywhere.
+    /// Returns spans that cover the text without gaps. Control tokens are found where they lie in one of the ranges in
+    /// `specials`, which are in order; user-defined tokens everywhere.
     std::vector<TextSpan> split(std::string_view text, std::span<const ByteRange> specials) const;
 
 private:

@@ -11,7 +11,7 @@ namespace engine {
 
 namespace {
 
-/// One text on its way from characters to tokens: a chain of stretches, of which neighbours are joined.
+/// Joins the characters of one text to tokens: a chain of stretches, of which neighbours are joined.
 class SpmMerge
 {
 public:
@@ -34,7 +34,7 @@ public:
             const Pair pair = pairs_.top();
             pairs_.pop();
             Link& left = link(pair.left);
-            // Out of date: one of the two was joined with somebody else since.
+            // Out of date: one of the two has been joined with another neighbour since.
             if (left.end == 0 || left.next != pair.right || link(pair.right).end != pair.end)
                 continue;
             left.end = pair.end;
@@ -47,7 +47,7 @@ public:
         }
     }
 
-    /// f(bytes, origin) for each stretch that is left.
+    /// Calls f(bytes, origin) for each stretch that is left.
     template <class F>
     void each(F f) const
     {
@@ -65,7 +65,7 @@ private:
         float score = 0;
         int left = 0;
         int right = 0;
-        std::uint32_t end = 0;  // of the right one when this was proposed
+        std::uint32_t end = 0;  // the end of the right one when this was proposed
         bool operator<(const Pair& other) const
         {
             return score < other.score || (score == other.score && left > other.left);
@@ -105,7 +105,7 @@ private:
 
 }  // namespace
 
-/// True where no token has a "▁" behind anything else: then nothing is ever joined across the beginning of a word.
+/// Says whether no token has a "▁" behind anything else: then nothing is ever joined across the beginning of a word.
 static bool words_stand_apart(const Vocabulary& vocabulary)
 {
     for (const std::string& token : vocabulary.tokens)
@@ -161,7 +161,7 @@ void SpmEncoder::append_bytes(std::string_view bytes, std::size_t origin, std::v
     const std::size_t before = out.size();
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const int id = index_.byte_token(static_cast<unsigned char>(bytes[i]));
-        if (id == kNoToken) {  // all bytes of a character or none
+        if (id == kNoToken) {  // either all bytes of a character are written, or none
             out.resize(before);
             if (vocabulary_.unk != kNoToken)
                 out.push_back({vocabulary_.unk, std::uint32_t(origin)});

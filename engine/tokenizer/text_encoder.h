@@ -1,4 +1,4 @@
-// TextEncoder turns plain text into tokens: the two families behind one door.
+// TextEncoder turns plain text into tokens: the interface of both families of encoders.
 #pragma once
 
 #include "engine/tokenizer/token.h"
@@ -18,8 +18,8 @@ public:
     virtual ~TextEncoder() = default;
 
     /// Appends the tokens of `text`, which begins at byte `base` of the whole text. space_due: the text starts a
-    /// sentence of its own; a family whose words begin with a space puts one before it.
-    /// Ends early, with some of the tokens, when a stop is asked for.
+    /// sentence of its own; a family whose words begin with a space puts one before it. Ends early, with some of the
+    /// tokens, when a stop is asked for.
     virtual void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
                         const std::stop_token& stop) const = 0;
 };
@@ -41,7 +41,7 @@ struct EscapedText {
     void append_character(std::string_view character, std::size_t origin);
 };
 
-/// A "▁" in a token is a space in the text.
+/// Returns the text of a token, with a space for each "▁".
 std::string unescape_spaces(std::string_view token_text);
 
 }  // namespace engine

@@ -29,7 +29,7 @@ TokenIndex::TokenIndex(const Vocabulary& vocabulary)
     for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
         const std::string_view text = vocabulary.tokens[id];
         if (text.empty())
-            continue;  // stands for nothing that could be found
+            continue;  // no text can be written with it
         if (text.size() > kLongestTokenBytes || !ids_.emplace(text, int(id)).second)
             ++unreachable_;
     }

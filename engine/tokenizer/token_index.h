@@ -10,7 +10,8 @@
 
 namespace engine {
 
-/// Longer texts are never made from input (no real token comes near): it bounds what a hostile vocabulary can cost.
+/// Longer texts are never made from input, and no real token comes near: the bound limits what a hostile vocabulary can
+/// cost.
 constexpr std::size_t kLongestTokenBytes = 1024;
 
 /// Finds a token by its text. Refers to the strings of the vocabulary, which must outlive it and stay as they are.
@@ -19,13 +20,13 @@ class TokenIndex
 public:
     explicit TokenIndex(const Vocabulary& vocabulary);
 
-    /// The id of the token with this text (the first of several), or kNoToken.
+    /// Returns the id of the token with this text (the first of several), or kNoToken.
     int find(std::string_view text) const;
 
-    /// The token that stands for one byte, "<0x0A>", or kNoToken.
+    /// Returns the token that stands for one byte, "<0x0A>", or kNoToken.
     int byte_token(unsigned char byte) const { return byte_tokens_[byte]; }
 
-    /// Tokens whose text an earlier one has already, or that are too long: they can be read, not written.
+    /// Counts the tokens whose text an earlier one has already, or that are too long: they can be read, not written.
     int unreachable() const { return unreachable_; }
 
 private:
@@ -34,7 +35,7 @@ private:
     int unreachable_ = 0;
 };
 
-/// The byte that a text such as "<0x0A>" names, or -1.
+/// Returns the byte that a text such as "<0x0A>" names, or -1.
 int byte_named_by(std::string_view token_text);
 
 }  // namespace engine

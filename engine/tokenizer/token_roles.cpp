@@ -32,7 +32,7 @@ constexpr std::array kEndTexts = {
 // Padding of fill-in-the-middle models: where it appears, or a mark of a repository or a file, the completion is over.
 constexpr std::array kFillPadTexts = {"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"};
 
-// What the marks of gpt-oss and Muse Glimmer are made of.
+// The texts that the marks of gpt-oss and Muse Glimmer consist of.
 constexpr std::array kChannelTexts = {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"};
 
 class RoleTable
@@ -61,7 +61,7 @@ public:
         role.ends_generation = true;
     }
 
-    /// The file's own choice counts before the well-known texts, of which the first one found is taken.
+    /// The token that the file names counts before the well-known texts, of which the first one found is taken.
     template <std::size_t N>
     void make_end_of_fill(int id, const std::array<const char*, N>& texts)
     {
@@ -102,7 +102,7 @@ bool is_phi3(std::string name)
     return name.find("phi-3") != std::string::npos || name.find("phi3") != std::string::npos;
 }
 
-/// Phi-3's special tokens were made to take the white space behind them; the file format cannot say so.
+/// Phi-3's special tokens include the white space behind them, which the file format cannot say.
 void swallow_space_like_phi3(RoleTable& table)
 {
     for (TokenRole& role : table.roles)
@@ -136,7 +136,7 @@ void let_channels_continue(RoleTable& table)
         }
 }
 
-/// Mistral's [THINK] and its like are control tokens in some files: still none that a user can type, but shown.
+/// Mistral's [THINK] and the like are control tokens in some files: a user still cannot type them, but they are shown.
 void show_reasoning_marks(RoleTable& table)
 {
     for (const std::string_view text : single_token_marks())

@@ -18,8 +18,9 @@ struct TokenRole {
     bool ends_generation = false;  // the model has finished its turn
 };
 
-/// One role per token: from its type, from the ids that the file names, and from texts that every model uses in the
-/// same way. A token that looks like the end of a turn is one, even where the file calls it ordinary: files err here.
+/// Returns one role per token: from its type, from the ids that the file names, and from texts that every model uses in
+/// the same way. A token that looks like the end of a turn is one, even where the file calls it ordinary: files are
+/// wrong about that.
 std::vector<TokenRole> assign_roles(const Vocabulary& vocabulary, const TokenIndex& index);
 
 }  // namespace engine

@@ -55,23 +55,23 @@ public:
 
     std::vector<Token> encode(std::string_view text, const EncodeOptions& options = {}) const;
 
-    /// The bytes of the tokens; not always whole characters (see Utf8Stream).
+    /// Returns the bytes of the tokens; not always whole characters (see Utf8Stream).
     std::string decode(std::span<const int> ids, const DecodeOptions& options = {}) const;
 
     /// Returns what one token adds to a text; empty for an id that does not exist. Control tokens add nothing unless
     /// asked for, or marks of reasoning.
     std::string piece(int id, bool specials = false) const;
 
-    /// The token's text as the file has it; empty for an id that does not exist.
+    /// Returns the token's text as the file has it; empty for an id that does not exist.
     std::string_view text(int id) const;
-    /// The token with exactly this text as the file has it, or kNoToken.
+    /// Returns the token with exactly this text as the file has it, or kNoToken.
     int find(std::string_view text) const { return index_.find(text); }
 
     int size() const { return int(vocabulary_.tokens.size()); }
     int bos() const { return vocabulary_.bos; }  // or kNoToken
     int eos() const { return vocabulary_.eos; }
     bool adds_bos() const { return vocabulary_.add_bos == Vocabulary::Flag::Yes; }
-    /// The file asks for EOS behind a text. encode() never adds one: here every text goes on.
+    /// Says whether the file asks for EOS behind a text. encode() never adds one: here every text goes on.
     bool adds_eos() const { return vocabulary_.add_eos == Vocabulary::Flag::Yes; }
 
     bool is_end_of_generation(int id) const { return has(id) && roles_[std::size_t(id)].ends_generation; }
@@ -80,7 +80,7 @@ public:
     FillMarks fill_marks() const { return find_fill_marks(vocabulary_, index_); }
 
     const Vocabulary& vocabulary() const { return vocabulary_; }
-    /// A sentence each, for the user: unknown pattern, missing bytes...
+    /// Returns a sentence each, for the user: unknown pattern, missing bytes...
     const std::vector<std::string>& warnings() const { return vocabulary_.warnings; }
 
 private:

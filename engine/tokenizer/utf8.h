@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// Holds what stands at one place of a text.
+/// Says what stands at one place of a text.
 struct Utf8Look {
     enum class Kind {
         Character,  // a whole character of `bytes` bytes
@@ -18,10 +18,10 @@ struct Utf8Look {
     std::size_t bytes = 0;
 };
 
-/// at < text.size()
+/// Looks at byte `at`, which is within the text.
 Utf8Look look_at_utf8(std::string_view text, std::size_t at);
 
-/// Length of the character at `at`; a byte that belongs to none counts as one by itself.
+/// Returns the length of the character at `at`; a byte that belongs to none counts as one by itself.
 inline std::size_t utf8_step(std::string_view text, std::size_t at)
 {
     const Utf8Look look = look_at_utf8(text, at);

@@ -6,19 +6,18 @@
 
 namespace engine {
 
-/// Takes the bytes of one token after the other and gives back only whole UTF-8 characters. Bytes that cannot become
-/// a character any more turn into U+FFFD, one for each longest part of a character that was begun. One thread at a
-/// time.
+/// Takes the bytes of one token after the other and returns only whole UTF-8 characters. Bytes that cannot become a
+/// character any more turn into U+FFFD, one for each longest part of a character that was begun. One thread at a time.
 class Utf8Stream
 {
 public:
-    /// The characters that are complete now.
+    /// Takes bytes, and returns the characters that are complete now.
     std::string feed(std::string_view bytes);
 
-    /// The stream ends: what was begun and never finished is one U+FFFD.
+    /// Ends the stream: a character that was begun and not finished is one U+FFFD.
     std::string flush();
 
-    /// Bytes held back, 0 to 3.
+    /// Returns how many bytes are held back, 0 to 3.
     int held_bytes() const { return int(held_.size()); }
 
 private:

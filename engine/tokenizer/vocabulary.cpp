@@ -33,7 +33,7 @@ Status read_tokens(const GgufFile& file, Vocabulary& out)
     out.tokens.assign(texts->begin(), texts->end());
     const std::size_t count = out.tokens.size();
 
-    // More entries than tokens are seen in the wild, and mean nothing.
+    // Some files have more entries than tokens; the rest means nothing.
     if (auto scores = file.floats("tokenizer.ggml.scores")) {
         if (scores->size() < count)
             return wrong_count("scores", scores->size(), count);
@@ -46,7 +46,7 @@ Status read_tokens(const GgufFile& file, Vocabulary& out)
         out.types.reserve(count);
         for (std::size_t id = 0; id < count; ++id)
             out.types.push_back(type_from_file((*types)[id]));
-        // Of this one some files of Ollama's own converter have the bytes as ordinary tokens.
+        // For this architecture some files of Ollama's own converter have the bytes as ordinary tokens.
         if (file.string("general.architecture") == "gemma3n")
             for (std::size_t id = 0; id < count; ++id)
                 if (byte_named_by(out.tokens[id]) >= 0)
@@ -55,7 +55,7 @@ Status read_tokens(const GgufFile& file, Vocabulary& out)
     return {};
 }
 
-/// `unsaid`: what older files mean where they say nothing.
+/// Reads a token's id. `unsaid`: what older files mean where they say nothing.
 int read_id(const GgufFile& file, const char* key, Vocabulary& out, int unsaid = kNoToken)
 {
     const auto count = std::int64_t(out.tokens.size());
@@ -69,7 +69,7 @@ int read_id(const GgufFile& file, const char* key, Vocabulary& out, int unsaid =
     return kNoToken;
 }
 
-/// Ollama's converter lists all that end an answer.
+/// Reads the list of all tokens that end an answer, which Ollama's converter writes.
 std::vector<int> read_ends(const GgufFile& file, std::size_t tokens)
 {
     constexpr std::uint64_t kMost = 64;

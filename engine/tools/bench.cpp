@@ -46,7 +46,7 @@ public:
         });
     }
 
-    /// A step has `rows` rows of each conversation, where the model computes them together.
+    /// Measures decoding. A step has `rows` rows of each conversation, where the model computes them together.
     Result<BenchRow> decode(int depth, int conversations, int rows)
     {
         TurnRates times(request_.repeats * request_.decode_tokens);
@@ -71,7 +71,7 @@ public:
             const auto& cache = model_.cache();
             const double kv_per_token = double(cache.page_bytes()) / cache.block_tokens();
             const double kv_bytes = kv_per_token * (depth + request_.decode_tokens * rows / 2.0);
-            // One conversation's bytes at the rate of steps, and the KV of the others.
+            // A step reads the weights once, and the KV of every conversation.
             const double steps_per_s = row->tok_s_median / (conversations * rows);
             const double weight_bytes = double(decode_bytes(model_.parts().weights, model_.parts().h));
             row->gb_s = steps_per_s * (weight_bytes + conversations * kv_bytes) / 1e9;
@@ -151,7 +151,7 @@ private:
         return row;
     }
 
-    /// The process's own peak would count what measuring the DRAM took.
+    /// Notes the memory in use. The process's own peak would count what measuring the DRAM took.
     void note_memory(BenchRow& row) const
     {
         if (const OnDevice* device = model_.placement().device())
@@ -217,7 +217,7 @@ try {
         return tl::unexpected(model.error());
 
     while ((*model)->placement().advance()) {
-        // As before a turn: copies of experts get their room.
+        // As before a turn, so that copies of experts get their room.
     }
     report.load_ms = double(now_us() - start) / 1e3;
     report.model = (*model)->info().name;

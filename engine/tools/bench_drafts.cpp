@@ -19,7 +19,8 @@ public:
     {
     }
 
-    /// `with_first`: what comes first is warm for what comes second.
+    /// Times an answer with drafts and one without. `with_first` says which comes first: the second one finds the
+    /// memory warm.
     Result<DraftBenchPair> pair(std::uint64_t seed, bool with_first)
     {
         auto first = answer(seed, with_first), second = answer(seed, !with_first);

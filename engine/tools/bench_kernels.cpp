@@ -31,7 +31,7 @@ constexpr std::array kAttention = {Attention{"attention-f32", KvType::F32}, Atte
 
 constexpr const char* kStateKernel = "linear-attention";
 
-/// A head of 128 values that four query heads share.
+/// Measures attention: a head of 128 values that four query heads share.
 KernelRow attention_row(RateMeter& meter, const Attention& kernel)
 {
     const auto points = meter.attention({kernel.type, kernel.type, 128, 4, 256}).curve.points();
@@ -45,7 +45,7 @@ KernelRow product_row(RateMeter& meter, const kernels::TypeTraits& type)
             meter.matmul_ops_per_s(type, kRowLength, kPromptTokens) / 1e9};
 }
 
-/// Linear attention by the delta rule: heads of 128 keys and 128 values, one after another.
+/// Measures linear attention by the delta rule: heads of 128 keys and 128 values, one after another.
 class StateMeter
 {
 public:
@@ -75,7 +75,7 @@ private:
     static constexpr int kHeadLength = 128, kColumns = 3 * kHeadLength;
     static constexpr std::size_t kHeadBytes = kHeadLength * kHeadLength * sizeof(float);
 
-    /// The median of some passes.
+    /// Returns the median of some passes.
     double seconds(int heads, int tokens)
     {
         const ThreadPool::Step step(pool_);
@@ -87,7 +87,7 @@ private:
             do {
                 pass(heads, tokens);
                 ++calls;
-            } while (now_us() - start < 500);  // the clock's steps must not count
+            } while (now_us() - start < 500);  // so that the clock's steps do not count
             passes.push_back(double(now_us() - start) / 1e6 / calls);
         }
         std::ranges::sort(passes);
@@ -122,7 +122,7 @@ private:
     std::vector<float> rows_, gates_, out_;
 };
 
-/// The names of the kernels that can be measured.
+/// Returns the names of the kernels that can be measured.
 std::vector<std::string> kernel_names()
 {
     std::vector<std::string> names;

@@ -84,12 +84,12 @@ private:
     }
 
     LoadedModel& model_;
-    Sampler sampler_;  // whose choice takes its time and is not followed
+    Sampler sampler_;  // for the time that a choice takes; its tokens are not used
     KvSequence kv_;
     std::vector<int> ids_;
 };
 
-/// Holds what is to be expected of each row, said before the first is measured.
+/// Holds what is expected of each row, predicted before the first is measured.
 class Forecast
 {
 public:

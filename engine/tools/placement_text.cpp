@@ -43,7 +43,7 @@ Result<int> parse_count(std::string_view text, const char* wanted)
     return value;
 }
 
-/// "2.5GB" in bytes; "" after `suffix` was taken away.
+/// Reads "2.5GB" as bytes; "" after `suffix` was taken away.
 Result<double> parse_amount(std::string_view text, std::string_view suffix, const char* wanted)
 {
     const std::string_view whole = text;
@@ -106,7 +106,7 @@ struct Memory {
     int fit_tokens = 0;
 };
 
-/// "64MiB", "fit:1024", or nothing.
+/// Reads "64MiB", "fit:1024", or nothing.
 Result<Memory> parse_memory(std::string_view text)
 {
     if (text.empty())
@@ -125,7 +125,7 @@ Result<Memory> parse_memory(std::string_view text)
 
 }  // namespace
 
-/// Says where an override puts tensors, in our words or llama.cpp's. Empty: it is no device.
+/// Returns the device to which an override sends tensors, in our words or llama.cpp's. Empty: it is no device.
 static std::optional<PlacementOptions::TensorOverride> device_of_override(std::string_view name)
 {
     using Device = PlacementOptions::Device;

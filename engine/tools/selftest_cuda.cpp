@@ -89,7 +89,7 @@ LoadRequest request_for(const TinyModel& model)
     return request;
 }
 
-/// Token ids that differ, and repeat anywhere.
+/// Returns token ids that differ from each other, and are the same on every machine.
 std::vector<int> some_tokens(int vocabulary)
 {
     std::vector<int> ids;
@@ -98,7 +98,7 @@ std::vector<int> some_tokens(int vocabulary)
     return ids;
 }
 
-/// Runs the model; what went wrong on the way is the error.
+/// Runs the model. The error says what went wrong, also where layers left the device.
 Result<StepLogits> logits_of(const LoadRequest& request)
 {
     auto model =
@@ -141,7 +141,7 @@ std::string placement_name(int ordinal, const char* shape, const PlacementCase& 
     return device_id(ordinal) + " " + shape + ", " + placement.name;
 }
 
-/// Close to the CPU, and with the same bits each time.
+/// Checks that the logits are close to the CPU's, and have the same bits each time.
 SelftestCheck check_placement(int ordinal, const TinyModel& model, const PlacementCase& placement,
                               const StepLogits& on_cpu)
 {

@@ -6,18 +6,18 @@
 
 namespace engine {
 
-/// References know of keys and values as halves. Tensor cores round queries and attention weights to halves too: twice
+/// The references take keys and values as halves. Tensor cores round queries and attention weights to halves too: twice
 /// as many independent roundings of the same size.
 constexpr double kHalvesBesideKv = 1.4143;
 
-/// How far logits of the CPU and of a GPU may lie apart: two roundings of the activations to 8 bits with nothing in
-/// common, as far apart as two results that each keep their bound can be.
+/// The most that logits of the CPU and of a GPU may lie apart: two roundings of the activations to 8 bits with nothing
+/// in common, as far apart as two results that each keep their bound can be.
 constexpr double kCpuAndCudaApart = 0.06;
 
 using OnCheck = std::function<void(const SelftestCheck&)>;
 using Wanted = std::function<bool(const std::string& name)>;
 
-/// An empty sentence, or why this GPU cannot be checked. Throws std::bad_alloc.
+/// Returns an empty sentence, or why this GPU cannot be checked. Throws std::bad_alloc.
 std::string check_cuda(int ordinal, int threads, const Wanted& wanted, const OnCheck& on_check);
 
 }  // namespace engine

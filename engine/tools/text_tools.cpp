@@ -59,7 +59,7 @@ Result<Json> parse(const std::string& text, const char* what)
     return json;
 }
 
-/// Contents that are texts become what the template takes, as they do where the model is asked.
+/// Makes contents that are texts into what the template takes, as is done where the model is asked.
 void put_contents(const ChatTemplate& chat_template, Json& variables)
 {
     const auto messages = variables.find("messages");

@@ -19,12 +19,12 @@ struct TokenRun {
     Status status;
 };
 
-/// A prefill of the first `prefill` tokens, then one token at a time. Before each step `between` gets the number of
-/// tokens that are done, and one part of what is wanted of the placement is carried out.
+/// Runs a prefill of the first `prefill` tokens, then one token at a time. Before each step `between` gets the number
+/// of tokens that are done, and one part of the wanted change of placement is carried out.
 TokenRun run_tokens(LoadedModel& model, std::span<const int> tokens, int prefill,
                     const std::function<void(int)>& between = {});
 
-/// |a - b| / |b| over all logits that both have.
+/// Returns |a - b| / |b| over all logits that both have.
 double relative_difference(const StepLogits& a, const StepLogits& b);
 
 }  // namespace engine
