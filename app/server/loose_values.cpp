@@ -96,7 +96,8 @@ std::optional<Json> LooseValues::marked_text()
         ran_out_ = true;
         return std::nullopt;
     }
-    return std::string(text_.substr(std::exchange(at_, end + kGemmasQuote.size()), end - at_));
+    const std::size_t begin = std::exchange(at_, end + kGemmasQuote.size());
+    return std::string(text_.substr(begin, end - begin));
 }
 
 std::optional<Json> LooseValues::quoted_text(char quote)
@@ -104,8 +105,10 @@ std::optional<Json> LooseValues::quoted_text(char quote)
     for (std::size_t end = at_; end < text_.size(); ++end) {
         if (text_[end] == '\\')
             ++end;
-        else if (text_[end] == quote)
-            return unquoted(text_.substr(std::exchange(at_, end + 1), end - at_));
+        else if (text_[end] == quote) {
+            const std::size_t begin = std::exchange(at_, end + 1);
+            return unquoted(text_.substr(begin, end - begin));
+        }
     }
     ran_out_ = true;
     return std::nullopt;
