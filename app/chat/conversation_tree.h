@@ -19,14 +19,14 @@ public:
 
     bool isEmpty() const { return m_nodes.isEmpty(); }
     qsizetype size() const { return m_nodes.size(); }
-    /// Null: there is no such message. What it points to stays where it is until the next add().
+    /// Null: there is no such message. The pointer is valid until the next add().
     const StoredMessage* find(const QString& id) const;
     StoredMessage* find(const QString& id);
 
     /// Adds the newest version of what follows `message.parent` and shows it. False, and nothing is added, when the id
     /// is empty or taken or there is no such parent.
     bool add(const StoredMessage& message);
-    /// Takes the message that was added last out again. False: it is not this one.
+    /// Removes the message that was added last. False: it is not this one.
     bool removeLast(const QString& id);
 
     QList<const StoredMessage*> path() const;  // oldest first
