@@ -95,7 +95,7 @@ public:
     /// Sets the request with which models would be loaded; whether they fit is computed for it.
     void setLoadRequest(const engine::LoadRequest& request);
 
-    /// Looks for models if nobody has yet.
+    /// Looks for models unless they are, or have been, looked for.
     Q_INVOKABLE void begin();
     Q_INVOKABLE void rescan();
     Q_INVOKABLE void cancelScan();

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int kCountAfterMs = 300;  // of rest; who types fast needs no numbers in between
+constexpr int kCountAfterMs = 300;  // of rest: while the user types, no numbers are needed
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-constexpr int kMostVersionsAtOnce = 4;  // more columns than that nobody reads side by side
+constexpr int kMostVersionsAtOnce = 4;  // nobody reads more columns side by side
 constexpr int kTellElsewhereMs = 500;   // between changes of the sentence about other conversations
 
 ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns)

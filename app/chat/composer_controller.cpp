@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int kCountAfter_ms = 300;  // of rest; who types fast needs no numbers in between
+constexpr int kCountAfter_ms = 300;  // of rest: while the user types, no numbers are needed
 
 }  // namespace
 

@@ -13,7 +13,7 @@ class ConversationTree
 {
 public:
     ConversationTree() = default;
-    /// `leaf` lies on the shown path, which goes on below it to the newest end. Messages that cannot be placed (the
+    /// Shows the path through `leaf`, and from there on the newest versions. Messages that cannot be placed (the
     /// same id twice, no such parent before them) are left out.
     explicit ConversationTree(const QList<StoredMessage>& messages, const QString& leaf = {});
 

@@ -98,7 +98,7 @@ Q_SIGNALS:
     void searchingChanged();
     void lookingChanged();
     void undoChanged();
-    void goneForGood(const QString& conversation);  // nobody can undo it any more
+    void goneForGood(const QString& conversation);  // its removal cannot be undone any more
     void sentenceChanged();
     void busyChanged();
 

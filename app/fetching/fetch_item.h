@@ -75,7 +75,7 @@ public:
     QList<FetchItem> read();
     /// Says whether the list's file exists but cannot be read, so that write() does not overwrite it.
     bool lost() const { return m_lost; }
-    /// False: it cannot be written.
+    /// Writes the list. False: it cannot be written.
     bool write(const QList<FetchItem>& items) const;
 
 private:

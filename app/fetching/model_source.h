@@ -90,7 +90,7 @@ public:
 
     /// Returns what repository() takes, where a text names one model rather than words to search for: an address of a
     /// file or of a page on the hub, hf.co/ORG/REPO:QUANT, ORG/REPO:QUANT, ollama.com/NAME, or Ollama's NAME:TAG. It
-    /// asks nobody.
+    /// asks no server.
     virtual std::optional<std::string> named(const std::string& text) const = 0;
     /// Returns one page of what a search finds. `next`: as in the page before; empty: the first page.
     virtual net::Result<net::FoundModels> search(const std::string& words, const std::string& next,

@@ -211,7 +211,7 @@ void forget_part(const std::filesystem::path& target)
     const std::filesystem::path part_file = part_path(target);
     std::error_code error;
     if (std::filesystem::exists(part_file, error)) {
-        const auto part = PartFile::open(part_file);  // nobody else can open it until it is removed
+        const auto part = PartFile::open(part_file);  // no other program can open it until it is removed
         if (!part && part.error().kind == Kind::Busy)
             return;
         std::filesystem::remove(part_file, error);

@@ -37,7 +37,7 @@ struct NameReference {
 
 using ModelReference = std::variant<HubReference, OllamaReference, LinkReference, NameReference>;
 
-/// BadRequest with one sentence for what is none of these.
+/// Reads the name of a model. BadRequest with one sentence: it is none of these.
 Result<ModelReference> read_reference(std::string_view text);
 
 /// Says whether the text names a model elsewhere and cannot be the name of a file here.

@@ -86,7 +86,7 @@ std::string file_stem(const OllamaReference& reference)
     return name + '-' + reference.tag;
 }
 
-/// Says whether the stem tells the name: somebody's "a/b" and the library's "a-b" share theirs. A '-' in the tag is let
+/// Says whether the stem tells the name: a user's "a/b" and the library's "a-b" have the same. A '-' in the tag is let
 /// pass, since nearly every tag with a quantisation has one.
 bool has_own_stem(const OllamaReference& reference)
 {
