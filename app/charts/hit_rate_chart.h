@@ -4,7 +4,7 @@
 #include "app/charts/chart_item.h"
 #include "app/charts/nearest_point.h"
 
-/// Draws how many per cent of the experts that steps read from RAM had a copy on the device, over the length of the
+/// Draws how many per cent of the experts in RAM that steps read had a copy on the device, over the length of the
 /// context, of one model: points of the newest answer and, fainter, of those before it. Series: measured, earlier.
 class HitRateChart : public ChartItem
 {

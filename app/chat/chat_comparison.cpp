@@ -64,7 +64,7 @@ void ChatComparison::keep(const QString& id)
         return;
     const QStringList made = m_shown->answers;
     if (m_shown->phase == OpenConversation::Phase::Queued)
-        m_turns.stop(*m_shown);  // none of them has begun: the whole turn goes
+        m_turns.stop(*m_shown);  // none of them has begun: the whole turn is removed
     for (const QString& other : made)
         if (other != id)
             m_turns.stop(*m_shown, other);

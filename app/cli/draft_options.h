@@ -41,7 +41,7 @@ struct DraftOptions {
             load.draft_model = engine::utf8_path(model);
         return {};
     }
-    /// Return values for an engine::Request.
+    /// Return what an engine::Request is to be given.
     int most_drafted() const { return mode == "off" ? 0 : most; }
     engine::Drafters drafters() const
     {
