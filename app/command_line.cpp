@@ -17,7 +17,7 @@ struct Text {
     Q_DECLARE_TR_FUNCTIONS(CommandLine)
 };
 
-/// Reads numbers from options; the first one that is not what it should be is the usage error.
+/// Reads numbers from options; the first one that is no number or too small makes the usage error.
 class Numbers
 {
 public:
@@ -66,7 +66,7 @@ private:
     QString& m_error;
 };
 
-/// The place of an option's value among names; anything else is the usage error.
+/// Reads the place of an option's value among `names`; a value that is none of them makes the usage error.
 template <class Value>
 void readChoice(const QCommandLineParser& parser, const QString& option, const QStringList& names,
                 std::optional<Value>& value, QString& error)
@@ -101,7 +101,7 @@ void readPlacement(const QCommandLineParser& parser, CommandLine& line)
     const auto options = engine::parse_placement(text);
     if (options) {
         using Kind = engine::PlacementOptions::Device;
-        constexpr int kMostGpus = 8;  // that the settings can name
+        constexpr int kMostGpus = 8;  // the settings offer no more
         line.placement = *options;
         if (parser.isSet(QStringLiteral("device")))
             line.device = options->device == Kind::Cpu        ? 0
@@ -124,7 +124,7 @@ bool CommandLine::asksAboutProgram(std::span<char* const> words)
 CommandLine CommandLine::parse(const QStringList& arguments)
 {
     QCommandLineParser parser;
-    // "-ngl" is one option, as llama.cpp's users know it, not three.
+    // "-ngl" is one option, as llama.cpp's users know it, not the three options n, g and l.
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
     parser.setApplicationDescription(
         Text::tr("Talk to a language model on this computer, and see where its memory lives.\n"

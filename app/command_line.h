@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-/// The command line as values.
+/// Holds the options of the command line as values.
 struct CommandLine {
     QString modelFile;           // empty: none was named
     QString profile;             // the folder of all state; empty: the user's own folders
@@ -21,15 +21,15 @@ struct CommandLine {
     std::optional<int> contextTokens;
     std::optional<int> threads;
     std::optional<SettingsController::KvType> kvType;
-    std::optional<int> device;  // its place among the choices; what else is said of it is in `placement`
+    std::optional<int> device;  // place among the setting's choices; `placement` holds the rest
     std::optional<SettingsController::Theme> theme;
-    std::optional<int> language;  // its place among the choices
+    std::optional<int> language;  // place among the setting's choices
     engine::PlacementOptions placement;
 
-    QString usageError;  // not empty: nothing else counts
+    QString usageError;  // not empty: the program says this and ends
 
-    /// Says whether --help or --version is among the words, for which nothing else of the program is needed.
+    /// Says whether --help or --version is among the words: then the rest of the program need not start.
     static bool asksAboutProgram(std::span<char* const> words);
-    /// Prints and exits for --help and --version.
+    /// Reads the options. At --help and --version it prints what was asked for and ends the process.
     static CommandLine parse(const QStringList& arguments);
 };

@@ -1,4 +1,4 @@
-// The window: makes the program on the real engine and runs it.
+// Runs the window's program on the real engine.
 #include "app/command_line.h"
 #include "app/log/log.h"
 #include "app/program.h"
@@ -16,8 +16,8 @@
 
 namespace {
 
-// Counts from the window's closing on. Five seconds less what the system may need, on a busy machine, to take gigabytes
-// of memory back from the process.
+// The longest time from the window's closing to the process's end. The aim is five seconds in all: on a busy machine
+// the system may need the last one to take gigabytes of memory back from the process.
 constexpr std::chrono::milliseconds kLongestEnd{4'000};
 
 int sayHung()
@@ -77,7 +77,7 @@ int main(int argc, char* argv[])
     Program program(commandLine, folders, logFeed, engine::make_engine, engine::inspect_model);
     QObject::connect(&instance, &SingleInstance::startedAgain, &application,
                      [&program](const QString& file) { program.onStartedAgain(file); });
-    // The event loop may have something long to do when the window is gone.
+    // The time begins here and not after exec(): the event loop may have something long to do when the window is gone.
     QObject::connect(
         &application, &QApplication::lastWindowClosed, &application, [] { endProcessAfter(kLongestEnd, 0); },
         Qt::SingleShotConnection);

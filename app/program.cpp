@@ -37,7 +37,8 @@ EngineFactory hereOrThere(const std::shared_ptr<RemoteDoor>& door, const EngineF
     return [door, here] { return door->engine(here()); };
 }
 
-/// `mayAsk` holds for one model elsewhere; the next one is one that the user opens.
+/// Returns what reads a model's header, here or on a server. `mayAsk` says whether the password store may ask the user
+/// to unlock it for the next model of a server. It holds for that one only: the user opens the later ones.
 ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelInspector& here,
                            const std::shared_ptr<std::atomic<secrets::MayAsk>>& mayAsk)
 {
@@ -107,8 +108,8 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     m_pressure.offerDrafts(m_catalogue, *m_settings.draft());
 }
 
-/// The engine comes to its end while the pages go. What is to be kept is on its way to the disk before anything is
-/// waited for: the process ends at a fixed time after the window.
+/// Begins to end the engine, which goes on while the pages are destroyed. Writes what is to be kept before anything
+/// else is waited for: the process is ended at a fixed time after its window.
 Program::~Program()
 {
     m_engine.shutDown();
@@ -129,7 +130,8 @@ void Program::connectConversations()
     QObject::connect(&m_conversations, &ConversationsController::openRequested, &m_chat, &ChatController::open);
     QObject::connect(&m_conversations, &ConversationsController::newRequested, &m_chat,
                      &ChatController::newConversation);
-    // After the chat has left it: brought back, it begins with what was kept of its draft.
+    // Connected after the chat, so that the chat has left the conversation by then. If the conversation is brought
+    // back, its files are those that were kept with its draft.
     QObject::connect(&m_store, &ConversationStore::trashed, m_composer.attachments(), &AttachmentModel::forget);
     QObject::connect(&m_chat, &ChatController::opened, &m_conversations, &ConversationsController::onOpened);
     QObject::connect(&m_turns, &TurnRunner::activityChanged, &m_conversations, &ConversationsController::onActivity);
@@ -142,7 +144,7 @@ void Program::connectConversations()
     m_conversations.onOpened(m_chat.conversationId());
     QObject::connect(&m_chat, &ChatController::opened, &m_settings, &SettingsController::setLastConversation);
     QObject::connect(&m_store, &ConversationStore::saved, &m_settings, [this](const ConversationHeader& header) {
-        if (header.id == m_chat.conversationId())  // a new one is worth coming back to once it is kept
+        if (header.id == m_chat.conversationId())  // the next start opens it again; before, it is not in the store
             m_settings.setLastConversation(header.id);
     });
 }
@@ -201,7 +203,7 @@ void Program::connectModels()
     QObject::connect(&m_turns, &TurnRunner::modelLost, &m_models, &ModelController::onModelLost);
     QObject::connect(m_chat.context(), &ChatContext::reloadRequested, &m_models, [this](int contextTokens) {
         if (!m_models.reloadWithContext(contextTokens))
-            m_chat.turn()->goOnAfterLoad({});  // not with whatever is loaded next
+            m_chat.turn()->goOnAfterLoad({});  // what was cut shall not go on with the next model
     });
 
     QObject::connect(&m_models, &ModelController::modelReady, &m_speed, [this](const engine::ModelInfo& model) {
@@ -237,7 +239,7 @@ void Program::connectModels()
                      [this](int threads) { m_settings.threads()->follow(threads); });
 
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program, [this] {
-        if (!isElsewhere(m_models.path()))  // of a server no program dies
+        if (!isElsewhere(m_models.path()))  // a model of a server cannot make the program crash
             m_loadMarker.begin(m_models.path());
     });
     QObject::connect(&m_models, &ModelController::modelGone, &m_program, [this] { m_loadMarker.end(); });
@@ -283,7 +285,8 @@ engine::LoadRequest Program::loadRequest()
     return request;
 }
 
-/// Makes the changed types of KV the usual ones: what was saved meanwhile can be read at the next start only in these.
+/// Makes the open model's new types of KV the setting, too: KV that is saved in them can be read at the next start only
+/// if the model is loaded with the same types.
 void Program::onKvTypeChanged()
 {
     const engine::LoadRequest request = presentRequest();
@@ -293,7 +296,7 @@ void Program::onKvTypeChanged()
     m_speed.onModelReady(request);
 }
 
-/// The request that would load the open model again, with what was changed since.
+/// Returns the request that would load the open model again, with what was changed since it was loaded.
 engine::LoadRequest Program::presentRequest()
 {
     engine::LoadRequest request = m_pressure.placement()->request();
@@ -323,7 +326,7 @@ Fetching::World Program::fetchingWorld(const ProfileFolders& folders)
             .request =
                 [this] {
                     engine::LoadRequest request = loadRequest();
-                    // The open model would be closed for another one, so that only what other programs hold stays.
+                    // The open model would be closed for the other one: then only other programs hold memory.
                     const PlacementController& open = *m_pressure.placement();
                     const engine::PlacementOptions& on = open.request().placement;
                     if (open.available() && on.device == request.placement.device &&
@@ -360,7 +363,7 @@ void Program::connectFetching()
     QObject::connect(&m_models, &ModelController::modelReady, page, refresh);
     m_speed.setOthers([this, page] { return m_shared.guest_turns() > 0 || page->outlook()->measuring(); });
     m_shared.set_on_guest_turn([this, yield] {
-        // The server goes first of all these.
+        // Posted to the server's controller, since that is destroyed before all else that is used here.
         QMetaObject::invokeMethod(
             &m_server,
             [this, yield] {
@@ -394,7 +397,7 @@ void Program::connectFetching()
                      [this](const ModelRemoval& removal, bool gone) {
                          m_fetching.onDeleted();
                          if (gone && m_settings.lastModel() == removal.path)
-                             m_settings.setLastModel({});  // the next start need not miss it
+                             m_settings.setLastModel({});  // the next start shall not look for it
                      });
 }
 
@@ -447,10 +450,10 @@ void Program::prepare()
         logInfo(QStringLiteral("no graphics driver: the processor draws"));
         QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
     }
-    QQuickStyle::setStyle(QStringLiteral("Basic"));  // our own look stands on the plainest one
+    QQuickStyle::setStyle(QStringLiteral("Basic"));  // the plainest style, on which ours is built
     for (const char* weight : {"Regular", "Medium", "SemiBold"})
         QFontDatabase::addApplicationFont(QStringLiteral(":/fonts/Inter-%1.otf").arg(QLatin1String(weight)));
-    // What Theme calls them is known to fontconfig only.
+    // Theme's names of these families are known to fontconfig only, so other systems need names of their own.
     QFont::insertSubstitutions(QStringLiteral("monospace"),
                                {QStringLiteral("Consolas"), QStringLiteral("Courier New")});
     QFont::insertSubstitutions(QStringLiteral("serif"), {QStringLiteral("Cambria"), QStringLiteral("Times New Roman")});
@@ -460,7 +463,8 @@ void Program::prepare()
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/spillway.svg")));
 }
 
-/// The engine does not stop. What it would have saved is computed again; what people wrote is on disk first.
+/// Ends the process because the engine does not stop. What people wrote is put on disk first; the KV that the engine
+/// would have saved is computed again later.
 void Program::leave()
 {
     m_store.flush();
@@ -472,7 +476,7 @@ void Program::leave()
 bool Program::open()
 {
     logInfo(QStringLiteral("Spillway " SPILLWAY_VERSION " on Qt ") + QLatin1String(qVersion()));
-    m_qml.addImportPath(QStringLiteral("qrc:/qt/qml"));  // there by itself from Qt 6.5 on
+    m_qml.addImportPath(QStringLiteral("qrc:/qt/qml"));  // Qt 6.5 and later look there by themselves
     m_qml.setInitialProperties({
         {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
         {QStringLiteral("conversations"), QVariant::fromValue(&m_conversations)},
@@ -495,7 +499,7 @@ bool Program::open()
         return false;
     drawFirst();
     auto* const window = qobject_cast<QQuickWindow*>(m_qml.rootObjects().constFirst());
-    // Where a thread of its own draws, it calls this.
+    // Where Qt draws on a thread of its own, drawFirst() is called on that thread, too.
     QObject::connect(window, &QQuickWindow::beforeSynchronizing, window, &drawFirst,
                      Qt::ConnectionType(Qt::DirectConnection | Qt::SingleShotConnection));
     measureStart();
@@ -512,14 +516,14 @@ void Program::openFirstModel()
                             .guide = m_guide,
                             .wish = wish};
     if (!m_loadMarker.diedOf().isEmpty())
-        m_settings.setLastModel({});  // nor at the start after this one
+        m_settings.setLastModel({});  // the start after this one shall not open it either
     if (!given.goesByLast())
         return openFirst(StartModel::choose(given));
     inBackground(
         &m_program, [last = given.last] { return QFileInfo(last).isFile(); },
         [this, given](bool there) mutable {
             if (m_models.phase() != ModelController::Idle || m_models.current().known())
-                return;  // somebody could not wait for it
+                return;  // the user has opened a model meanwhile
             given.lastIsThere = there;
             openFirst(StartModel::choose(given));
         });
@@ -529,7 +533,7 @@ void Program::openFirst(const StartModel& start)
 {
     m_program.say(start.sentence);
     if (isElsewhere(start.file) && m_namedModel.isEmpty())
-        *m_mayAsk = secrets::MayAsk::No;  // it opens by itself: where its key is locked away, trying again asks for it
+        *m_mayAsk = secrets::MayAsk::No;  // nobody is asked to unlock its key unless the user tries again
     if (!start.file.isEmpty())
         m_models.openAndLoad(start.file);
 }

@@ -44,13 +44,14 @@ public:
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    /// What the whole process needs before its first window: style, fonts, names.
+    /// Sets what the whole process needs before its first window: how it is drawn, style, fonts, icon.
     static void prepare();
 
-    /// False when the window could not be made; the log says why.
+    /// Makes the window and opens the first model. False: the window could not be made; the log says why.
     bool open();
 
-    /// Somebody started the program once more, perhaps with a file.
+    /// Brings the window to the front when the user has started the program once more, and opens the model file that
+    /// was named there, if any.
     void onStartedAgain(const QString& file);
 
     ChatController& chat() { return m_chat; }
@@ -78,12 +79,12 @@ private:
     bool m_measuresStart;
     QString m_guide;
     SettingsController m_settings;
-    Translation m_translation;  // before all that speaks
+    Translation m_translation;  // made before all that has texts
     ProgramController m_program;
     LogModel m_log;
     ShownLog m_shownLog;
     std::shared_ptr<RemoteDoor> m_remoteDoor;
-    std::shared_ptr<std::atomic<secrets::MayAsk>> m_mayAsk;  // of the next look at a model elsewhere
+    std::shared_ptr<std::atomic<secrets::MayAsk>> m_mayAsk;  // for the next header read from a server
     ModelInspector m_inspect;
     LoadMarker m_loadMarker;
     ConversationStore m_store;

@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Texts of Qt's own file dialog that Qt's catalogues lack, and that it finds in ours.
+/// Texts of Qt's own file dialog that are missing in Qt's translations: it finds them in ours.
 [[maybe_unused]] const char* const kOfFileDialog[] = {QT_TRANSLATE_NOOP("FileDialog", "File name"),
                                                       QT_TRANSLATE_NOOP("FileDialog", "Filter")};
 
@@ -30,7 +30,7 @@ void Translation::use(const QString& language)
     QCoreApplication::removeTranslator(&m_program);
     QCoreApplication::removeTranslator(&m_qt);
     QLocale::setDefault(locale);
-    // Source texts are English; the English file holds the plural forms only.
+    // The source texts are English, so the English file holds the plural forms only.
     const bool spoken =
         m_program.load(locale, QStringLiteral("spillway"), QStringLiteral("_"), QStringLiteral(":/i18n"));
     if (!spoken)

@@ -14,11 +14,11 @@ public:
     explicit Translation(const QString& language, QObject* parent = nullptr);
     ~Translation() override;
 
-    /// Changes the language: "system", or a name: "en", "de". English takes the place of one without a translation.
+    /// Changes the language: "system", or its name such as "en" or "de". English replaces one that has no translation.
     void use(const QString& language);
 
 Q_SIGNALS:
-    void changed(const QString& locale);  // the one that numbers are written in
+    void changed(const QString& locale);  // the BCP 47 name of the locale of numbers and dates
 
 private:
     QTranslator m_program;

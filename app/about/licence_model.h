@@ -21,6 +21,6 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// The whole text.
+    /// Returns the whole text of a row's licences.
     Q_INVOKABLE QString text(int row) const;
 };

@@ -23,7 +23,7 @@ QString ProgramController::version() const
 
 QString ProgramController::facts() const
 {
-    // English always: they are read by those who mend.
+    // Always in English, since developers read them.
     return QStringList{
         QStringLiteral("Spillway %1").arg(version()),
         QStringLiteral("Qt %1 (built with %2), %3")

@@ -7,8 +7,7 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// The facts of this build, its folders, the sentences it has to say, and what concerns the program as a whole. Lives
-/// on the UI thread; owned by Program.
+/// Holds the facts of this build, its folders and the notices to the user. Lives on the UI thread; owned by Program.
 class ProgramController : public QObject
 {
     Q_OBJECT
@@ -27,13 +26,14 @@ public:
 
     QString version() const;
     QString facts() const;       // a line each, for a bug report
-    QString dataFolder() const;  // as people write paths here
+    QString dataFolder() const;  // with the system's own separators
     QString logFolder() const;
     bool hasGuide() const { return !m_guide.isEmpty(); }
-    const QString& guide() const { return m_guide; }  // its file; empty: there is none
+    const QString& guide() const { return m_guide; }  // the file of the small model; empty: none
     QStringList notices() const { return m_notices; }
 
-    /// Something the user has to know; stays until it is dismissed. Empty sentences and repetitions are dropped.
+    /// Adds a notice, which is shown until it is dismissed. Empty sentences, and those that are shown already, are
+    /// dropped.
     void say(const QString& sentence);
 
     Q_INVOKABLE void dismissNotice(int index);

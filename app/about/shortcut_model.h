@@ -4,9 +4,9 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
-/// The one table of the window's shortcuts: it makes the shortcuts work and it is what the sheet shows. Rows of the
-/// window are acted on by the window; the others belong to the control that has the keyboard, and are here to be read.
-/// Lives on the UI thread; made by the page that shows it.
+/// The one table of the window's shortcuts: the window makes its shortcuts of it, and the sheet of shortcuts shows it.
+/// The window acts on the rows with OfWindowRole; the others are the work of the control that has the keyboard, and are
+/// only shown. Lives on the UI thread; made by the page that shows it.
 class ShortcutModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -30,7 +30,7 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// The first keys of an action, to read: for tips.
+    /// Returns the first key sequence of an action as text, for tool tips.
     Q_INVOKABLE QString keysOf(const QString& action) const;
 
 protected:

@@ -12,15 +12,15 @@ class AttachmentFacts
 {
     Q_GADGET
     QML_VALUE_TYPE(attachmentFacts)
-    Q_PROPERTY(QString id MEMBER id CONSTANT)  // empty: it was not sent yet
+    Q_PROPERTY(QString id MEMBER id CONSTANT)  // empty: the file was not sent yet
     Q_PROPERTY(QString name MEMBER name CONSTANT)
     Q_PROPERTY(QString kind MEMBER kind CONSTANT)
     Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
     Q_PROPERTY(QVariant tokens MEMBER tokens CONSTANT)   // undefined: not known
-    Q_PROPERTY(QString text READ text CONSTANT)          // the beginning of what the model reads, when that is long
-    Q_PROPERTY(int characters READ characters CONSTANT)  // of all of it
-    Q_PROPERTY(bool editable READ editable CONSTANT)     // a field can hold all of it
-    Q_PROPERTY(QString editText READ editText CONSTANT)  // all of it as it is, which may not be safe to show
+    Q_PROPERTY(QString text READ text CONSTANT)          // what the model reads; of a long text the beginning
+    Q_PROPERTY(int characters READ characters CONSTANT)  // how many the whole text has
+    Q_PROPERTY(bool editable READ editable CONSTANT)     // a field can hold the whole text
+    Q_PROPERTY(QString editText READ editText CONSTANT)  // the whole text as it is, which may not be safe to show
 
 public:
     AttachmentFacts() = default;
@@ -40,5 +40,5 @@ private:
     QString m_text;
 };
 
-/// The facts for the role `attachments` of MessageModel.
+/// Returns the facts for the role `attachments` of MessageModel.
 QVariantList attachmentFacts(const QList<Attachment>& attachments);

@@ -16,7 +16,7 @@ namespace {
 QString nameOf(const QUrl& file)
 {
     const QFileInfo info(file.toLocalFile());
-    return info.fileName().isEmpty() ? info.dir().dirName() : info.fileName();  // "folder/"
+    return info.fileName().isEmpty() ? info.dir().dirName() : info.fileName();  // of "…/folder/" the folder's name
 }
 
 QString newJob()
@@ -322,7 +322,7 @@ void AttachmentModel::tell(const Place& place)
     Q_EMIT changed();
 }
 
-/// Call it last: whoever hears the signal may forget the conversation, and with it the place.
+/// Must be called last: whoever receives the signal may forget the conversation, which makes `place` invalid.
 void AttachmentModel::tellElsewhere(const Place& place)
 {
     if (place.rows != &m_rows)

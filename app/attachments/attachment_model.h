@@ -11,9 +11,9 @@
 
 #include <vector>
 
-/// One row a file, from the moment it was chosen: being read, ready, or failed with a sentence. Each conversation has
-/// rows of its own; those of the one that is shown are the model's. Lives on the UI thread; owned by
-/// ComposerController.
+/// Has one row for each file from the moment it was chosen: being read, ready, or failed with a sentence. Each
+/// conversation has rows of its own; the model gives those of the conversation that is shown. Lives on the UI thread;
+/// owned by ComposerController.
 class AttachmentModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -38,7 +38,7 @@ public:
         TokensRole,  // undefined: not known
         CountingRole,
         StateRole,
-        SentenceRole,  // of a failed one
+        SentenceRole,  // why it failed
     };
     Q_ENUM(Role)
 
@@ -55,39 +55,39 @@ public:
     int failed() const;     // files that cannot be sent
     bool sendable() const;  // some file has not failed
     bool reading() const { return readingOf(m_rows) > 0; }
-    bool counting() const;                       // of some file it is not known yet how many tokens it takes
-    int tokens() const;                          // of those that are known
+    bool counting() const;                       // the tokens of some file are still being counted
+    int tokens() const;                          // of the files that have been counted
     QString notice() const { return m_notice; }  // one sentence about what did not become a row
 
     Q_INVOKABLE void add(const QList<QUrl>& files);
-    /// Returns what rowOf() takes; empty: there was no room.
+    /// Adds a text as a file. Returns what rowOf() takes; empty: there are kMostFiles already.
     QString addText(const QString& name, const QString& text);
     Q_INVOKABLE void remove(int row);
     Q_INVOKABLE void removeFailed();
     Q_INVOKABLE AttachmentFacts facts(int row) const;
-    QString text(int row) const;            // what the model will read
-    int rowOf(const QString& added) const;  // the row of what addText() returned this for; -1: it is gone
-    void say(const QString& notice) { setNotice(notice); }  // of what cannot become a row
+    QString text(int row) const;                            // what the model will read
+    int rowOf(const QString& added) const;                  // `added`: from addText(); -1: it is gone
+    void say(const QString& notice) { setNotice(notice); }  // about what cannot become a row
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
     /// Takes the folder of a profile that cannot be written, in which files were kept before. Empty: there is none.
     void alsoLookIn(const QString& folder) { m_reader.alsoLookIn(folder); }
-    /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the
-    /// first time starts with what was kept of its draft.
+    /// Shows the rows of this conversation. Those of the others are kept, and their files go on being read. Where the
+    /// conversation is shown for the first time, its rows are the files `kept` with its draft.
     void showConversation(const QString& id, const QList<DraftFile>& kept = {});
-    /// Forgets what was kept of a conversation that is not shown, and reads it no further.
+    /// Forgets the rows of a conversation that is not shown, and stops reading its files.
     void forget(const QString& conversation);
-    /// The files that are ready, in their order.
+    /// Returns the files that are ready, in their order.
     QList<Attachment> ready() const;
     /// Returns the files that are to be read again when the program starts the next time.
     QList<DraftFile> kept() const { return keptOf(m_rows); }
     void clear();
-    void recount();  // another model is open
+    void recount();  // called when another model is open
 
 Q_SIGNALS:
     void changed();
-    /// A file of a conversation that is not shown was read, or could not be; or one is left whose files all could not.
-    /// `kept` are those of kept() there, `reading` says how many are still being read.
+    /// Says that a file of a conversation which is not shown was read or could not be, or that a conversation was left
+    /// of whose files none could be read. `kept`: its files as kept() gives them; `reading`: how many are still read.
     void readElsewhere(const QString& conversation, const QList<DraftFile>& kept, int reading);
     void noticeChanged();
 
@@ -108,7 +108,7 @@ private:
     static QList<DraftFile> keptOf(const std::vector<Row>& rows);
     static int readingOf(const std::vector<Row>& rows);
     Place find(const QString& job);
-    QString append(const QString& name);  // its job; empty: there is no room
+    QString append(const QString& name);  // returns the row's job; empty: there is no room
     void erase(const Place& place);
     void onRead(const QString& job, const ReadFile& result);
     void count(Row& row);

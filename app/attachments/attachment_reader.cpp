@@ -54,7 +54,7 @@ void AttachmentReader::start(const QString& job, Work work)
         ReadFile result;
         try {
             result = work(token);
-        } catch (const std::exception&) {  // here it would end the program
+        } catch (const std::exception&) {  // on a thread of a pool it would end the program
             result.sentence = tr("There is not enough memory to read this file.");
         }
         QMetaObject::invokeMethod(

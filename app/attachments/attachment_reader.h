@@ -7,8 +7,8 @@
 #include <QObject>
 #include <QThreadPool>
 
-/// Runs readFile() and its like on two threads of its own, so that one slow file does not hold up the others. Lives
-/// on the UI thread; owned by AttachmentModel. Its destructor cancels what runs and waits for it.
+/// Runs readFile(), readText() and readKept() on two threads of its own, so that one slow file does not hold up the
+/// others. Lives on the UI thread; owned by AttachmentModel. Its destructor cancels what runs and waits for it.
 class AttachmentReader : public QObject
 {
     Q_OBJECT
@@ -20,8 +20,8 @@ public:
     void read(const QString& job, const QString& path);
     void read(const QString& job, const QString& name, const QString& text);
     void read(const QString& job, const DraftFile& kept);
-    void alsoLookIn(const QString& folder) { m_older = folder; }  // for what was kept; nothing is written there
-    void cancel(const QString& job);                              // nothing more is heard of it
+    void alsoLookIn(const QString& folder) { m_older = folder; }  // for files that were kept; nothing is written there
+    void cancel(const QString& job);                              // done() does not come for it any more
 
 Q_SIGNALS:
     void done(const QString& job, const ReadFile& result);
@@ -35,5 +35,5 @@ private:
     QString m_older;
     ReadLimits m_limits;
     QHash<QString, std::stop_source> m_running;
-    QThreadPool m_threads;  // goes first: its threads use the rest
+    QThreadPool m_threads;  // destroyed first: its threads use the rest
 };

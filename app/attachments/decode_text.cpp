@@ -7,7 +7,7 @@
 
 namespace {
 
-// Windows-1252 at 0x80: what old text files mean there, where ISO 8859-1 has control characters nobody uses.
+// Windows-1252 from 0x80 to 0x9F: old text files mean these, where ISO 8859-1 has control characters nobody uses.
 constexpr std::array<char16_t, 32> kWindows1252 = {
     0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -30,7 +30,8 @@ std::optional<QString> decoded(const QByteArray& bytes, QStringConverter::Encodi
     return decoder.hasError() ? std::nullopt : std::optional(std::move(text));
 }
 
-// A terminal's log has some of these; a program's code, compressed data or a picture has them everywhere.
+// Characters of a text for each control character in it. A terminal's log has some of these; machine code, compressed
+// data and pictures have them everywhere.
 constexpr qsizetype kTextPerControl = 50;
 
 bool isText(const QString& text)

@@ -6,6 +6,6 @@
 
 #include <optional>
 
-/// The text of a file that is text: UTF-8, UTF-16 or UTF-32 with its mark, or else Windows' Latin letters. Line ends
-/// become "\n". Empty when the content is not text: zeros, or more control characters than text has.
+/// Returns the text of a file's bytes: UTF-8, UTF-16 or UTF-32 with a byte order mark, else Windows-1252. Line ends
+/// become "\n". Nothing where the content is not text: it has zeros, or more control characters than text has.
 std::optional<QString> decodeText(const QByteArray& bytes);

@@ -3,9 +3,9 @@
 
 #include <QStringView>
 
-/// Characters of the longest one.
+/// Returns how many characters the longest paragraph has.
 qsizetype longestParagraph(QStringView text);
 
-/// Says whether a field can hold it, however slowly. With every key Qt shapes and breaks the whole paragraph anew that
-/// it is pressed in.
+/// Says whether the text is short enough for a field, and so is its longest paragraph: with every key Qt shapes and
+/// breaks the whole paragraph anew in which it was pressed.
 bool fitsTheField(QStringView text);

@@ -3,8 +3,9 @@
 
 #include <QString>
 
-/// "markdown", "code" or "text": the kinds of Attachment that are text.
+/// Returns "markdown", "code" or "text": the kinds of Attachment that are text.
 QString kindOfText(const QString& fileName);
 
-/// The word after a fence: "cpp", "python"... Empty for plain text and for names that say nothing.
+/// Returns the language's name as it follows a Markdown fence: "cpp", "python"... Empty for plain text and for names
+/// that say nothing.
 QString languageOf(const QString& fileName);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr qsizetype kLongestName = 200;
 
-/// The name on one line: whatever breaks, hides or turns text becomes a space, and so do backticks.
+/// Returns the name on one line: characters that break, hide or turn text become spaces, and so do backticks.
 QString nameLine(const QString& name)
 {
     QString line;
@@ -20,7 +20,7 @@ QString nameLine(const QString& name)
         line += plain ? QString::fromUcs4(&character, 1) : QStringLiteral(" ");
     }
     line = line.simplified();
-    if (line.size() > kLongestName)  // its end says more than its middle
+    if (line.size() > kLongestName)  // the end is kept, since it says more than the middle
         line = line.left(kLongestName / 2) + QStringLiteral("…") + line.right(kLongestName / 2);
     return line;
 }

@@ -17,8 +17,8 @@
 
 #include "app/store/conversation.h"
 
-/// One file, as above, without a line break at its end. This is what its tokens are counted of.
+/// Returns one file as above, without a line break at its end. Its tokens are counted of this text.
 QString promptText(const Attachment& attachment);
 
-/// A whole message: the files in their order, then the text as it was typed.
+/// Returns a whole message: the files in their order, then the text as it was typed.
 QString promptText(const QString& text, const QList<Attachment>& attachments);

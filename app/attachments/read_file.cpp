@@ -21,7 +21,7 @@ namespace {
 
 constexpr qint64 kPiece_bytes = 1 << 20;
 
-/// The steps of reading one file; each may end it with a sentence. Lives as long as one call.
+/// Reads one file step by step; each step may end the reading with a sentence. Lives as long as one call.
 class Reading
 {
     Q_DECLARE_TR_FUNCTIONS(Attachments)
@@ -59,14 +59,15 @@ public:
     }
 
 private:
-    // Readers take a PDF that begins late, and a text may speak of PDF: then the name decides.
+    // Programs for PDF also open a file that has some bytes before its mark. A text about PDF may have the mark as
+    // well, so where it is not at the very beginning, the file's name decides.
     bool isPdf(const QByteArray& bytes) const
     {
         return bytes.startsWith("%PDF-") || (m_attachment.name.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive) &&
                                              bytes.left(1024).contains("%PDF-"));
     }
 
-    /// The file's bytes; else why not.
+    /// Reads the file into `bytes`. Returns why it cannot be read; empty: it was read.
     QString load(const QString& path, const std::stop_token& stop, QByteArray& bytes) const
     {
         const QFileInfo info(path);
@@ -76,7 +77,7 @@ private:
             return tr("“%1” is not there any more.").arg(m_shown);
         if (!info.isFile())
             return tr("“%1” is not an ordinary file.").arg(m_shown);
-        if (info.size() == 0)  // also what the system makes up, as in /proc
+        if (info.size() == 0)  // also of files that the system makes up, as in /proc
             return tr("“%1” is empty.").arg(m_shown);
         if (info.size() > m_limits.file_bytes)
             return tooLarge(m_limits.file_bytes);
@@ -140,7 +141,7 @@ private:
         return {};
     }
 
-    /// A copy under its hash; one that is there already stays.
+    /// Keeps a copy of the bytes under their hash, unless there is one already.
     ReadFile keep(const QByteArray& bytes)
     {
         m_attachment.id = QUuid::createUuid().toString(QUuid::WithoutBraces);

@@ -12,7 +12,7 @@ struct ReadLimits {
     PdfLimits pdf = {};
 };
 
-/// An attachment, or one sentence why there is none. Neither: it was cancelled.
+/// Holds an attachment, or one sentence why there is none. Neither: it was cancelled.
 struct ReadFile {
     std::optional<Attachment> attachment = {};
     QString sentence = {};
@@ -24,10 +24,10 @@ struct ReadFile {
 ReadFile readFile(const QString& path, const QString& folder, const std::stop_token& stop,
                   const ReadLimits& limits = {});
 
-/// Reads a copy that was kept before, of a file that was called `name`: in `folder` or, where nothing can be written
-/// there, in `older`.
+/// Does the same for a copy of a file that was kept before. It is looked for in `folder`, then in `older`: the folder
+/// of a profile that cannot be written (empty: there is none).
 ReadFile readKept(const DraftFile& kept, const QString& folder, const QString& older, const std::stop_token& stop,
                   const ReadLimits& limits = {});
 
-/// Does the same for text that has no file, such as a long paste.
+/// Makes an attachment of a text that has no file, such as a long paste, and keeps a copy of it as readFile() does.
 ReadFile readText(const QString& name, const QString& text, const QString& folder, const ReadLimits& limits = {});

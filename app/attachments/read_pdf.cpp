@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr int kLook_ms = 50;  // how often somebody asks whether to stop
+constexpr int kLook_ms = 50;  // how often `stop` and the clock are looked at
 constexpr qsizetype kMostErrors = 64 * 1024;
 
 PdfText::State stateOf(int exitCode)
@@ -36,7 +36,7 @@ PdfText::State stateOf(int exitCode)
     }
 }
 
-/// Writes to the log, once in each run of this program, by what the system could not confine the other process.
+/// Writes to the log, once in each run of this program, that the system could not confine the other process.
 void noteMissingConfinement(const QByteArray& errors)
 {
     static std::atomic<bool> noted = false;

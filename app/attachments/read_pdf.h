@@ -16,10 +16,10 @@ struct PdfLimits {
 struct PdfText {
     enum class State {
         Read,
-        Damaged,  // or it made the reading program fail
+        Damaged,  // or spillway-pdf-text crashed on it
         Password,
         Protection,
-        NoText,  // pictures of pages
+        NoText,  // only pictures of pages
         TooManyPages,
         TooMuchText,
         TooSlow,

@@ -50,8 +50,8 @@ void BlockDocument::rewrite()
     write();
 }
 
-/// Shows the formulas that were shown in characters until now. None is asked for again: with more than are kept, that
-/// would go on for ever.
+/// Writes the block anew if formulas that were shown in characters have been set since. Pictures that `Formulas` has
+/// dropped are not asked for again meanwhile: with more formulas than it keeps, that would go on for ever.
 void BlockDocument::takeSettled()
 {
     const auto settled = [this](const auto& formula) { return m_formulas->settled(formula.first, formula.second); };

@@ -15,8 +15,8 @@
 #include <QTextDocument>
 #include <QtQml/qqmlregistration.h>
 
-/// Holds what all of them share: the document and how things look in it. The document is written by us, piece by piece:
-/// no HTML is made or read. Lives on the UI thread; owned by its delegate.
+/// Holds what the documents of all kinds of blocks share: the TextEdit's document and how things look in it. The text
+/// is inserted piece by piece: no HTML is made or read. Lives on the UI thread; owned by its delegate.
 class BlockDocument : public QObject, public QQmlParserStatus
 {
     Q_OBJECT
@@ -26,12 +26,12 @@ class BlockDocument : public QObject, public QQmlParserStatus
     Q_PROPERTY(int bodySize MEMBER m_bodySize NOTIFY looksChanged)  // pixels
     Q_PROPERTY(QColor linkColor MEMBER m_linkColor NOTIFY looksChanged)
     Q_PROPERTY(QColor codeGround MEMBER m_codeGround NOTIFY looksChanged)  // behind code in running text
-    Q_PROPERTY(QColor mutedColor MEMBER m_mutedColor NOTIFY looksChanged)  // of markers
+    Q_PROPERTY(QColor mutedColor MEMBER m_mutedColor NOTIFY looksChanged)  // of list markers
     Q_PROPERTY(QString monospace MEMBER m_monospace NOTIFY looksChanged)
     Q_PROPERTY(QString serif MEMBER m_serif NOTIFY looksChanged)  // of formulas that are shown in characters
     Q_PROPERTY(Formulas* formulas MEMBER m_formulas WRITE setFormulas NOTIFY looksChanged)
     Q_PROPERTY(QColor formulaColor MEMBER m_formulaColor NOTIFY looksChanged)
-    Q_PROPERTY(QColor errorColor MEMBER m_errorColor NOTIFY looksChanged)  // of what a formula may not hold
+    Q_PROPERTY(QColor errorColor MEMBER m_errorColor NOTIFY looksChanged)  // of a formula's mistakes
     Q_PROPERTY(qreal pixelRatio MEMBER m_pixelRatio NOTIFY looksChanged)   // of the screen
 
 public:
@@ -49,15 +49,15 @@ Q_SIGNALS:
     void looksChanged();
 
 protected:
-    /// Writes all of it. Called only when there is a document and all properties are set.
+    /// Writes the whole block. Called only when there is a document and all properties are set.
     virtual void write() = 0;
-    virtual void forget() {}  // what was written no longer looks right
+    virtual void forget() {}  // the next write() has to write all anew
     void rewrite();
     bool ready() const { return m_complete && m_document; }
     QTextDocument* text() const { return m_document ? m_document->textDocument() : nullptr; }
 
     void insert(QTextCursor& cursor, const Spans& spans, const QTextCharFormat& base);
-    /// The formula's picture as a character of the text, or as soon as there is one; false: not now.
+    /// Inserts the formula's picture as one character. False: there is none yet; once there is, all is written anew.
     bool insertFormula(QTextCursor& cursor, const QString& latex, bool display, const QTextCharFormat& base);
 
     int m_bodySize = 15;
@@ -76,7 +76,7 @@ private:
     QColor m_errorColor = Qt::red;
     qreal m_pixelRatio = 1;
     QSet<std::pair<QString, bool>> m_awaited;  // LaTeX, and whether on lines of its own
-    bool m_taking = false;                     // what came of them
+    bool m_taking = false;                     // while takeSettled() writes the block anew
     QPointer<QQuickTextDocument> m_document;
     bool m_complete = false;
 };

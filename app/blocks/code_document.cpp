@@ -13,7 +13,7 @@ void CodeDocument::setCode(const QString& code)
         return;
     m_code = code;
     if (ready()) {
-        // From the start of the last line that was there, if all before it is the same.
+        // Writes from the start of the last line that was there, if all before it is the same.
         const qsizetype line = m_written.lastIndexOf(u'\n') + 1;
         writeFrom(line > 0 && m_code.startsWith(QStringView(m_written).first(line)) ? line : 0);
     }
@@ -34,7 +34,7 @@ void CodeDocument::writeFrom(qsizetype start)
         cursor.select(QTextCursor::Document);
         cursor.removeSelectedText();
         QTextBlockFormat format;
-        format.setLayoutDirection(Qt::LeftToRight);  // code is, whatever its comments say
+        format.setLayoutDirection(Qt::LeftToRight);  // whatever language its comments are in
         format.setLineHeight(kCodeLineHeight, QTextBlockFormat::ProportionalHeight);
         cursor.setBlockFormat(format);
     } else if (!m_code.startsWith(m_written)) {

@@ -14,7 +14,7 @@ class CodeDocument : public BlockDocument
     Q_PROPERTY(QString code READ code WRITE setCode NOTIFY codeChanged)
     Q_PROPERTY(QString language MEMBER m_language NOTIFY looksChanged)
     Q_PROPERTY(int startState MEMBER m_startState NOTIFY looksChanged)
-    Q_PROPERTY(QVariantList colors MEMBER m_colors NOTIFY looksChanged)  // as CodeWord counts
+    Q_PROPERTY(QVariantList colors MEMBER m_colors NOTIFY looksChanged)  // one for each CodeWord, in their order
 
 public:
     QString code() const { return m_code; }

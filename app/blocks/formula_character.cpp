@@ -29,7 +29,8 @@ struct Room {
     double below;
 };
 
-/// The room of a formula: a line of formulas alone is as high as one of letters, and never has less above than below.
+/// Returns the room of a formula: a line of formulas alone is as high as one of letters, and there is never less above
+/// the baseline than below it.
 Room roomFor(const FormulaPicture& picture, const QFont& text)
 {
     const QFontMetricsF letters(text);
@@ -37,8 +38,8 @@ Room roomFor(const FormulaPicture& picture, const QFont& text)
     return {std::max({picture.size.height() - picture.depth, letters.ascent(), below}), below};
 }
 
-/// An object in the middle of a line has a quarter of its font's x-height more above the baseline than half its height,
-/// and as much less below (QTextDocumentLayout): the font for this room.
+/// Returns the font with which an object gets this room: QTextDocumentLayout puts the middle of an object with
+/// AlignMiddle a quarter of its font's x-height above the baseline.
 QFont fontOfRoom(QFont font, const Room& room)
 {
     font.setPixelSize(100);
@@ -86,14 +87,14 @@ QList<PlacedFormula> formulasIn(const QTextDocument& document)
                 continue;
             const FormulaPicture picture = pictureOf(fragment.charFormat());
             const QPointF corner = document.documentLayout()->blockBoundingRect(block).topLeft();
-            for (int i = 0; i < fragment.length(); ++i) {  // the same formula, twice
+            for (int i = 0; i < fragment.length(); ++i) {  // equal formulas in a row are one fragment
                 const int inBlock = fragment.position() + i - block.position();
                 const QTextLine line = layout.lineForTextPosition(inBlock);
                 if (!line.isValid())
                     continue;
                 const double baseline = corner.y() + line.y() + line.ascent();
                 const double left =
-                    std::min(line.cursorToX(inBlock), line.cursorToX(inBlock + 1));  // also right-to-left
+                    std::min(line.cursorToX(inBlock), line.cursorToX(inBlock + 1));  // in either direction
                 found.append({{corner.x() + left, baseline + picture.depth - picture.size.height()}, picture});
             }
         }

@@ -12,7 +12,7 @@
 #include <QTextDocument>
 #include <QTextObjectInterface>
 
-/// Tells a document's layout how large its formulas are. UI thread; owned by what writes the document.
+/// Tells a document's layout how large its formulas are. UI thread; owned by the BlockDocument that writes it.
 class FormulaRoom : public QObject, public QTextObjectInterface
 {
     Q_OBJECT
@@ -21,7 +21,7 @@ class FormulaRoom : public QObject, public QTextObjectInterface
 public:
     using QObject::QObject;
 
-    /// Gives formulas in the document room from now on.
+    /// Makes the document's layout ask this object for the size of each formula.
     void makeIn(QTextDocument& document);
 
     QSizeF intrinsicSize(QTextDocument* document, int at, const QTextFormat& format) override;
@@ -40,5 +40,5 @@ void insertFormulaCharacter(QTextCursor& cursor, const FormulaPicture& picture, 
 /// Returns all formulas of a document that has been laid out, and where they are.
 QList<PlacedFormula> formulasIn(const QTextDocument& document);
 
-/// The text between two positions; formulas as LaTeX in dollars.
+/// Returns the text between two positions, with each formula as LaTeX between dollar signs.
 QString textWithFormulas(const QTextDocument& document, int start, int end);

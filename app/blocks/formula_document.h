@@ -3,13 +3,13 @@
 
 #include "app/blocks/block_document.h"
 
-/// Writes the formula as one character, or, until it is set and where it cannot be, as it is said in characters.
+/// Writes the formula's picture as one character; until there is one, and where none can be made, the text `shown`.
 class FormulaDocument : public BlockDocument
 {
     Q_OBJECT
     QML_ELEMENT
     Q_PROPERTY(QString latex MEMBER m_latex NOTIFY looksChanged)
-    Q_PROPERTY(QString shown MEMBER m_shown NOTIFY looksChanged)  // in characters
+    Q_PROPERTY(QString shown MEMBER m_shown NOTIFY looksChanged)  // the formula in characters
 
 protected:
     void write() override;

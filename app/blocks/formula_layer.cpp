@@ -30,7 +30,7 @@ void FormulaLayer::setDocument(QQuickTextDocument* document)
     update();
 }
 
-/// Called while the UI thread waits, so the document can be read.
+/// Qt calls this on the render thread while the UI thread waits, so the document can be read.
 QSGNode* FormulaLayer::updatePaintNode(QSGNode* node, UpdatePaintNodeData*)
 {
     delete node;
@@ -46,7 +46,7 @@ QSGNode* FormulaLayer::updatePaintNode(QSGNode* node, UpdatePaintNodeData*)
         image->setTexture(
             window()->createTextureFromImage(formula.picture.image, QQuickWindow::TextureHasAlphaChannel));
         image->setOwnsTexture(true);
-        // On whole pixels of the screen, where the picture is sharp.
+        // At whole pixels of the screen the picture is sharp.
         const QPointF corner(std::round(formula.topLeft.x() * scale) / scale,
                              std::round(formula.topLeft.y() * scale) / scale);
         image->setRect(QRectF(corner, QSizeF(formula.picture.size)));

@@ -5,8 +5,9 @@
 #include <QQuickItem>
 #include <QQuickTextDocument>
 
-/// Lies over a TextEdit, as large as it. The text keeps room for its formulas; a TextEdit itself can paint nothing
-/// below a baseline, and pictures only in pixels of the page (Qt 6.4). UI thread; the page owns it.
+/// Lies over a TextEdit of the same size and paints the formulas where its text has kept room for them. A TextEdit
+/// itself can paint nothing below a baseline, and pictures only in pixels of the page (Qt 6.4). UI thread; the page
+/// owns it.
 class FormulaLayer : public QQuickItem
 {
     Q_OBJECT

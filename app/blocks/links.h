@@ -5,7 +5,7 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
-/// What a page may ask about an address, and opens it in the user's browser. UI thread.
+/// Says what a page has to know of an address, and opens it in the user's browser. UI thread.
 class Links : public QObject
 {
     Q_OBJECT
@@ -13,7 +13,7 @@ class Links : public QObject
     QML_SINGLETON
 
 public:
-    Q_INVOKABLE static QString safe(const QString& address);  // empty: it must not be opened
+    Q_INVOKABLE static QString safe(const QString& address);  // the address to open; empty: it must not be opened
     Q_INVOKABLE static QString target(const QString& link);   // the host or mailbox it leads to
     Q_INVOKABLE static bool open(const QString& link);
 };

@@ -13,8 +13,7 @@ constexpr int kDeepest = 8;       // deeper lists are not indented further
 // Sizes of headings, in tenths of the body size.
 constexpr int kHeadingSizes[] = {15, 13, 12, 11, 10, 10};
 
-/// Returns what has to be added to `before` to make it `after`: text at the end of its last run; nothing when it is not
-/// that.
+/// Returns the text that makes `after` of `before` when it is added to the last run; nothing where more has changed.
 std::optional<QString> growth(const Paragraph& before, const Paragraph& after)
 {
     const qsizetype runs = before.spans.size();
@@ -104,7 +103,7 @@ QTextBlockFormat ParagraphDocument::blockFormat(qsizetype index) const
     const Paragraph& paragraph = m_paragraphs[index];
     QTextBlockFormat format;
     format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
-    // Always said: else the first letter of the whole document would decide.
+    // The direction is always set: else the first letter of the whole document would decide.
     const bool mirrored = paragraph.direction == Direction::RightToLeft;
     format.setLayoutDirection(mirrored ? Qt::RightToLeft : Qt::LeftToRight);
     const qreal em = m_bodySize;
@@ -126,7 +125,7 @@ QTextBlockFormat ParagraphDocument::blockFormat(qsizetype index) const
         if (!paragraph.marker.isEmpty()) {
             const qreal hang = qMin(inset, (paragraph.marker.size() > 2 ? 26 : 20) * em / 15);
             format.setTextIndent(-hang);
-            // Qt takes a tab of a paragraph from right to left for its opposite.
+            // In a paragraph from right to left, Qt takes a left tab for a right one.
             format.setTabPositions({QTextOption::Tab(hang, mirrored ? QTextOption::RightTab : QTextOption::LeftTab)});
         }
     }

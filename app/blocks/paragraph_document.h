@@ -5,14 +5,14 @@
 
 #include <QVariant>
 
-/// Writes the paragraphs of a block. When they grow, what is there already stays, with its layout and its selection.
+/// Writes the paragraphs of a block. When text is added, what is there already keeps its layout and its selection.
 class ParagraphDocument : public BlockDocument
 {
     Q_OBJECT
     QML_ELEMENT
     Q_PROPERTY(QVariant paragraphs READ paragraphs WRITE setParagraphs NOTIFY paragraphsChanged)
-    Q_PROPERTY(bool first MEMBER m_first NOTIFY looksChanged)      // of the message
-    Q_PROPERTY(bool follows MEMBER m_follows NOTIFY looksChanged)  // another block of text, just above
+    Q_PROPERTY(bool first MEMBER m_first NOTIFY looksChanged)      // it is the first block of its message
+    Q_PROPERTY(bool follows MEMBER m_follows NOTIFY looksChanged)  // another block of text stands just above
 
 public:
     QVariant paragraphs() const { return QVariant::fromValue(m_paragraphs); }

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Says whether a text that is read uses the key itself.
+/// Says whether a read-only text uses the key itself.
 bool belongsToText(QKeyEvent& key)
 {
     switch (key.key()) {
@@ -27,7 +27,7 @@ bool belongsToText(QKeyEvent& key)
     }
 }
 
-/// Copies what is selected, with formulas as LaTeX; false: nothing is.
+/// Copies what is selected, with formulas as LaTeX. False: nothing is selected.
 bool copySelection(const QQuickItem& text)
 {
     const auto* const document = text.property("textDocument").value<QQuickTextDocument*>();

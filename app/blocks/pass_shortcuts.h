@@ -6,8 +6,8 @@
 #include <QtQml/qqmlregistration.h>
 
 /// A TextEdit that is read-only claims every key for itself (Qt 6.4), so that the window's shortcuts are dead as soon
-/// as somebody has clicked into a text. With this they are heard; selecting and moving in the text stay with it, and
-/// what is copied has its formulas as LaTeX. Lives on the UI thread; the page owns it.
+/// as somebody has clicked into a text. This gives the keys to the window, but those for selecting and moving in the
+/// text; and what is copied has its formulas as LaTeX. Lives on the UI thread; the page owns it.
 class PassShortcuts : public QObject
 {
     Q_OBJECT

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-/// Line breaks have no background colour: with one, Qt would colour the line up to its right edge.
+/// Inserts a text whose line breaks have no background colour: with one, Qt colours the line up to its right edge.
 static void insertLines(QTextCursor& cursor, QStringView text, const QTextCharFormat& format)
 {
     for (qsizetype done = 0; done <= text.size();) {

@@ -5,15 +5,15 @@
 
 #include <QList>
 
-/// Writes the whole text anew whenever it or its marks change: where only formats do, a TextEdit goes on showing the
-/// old ones.
+/// Writes the whole text anew whenever it or its marks change: if only formats changed, a TextEdit would go on showing
+/// the old ones.
 class RawDocument : public BlockDocument
 {
     Q_OBJECT
     QML_ELEMENT
     Q_PROPERTY(QString text MEMBER m_text NOTIFY looksChanged)
-    Q_PROPERTY(QList<int> marked MEMBER m_marked NOTIFY looksChanged)  // where marked pieces begin and end, by turns
-    Q_PROPERTY(QColor ground MEMBER m_ground NOTIFY looksChanged)      // behind them
+    Q_PROPERTY(QList<int> marked MEMBER m_marked NOTIFY looksChanged)  // positions: begin, end, begin, end...
+    Q_PROPERTY(QColor ground MEMBER m_ground NOTIFY looksChanged)      // behind the marked pieces
 
 protected:
     void write() override;

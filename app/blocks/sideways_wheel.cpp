@@ -9,9 +9,9 @@
 namespace {
 
 constexpr qreal kLine = 24;    // pixels
-constexpr qreal kNotch = 120;  // what a wheel says of one
+constexpr qreal kNotch = 120;  // angleDelta() of one notch
 
-/// Returns how far to the left, in pixels; 0: that way is not meant.
+/// Returns how far to scroll to the left, in pixels (negative: to the right); 0: not sideways.
 qreal sideways(const QWheelEvent& wheel)
 {
     const bool pixels = !wheel.pixelDelta().isNull();

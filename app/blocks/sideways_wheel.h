@@ -1,4 +1,4 @@
-// SidewaysWheel moves what scrolls sideways with the wheel.
+// SidewaysWheel scrolls a Flickable sideways with the wheel.
 #pragma once
 
 #include <QObject>
@@ -7,9 +7,9 @@
 
 class QWheelEvent;
 
-/// Moves a Flickable sideways with Shift and the wheel, and with what turns or swipes sideways; leaves everything else
-/// to the page around it, which a Flickable does not: it takes a whole swipe for the least movement to the side. Lives
-/// on the UI thread; the page owns it.
+/// Moves a Flickable sideways when the wheel is turned with Shift, and at turns and swipes to the side. Leaves all
+/// other wheel events to the page around it. A Flickable itself would take a whole swipe that moves a little to the
+/// side. Lives on the UI thread; the page owns it.
 class SidewaysWheel : public QObject
 {
     Q_OBJECT

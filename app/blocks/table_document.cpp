@@ -14,8 +14,8 @@ namespace {
 
 constexpr qreal kBeside = 12;  // pixels between a cell's text and its border
 constexpr qreal kAbove = 7;
-constexpr qreal kWidest = 340;     // of a column when there is no room
-constexpr qreal kNarrowest = 110;  // a column is not made narrower than this for room
+constexpr qreal kWidest = 340;     // pixels of a column when there is no room
+constexpr qreal kNarrowest = 110;  // pixels; no column is made narrower for want of room
 constexpr int kTableLineHeight = 120;
 
 Qt::Alignment aligned(Table::Align align)
@@ -69,7 +69,7 @@ void TableDocument::write()
         format.setCellSpacing(0);
         format.setCellPadding(0);
         m_cells = cursor.insertTable(int(m_table.rows.size()), int(m_table.columns.size()), format);
-        // What a document has after a table is a line of text; ours has none.
+        // A document always has a paragraph after a table; this one takes no room.
         QTextCursor end(text());
         end.movePosition(QTextCursor::End);
         QTextBlockFormat none;
@@ -97,7 +97,7 @@ void TableDocument::writeRow(int row)
         padding.setLeftPadding(kBeside);
         padding.setRightPadding(kBeside);
         padding.setTopPadding(kAbove);
-        padding.setBottomPadding(kAbove - 3);  // the room between lines is below each of them
+        padding.setBottomPadding(kAbove - 3);  // the extra height of a line lies below its letters
         cell.setFormat(padding);
         QTextCursor cursor = cell.firstCursorPosition();
         cursor.setPosition(cell.lastCursorPosition().position(), QTextCursor::KeepAnchor);
@@ -114,7 +114,7 @@ void TableDocument::writeRow(int row)
     }
 }
 
-/// Qt lays out every table from left to right.
+/// Returns the place of a column from the left, since Qt lays out every table from left to right.
 int TableDocument::placeOf(int column) const
 {
     return mirrored() ? int(m_table.columns.size()) - 1 - column : column;
@@ -139,10 +139,10 @@ void TableDocument::measure()
         const qreal beyond = text.isEmpty() ? 0 : qMax(0.0, -known->rightBearing(text.back()));
         return known->horizontalAdvance(text) + beyond;
     };
-    m_natural.fill(0, m_table.columns.size());  // as they stand in the table
+    m_natural.fill(0, m_table.columns.size());  // by their places from the left
     for (qsizetype row = 0; row < m_table.rows.size(); ++row) {
         for (qsizetype column = 0; column < qMin(m_table.rows[row].size(), m_natural.size()); ++column) {
-            qreal width = 0, widest = 0;  // of its lines
+            qreal width = 0, widest = 0;  // of the line so far, and of the widest line
             for (const Span& span : m_table.rows[row][column]) {
                 const QList<QStringView> lines = QStringView(span.text).split(QChar::LineSeparator);
                 for (qsizetype line = 0; line < lines.size(); ++line) {
@@ -164,7 +164,7 @@ void TableDocument::setWidths()
             sum += qMin(natural, widest);
         return sum;
     };
-    // The widest columns give way first.
+    // Finds the width to which the widest columns are cut, so that all of them fit.
     qreal widest = qMax(m_available, kWidest);
     if (total(widest) > m_available) {
         qreal low = kNarrowest, high = widest;

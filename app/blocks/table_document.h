@@ -17,7 +17,7 @@ class TableDocument : public BlockDocument
     Q_PROPERTY(qreal width READ width NOTIFY widthChanged)
     Q_PROPERTY(bool mirrored READ mirrored NOTIFY tableChanged)  // its first column is on the right
     Q_PROPERTY(
-        QList<qreal> lines READ lines NOTIFY linesChanged)  // where rows end, from the top; the last row's is not
+        QList<qreal> lines READ lines NOTIFY linesChanged)  // pixels from the top to where each row but the last ends
 
 public:
     QVariant table() const { return QVariant::fromValue(m_table); }
@@ -47,7 +47,7 @@ private:
     Table m_table;
     Table m_written;
     QPointer<QTextTable> m_cells;
-    QList<qreal> m_natural;  // of each column
+    QList<qreal> m_natural;  // pixels that each column's text takes unbroken
     qreal m_available = 0;
     qreal m_width = 0;
     QList<qreal> m_lines;

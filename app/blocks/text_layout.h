@@ -5,7 +5,7 @@
 #include <QQuickTextDocument>
 #include <QtQml/qqmlregistration.h>
 
-/// Sets what QML's TextEdit has no property for. Text inserted later keeps it. UI thread.
+/// Sets the line height, for which QML's TextEdit has no property. Text inserted later has it, too. UI thread.
 class TextLayout : public QObject
 {
     Q_OBJECT
@@ -13,6 +13,6 @@ class TextLayout : public QObject
     QML_SINGLETON
 
 public:
-    /// `percent` of the font's own line height, for all of the text.
+    /// Sets `percent` of the font's own line height for the whole text.
     Q_INVOKABLE static void setLineHeight(QQuickTextDocument* document, int percent);
 };

@@ -22,9 +22,9 @@
 
 namespace {
 
-constexpr qsizetype kMostOpened = 32;  // of the files that are rows although they lie in no place
+constexpr qsizetype kMostOpened = 32;  // files that are rows though they lie in no place that is searched
 
-/// Returns the row that was found by this path; -1: none was. It does not ask the disk.
+/// Returns the row that was found under exactly this path; -1: none was. It does not ask the disk.
 int rowOfPath(const ModelListModel& models, const QString& path)
 {
     for (int row = 0; row < models.rowCount(); ++row)
@@ -85,7 +85,7 @@ void CatalogueController::setFolders(const QStringList& folders, const QString& 
         return;
     m_fetchFolder = fetchFolder;
     const QStringList before = std::exchange(m_folders, folders);
-    setError({});  // it may be of a folder that is gone, or of the choice before
+    setError({});  // it may be about a folder that is no longer searched
     showPlaces();
     if (!m_scanning && !m_scanned)
         return;
@@ -140,7 +140,7 @@ void CatalogueController::rescan()
         ScanReport report;
         try {
             report = scanForModels(request, onEntries, stop);
-        } catch (const std::exception&) {  // no memory: what was found until then is shown
+        } catch (const std::exception&) {  // out of memory: what was found until then is shown
             report.cancelled = true;
         }
         onUiThread([guard, job, report] {
@@ -221,7 +221,7 @@ void CatalogueController::setElsewhere(const QList<ModelEntry>& models)
 void CatalogueController::lookAtRecent()
 {
     if (std::exchange(m_looksAtRecent, true))
-        return;  // the one that runs may wait for a share
+        return;  // the look that runs may be waiting for a network share
     QStringList paths;
     for (const RecentModel& model : std::as_const(m_recent))
         paths.append(model.path);
@@ -251,7 +251,7 @@ void CatalogueController::showRecent()
                        .file = {},
                        .there = !m_missing.contains(used.path),
                        .isOpen = used.path == open});
-        files.append({{}, used.path});  // whatever they call themselves, by their files
+        files.append({{}, used.path});  // all under one name, so that each is marked by its file
     }
     const QStringList marks = tellApart(files);
     for (qsizetype i = 0; i < recent.size(); ++i) {
@@ -300,7 +300,8 @@ QList<Place> CatalogueController::placesToLookInto() const
         places.append({Store::Folder, folder});
     if (!m_fetchFolder.isEmpty() && !m_folders.contains(m_fetchFolder))  // else what is fetched would not be found
         places.append({Store::Folder, m_fetchFolder});
-    // The stores first: a folder that holds one must not hide what its store knows of a file.
+    // The stores come first: what several places have is listed as the first has it, and a store knows more of a file
+    // than a folder that contains the store.
     return m_world.otherPlaces() + places;
 }
 
@@ -329,7 +330,7 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
 {
     const QString path = QString::fromStdU16String(model.path.u16string());
     const bool listed = rowOfPath(m_models, path) >= 0 || isElsewhere(path);
-    const QString id = listed ? knownId(path) : whereItLies(path);  // it has just been read
+    const QString id = listed ? knownId(path) : whereItLies(path);  // the disk is asked: the file has just been read
     if (id.isEmpty())
         return;
     m_lastUsed.note({id, path, m_opener.current().name, QDateTime::currentMSecsSinceEpoch()});
@@ -346,8 +347,8 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
     measure();
 }
 
-/// Scans again if the file that could not be opened is a row's and is gone. On another thread: it may be a share that
-/// has stopped answering.
+/// Scans again if a row's file could not be opened because it is gone. Another thread looks whether it is: the file may
+/// lie on a share that has stopped answering.
 void CatalogueController::onRefused()
 {
     const QString path = m_opener.path();
@@ -368,11 +369,11 @@ void CatalogueController::onRemoved(const ModelRemoval& removal, bool gone)
         m_lastUsed.forget(removal.id);
         showRecent();
     }
-    rescan();  // other rows may have led to it
+    rescan();  // other rows may have been links to the deleted file
 }
 
-/// Returns the id that the scan or an opening has found out; empty: none has yet. The disk is not asked: a share may
-/// have stopped answering.
+/// Returns the id of the file at a path, as the scan or an earlier opening found it; empty: neither has. The disk is
+/// not asked: a share may have stopped answering.
 QString CatalogueController::knownId(const QString& path) const
 {
     if (const int row = rowOfPath(m_models, path); row >= 0)
@@ -380,7 +381,8 @@ QString CatalogueController::knownId(const QString& path) const
     return isElsewhere(path) ? path : m_lastUsed.idOf(path);
 }
 
-// Whether a place is there the scan knows. Until then the user's own are believed to be.
+/// Lists the places. Whether one exists is known from the last scan; before the first, the user's folders are taken to
+/// exist.
 void CatalogueController::showPlaces()
 {
     m_places.clear();
@@ -417,7 +419,8 @@ void CatalogueController::showPlaces()
     Q_EMIT placesChanged();
 }
 
-/// A folder that was added and brings nothing would look as if it had not been added.
+/// Sets the error if a folder that was just added has no models: it would look as if it had not been added. Takes the
+/// error back when there are some.
 void CatalogueController::sayWhatIsEmpty(const QList<PlaceReport>& places)
 {
     const auto isEmpty = [&](const QString& folder) {

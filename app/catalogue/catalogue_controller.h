@@ -32,17 +32,17 @@ class ModelPlace
 
 public:
     QString name;
-    QString path;  // as it is
+    QString path;  // as it is: to open, not to show
     QString shownPath;
-    bool own = false;   // named by the user, who may take it back
+    bool own = false;   // the user added it, and may take it off the list
     bool there = true;  // false: no such folder, as far as is known
     int models = 0;
     QString note;  // what was left out there
 };
 Q_DECLARE_METATYPE(ModelPlace)
 
-/// Looks for models in the user's folders and in those of other programs, on a thread of its own, and keeps which were
-/// used when. Lives on the UI thread; owned by Program.
+/// Looks for models in the user's folders and in those of other programs, on a thread of its own, and remembers when
+/// each was used last. Lives on the UI thread; owned by Program.
 class CatalogueController : public QObject
 {
     Q_OBJECT
@@ -82,20 +82,20 @@ public:
     /// Returns what was opened last, the newest first.
     QList<RecentModel> recent() const { return m_recent; }
 
-    /// Returns where what is open lies, as ModelEntry::id; empty: nothing is.
+    /// Returns the open model's ModelEntry::id; empty: none is open.
     const QString& openId() const { return m_models.open(); }
-    /// Returns what writes text and can be opened, by title.
+    /// Returns the models of this computer that write text and can be opened, sorted by title.
     QList<ModelEntry> measurable() const;
 
-    /// Shows the models of these servers in the list from now on, too.
+    /// Shows these models of servers in the list, in place of those given before.
     void setElsewhere(const QList<ModelEntry>& models);
     /// Sets the user's own folders, which are searched at once if there has been a search yet. `fetchFolder`: where
     /// fetched models go; it is searched as well, and need not hold a model yet.
     void setFolders(const QStringList& folders, const QString& fetchFolder = {});
-    /// Sets what a model would be loaded with: fit is judged by it.
+    /// Sets the request with which models would be loaded; whether they fit is computed for it.
     void setLoadRequest(const engine::LoadRequest& request);
 
-    /// Looks for models if nobody has yet.
+    /// Looks for models unless they are, or have been, looked for.
     Q_INVOKABLE void begin();
     Q_INVOKABLE void rescan();
     Q_INVOKABLE void cancelScan();
@@ -105,7 +105,7 @@ public:
 
     /// Loads a model in place of what is open. False: it cannot be opened, `error` says why.
     Q_INVOKABLE bool open(const QString& id);
-    /// A file that was fetched just now, say; by the name of its row, or else by `name`.
+    /// Loads a file, such as one that was just fetched, under the title of its row; under `name` if it has no row.
     void openFile(const QString& path, const QString& name);
     /// Opens one of `recent`, by its path.
     Q_INVOKABLE void openRecent(const QString& path);
@@ -114,7 +114,7 @@ public:
     /// Shows the file in the desktop's file manager.
     Q_INVOKABLE void reveal(const QString& id);
     Q_INVOKABLE void copyPath(const QString& id);
-    /// Looks up on another thread what share of the model's experts the device would hold. The row's fit says it then.
+    /// Computes on another thread what share of the model's experts the device would hold; the row's fit has it then.
     Q_INVOKABLE void findExpertsOnDevice(const QString& id);
 
 Q_SIGNALS:

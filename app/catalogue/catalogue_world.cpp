@@ -10,7 +10,7 @@ CatalogueWorld CatalogueWorld::ofThisComputer(const ModelInspector& inspect, con
             .otherPlaces =
                 [fetched = folders.data + QStringLiteral("/models")] {
                     QList<Place> places = placesOfOtherPrograms(Surroundings::ofThisComputer());
-                    places.append({Store::Folder, fetched});  // where what is on no hub is fetched to
+                    places.append({Store::Folder, fetched});  // models that are fetched from no hub go there
                     return places;
                 },
             .memory = engine::machine_memory,

@@ -15,7 +15,7 @@ struct CatalogueWorld {
     std::function<engine::MachineMemory()> memory;
     QString cacheFile;   // of headers; empty: none
     QString usedFile;    // says which models were used when; empty: none
-    QString guide = {};  // has a button of its own and is no row; empty: there is none
+    QString guide = {};  // its file, which has a button of its own and is no row; empty: there is none
     WalkLimits limits = {};
     DraftModels::MayDraft mayDraft = [](const auto& model, const auto& draft) {
         return engine::may_draft(model, draft).has_value();

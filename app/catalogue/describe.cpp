@@ -17,7 +17,7 @@ struct Tr {
     Q_DECLARE_TR_FUNCTIONS(ModelEntry)
 };
 
-// What gives embeddings, by architecture; newer ones of other architectures say so by a pooling type.
+// Architectures of models that give embeddings. Newer models of other architectures say so by a pooling type.
 constexpr std::string_view kEmbedding[] = {"bert",         "nomic-bert",   "nomic-bert-moe",
                                            "jina-bert-v2", "jina-bert-v3", "modern-bert",
                                            "neo-bert",     "t5encoder",    "gemma-embedding"};
@@ -45,7 +45,7 @@ ModelKind::Kind kindOf(const QString& fileName, const engine::ModelInfo& info)
     return info.has_chat_template ? ModelKind::Chat : ModelKind::Base;
 }
 
-/// Why this kind of file is not opened by itself; empty: it may be.
+/// Returns why a file of this kind cannot be opened by itself; empty: it can.
 QString obstacleOf(ModelKind::Kind kind, const ModelFacts& facts)
 {
     switch (kind) {
@@ -99,7 +99,7 @@ void addNotes(ModelEntry& entry, const FoundFile& file)
     entry.notes.append(entry.facts.warnings);
 }
 
-/// The words of a file name that tell one model from another, run together: no quantisation, no "mmproj".
+/// Returns the words of a file name that tell one model from another, run together, without quantisation and "mmproj".
 QString essence(const QString& fileName)
 {
     static const QRegularExpression words(

@@ -1,4 +1,4 @@
-// Makes a row of the model page for a file that was found.
+// describeModel() makes a row of the model page for a file that was found.
 #pragma once
 
 #include "app/catalogue/found_file.h"
@@ -6,14 +6,14 @@
 
 #include <QList>
 
-/// A file whose header could be read.
+/// Describes a file whose header could be read.
 ModelEntry describeModel(const FoundFile& file, const engine::ModelInfo& info);
-/// One that could not, and why.
+/// Describes a file whose header could not be read, and says why.
 ModelEntry describeBroken(const FoundFile& file, const engine::Error& error);
 ModelEntry describeBroken(const FoundFile& file, const QString& sentence);
-/// A split model of which parts are missing.
+/// Describes a split model of `count` parts of which only `parts` are there.
 ModelEntry describeIncomplete(const FoundFile& file, const QStringList& parts, int count);
 
-/// The projector among `all` that belongs to the model: named by the same words, or the only one in the folder of a
-/// store that keeps a model to a folder. Null: none does.
+/// Returns the projector among `all` that lies in the model's folder and belongs to it: the one with the most words of
+/// the model's name or, where the store keeps each model in a folder of its own, any. Null: none does.
 const ModelEntry* projectorOf(const ModelEntry& model, const QList<ModelEntry>& all);

@@ -4,15 +4,15 @@
 #include <QHash>
 #include <QString>
 
-/// Kept in one JSON file, each choice at once; a damaged file counts as empty. Lives on the UI thread; owned by
-/// DraftModels.
+/// Keeps the choices in one JSON file, which is written at each choice; a damaged file counts as empty. Lives on the UI
+/// thread; owned by DraftModels.
 class DraftChoices
 {
 public:
-    /// `file`: empty, and nothing is kept.
+    /// `file` empty: the choices are not written.
     explicit DraftChoices(QString file);
 
-    /// The path of the one that guesses for this one; empty: none does.
+    /// Returns the path of the model that guesses for this one; empty: none does.
     QString of(const QString& path) const { return m_draftOf.value(path); }
     void choose(const QString& path, const QString& draft);
 

@@ -46,7 +46,7 @@ DraftModels::~DraftModels()
     m_opener.setDraftOf([](const QString&) { return QString(); });
 }
 
-/// Returns what a look at the headers leaves.
+/// Returns the listed models that may guess for this one as far as their headers tell, the smallest first.
 QList<ModelEntry> DraftModels::candidates(const ModelEntry& entry) const
 {
     QList<ModelEntry> found;
@@ -78,7 +78,7 @@ void DraftModels::look(const QString& id)
     if (unknown.isEmpty())
         return;
     for (const ModelEntry& other : unknown)
-        m_may.insert(bothIds(entry, other), false);  // until it is known; nobody need ask again
+        m_may.insert(bothIds(entry, other), false);  // until it is known, so that it is asked only once
     const auto compare = [entry, unknown, mayDraft = m_mayDraft] {
         std::vector<bool> may;
         for (const ModelEntry& other : unknown)

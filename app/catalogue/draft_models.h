@@ -16,8 +16,8 @@
 
 class ModelController;
 
-/// Finds, among the listed models, those that are much smaller than a model and have its vocabulary; the last is found
-/// out on a pool thread, when somebody looks at the model, and remembered. Lives on the UI thread; owned by
+/// Finds the listed models that are much smaller than a model and have its vocabulary. The vocabularies are compared on
+/// a pool thread when the page shows the model, and the result is remembered. Lives on the UI thread; owned by
 /// CatalogueController.
 class DraftModels : public QObject
 {
@@ -34,30 +34,30 @@ public:
                 QObject* parent = nullptr);
     ~DraftModels() override;
 
-    int changes() const { return m_changes; }  // counts them, so that bindings ask again
+    int changes() const { return m_changes; }  // how often changed() came: bindings read it, so that they ask again
 
-    /// Looks which of the listed models may guess for this one; offers() knows when changed() comes.
+    /// Finds out which of the listed models may guess for this one; offers() has them when changed() comes.
     Q_INVOKABLE void look(const QString& id);
-    /// The titles of those that may, as far as is known, and of the one that is chosen.
+    /// Returns the titles of the models that may guess for this one, as far as is known, and of the chosen one.
     Q_INVOKABLE QStringList offers(const QString& id) const;
-    /// The one that is chosen, as a place in offers(); -1: none is.
+    /// Returns the place of the chosen model in offers(); -1: none is chosen.
     Q_INVOKABLE int chosen(const QString& id) const;
-    /// One of offers(), or -1: none.
+    /// Chooses a model by its place in offers(); -1: none.
     Q_INVOKABLE void choose(const QString& id, int offer);
     /// Says whether the open model was opened with another choice than the present one.
     Q_INVOKABLE bool opensOtherwise() const;
 
-    /// The smallest that may guess for the model of the request and finds room beside it. Empty: there is none, one is
-    /// chosen already, or which may is not known yet; a later call knows.
+    /// Returns the smallest model that may guess for the model of the request and fits into memory beside it. Nothing:
+    /// there is none, one is chosen already, or it is not known yet which may; then a later call returns it.
     std::optional<ModelEntry> suggested(const engine::LoadRequest& request, const engine::MachineMemory& memory);
     /// Does the same as choose(), by the paths of both; an empty one: none.
     void chooseFile(const QString& path, const QString& draft);
-    /// The path of the file that is to guess for this one; empty: none is.
+    /// Returns the path of the model that is chosen to guess for this one; empty: none is.
     QString draftOf(const QString& path) const { return m_choices.of(path); }
 
 Q_SIGNALS:
     void changed();
-    void chose();  // and the memory that the models need is another one
+    void chose();  // a choice was made: what memory the model needs has changed
 
 private:
     QList<ModelEntry> candidates(const ModelEntry& entry) const;
@@ -69,6 +69,6 @@ private:
     ModelController& m_opener;
     MayDraft m_mayDraft;
     DraftChoices m_choices;
-    QHash<QString, bool> m_may;  // by the ids of both, once it was asked
+    QHash<QString, bool> m_may;  // by the ids of both; false also until it is known
     int m_changes = 0;
 };

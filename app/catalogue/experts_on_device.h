@@ -9,12 +9,12 @@
 #include <QStringList>
 #include <QVariant>
 
-/// The share of the experts that lies on the device while a conversation is short, where all the rest of the model
-/// does; undefined: the model has none, or the device does not hold the rest.
+/// Returns the share of the experts, from 0 to 1, that lies on the device while a conversation is short, if all the
+/// rest of the model does. Undefined: the model has none, or the device does not hold the rest.
 QVariant expertsOnDevice(const engine::Plan& plan);
 
-/// Asks the planner on another thread, of one model after another as the page shows them. Lives on the UI thread; owned
-/// by CatalogueController.
+/// Asks the planner on other threads about each model that the page shows, a few at a time. Lives on the UI thread;
+/// owned by CatalogueController.
 class ExpertsOnDevice : public QObject
 {
     Q_OBJECT
@@ -22,12 +22,12 @@ class ExpertsOnDevice : public QObject
 public:
     using QObject::QObject;
 
-    /// Sets what models would be loaded with: another device has another share.
+    /// Sets the request with which models would be loaded, and asks anew: another device holds another share.
     void setLoadRequest(const engine::LoadRequest& request);
     void find(const QString& id, const QString& path);
 
 Q_SIGNALS:
-    /// The share is undefined where it is not known any more, and for expertsOnDevice()'s reasons.
+    /// The share is undefined without a device, where the planner failed, and where expertsOnDevice() returns none.
     void found(const QString& id, const QVariant& share);
 
 private:
@@ -40,6 +40,6 @@ private:
     engine::LoadRequest m_request;
     QHash<QString, QString> m_paths;  // by id, of what was asked for
     QStringList m_waiting;            // ids
-    int m_asks = 0;                   // how many wait for an answer
-    quint64 m_job = 0;                // what was asked of another device is dropped
+    int m_asks = 0;                   // how many are being computed
+    quint64 m_job = 0;                // the newest request's; results for earlier ones are dropped
 };

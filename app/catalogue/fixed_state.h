@@ -7,8 +7,8 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// Says what layers that keep a state of fixed size are worth, as a value for the pages. Bytes are doubles, since QML
-/// has no 64-bit integers.
+/// Says how much memory layers save that keep a state of fixed size, as a value for the pages. Bytes are doubles, since
+/// QML has no 64-bit integers.
 class FixedState
 {
     Q_GADGET
@@ -24,10 +24,10 @@ class FixedState
 
 public:
     FixedState() = default;
-    /// `request`: how keys and values are kept.
+    /// `request` says in which types keys and values are kept.
     FixedState(const engine::ModelInfo& model, const engine::LoadRequest& request);
 
-    /// A long conversation takes less than if all these layers kept keys and values.
+    /// Says whether a long conversation takes less memory than if all these layers kept keys and values.
     bool saves() const { return conversationBytes < withoutBytes; }
     bool operator==(const FixedState&) const = default;
 

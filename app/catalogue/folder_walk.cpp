@@ -28,7 +28,7 @@ bool isUnfinished(const QString& name)
     return false;
 }
 
-/// One walk: the folders that wait, and the limits that are left.
+/// Walks once below a folder, level by level, until a limit is met.
 class Walker
 {
 public:
@@ -71,7 +71,7 @@ private:
             ++m_walk.unreadable;
             return;
         }
-        // Hidden entries are not among these. System: also links that lead nowhere.
+        // Without QDir::Hidden there are no hidden entries; with QDir::System there are links that lead nowhere, too.
         QDirIterator entries(folder.path, QDir::Dirs | QDir::Files | QDir::System | QDir::NoDotAndDotDot);
         while (entries.hasNext()) {
             entries.next();
@@ -106,7 +106,7 @@ private:
     const WalkLimits& m_limits;
     const std::stop_token& m_stop;
     QElapsedTimer m_clock;
-    QList<Folder> m_waiting;  // shallow ones first: what is likely is found before a limit is met
+    QList<Folder> m_waiting;  // the shallow ones first: models rarely lie deep, and limits may end the walk
     QSet<QString> m_seen;
     int m_entries = 0;
     Walk m_walk;

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <stop_token>
 
-/// A folder may be a whole disk, a slow share or a maze of links: how much of it is looked at.
+/// Bounds how much below a folder is looked at: it may be a whole disk, a slow share or a maze of links.
 struct WalkLimits {
     int depth = 10;
     int entries = 200'000;
@@ -16,7 +16,7 @@ struct WalkLimits {
 };
 
 struct Walk {
-    QStringList files;      // *.gguf, in the order of their names, as they were reached
+    QStringList files;      // *.gguf by the paths on which they were reached, sorted
     int unfinished = 0;     // downloads that are not complete
     int unreadable = 0;     // folders that may not be read, links to nowhere
     bool cutShort = false;  // a limit was met: there may be more
@@ -25,5 +25,5 @@ struct Walk {
 /// Looks below `root`; follows links, but enters no folder twice; leaves out hidden folders. Any thread.
 Walk findModelFiles(const QString& root, const WalkLimits& limits, const std::stop_token& stop);
 
-/// "sha256-..." and the like are reached by links: what both paths lead to. Empty: nowhere.
+/// Returns the absolute path with all links resolved, which is the same for all ways to a file. Empty: there is none.
 QString whereItLies(const QString& path);

@@ -5,7 +5,7 @@
 
 namespace {
 
-/// publisher/model, from the folders between the store and the file; empty where there are none.
+/// Returns publisher/model, from the folders between the store and the file; empty where there are none.
 QString repository(const QString& root, const QString& path)
 {
     const QString relative = QDir(root).relativeFilePath(QFileInfo(path).path());

@@ -13,11 +13,11 @@ struct FoundFile {
     QString path;              // as it is to be opened: where a store uses links, the name is the link's
     QString name;              // by which its store calls it: "llama3.2:3b", "org/repository"; empty: by its file name
     QStringList alsoNamed;     // further tags of the same bytes
-    QString projector;         // that its store keeps with it
+    QString projector;         // path of the projector that its store keeps with it
     QString trouble;           // why it cannot be opened, where that is known already: one sentence
     bool adapter = false;      // its store keeps an adapter with it
     bool ownTemplate = false;  // its store keeps a chat template of its own beside it
-    bool belongsToBlob = false;  // its store may remove it without asking
+    bool belongsToBlob = false;  // it is a blob without a name, which its store may remove at any time
 };
 
 /// Holds what was found in one place.
@@ -25,7 +25,7 @@ struct Findings {
     QList<FoundFile> files;
     int unfinished = 0;
     int unreadable = 0;
-    int strange = 0;  // notes of a store that say nothing one could use
+    int strange = 0;  // a store's manifests that name no model
     bool cutShort = false;
     bool there = false;  // the place exists
 };

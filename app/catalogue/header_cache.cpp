@@ -14,8 +14,8 @@ namespace {
 
 using engine::ModelInfo;
 
-// Goes up when what is kept of a header changes. The program's version counts as well: another one may be able to run
-// more.
+// To be raised when what is kept of a header changes. The program's version is compared as well: another version may be
+// able to run more models.
 constexpr int kForm = 4;
 constexpr qint64 kLargestFile = 64 << 20;
 
@@ -161,7 +161,7 @@ void HeaderCache::keep(const QString& path, const QString& stamp, const Header& 
     else if (header.error().code == engine::Error::Code::BadFile)
         json[QLatin1String("error")] = text(header.error().what);
     else
-        return;  // may be otherwise the next time
+        return;  // not the file's fault: the next time it may be readable
     json[QLatin1String("stamp")] = stamp;
     m_used.insert(path, json);
     m_changed = true;

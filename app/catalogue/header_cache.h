@@ -17,14 +17,14 @@ public:
     /// A header, or why there is none that could be used.
     using Header = engine::Result<engine::ModelInfo>;
 
-    /// `file`: empty, and nothing is kept.
+    /// `file` empty: nothing is kept.
     explicit HeaderCache(QString file);
 
-    /// `stamp`: sizes and times of all parts.
+    /// Returns what was kept for this path, if it was with the same stamp: sizes and times of all the model's parts.
     std::optional<Header> find(const QString& path, const QString& stamp);
     void keep(const QString& path, const QString& stamp, const Header& header);
 
-    /// What of the file nobody asked for: gone, when all files were looked at.
+    /// What happens to kept headers that nobody asked for. They are dropped after a scan that looked at all files.
     enum class Rest { Drop, Keep };
     /// Writes what was found or kept, if that is not what the file holds.
     void save(Rest rest) const;

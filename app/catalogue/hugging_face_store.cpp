@@ -10,13 +10,13 @@ namespace {
 
 constexpr qint64 kRevisionLength = 128;  // bytes of a file that names a revision
 
-/// "models--org--name" as people write it: "org/name".
+/// Returns the name of the repository in a folder: "org/name" for "models--org--name".
 QString repositoryName(const QString& folder)
 {
     return folder.mid(int(qstrlen("models--"))).replace(QLatin1String("--"), QLatin1String("/"));
 }
 
-/// Revisions of one repository, the one called main first.
+/// Returns the revisions of one repository, the one called main first.
 QStringList revisions(const QString& repository)
 {
     QStringList names = QDir(repository + QStringLiteral("/snapshots")).entryList(QDir::Dirs | QDir::NoDotAndDotDot);

@@ -18,7 +18,7 @@ constexpr qint64 kLargestList = 1 << 20;
 constexpr qsizetype kMost = 500;
 constexpr qsizetype kLongestTitle = 200;
 
-/// Versions that kept only the times wrote a string.
+/// Reads one entry. Earlier versions of the program kept only the time, as a string.
 UsedModel read(const QString& id, const QJsonValue& value)
 {
     const QJsonObject object = value.toObject();

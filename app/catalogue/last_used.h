@@ -12,18 +12,18 @@ struct UsedModel {
     qint64 ms = 0;  // since 1970
 };
 
-/// Holds what was opened, kept in one JSON file, each at once; a damaged file counts as empty, and only the newest are
-/// kept. Lives on the UI thread; owned by CatalogueController.
+/// Holds which models were opened, in one JSON file that is written each time; a damaged file counts as empty, and only
+/// the newest are kept. Lives on the UI thread; owned by CatalogueController.
 class LastUsed
 {
 public:
-    /// `file`: empty, and nothing is kept.
+    /// `file` empty: nothing is written.
     explicit LastUsed(QString file);
 
     QHash<QString, qint64> msById() const;
-    /// The newest, the newest first.
+    /// Returns up to `most` models that were opened last, the newest first.
     QList<UsedModel> newest(qsizetype most) const;
-    QString idOf(const QString& path) const;  // as it was when that was opened last; empty: it was not
+    QString idOf(const QString& path) const;  // as it was when the file was opened last; empty: it never was
     void note(const UsedModel& model);
     void forget(const QString& id);
 

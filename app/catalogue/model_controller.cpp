@@ -10,14 +10,15 @@
 #include <tuple>
 #include <utility>
 
-/// Holds what was found in a file, in which memory, and the draft model that was asked for, where that is there.
+/// Holds what was found in a file, the machine's memory at that time, the draft model that was chosen for it, and the
+/// same again if its file exists.
 struct ModelController::Inspected {
     engine::Result<engine::ModelInfo> info;
     engine::MachineMemory memory;
     QString askedDraft, draft;
 };
 
-/// Returns the path of a file that is there; empty: it is not. The disk may take its time to answer.
+/// Returns the path if there is such a file, else an empty one. The disk may take its time to answer.
 static QString ifThere(const QString& file)
 {
     return QFileInfo(file).isFile() ? file : QString();
@@ -86,10 +87,10 @@ void ModelController::openAndLoad(const QString& path, const QString& name)
 void ModelController::load()
 {
     if (m_phase == Offered && m_offer.runnable)
-        inspect(m_path, AfterInspection::Load, m_name);  // once more: what is open goes only for a file that is there
+        inspect(m_path, AfterInspection::Load, m_name);  // again: the open model is closed only if the file exists
 }
 
-/// Loads what was offered, with its draft model where that is there; the choice stays one where it is not.
+/// Loads what was offered, with its draft model if that file exists. If it does not, it stays chosen all the same.
 void ModelController::loadOffer(const Inspected& found)
 {
     const QString draft = m_draftOf(m_offer.path);
@@ -129,7 +130,7 @@ void ModelController::cancel()
     switch (m_phase) {
     case Inspecting:
     case Offered:
-        ++m_job;  // what the inspection finds is nobody's business any more
+        ++m_job;  // so that what the inspection finds is dropped
         m_inspectStop.request_stop();
         setPhase(Idle);
         break;
@@ -145,7 +146,7 @@ void ModelController::cancel()
 
 void ModelController::retry()
 {
-    // What a file offers is looked at once more before it is loaded; of a model elsewhere there is nothing to weigh.
+    // A file is offered once more before it is loaded. A model of a server takes no memory here: it is loaded at once.
     if (canRetry())
         inspect(m_path, isElsewhere(m_path) ? AfterInspection::Load : AfterInspection::Offer, m_name);
 }
@@ -284,7 +285,7 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
     setError({});
     setPhase(Inspecting);
 
-    // A pool thread, so that a slow disk or a busy engine holds nobody up.
+    // A pool thread looks, so that a slow disk or a busy engine does not hold up the window.
     const quint64 job = ++m_job;
     const std::filesystem::path file(path.toStdU16String());
     m_inspectStop.request_stop();

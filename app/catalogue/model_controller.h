@@ -20,7 +20,7 @@ using ModelInspector =
 /// the model is loaded again.
 using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::PlacementOptions&)>;
 
-/// What others know of a model by its path.
+/// Returns a text for the path of a model: the path of its draft model, or its server's name.
 using TextOfPath = std::function<QString(const QString& path)>;
 
 /// Holds what was found in a model file, and the machine's memory at that time.
@@ -51,7 +51,7 @@ public:
         Inspecting,  // the header of a file is being read
         Offered,     // `offer` says what it is; load() or cancel()
         Loading,
-        Cancelling,  // the engine has been told
+        Cancelling,  // the engine has been told to stop
     };
     Q_ENUM(Phase)
 
@@ -74,37 +74,37 @@ public:
     const engine::LoadRequest& chosenRequest() const { return m_chosen; }  // the choices that it was opened with
 
     Q_INVOKABLE void open(const QUrl& file);                 // looks into it and offers it
-    Q_INVOKABLE void openDropped(const QList<QUrl>& files);  // on the window: one GGUF file of this computer
-    /// Looks into a file and loads it at once. A list may know it by a better name than the file's own.
+    Q_INVOKABLE void openDropped(const QList<QUrl>& files);  // takes one GGUF file of this computer only
+    /// Looks into a file and loads it at once. `name`: the model's name in a list; empty: the file's own.
     void openAndLoad(const QString& path, const QString& name = {});
 
     /// Loads what was offered, in place of what is open.
     Q_INVOKABLE void load();
-    /// Loads what is open once more, with so many tokens of context; later ones get the usual number. False: not now.
+    /// Loads the open model once more with so many tokens of context; later loads use `defaults` again. False: not now.
     bool reloadWithContext(int contextTokens);
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void retry();
     /// Loads what is open once more, with the present choices.
     Q_INVOKABLE void reload();
-    /// The open model keeps keys and values so from now on.
+    /// Takes note that the open model keeps keys and values in these types from now on.
     void onKvTypes(engine::KvType keys, engine::KvType values);
-    /// The open model lies on this device now; empty: on none.
+    /// Takes note that the open model lies on this device now; empty: on none.
     void onDevice(const QString& device);
-    void onPlacement(const engine::PlacementOptions& placement);  // on a device that was chosen since
+    void onPlacement(const engine::PlacementOptions& placement);  // the open model's, on a device chosen since
     void setChanged(PlacementAsChanged changed) { m_changed = std::move(changed); }
-    void setDraftOf(TextOfPath draftOf) { m_draftOf = std::move(draftOf); }  // the small model that guesses for it
-    void setServerOf(TextOfPath serverOf);                                   // of a model elsewhere, by its name
-    bool draftChanged() const;  // another one would guess for what is open, now, than was loaded with it
-    /// Sets what loads start from, from the next one on.
+    void setDraftOf(TextOfPath draftOf) { m_draftOf = std::move(draftOf); }  // finds a model's draft model
+    void setServerOf(TextOfPath serverOf);                                   // finds the name of a model's server
+    bool draftChanged() const;  // another draft model is chosen for the open model than it was loaded with
+    /// Sets the request that all later loads start from.
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
 
-    /// Closes what is open for a while, so that something else may have the memory; nothing is opened until
-    /// giveRoomBack(). False: nothing is open. It is gone once setAside() comes.
+    /// Closes the open model so that something else may have its memory, and opens none until giveRoomBack(). Call it
+    /// in the phase Idle. False: no model is open. Else setAside() comes once it is closed.
     bool makeRoom();
     void giveRoomBack();  // loads it again as it was, also where it lay
 
-    /// The engine closed the model in the middle of an answer, since its file went away.
+    /// Takes note that the engine had to close the model in the middle of an answer, since its file went away.
     void onModelLost();
 
 Q_SIGNALS:
@@ -144,12 +144,12 @@ private:
     Phase m_phase = Idle;
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
     std::stop_source m_inspectStop{std::nostopstate}, m_loadStop{std::nostopstate};
-    bool m_aside = false;   // there is room for something else
+    bool m_aside = false;   // since makeRoom(): something else has the memory
     ModelFacts m_madeRoom;  // what was open before; not known() when nothing was
     QString m_path;         // of the newest attempt
     QString m_name;         // by which it was asked for; empty: the file's own
     ModelFacts m_offer, m_current;
-    LookedInto m_offered;  // of which m_offer speaks, while there is a choice
+    LookedInto m_offered;  // what m_offer was made of
     double m_bytesDone = 0, m_bytesTotal = 0;
     QString m_error;
 };

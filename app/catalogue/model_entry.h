@@ -20,7 +20,7 @@ enum Kind {
     Embedding,   // turns text into numbers
     Vocabulary,  // no weights
     Adapter,     // a change to another model
-    Projector,   // the eyes of another model
+    Projector,   // turns pictures into input of another model
     Draft,       // guesses for a larger model
     Broken,      // cannot be read
 };
@@ -57,7 +57,7 @@ public:
     QString otherNames() const { return alsoNamed.join(QStringLiteral(", ")); }
     QStringList remarks() const { return obstacle.isEmpty() ? notes : QStringList(obstacle) + notes; }
 
-    QString id;  // where its bytes lie: the same for all ways that lead there
+    QString id;  // the file's path without links, which is the same for all links to it; of a server's model its path
     QString title;
     QString path;  // as it is opened
     Store store = Store::Folder;

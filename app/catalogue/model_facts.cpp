@@ -24,8 +24,8 @@ QString fromFile(const std::string& text)
     return visible;
 }
 
-/// Returns a model's name by its id. Some servers call a model by the file that they have opened: its name is the
-/// file's then, as it is of files here; one such as "org/model" is none.
+/// Returns the name of a server's model by its id. Some servers use the path of the model's file as its id: then the
+/// name is the file's, as for files here. An id such as "org/model" is not a path.
 QString nameOfId(const QString& id)
 {
     static const QRegularExpression root(QStringLiteral(R"(^(/|~|\.|\\\\|[A-Za-z]:[/\\]))")),

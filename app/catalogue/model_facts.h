@@ -46,8 +46,8 @@ public:
     explicit ModelFacts(const engine::ModelInfo& info);
 
     bool known() const { return !fileName.isEmpty(); }
-    /// Says what a conversation takes where the model is loaded in this way; `info` is that of the same model. Without
-    /// a context in the request it is what fits into `memory`, as when it is loaded.
+    /// Computes what a conversation takes if the model is loaded by this request; `info` is that of the same model. If
+    /// the request sets no context, it is as long as fits into `memory`, as at a load.
     void plan(const engine::ModelInfo& info, const engine::LoadRequest& request, const engine::MachineMemory& memory);
     /// Returns the bytes of KV and states when the context to load is full; 0: not known.
     double conversationBytes() const { return contextToLoad * m_kvBytesPerToken + m_stateBytes; }
@@ -62,8 +62,8 @@ public:
     int splitFiles = 1;
     int contextTokens = 0;
     int contextInUse = 0;  // 0: not loaded
-    QString device;        // beside the cpu; empty: none
-    QString server;        // that answers, by its host unless somebody knows its name; empty: this machine does
+    QString device;        // beside the CPU; empty: none
+    QString server;        // the server that runs it, by its host or as the user knows it; empty: this computer does
     int layers = 0;
     int experts = 0;
     int expertsUsed = 0;
@@ -76,6 +76,6 @@ public:
     QStringList warnings;
 
 private:
-    double m_kvBytesPerToken = 0;  // as they are to be kept
+    double m_kvBytesPerToken = 0;  // in the types in which keys and values are to be kept
     double m_stateBytes = 0;
 };

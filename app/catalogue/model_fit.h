@@ -68,7 +68,7 @@ public:
     double availableBytes = -1;
     double totalBytes = -1;
     FixedState state;
-    QVariant expertsOnDevice;  // what share of them, where the rest lies there; undefined: not known, or not so
+    QVariant expertsOnDevice;  // their share, 0 to 1, if all the rest lies there; undefined: not so, or not known
 };
 
 static_assert(int(Fit::DoesNotFit) == int(engine::Fit::DoesNotFit));

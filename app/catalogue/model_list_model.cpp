@@ -96,14 +96,14 @@ void ModelListModel::removeRows(const std::function<bool(const Row&)>& gone)
         beginRemoveRows({}, row, row);
         m_rowOf.remove(m_rows[row].entry.id);
         m_rows.removeAt(row);
-        for (int later = row; later < m_rows.size(); ++later)  // before anybody hears of it and asks where a model is
+        for (int later = row; later < m_rows.size(); ++later)  // before the signal, whose receivers may ask for a row
             m_rowOf[m_rows[later].entry.id] = later;
         endRemoveRows();
     }
     mark();
 }
 
-/// A row may have got a namesake, or lost it.
+/// Computes anew how rows of the same name are told apart, after rows have come or gone.
 void ModelListModel::mark()
 {
     QList<NamedFile> files;
@@ -166,7 +166,7 @@ void ModelListModel::setOpen(const QString& id)
 
 ModelFit ModelListModel::fitOf(const ModelEntry& entry) const
 {
-    if (!entry.openable() || entry.store == Store::Server)  // which takes nothing here
+    if (!entry.openable() || entry.store == Store::Server)  // a server's model takes no memory here
         return {};
     ModelFit fit(engine::fit_in_memory(entry.info, m_request, m_memory, m_draftOf(entry)),
                  FixedState(entry.info, m_request));

@@ -30,17 +30,17 @@ public:
     qint64 lastUsed(int row) const { return m_rows[row].lastUsedMs; }
     int rowOf(const QString& id) const { return m_rowOf.value(id, -1); }
 
-    /// A scan begins: what it does not give again until finishScan() is gone.
+    /// Begins a scan: finishScan() removes the rows that were not added again until then.
     void beginScan();
     void add(const QList<ModelEntry>& entries);
     void finishScan();
     void remove(const QString& id);
-    /// Sets what servers have; no scan finds it. Those given before and not now are gone.
+    /// Sets the models of servers, which no scan finds. Rows of those given before and not now are removed.
     void setElsewhere(const QList<ModelEntry>& entries);
 
-    /// Sets what fit is judged by; the rows' verdicts are computed again.
+    /// Sets the request and the memory for which the rows' fit is computed, and computes it again.
     void setMemory(const engine::LoadRequest& request, const engine::MachineMemory& memory);
-    /// Finds the draft model that guesses for a model, and needs memory beside it; null: none does.
+    /// Finds the draft model that guesses for a model and needs memory beside it; null: none does.
     using DraftOf = std::function<const engine::ModelInfo*(const ModelEntry& entry)>;
     void setDraftOf(DraftOf draftOf) { m_draftOf = std::move(draftOf); }
     /// See ModelFit::expertsOnDevice.

@@ -15,8 +15,8 @@
 namespace {
 
 constexpr qsizetype kShownFiles = 3;
-constexpr qsizetype kShownRevision = 12;  // of its characters
-constexpr int kMostNames = 10'000;        // of one repository, that are looked at
+constexpr qsizetype kShownRevision = 12;  // characters of its name
+constexpr int kMostNames = 10'000;        // entries of one repository that are looked at
 
 struct RemovalTr {
     Q_DECLARE_TR_FUNCTIONS(ModelRemoval)
@@ -29,7 +29,7 @@ QString shown(const QString& path)
     return named.shownPath();
 }
 
-/// A link's target may be gone: it is there all the same.
+/// Says whether there is a file or a link, also a link whose target is gone.
 bool isThere(const QFileInfo& file)
 {
     return file.exists() || file.isSymbolicLink();
@@ -47,7 +47,7 @@ QStringList partsOf(const QString& path)
     return parts;
 }
 
-/// The repository of a Hugging Face cache among whose blobs a file lies: CACHE/models--ORG--NAME; empty: in none.
+/// Returns the repository of a Hugging Face cache among whose blobs a file lies: CACHE/models--ORG--NAME. Empty: none.
 QString repositoryOfBlob(const QString& file)
 {
     const QDir blobs = QFileInfo(file).dir();
@@ -57,7 +57,7 @@ QString repositoryOfBlob(const QString& file)
     return is ? repository : QString();
 }
 
-/// The link itself, by the folder's own path.
+/// Returns the path with the links among its folders resolved; where the last name is a link itself, that stays.
 QString linkAt(const QString& path)
 {
     return whereItLies(QFileInfo(path).path()) + QLatin1Char('/') + QFileInfo(path).fileName();
@@ -85,7 +85,7 @@ public:
     void addPart(const QString& path)
     {
         const QString file = whereItLies(path);
-        // A folder of the cache may be a link to somebody's own.
+        // A folder of the cache may be a link to a folder that is not the cache's.
         if (const QString link = linkAt(path); !m_cache.isEmpty() && !link.startsWith(m_cache + QLatin1Char('/'))) {
             m_made.obstacle = RemovalTr::tr("The cache only links to “%1”, which lies outside of it: delete it there.")
                                   .arg(shown(link));
@@ -102,7 +102,7 @@ public:
         }
         addName(path);
         const QString repository = file.isEmpty() ? QString() : repositoryOfBlob(file);
-        // The bytes go with a name of their own repository only: what a link from elsewhere leads to is not its own.
+        // The file is deleted only with a link of its own repository; a link from elsewhere is deleted alone.
         if (!repository.isEmpty() && whereItLies(QFileInfo(path).path()).startsWith(repository + QLatin1Char('/'))) {
             addFile(file);
             addNamesIn(repository, file);
@@ -111,7 +111,7 @@ public:
         }
     }
 
-    /// Links elsewhere that would lead to nothing.
+    /// Notes links elsewhere that would lead to nothing.
     void addOtherLinks(const QStringList& folders, const WalkLimits& limits)
     {
         const QSet<QString> files(m_made.files.begin(), m_made.files.end());
@@ -163,7 +163,7 @@ private:
         m_keptElsewhere = m_keptElsewhere || (!ignored && names > 1);
     }
 
-    /// False: it is there already, perhaps by another way that leads to its folder.
+    /// Adds a link to those that are deleted. False: it is among them already, perhaps by another path to its folder.
     bool addName(const QString& path)
     {
         const QString link = linkAt(path);
@@ -174,7 +174,7 @@ private:
         return true;
     }
 
-    /// Adds all names that the file has in its repository.
+    /// Adds all links to the file in its repository.
     void addNamesIn(const QString& repository, const QString& file)
     {
         m_inCache = true;
@@ -197,14 +197,14 @@ private:
 
     ModelRemoval m_made;
     QString m_cache;        // the repository of a Hugging Face cache in which all of it has to lie; empty: anywhere
-    QSet<QString> m_links;  // that go, each by its folder's own path
+    QSet<QString> m_links;  // that are deleted, as linkAt() gives them
     QStringList m_also;     // revisions of a cache, or names in them, that have the same bytes
     bool m_inCache = false;
     bool m_keptElsewhere = false;
 };
 
-/// Removes the empty folders in which a name was, within a revision of a Hugging Face cache. The revision's own stays,
-/// since the cache's refs know it, and so do all folders elsewhere.
+/// Removes the folders that are empty without a deleted link, within a revision of a Hugging Face cache. The revision's
+/// own folder stays, since the cache's refs name it, and so do all folders elsewhere.
 void removeEmptyFolders(const QString& name)
 {
     const QString revisions = QStringLiteral("/snapshots/");
@@ -244,7 +244,7 @@ ModelRemoval planRemoval(const ModelEntry& entry, const QStringList& folders, co
 
 QString removeModel(const ModelRemoval& removal)
 {
-    // The bytes first: where they resist, everything is as it was.
+    // The files come first: if the first of them cannot be deleted, everything is as it was.
     for (const QString& path : removal.files + removal.names) {
         QFile file(path);
         if (isThere(QFileInfo(path)) && !file.remove())

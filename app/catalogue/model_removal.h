@@ -31,19 +31,19 @@ public:
     QString id;  // of its row; empty: nothing is to be deleted
     QString title;
     QString path;       // as it is opened
-    QStringList files;  // whose bytes go: each the file itself, no link
-    QStringList names;  // links that go
+    QStringList files;  // files that are deleted; none is a link
+    QStringList names;  // links that are deleted
     double bytes = 0;   // of the files
     QStringList notes;  // what else uses it, a sentence each
     QString obstacle;   // why nothing may be deleted, one sentence; empty: it may
 };
 Q_DECLARE_METATYPE(ModelRemoval)
 
-/// Plans what goes: all parts of a split model, and in a Hugging Face cache the bytes with all the names that lead to
-/// them; of a link from elsewhere the link alone. `folders`: where other links may lie. Reads the disk only; any
-/// thread.
+/// Plans what is deleted: all parts of a split model; in a Hugging Face cache the file with all links to it; where the
+/// model is a link from elsewhere, the link alone. `folders`: where other links to it are looked for, to say that they
+/// would lead to nothing. Only reads the disk; any thread.
 ModelRemoval planRemoval(const ModelEntry& entry, const QStringList& folders, const WalkLimits& limits);
 
-/// Deletes those files and links, and nothing besides. One sentence where one of them resists: what comes after it
-/// stays. Empty: all are gone. Any thread.
+/// Deletes the files and links of a plan, and nothing else. Ends at the first that cannot be deleted and returns a
+/// sentence about it; empty: all are deleted. Any thread.
 QString removeModel(const ModelRemoval& removal);

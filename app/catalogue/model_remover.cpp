@@ -10,10 +10,10 @@
 
 namespace {
 
-/// A search for links that takes longer is not worth it: the user waits for the question.
+/// Bounds the search for links to a model, since the user waits for the question.
 constexpr WalkLimits kLookForLinks{.depth = 6, .entries = 50'000, .files = 5'000, .time = std::chrono::seconds(2)};
 
-/// Whether one of these paths leads to a file that would go. It asks the disk.
+/// Says whether one of these paths leads to a file that would be deleted. It asks the disk.
 bool leadsToOneOf(const ModelRemoval& removal, const QStringList& paths)
 {
     return std::ranges::any_of(paths, [&](const QString& path) { return removal.files.contains(whereItLies(path)); });
@@ -78,7 +78,7 @@ void ModelRemover::confirm()
         return;
     }
     setBusy(true);
-    // The user confirmed what was there then, and nothing else.
+    // The user has confirmed what was there at the question: if anything has changed since, nothing is deleted.
     struct Done {
         QString trouble;
         bool gone = false;
@@ -110,7 +110,8 @@ void ModelRemover::onRemoved(const ModelRemoval& removal, const QString& trouble
     Q_EMIT removed(removal, gone);
 }
 
-/// Says why it stays, as far as is known without the disk: what is open may lie on a share that does not answer.
+/// Returns why the model cannot be deleted, as far as is known without asking the disk: the open model may lie on a
+/// share that does not answer. Empty: it can.
 QString ModelRemover::whyNot(const ModelRemoval& removal) const
 {
     if (!removal.obstacle.isEmpty())

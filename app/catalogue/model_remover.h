@@ -10,9 +10,9 @@
 
 #include <functional>
 
-/// Looks what would go, has it asked about, and deletes it, the disk's work on a pool thread. What is open, is being
-/// opened or is in use elsewhere in the program is refused, also when it came to that after the question. Lives on the
-/// UI thread; owned by CatalogueController.
+/// Plans what would be deleted, has the user asked, and deletes it; a pool thread works with the disk. Refuses a model
+/// that is open, is being opened or is in use elsewhere in the program, also if it came into use after the question.
+/// Lives on the UI thread; owned by CatalogueController.
 class ModelRemover : public QObject
 {
     Q_OBJECT
@@ -21,26 +21,26 @@ class ModelRemover : public QObject
     Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
 
 public:
-    /// Why these files have to stay for now, one sentence; empty: nobody needs them.
+    /// Returns why these files have to stay for now, one sentence; empty: nothing needs them.
     using InUse = std::function<QString(const QStringList& files)>;
 
-    /// `folders`: in which links to a model may lie.
+    /// `folders` returns the folders in which links to a model may lie.
     ModelRemover(const ModelListModel& models, const ModelController& opener, std::function<QStringList()> folders,
                  QObject* parent = nullptr);
 
     bool busy() const { return m_busy; }
     void setInUse(InUse inUse) { m_inUse = std::move(inUse); }
 
-    /// The user wants a row's model gone: question() comes, or refused().
+    /// Plans to delete a row's model, as the user wants: question() comes, or refused().
     Q_INVOKABLE void ask(const QString& id);
-    /// The user agrees to the question that was asked last: the files are deleted.
+    /// Deletes what the last question was about, since the user agrees.
     Q_INVOKABLE void confirm();
 
 Q_SIGNALS:
     void busyChanged();
     void question(const ModelRemoval& removal);
     void refused(const QString& sentence);
-    /// All of it is gone, or, where refused() came before, some. `gone`: there is no model there any more.
+    /// All of it is deleted or, where refused() came just before, some or nothing. `gone`: the model's file is gone.
     void removed(const ModelRemoval& removal, bool gone);
 
 private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr qint64 kFlushIntervalMs = 60;
 
-/// Sizes and times of a model's parts: while these are the same, so is the header.
+/// Returns sizes and times of a model's parts: while these are the same, so is the header.
 QString stampOf(const QStringList& parts)
 {
     QString stamp;
@@ -27,7 +27,7 @@ QString stampOf(const QStringList& parts)
     return stamp;
 }
 
-/// One scan; dies with it.
+/// Runs one scan.
 class Scan
 {
 public:
@@ -58,7 +58,7 @@ public:
 private:
     void scan(const Place& place)
     {
-        flush();  // the place may be a share that takes its time
+        flush();  // what was found is shown now: the place may be a slow share
         const Findings found = lookInto(place, m_request.limits, m_stop);
         PlaceReport report{.place = place,
                            .there = found.there,
@@ -75,9 +75,9 @@ private:
                 continue;
             const ModelEntry entry = describe(file);
             if (m_stop.stop_requested())
-                break;  // perhaps in the midst of this one
+                break;  // its header may have been read in part only
             if (entry.kind == ModelKind::Projector) {
-                projectors.append(entry);  // perhaps a part of some row
+                projectors.append(entry);  // it may belong to a model of this place
                 continue;
             }
             models.append(entry);

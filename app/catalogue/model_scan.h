@@ -12,7 +12,7 @@
 /// Holds what a scan is to do.
 struct ScanRequest {
     QList<Place> places;
-    QStringList files;  // that were opened by themselves, wherever they lie
+    QStringList files;  // that the user opened one by one, wherever they lie
     QString cacheFile;  // of headers; empty: none
     WalkLimits limits;
     std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)> inspect;
@@ -23,7 +23,7 @@ struct PlaceReport {
     Place place;
     bool there = false;
     int files = 0;   // that may be models
-    int models = 0;  // that no other place had before
+    int models = 0;  // that no place searched before it has
     int unfinished = 0;
     int unreadable = 0;
     int strange = 0;

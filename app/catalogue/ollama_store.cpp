@@ -25,7 +25,7 @@ struct OllamaTr {
     Q_DECLARE_TR_FUNCTIONS(OllamaStore)
 };
 
-/// One tag: the files it is made of. Every digest has been checked to be one, so that it names a file among the blobs.
+/// Holds the files of one tag. Every digest has been checked to be one, so that it cannot lead out of blobs/.
 struct Manifest {
     QString blob;  // file names in blobs/
     qint64 size = 0;
@@ -33,7 +33,7 @@ struct Manifest {
     bool adapter = false, ownTemplate = false;
 };
 
-/// "sha256:HEX" as the blob's file is called; empty: this is no digest.
+/// Returns the name of the blob's file for the digest "sha256:HEX"; empty: this is no digest.
 QString blobName(const QString& digest)
 {
     static const QRegularExpression form(QStringLiteral("\\Asha256[:-]([0-9a-f]{64})\\z"));
@@ -69,8 +69,8 @@ std::optional<Manifest> readManifest(const QString& path)
     return manifest;
 }
 
-/// Names a model as `ollama list` does: host and namespace only where they are not the usual ones. Empty: not such a
-/// path.
+/// Names a model as `ollama list` does: host and namespace only where they are not the usual ones. Empty: the path is
+/// not HOST/NAMESPACE/MODEL/TAG.
 QString modelName(const QString& relative)
 {
     QStringList parts = relative.split(QLatin1Char('/'));
@@ -85,7 +85,7 @@ QString modelName(const QString& relative)
     return parts.join(QLatin1Char('/')) + QLatin1Char(':') + tag;
 }
 
-/// Why the blob cannot be opened; empty: nothing speaks against it.
+/// Returns why the blob cannot be opened; empty: it can. `wanted`: its size in bytes by the manifest.
 QString troubleWith(const QString& blob, qint64 wanted)
 {
     const QFileInfo file(blob);

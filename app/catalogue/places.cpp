@@ -11,7 +11,7 @@ namespace {
 
 constexpr qint64 kLongestPointer = 256 << 10;  // bytes of a file that names a folder, perhaps among other settings
 
-/// Collects places; paths from the environment are foreign text.
+/// Collects places. Paths from the environment and from other programs may be any text: only absolute ones are taken.
 class Places
 {
 public:
@@ -20,7 +20,7 @@ public:
     {
     }
 
-    /// The folder a variable names, with `below` under it; nothing where it is not set or makes no sense.
+    /// Returns the folder that a variable names, with `below` under it; nothing where it is not set or not absolute.
     std::optional<QString> named(const char* variable, const QString& below = {}) const
     {
         return absolute(m_here.variable(variable), below);
@@ -38,7 +38,7 @@ public:
         return QDir::cleanPath(path + QLatin1Char('/') + below);
     }
     QString atHome(const char* path) const { return m_here.home + QLatin1Char('/') + QLatin1String(path); }
-    /// $XDG_..., else its default under the home.
+    /// Returns the folder that a variable such as $XDG_CACHE_HOME names, else its default in the home folder.
     QString base(const char* variable, const char* otherwise) const
     {
         return named(variable).value_or(atHome(otherwise));

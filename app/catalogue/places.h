@@ -6,7 +6,7 @@
 
 #include <functional>
 
-/// Whose folder a model lies in; Opened: in any, from which it was opened by itself; Server: in none, but elsewhere.
+/// Says in whose folder a model lies. Opened: in none that is searched, the user opened its file; Server: on a server.
 enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp, Opened, Server };
 
 struct Place {
@@ -25,6 +25,6 @@ struct Surroundings {
     static Surroundings ofThisComputer();
 };
 
-/// The folders in which other programs keep models, whether they are there or not. Where a variable names one, that is
-/// the place. No path twice.
+/// Returns the folders in which other programs keep models, whether they exist or not. A folder that an environment
+/// variable names replaces the usual one. No path comes twice.
 QList<Place> placesOfOtherPrograms(const Surroundings& here);

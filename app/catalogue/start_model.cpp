@@ -65,7 +65,8 @@ void LoadMarker::end()
 {
     m_loaded = false;
     QFile file(m_file);
-    // Another program may hold it just now, such as a virus scanner on Windows. An empty note says nothing.
+    // Another program may hold the file just now, such as a virus scanner on Windows: then it is emptied, which counts
+    // as no note.
     if (!file.remove() && file.exists())
         static_cast<void>(file.open(QFile::WriteOnly | QFile::Truncate));
 }

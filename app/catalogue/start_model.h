@@ -5,7 +5,7 @@
 
 #include <QString>
 
-/// The file of the guide, the small model that comes with the program. Empty: it was not shipped.
+/// Returns the file of the guide, the small model that comes with the program. Empty: it was not shipped.
 QString guideModel();
 
 /// Notes on disk that a model is being loaded, so that the next start knows when the program died of it. The first
@@ -18,7 +18,7 @@ public:
     LoadMarker(const LoadMarker&) = delete;
     LoadMarker& operator=(const LoadMarker&) = delete;
 
-    /// The model that the last run died of; empty: none.
+    /// Returns the model during whose load the last run of the program crashed; empty: it did not.
     const QString& diedOf() const { return m_diedOf; }
     void begin(const QString& model);
     void loaded() { m_loaded = true; }
@@ -45,8 +45,8 @@ struct StartModel {
         SettingsController::StartWith wish = SettingsController::LastModel;
         bool lastIsThere = true;  // the file of `last`
 
-        /// Says whether that decides. It is found out beforehand, by somebody who may wait for a share that does not
-        /// answer.
+        /// Says whether `lastIsThere` matters. The caller then finds it out before, on another thread: the file may lie
+        /// on a share that does not answer.
         bool goesByLast() const;
     };
     static StartModel choose(const Given& given);

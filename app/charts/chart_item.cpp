@@ -18,7 +18,7 @@ constexpr double kClosest = 1e-4;    // share of the whole that can be zoomed to
 constexpr int kMargin = 4;           // pixels around the axes
 constexpr int kTicksX = 4, kTicksY = 3;
 
-/// A plot's axis without one pixel of Qt's own widgets' look.
+/// Gives a plot's axis plain lines in these colours, and this font, in place of QCustomPlot's own look.
 void plain(QCPAxis& axis, const QColor& line, const QColor& text, const QFont& font)
 {
     axis.setBasePen(QPen(line));

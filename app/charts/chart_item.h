@@ -18,9 +18,9 @@ class QCPPainter;
 class QCPRange;
 class QCustomPlot;
 
-/// One QCustomPlot as an item: themed, zoomed with the wheel, moved by dragging, back with a double click or Home, with
-/// a cursor that follows the pointer. Numbers are written by the functions `xText` and `yText` of the page. Lives on
-/// the UI thread.
+/// Shows one QCustomPlot as an item in the window's colours: zoomed with Ctrl and the wheel, moved by dragging, back
+/// with a double click or Home, with a cursor that follows the pointer. The page's functions `xText` and `yText` write
+/// the axes' numbers. Lives on the UI thread.
 class ChartItem : public MonitorItem
 {
     Q_OBJECT
@@ -57,14 +57,14 @@ public:
     }  // nothing is drawn; the y axis then has no numbers, which would mean nothing
 
     Q_INVOKABLE void resetZoom();
-    /// Around the cursor, or the middle; above 1: closer.
+    /// Zooms the x axis around the cursor, else around the middle. `factor` above 1: closer.
     Q_INVOKABLE void zoom(double factor);
-    /// Moves what is seen by a share of it.
+    /// Moves the visible range by a share of its width.
     Q_INVOKABLE void pan(double share);
     /// Copies what is seen to the clipboard.
     Q_INVOKABLE void copyPicture() const;
 
-    /// The whole of it, whatever is zoomed, onto another ground: a picture of any size, or a file of lines.
+    /// Draws the whole chart, however it is zoomed, with another painter: into a picture of any size or a vector file.
     void drawWhole(QCPPainter& painter, const QSize& size);
     QColor mutedInk() const { return m_mutedInk; }
     QColor ink() const { return m_ink; }
@@ -78,22 +78,22 @@ Q_SIGNALS:
     void emptyChanged();
 
 protected:
-    /// Puts what there is into the plot; its axes' ranges included, which a zoom then overrides.
+    /// Puts the data into the plot and sets the axes' ranges; a zoom then overrides that of the x axis.
     virtual void fill(QCustomPlot& plot) = 0;
-    /// The places at which the x axis has numbers, within what is seen; empty: at round ones.
+    /// Returns the places at which the x axis has numbers, within the visible range; empty: at round ones.
     virtual QList<double> ticksX(double from, double to) const;
     /// Returns the point whose numbers are shown at x, which is then marked; empty: they belong to no single point.
     virtual std::optional<QPointF> pointNear(double x) const;
-    /// A line that is dragged. False: the pointer is on none, so that the chart is moved.
+    /// Begins to drag the line under the pointer. False: there is none, so that the chart is moved.
     virtual bool dragBegins(double x, double y);
     virtual void dragGoesOn(double x, double y);
-    /// `chosen`: it was let go there; else it was taken out of the hand.
+    /// `chosen`: the user has let the line go there; false: the drag was interrupted.
     virtual void dragEnds(bool chosen);
     bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
     const QStringList& hidden() const { return m_hidden; }
     /// fill() calls it in charts that may have nothing to show.
     void setEmpty(bool empty);
-    /// The place of a value on the y axis, in pixels of the item.
+    /// Returns the place of a value on the y axis, in pixels of the item.
     double yPixel(double value) const;
 
     void onMeasured() override { redrawSoon(); }

@@ -34,7 +34,7 @@ void ExperimentChart::fill(QCustomPlot& plot)
                                       hidden()) <= 0);
 }
 
-/// The contexts that were measured, whatever they are; of those that stand close together the first.
+/// Returns the contexts that were measured; of those that stand close together only the first.
 QList<double> ExperimentChart::ticksX(double from, double to) const
 {
     QList<double> ticks;

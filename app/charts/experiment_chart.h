@@ -35,11 +35,11 @@ public:
     void setRows(ExperimentRowModel* rows);
 
     QString title() const { return m_title; }
-    /// Returns what its curves mean; without a colour: the earlier run's.
+    /// Returns the name and colour of each kind of curve; the one without a colour is the earlier run's.
     QList<std::pair<QString, QColor>> legend() const;
 
-    /// The context nearest to x, and what was measured there: a list of { contextTokens, strategy, name, value,
-    /// earlier }, each with what there is.
+    /// Returns what was measured at the context nearest to x: a list of { contextTokens, strategy, name, value,
+    /// earlier }, one for each curve that has a value there.
     Q_INVOKABLE QVariantList at(double x) const;
 
 Q_SIGNALS:

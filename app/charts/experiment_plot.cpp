@@ -12,7 +12,7 @@ constexpr double kFigureHeadroom = 1.1;
 constexpr double kMarginOctaves = 0.25;
 constexpr double kDotPixels = 7;
 
-// Told apart without colours, too.
+// The strategies' curves are told apart without colours, too.
 constexpr std::array kShapes = {QCPScatterStyle::ssCircle,   QCPScatterStyle::ssSquare,
                                 QCPScatterStyle::ssTriangle, QCPScatterStyle::ssDiamond,
                                 QCPScatterStyle::ssPlus,     QCPScatterStyle::ssTriangleInverted};

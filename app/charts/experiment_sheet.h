@@ -26,7 +26,8 @@ public:
 
     QQmlListProperty<ExperimentChart> figures() { return {this, &m_figures}; }
 
-    /// Saves by the file's suffix, svg or else png. Empty: it was written; else one sentence.
+    /// Writes the sheet as SVG if the file's suffix is svg, else as PNG. Returns why it could not, one sentence; empty:
+    /// it was written.
     Q_INVOKABLE QString save(const QUrl& file) const;
     QByteArray png() const;
     QByteArray svg() const;

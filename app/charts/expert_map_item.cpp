@@ -11,10 +11,10 @@ namespace {
 
 using Place = engine::ExpertMap::Place;
 
-constexpr int kTakeMs = 200;        // between two maps: faster than one can compare them, and no load
+constexpr int kTakeMs = 200;        // between two maps: often enough for the eye, and little work
 constexpr double kHighestLine = 2;  // of a line, in units
-constexpr double kGapFrom = 3;      // pixels of a cell that leave room for a gap beside it
-// The strength of a cell that was never chosen, of one that was chosen once, and that of the one chosen most is 1.
+constexpr double kGapFrom = 3;      // a cell of so many pixels has a gap beside it
+// The strength of the colour of an expert that was never chosen, and of one chosen once; the one chosen most has 1.
 constexpr double kUnused = 0.15, kUsed = 0.5;
 constexpr int kShades = 64;
 
@@ -28,7 +28,7 @@ QRgb shade(const QColor& ground, const QColor& ink, double strength)
                 between(ground.blueF(), ink.blueF()));
 }
 
-/// The shades of one colour, from never chosen to chosen most.
+/// Returns the shades of one colour, from never chosen to chosen most.
 std::array<QRgb, kShades + 1> shades(const QColor& ground, const QColor& ink)
 {
     std::array<QRgb, kShades + 1> all{};
@@ -57,7 +57,7 @@ ExpertMapItem::ExpertMapItem(QQuickItem* parent)
     connect(this, &ExpertMapItem::looksChanged, this, &ExpertMapItem::pointedChanged);
 }
 
-/// Takes the newest map, also while hidden: the item is shown only if there are experts.
+/// Takes the newest map, also while the item is hidden: the page shows it only if the map has experts.
 void ExpertMapItem::takeMap()
 {
     const auto map = monitor() && monitor()->showsKv() ? monitor()->frame().expert_map : nullptr;
@@ -122,7 +122,7 @@ const std::vector<std::uint32_t>& ExpertMapItem::chosen(Span span) const
     return span == Answer ? m_map->in_answer : m_map->in_conversation;
 }
 
-/// A pixel for each expert of each layer that is drawn.
+/// Returns a picture with a pixel for each expert of each layer that is drawn.
 QImage ExpertMapItem::cells() const
 {
     const std::vector<std::uint32_t>& counts = chosen(m_span);
@@ -137,7 +137,7 @@ QImage ExpertMapItem::cells() const
             const std::size_t at = first + std::size_t(expert);
             const Place place = m_map->places[at];
             const std::uint32_t count = at < counts.size() ? counts[at] : 0;
-            // By the root, since a few experts are chosen far more often than most.
+            // The square root of the count, since a few experts are chosen far more often than most.
             const int strength =
                 count == 0 ? 0 : 1 + int(std::lround((kShades - 1) * std::sqrt(double(count) / double(most))));
             pixels[expert] =
@@ -155,7 +155,7 @@ void ExpertMapItem::paint(QImage& picture)
     const QImage image = cells();
     const double cellWidth = width() / experts();
     if (cellWidth < kGapFrom || m_lineHeight < kGapFrom) {
-        // A pixel of several experts is their mean.
+        // Where several experts share a pixel, it is their mean.
         const QSize pixels(picture.width(), int(std::lround(layers() * m_lineHeight * picture.devicePixelRatio())));
         QImage scaled = image.scaled(pixels.width(), layers(), Qt::IgnoreAspectRatio,
                                      pixels.width() < experts() ? Qt::SmoothTransformation : Qt::FastTransformation);

@@ -13,10 +13,10 @@
 #include <memory>
 #include <optional>
 
-/// A line for each layer that has experts, and in it a cell for each expert: its colour says where it lies, its
-/// strength how often it was chosen, measured by the one that was chosen most. Cells smaller than a pixel share it. The
-/// picture is made again some times a second at most. One cell is the pointer's, or the keyboard's. Lives on the UI
-/// thread.
+/// Draws a line for each layer that has experts, and in it a cell for each expert: the cell's colour says where it
+/// lies, the colour's strength how often it was chosen, compared with the one chosen most. Cells smaller than a pixel
+/// share one. The picture is made again a few times a second at most. The pointer or the keyboard points at one cell.
+/// Lives on the UI thread.
 class ExpertMapItem : public MonitorItem
 {
     Q_OBJECT
@@ -51,13 +51,13 @@ public:
     int onDevice() const { return m_onDevice; }
     int copies() const { return m_copies; }
     bool countedOnDevice() const { return !m_map || m_map->counted_on_device; }
-    /// The expert under the pointer, or the one that the keyboard came to: layer, expert, place ("host", "device",
-    /// "copy"), counted, inAnswer, inConversation (tokens that chose it), and what share of the layer's choices that
-    /// is: shareOfAnswer, shareOfConversation, absent where none was made. Empty: it is none.
+    /// Returns the expert that the pointer or the keyboard points at: layer, expert, place ("host", "device", "copy"),
+    /// counted, inAnswer, inConversation (tokens that chose it), and what share of the layer's choices that is:
+    /// shareOfAnswer, shareOfConversation, absent where no choice was made. Empty: none is pointed at.
     QVariantMap pointed() const;
-    /// Moves to another expert, by so many layers and experts; to the first where there was none.
+    /// Points at another expert, so many layers and experts further; at the first if none was pointed at.
     Q_INVOKABLE void step(int layers, int experts);
-    /// There is no such expert any more: the item was moved away from under the pointer, or the keyboard left.
+    /// Points at none any more: the item was moved away from under the pointer, or the keyboard left it.
     Q_INVOKABLE void forgetPointer();
 
 Q_SIGNALS:

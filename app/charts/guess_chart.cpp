@@ -12,7 +12,7 @@ namespace {
 constexpr int kFewestGuessTokens = 512;  // on the x axis
 constexpr double kTopOfPercent = 105;    // a dot at 100 is seen whole
 constexpr double kEarlierGuessAlpha = 0.35;
-constexpr int kStepsForGain = 8;  // without drafts: fewer say little of how fast they are
+constexpr int kStepsForGain = 8;  // without drafts: fewer would not tell how fast they are
 
 double percentOf(const PressureHistory::GuessPoint& point)
 {

@@ -4,7 +4,8 @@
 #include "app/charts/chart_item.h"
 #include "app/charts/nearest_point.h"
 
-/// Holds what one of those that guess has guessed of an answer, as a value for the window.
+/// Holds how much of an answer was guessed by the draft model, or by the block of the model's own file, as a value for
+/// the window.
 class GuessSum
 {
     Q_GADGET
@@ -17,12 +18,12 @@ public:
     bool operator==(const GuessSum&) const = default;
 
     int drafted = 0, accepted = 0;  // tokens
-    double bytes = 0;               // of memory that it takes
+    double bytes = 0;               // of memory that the guessing model or block takes
 };
 
-/// A dot for every few drafts: the percentage of their tokens that stood, over the length of the context; those of the
-/// newest answer and, fainter, of those before it, of one model. Series: guessed, earlier. The sums are of the newest
-/// answer that has any.
+/// Draws a dot for every few drafts: the percentage of their tokens that the answer took, over the length of the
+/// context; of the newest answer and, fainter, of those before it, of one model. Series: guessed, earlier. `drafted`
+/// and `accepted` are sums over the newest answer that has drafts.
 class GuessChart : public ChartItem
 {
     Q_OBJECT
@@ -42,10 +43,10 @@ public:
     // Sums over the answer that is shown: what the draft model guessed, and the block of the model's own file.
     GuessSum byModel() const { return m_byModel; }
     GuessSum byBlock() const { return m_byBlock; }
-    QVariant gain() const { return m_gain; }  // how many times as fast as the steps without; undefined: not known
+    QVariant gain() const { return m_gain; }  // how many times as fast as without drafts; undefined: not known
 
-    /// The nearest point of any series that is shown: contextTokens, drafted, accepted, `earlier`; empty: there is
-    /// none.
+    /// Returns the nearest point of any series that is shown: contextTokens, drafted, accepted, `earlier`; empty: there
+    /// is none.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:

@@ -4,8 +4,8 @@
 #include "app/charts/chart_item.h"
 #include "app/charts/nearest_point.h"
 
-/// Per cent of the experts in RAM that steps read, over context length, of one model: the points of the newest answer
-/// and, fainter, of those before it. Series: measured, earlier.
+/// Draws how many per cent of the experts in RAM that steps read had a copy on the device, over the length of the
+/// context, of one model: points of the newest answer and, fainter, of those before it. Series: measured, earlier.
 class HitRateChart : public ChartItem
 {
     Q_OBJECT
@@ -21,7 +21,7 @@ public:
     /// Returns what was measured at the point nearest to x: contextTokens, share, hits and misses since the point
     /// before, whether it is `earlier`; empty where there is none.
     Q_INVOKABLE QVariantMap at(double x) const;
-    /// The newest point; empty where there is none.
+    /// Returns the newest point, as at() does; empty where there is none.
     Q_INVOKABLE QVariantMap newest() const;
 
 Q_SIGNALS:

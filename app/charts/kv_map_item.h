@@ -13,10 +13,10 @@
 
 class QPainter;
 
-/// A cell for each block column and band of layers, coloured by where they lie; of a band that lies in several places,
-/// a mixture. Left of them a cell for each band with recurrent layers: filled as far as their states lie on the device.
-/// A band whose layers have no KV is a thin line. A range of tokens can be lit. The picture is made again when a block
-/// has moved, not with every token. Lives on the UI thread.
+/// Draws a cell for each block column and band of layers, coloured by where they lie; where a band's layers lie in
+/// several places the colours are mixed. Left of them is a cell for each band with recurrent layers, filled as far as
+/// their states lie on the device. A band whose layers have no KV is a thin line. A range of tokens can be lit. The
+/// picture is made again when a block has moved, not with every token. Lives on the UI thread.
 class KvMapItem : public MonitorItem
 {
     Q_OBJECT
@@ -46,8 +46,8 @@ public:
     explicit KvMapItem(QQuickItem* parent = nullptr);
 
     int columns() const { return m_map ? m_map->columns : 0; }
-    /// The column that leaves the device first when there is no room: the oldest one there that nobody pinned, never
-    /// the first or the last (engine/kv/eviction.h). -1: none.
+    /// Returns the column that leaves the device first when there is no room: the oldest one there that is not pinned,
+    /// never the first or the last (engine/kv/eviction.h). -1: none.
     int nextToLeave() const;
     bool windowed() const;  // some blocks lie behind a sliding window
     int blockTokens() const { return m_map ? m_map->block_tokens : 0; }
@@ -57,12 +57,12 @@ public:
     double stateBytes() const { return double(allStates().bytes); }
     /// Returns what is known of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host,
     /// device, moving, window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy,
-    /// absent where nothing has. Of a cell that does not grow: states, firstLayer, lastLayer, host, device, bytes.
+    /// absent where nothing has. Of a states' cell: states, firstLayer, lastLayer, host, device, bytes.
     /// Empty: the pointer is on none.
     QVariantMap hovered() const;
-    /// Does the same for any cell, for the keyboard and for tests; `column` -1: the one that does not grow.
+    /// Does the same for any cell, for the keyboard and for tests; `column` -1: the cell of the band's states.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;
-    /// The item was moved away from under the pointer.
+    /// Forgets the cell under the pointer: the item was moved away from there.
     Q_INVOKABLE void forgetPointer();
 
 Q_SIGNALS:

@@ -8,7 +8,7 @@ namespace {
 constexpr double kWidest = 4;   // of a cell, in units
 constexpr double kHighest = 2;  // the same
 constexpr int kMostBands = 64;
-constexpr double kStateWidth = 3, kStateGap = 1;  // of what does not grow, in units
+constexpr double kStateWidth = 3, kStateGap = 1;  // of a states' cell, and of the gap right of it, in units
 
 }  // namespace
 

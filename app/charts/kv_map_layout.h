@@ -7,14 +7,14 @@
 #include <optional>
 
 /// Block columns run from left to right, in as many lines as they need, like text; a line is as many bands high as
-/// there is room for, and a band stands for some layers. What layers keep whatever the length is a cell of its own,
-/// left of the first line. A plain value; lengths in pixels.
+/// there is room for, and a band stands for some layers. The states of recurrent layers, which have the same size at
+/// any length, have cells of their own left of the first line. A plain value; lengths in pixels.
 class KvMapLayout
 {
 public:
     enum class States { None, Shown };
     struct Cell {
-        int column = 0;  // kState: none, but what does not grow
+        int column = 0;  // kState: none, but the states of the band's recurrent layers
         int band = 0;
     };
     static constexpr int kState = -1;
@@ -34,7 +34,7 @@ public:
 private:
     double lineHeight() const { return m_bands * m_cell.height() + m_gap; }
 
-    QSizeF m_state;       // of a cell that does not grow; empty: there are none
+    QSizeF m_state;       // of a states' cell; empty: there are none
     double m_margin = 0;  // left of the columns
     int m_columns = 0;
     int m_layers = 0;

@@ -6,7 +6,7 @@
 
 #include <QtQml/qqmlregistration.h>
 
-/// Follows the monitor that the page gives it, until one of the two goes. Lives on the UI thread.
+/// Follows the monitor that the page gives it, until one of the two is destroyed. Lives on the UI thread.
 class MonitorItem : public PictureItem
 {
     Q_OBJECT
@@ -23,7 +23,7 @@ Q_SIGNALS:
     void monitorChanged();
 
 protected:
-    virtual void onMeasured() = 0;  // by this monitor, or it is another one
+    virtual void onMeasured() = 0;  // called at each measurement, and when the monitor is another one
     virtual void onModelChanged() {}
 
 private:

@@ -38,7 +38,7 @@ const MemoryReading& OccupancyChart::reading(const PressureHistory::Sample& samp
     return m_memory == Device ? sample.device : sample.host;
 }
 
-/// The zoom goes: a range of tokens is none of seconds.
+/// Also takes the zoom back: a range of tokens means nothing in seconds.
 void OccupancyChart::setAxis(Axis axis)
 {
     if (m_axis == axis)
@@ -106,7 +106,7 @@ void OccupancyChart::fill(QCustomPlot& plot)
         drawLevels(plot, places);
 }
 
-/// Draws a line before which nothing was measured in this run.
+/// Draws a line where what was measured earlier ends and what was measured in this run begins.
 void OccupancyChart::drawEarlier(QCustomPlot& plot) const
 {
     const std::optional<double>& seconds = monitor()->history().earlierSeconds();
@@ -146,7 +146,7 @@ void OccupancyChart::drawLevel(QCustomPlot& plot, const std::vector<qsizetype>& 
     }
     x.append(std::max(x.last(), seen.upper));
     y.append(height);
-    // The last that was measured holds from there on, as it is now.
+    // From the last sample on, the line is as high as the level is now.
     if (x.size() > 1)
         y[x.size() - 2] = height;
     QCPGraph* const graph = plot.addGraph();
@@ -162,7 +162,7 @@ QVariantMap OccupancyChart::at(double x) const
         return {};
     const Ring<PressureHistory::Sample>& samples = monitor()->history().samples();
     const std::vector<qsizetype> places = drawn();
-    // The newest one that is not beyond.
+    // Finds the newest sample that is not beyond x.
     const auto found =
         std::find_if(places.rbegin(), places.rend(), [&](qsizetype i) { return place(samples[i]) <= x; });
     if (found == places.rend())

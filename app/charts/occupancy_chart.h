@@ -7,9 +7,9 @@
 
 #include <vector>
 
-/// Areas on top of each other: weights, copies of experts, KV, states of recurrent layers, scratch, other programs;
-/// what is free is above them. The budget and the watermark are lines, each as high as it was then; at its present
-/// height it can be dragged. Bytes over seconds or tokens, of one model.
+/// Draws areas on top of each other: weights, copies of experts, KV, states of recurrent layers, scratch, other
+/// programs; what is free is above them. The budget and the watermark are lines, each as high as it was at the time;
+/// they can be dragged at their present height. Bytes over seconds or tokens, of one model.
 class OccupancyChart : public ChartItem
 {
     Q_OBJECT
@@ -35,7 +35,7 @@ public:
     QVariant draggedBytes() const;   // where a line is being dragged to; undefined: none is
     QVariant draggedBudget() const;  // the same, where it is the budget's
 
-    /// Returns what was measured there: weights, experts, kv, state, scratch, others, free, in bytes; empty where
+    /// Returns what was measured at x: weights, experts, kv, state, scratch, others, free, in bytes; empty where
     /// nothing was.
     Q_INVOKABLE QVariantMap at(double x) const;
 

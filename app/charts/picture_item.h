@@ -17,7 +17,7 @@ public:
     const QImage& picture() const { return m_picture; }
 
 protected:
-    /// Onto a transparent picture of the item's size, in the pixels of its screen.
+    /// Paints onto a transparent picture of the item's size, in the pixels of its screen.
     virtual void paint(QImage& picture) = 0;
     void redrawSoon();
 

@@ -11,7 +11,7 @@
 namespace {
 
 constexpr double kSpeedHeadroom = 1.1;
-constexpr double kAhead = 1.25;     // of the present context: what is coming
+constexpr double kAhead = 1.25;     // the x axis is so many times as long as the present context
 constexpr int kFewestTokens = 512;  // on the x axis
 constexpr double kMarkHeight = 0.05;
 constexpr double kEarlierAlpha = 0.35;
@@ -60,7 +60,7 @@ void SpeedChart::fill(QCustomPlot& plot)
     drawMarks(plot, highest);
 }
 
-/// The highest speed.
+/// Draws the curves of the answers. Returns the highest speed in tokens per second.
 double SpeedChart::drawRuns(QCustomPlot& plot) const
 {
     double highest = 0;

@@ -46,7 +46,7 @@ QList<const StoredMessage*> AnswersInMaking::endAll(ConversationTree& tree)
 {
     QList<const StoredMessage*> cut;
     while (!m_all.empty()) {
-        const quint64 number = m_all.begin()->first;  // a copy, which outlives what end() takes away
+        const quint64 number = m_all.begin()->first;  // a copy: end() takes the entry away
         StoredMessage* const answer = tree.find(message(number));
         if (answer && end(number, *answer))
             cut.append(answer);

@@ -10,25 +10,25 @@
 #include <map>
 #include <stop_token>
 
-/// The answers of a turn that runs, each by its number: how it is stopped, how long the model has thought, how much
-/// of its text is saved. A plain value on the UI thread; owned by TurnRunner.
+/// Holds for each answer of a running turn, by its number, how it is stopped, how long the model has thought and how
+/// much of its text is saved. A plain value on the UI thread; owned by TurnRunner.
 class AnswersInMaking
 {
 public:
-    /// This answer is begun, or gone on with. Returns what stops it.
+    /// Call it when an answer is begun or gone on with. Returns the token by which stop() stops it.
     std::stop_token begin(quint64 number, const StoredMessage& answer);
     const QString& message(quint64 number) const { return m_all.at(number).message; }
 
     void stop();  // all of them
     void stop(const QString& message);
 
-    /// Text has come. True: with it a thought has ended, and the answer is going to be saved whole.
+    /// Adds text that has come. True: a thought has ended with it; the caller then saves the whole answer.
     bool add(quint64 number, const QString& text, StoredMessage& answer);
-    /// No more text of this answer comes. True: that cut a thought off.
+    /// Call it when no more text of the answer comes. True: that cut a thought off, whose time `answer` now has.
     bool end(quint64 number, StoredMessage& answer);
     /// Ends all answers. Returns those that were still thinking: their thoughts are cut off.
     QList<const StoredMessage*> endAll(ConversationTree& tree);
-    /// Returns the answers with more text than when they were asked for last.
+    /// Returns the answers that have got text since the last call, or since they were saved whole.
     QList<const StoredMessage*> grown(const ConversationTree& tree);
 
 private:

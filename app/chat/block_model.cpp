@@ -11,7 +11,7 @@
 
 namespace {
 
-// Reasoning whose beginning is not marked is not longer than this.
+// Text of more characters than this is not turned into reasoning when the end of a thought without a beginning comes.
 constexpr qsizetype kLongestUnmarked = 400'000;
 
 QString withoutSpaceAtEnd(QString text)
@@ -132,12 +132,12 @@ QString BlockModel::codeText(int row) const
     return text;
 }
 
-/// Reads what has been kept, now that somebody looks. Nobody has seen a row yet, so there is nothing to tell.
+/// Reads the text that was kept until a row was asked for. Signals are blocked, since nobody has seen a row yet.
 void BlockModel::readPending() const
 {
     if (m_watched)
         return;
-    auto* const self = const_cast<BlockModel*>(this);  // what is shown does not change by being looked at
+    auto* const self = const_cast<BlockModel*>(this);  // the rows are what they would be if they had been read at once
     self->m_watched = true;
     const QSignalBlocker nobodyKnowsAnyRow(self);
     self->read(self->m_visible.add(std::exchange(self->m_pending, {})));
@@ -207,7 +207,7 @@ void BlockModel::take(const std::vector<ReasoningMarks::Part>& parts)
             if (m_rows.size() < BlockLines::kMostBlocks)
                 beginThought();
             else
-                m_builder.append(u"\n\n");  // like the rest of a text of too many blocks
+                m_builder.append(u"\n\n");  // at the most blocks, all further text goes into the last one
             break;
         case Kind::End:
             endThought();
@@ -247,7 +247,7 @@ void BlockModel::endThought()
     tellThought(*thought);
 }
 
-/// Turns what stood there as an answer into a thought: only the end of the reasoning was marked.
+/// Turns what was shown as an answer into a thought: only the end of the reasoning was marked.
 void BlockModel::allWasThought()
 {
     if (m_answered)
@@ -266,7 +266,8 @@ void BlockModel::show()
     bring(m_builder.blocks(), changed);
 }
 
-/// Brings the rows from m_builtFrom on into line with what was made, and tells only what differs.
+/// Makes the rows from m_builtFrom on equal to `built`, whose first `firstChanged` blocks are shown already, and emits
+/// signals only for what differs.
 void BlockModel::bring(const QList<Block>& built, qsizetype firstChanged)
 {
     const qsizetype shown = m_rows.size() - m_builtFrom;

@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-/// The blocks of one message, top to bottom. While text streams in, only the last ones change, so the cost of a piece
-/// of text does not grow with the length of the answer. Text that nobody has looked at yet is only kept, so a
-/// conversation of many messages opens at once. Lives on the UI thread; owned by its MessageModel.
+/// Lists the blocks of one message, top to bottom. While text streams in, only the last ones change, so the cost of a
+/// piece of text does not grow with the length of the answer. The text is read into blocks only when rows are asked
+/// for, so a conversation of many messages opens at once. Lives on the UI thread; owned by its MessageModel.
 class BlockModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -49,7 +49,7 @@ public:
         Plain,     // what people type is shown as it is, but for code between fences
         Markdown,  // with reasoning apart
         Thoughts,  // Markdown of a reasoning
-        Card,      // of a model: Markdown with HTML, which is shown when all of it is there
+        Card,      // a model card: Markdown with HTML, which is shown when all of it is there
     };
 
     explicit BlockModel(Format format = Format::Markdown, QObject* parent = nullptr);
@@ -59,19 +59,19 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// Adds text, as typed or generated; what would hide in it is made visible here.
+    /// Adds text, as typed or generated; characters that would be invisible are made visible here.
     void append(const QString& text);
-    /// No more text comes.
+    /// Call it when no more text comes.
     void finish();
 
-    /// Sets how long the model thought, in all; it is said of its first reasoning.
+    /// Sets how many milliseconds the model thought in all; the row of its first reasoning has them.
     void setReasoningMs(std::optional<double> ms);
 
     /// Returns all of the code whose first or later part is in this row.
     Q_INVOKABLE QString codeText(int row) const;
 
 private:
-    /// A reasoning among the rows.
+    /// A row with the model's reasoning, and its blocks.
     struct Thought {
         qsizetype row;
         std::unique_ptr<BlockModel> blocks;
@@ -94,7 +94,7 @@ private:
     const Format m_format;
     QList<Block> m_rows;
 
-    QString m_pending;  // not read yet, since nobody looks
+    QString m_pending;  // text that is not read yet, since no row was asked for
     bool m_pendingEnd = false;
     bool m_watched = false;
 
@@ -104,7 +104,7 @@ private:
     BlockBuilder m_builder;     // of the text since the last reasoning
     qsizetype m_builtFrom = 0;  // the row its first block is in
     QString m_unmarked;         // the text so far, which may turn out to be reasoning
-    bool m_answered = false;    // no more of that
+    bool m_answered = false;    // m_unmarked cannot turn out to be reasoning any more
     std::vector<Thought> m_thoughts;
     std::optional<double> m_reasoningMs;
 };

@@ -7,7 +7,7 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
-/// Puts what is said in the shown conversation onto the clipboard. Lives on the UI thread; owned by ChatController.
+/// Copies messages of the shown conversation to the clipboard. Lives on the UI thread; owned by ChatController.
 class ChatClipboard : public QObject
 {
     Q_OBJECT
@@ -21,8 +21,8 @@ public:
     Q_INVOKABLE void copyMessage(const QString& message);
     Q_INVOKABLE void copyLastAnswer();
     Q_INVOKABLE void copyLastCode();        // of the newest answer that has any
-    Q_INVOKABLE bool fitsTheField() const;  // what is on it can be edited in the window
-    /// Says the same of what is selected somewhere, which the middle button pastes.
+    Q_INVOKABLE bool fitsTheField() const;  // the clipboard's text can be edited in the window
+    /// Says the same of the text that is selected in any program, which the middle button pastes under X11.
     Q_INVOKABLE bool selectionFitsTheField() const;
 
 private:

@@ -64,7 +64,7 @@ void ChatComparison::keep(const QString& id)
         return;
     const QStringList made = m_shown->answers;
     if (m_shown->phase == OpenConversation::Phase::Queued)
-        m_turns.stop(*m_shown);  // none of them is begun
+        m_turns.stop(*m_shown);  // none of them has begun: the whole turn is removed
     for (const QString& other : made)
         if (other != id)
             m_turns.stop(*m_shown, other);
@@ -81,7 +81,7 @@ void ChatComparison::keep(const QString& id)
 void ChatComparison::refresh()
 {
     if (m_shown->tree.after(m_shown->compared).size() < 2)
-        m_shown->compared.clear();  // an answer that was waited for does not come
+        m_shown->compared.clear();  // the other versions have not come, and will not
     m_question = m_shown->compared;
     m_answers.showAnswers(*m_shown, m_question);
     m_current = -1;

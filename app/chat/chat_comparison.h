@@ -10,9 +10,9 @@
 #include <QTimer>
 #include <QtQml/qqmlregistration.h>
 
-/// All versions of an answer in the shown conversation, while they are made and afterwards, until the user keeps one.
-/// Whether they are shown is the conversation's: who comes back to one that is being answered finds them as they were.
-/// Lives on the UI thread; owned by ChatController.
+/// Shows all versions of an answer in the shown conversation, while they are made and afterwards, until the user keeps
+/// one. The conversation remembers whether they are shown: a user who comes back to it finds them as before. Lives on
+/// the UI thread; owned by ChatController.
 class ChatComparison : public QObject
 {
     Q_OBJECT
@@ -31,10 +31,10 @@ public:
     MessageModel* answers() { return &m_answers; }
     int current() const { return m_current; }  // the row of the one the conversation goes on with
 
-    /// Shows the versions of this answer; nothing, where it is the only one.
+    /// Shows the versions of this answer side by side, if it has more than one.
     Q_INVOKABLE void show(const QString& answer);
     Q_INVOKABLE void close();
-    /// The conversation goes on with this answer, and no other is made any more.
+    /// Makes the conversation go on with this answer, and stops the others that are being made.
     Q_INVOKABLE void keep(const QString& answer);
 
 Q_SIGNALS:
@@ -48,8 +48,8 @@ private:
     ShownConversation& m_shown;
     TurnRunner& m_turns;
     MessageModel m_answers;
-    QString m_question;  // by its id; empty: nothing is shown
+    QString m_question;  // its id; empty: no comparison is shown
     int m_current = -1;
-    QHash<QString, double> m_speeds;  // tokens a second of the answers that are made, to be shown
+    QHash<QString, double> m_speeds;  // tokens a second by answer, until showSpeeds() shows them
     QTimer m_speedTimer;
 };

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int kCountAfterMs = 300;  // of rest; who types fast needs no numbers in between
+constexpr int kCountAfterMs = 300;  // of rest: while the user types, no numbers are needed
 
 }  // namespace
 
@@ -63,12 +63,12 @@ double ChatContext::largerBytes() const
 void ChatContext::dropOldest()
 {
     if (!canDropOldest())
-        return;  // also where a model is being loaded: nobody knows yet how much it holds
+        return;  // also while a model loads: how much it holds is not known yet
     for (const QStringList turns = oldestTurns(*m_shown, tokens()); const QString& id : turns)
         m_shown->tree.find(id)->leftOut = true;
     const bool full = m_shown->contextFull;
     m_shown->contextFull = m_shown->onceFull = m_shown->contextNearlyFull = false;
-    m_shown->goOnWhenFull = m_shown->busy();  // what runs still has them in its context
+    m_shown->goOnWhenFull = m_shown->busy();  // a running answer still has them in its context
     m_open.saveAll(*m_shown);
     Q_EMIT m_shown.messagesChanged();
     m_shown.contextIsDifferent();
@@ -82,7 +82,7 @@ void ChatContext::bringBack(const QString& id)
     const auto at = std::find_if(path.begin(), path.end(), [&](const StoredMessage* m) { return m->id == id; });
     if (at == path.end())
         return;
-    // The run that the message is in, or that ends above it.
+    // Finds the end of the row of left-out messages that this message is in, or that ends just above it.
     auto last = (*at)->leftOut ? std::find_if(at, path.end(), [](const StoredMessage* m) { return !m->leftOut; }) : at;
     bool any = false;
     while (last != path.begin() && (*(last - 1))->leftOut) {
@@ -135,8 +135,8 @@ void ChatContext::recount()
     m_engine.countPrompt(++m_countJob, m_counted.request, m_countStop.get_token());
 }
 
-/// Stops counting for a turn, which is not to wait until a prompt is counted. What is counted for another conversation
-/// than the turn's is counted later.
+/// Stops counting when a turn begins, which shall not wait for it. If the count was for another conversation than the
+/// turn's, it is made again later.
 void ChatContext::stopCounting()
 {
     m_countStop.request_stop();
@@ -176,12 +176,12 @@ void ChatContext::onPromptCounted(quint64 job, const std::optional<engine::Promp
         m_shown->ledger = {};
     const ContextLedger& next = m_shown->ledger;
     if (next.known)
-        m_shown->frame.context_tokens = next.total();  // it holds what ends the last answer, too
-    // While the timer runs, this count is of an older prompt; the next one decides. A server elsewhere counts nothing:
-    // then the context is full if the last answer ended because it was.
+        m_shown->frame.context_tokens = next.total();  // includes the tokens that end the last answer
+    // While the timer runs, this count is of an older prompt, and the next one decides. A server elsewhere counts
+    // nothing: then the context is full if the last answer ended because it was full.
     if (!m_countTimer.isActive() && std::exchange(m_shown->onceFull, false))
         m_shown->contextFull = !next.known || next.total() + next.answerReserve > next.limit;
-    m_shown->frame.context_limit = m_turns.contextTokens();  // known, also where a template refuses to be counted
+    m_shown->frame.context_limit = m_turns.contextTokens();  // known also where a template refuses the prompt
     Q_EMIT m_shown.numbersChanged();
     Q_EMIT m_shown.messagesChanged();
     Q_EMIT m_shown.contextChanged();

@@ -12,8 +12,8 @@
 #include <optional>
 #include <stop_token>
 
-/// The context of the shown conversation: the tokens in it, which the engine counts at rest, and what can be done when
-/// it is full, or nearly. Lives on the UI thread; owned by ChatController.
+/// Says how many tokens the context of the shown conversation has, which the engine counts when nothing has changed for
+/// a moment, and makes room when it is full, or nearly. Lives on the UI thread; owned by ChatController.
 class ChatContext : public QObject
 {
     Q_OBJECT
@@ -32,19 +32,20 @@ public:
     ChatContext(EngineThread& engine, ShownConversation& shown, OpenConversations& open, TurnRunner& turns,
                 ChatTurn& turn);
 
-    int tokens() const { return m_turns.contextTokens(); }  // that it holds; 0: there is no model
+    int tokens() const { return m_turns.contextTokens(); }  // how many it can hold; 0: there is no model
     ContextLedger ledger() const { return m_shown->ledger; }
     bool full() const { return m_shown->contextFull; }
     bool nearlyFull() const { return m_shown->contextNearlyFull; }
     bool canDropOldest() const;
-    /// The tokens of a question that nothing but a larger context helps.
+    /// Returns the tokens of the last question if it alone is more than the context holds, so that only a larger
+    /// context helps; else 0.
     int tooLongTokens() const { return m_shown->tooLongTokens; }
-    int largerTokens() const;  // it could be raised to; 0: it cannot
+    int largerTokens() const;  // that the context could have; 0: it cannot be larger
     double largerBytes() const;
 
     /// Leaves the oldest turns out of what the model reads; an answer that was cut goes on.
     Q_INVOKABLE void dropOldest();
-    /// The model reads them again: the ones left out next to this message.
+    /// Lets the model read those left-out messages again that stand around this one, or just above it.
     Q_INVOKABLE void bringBack(const QString& message);
     Q_INVOKABLE void raise();
     Q_INVOKABLE void dismissNotice();
@@ -71,6 +72,6 @@ private:
     ChatRequest m_counted;  // what the newest job counts
     QString m_countedOf;    // the conversation
     std::stop_source m_countStop{std::nostopstate};
-    bool m_counting = false;    // the engine is at it
-    bool m_countAgain = false;  // and what it counts is no longer what there is
+    bool m_counting = false;    // the engine is counting
+    bool m_countAgain = false;  // what it counts has changed meanwhile
 };

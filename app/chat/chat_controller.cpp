@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kDraftDelayMs = 500;
 
-/// Says whether the prompt stays as it is, and the room for its answer.
+/// Says whether both settings give the same prompt, and the same room for its answer.
 bool asksTheSame(const ConversationSettings& a, const ConversationSettings& b)
 {
     const auto longest = [](const ConversationSettings& s) { return s.sampling.value(QLatin1String("max_tokens")); };
@@ -55,7 +55,7 @@ void ChatController::connectShown()
     connect(&m_shown, &ShownConversation::messagesChanged, this, [this] { m_messages.show(*m_shown); });
     connect(&m_shown, &ShownConversation::textAdded, &m_messages, &MessageModel::append);
     connect(&m_shown, &ShownConversation::numbersChanged, this, [this] {
-        if (m_turns.model())  // without one, another is being loaded, and the meter is no longer this turn's
+        if (m_turns.model())  // without one, another is loading, and the numbers no longer hold
             m_telemetry.show(m_shown->frame);
     });
     connect(&m_shown, &ShownConversation::contextChanged, &m_lit, [this] { m_lit.setPlaces(m_shown->places); });
@@ -130,7 +130,7 @@ bool ChatController::open(const QString& id)
 void ChatController::newConversation()
 {
     if (!m_shown->worthKeeping())
-        return;  // it is one
+        return;  // the shown one is new
     showConversation(*m_open.create({}));
 }
 
@@ -160,7 +160,8 @@ void ChatController::saveDraft()
         m_open.save(*m_shown);
 }
 
-/// A conversation that had nothing but this draft is thrown away, and a new one is shown in its place.
+/// Saves the draft. If it has become empty and the conversation has nothing else, that is thrown away, and a new one is
+/// shown in its place.
 void ChatController::onDraftAtRest()
 {
     if (m_shown->isEmptied())
@@ -169,8 +170,8 @@ void ChatController::onDraftAtRest()
         saveDraft();
 }
 
-/// Leaves the shown conversation for another one, or none. Returns it if it was kept for its draft alone, when that is
-/// gone: it is not worth keeping any more.
+/// Saves the draft of the shown conversation before another one is shown, or none. Returns the conversation's id if it
+/// was saved for a draft alone that is empty now: it is to be thrown away.
 QString ChatController::leave()
 {
     m_draftTimer.stop();
@@ -205,7 +206,7 @@ void ChatController::onModelChanged()
     m_telemetry.reset(m_turns.contextTokens());
     Q_EMIT continuesTextChanged();
     m_shown.contextIsDifferent();
-    m_turn.onModelChanged();  // the last: what was cut goes on in a context that has no numbers yet
+    m_turn.onModelChanged();  // comes last: cut answers go on here, with new numbers
 }
 
 void ChatController::onEvent(const engine::Event& event, quint64 turn)
@@ -224,7 +225,7 @@ void ChatController::onEvent(const engine::Event& event, quint64 turn)
     Q_EMIT warningsChanged();
 }
 
-/// Somebody may have renamed or pinned it, or moved it to a folder.
+/// Takes over what the user may have changed in the column of conversations: title, pin, folder.
 void ChatController::onHeaderSaved(const ConversationHeader& header)
 {
     OpenConversation* const conversation = m_open.find(header.id);
@@ -250,5 +251,5 @@ void ChatController::onTrashed(const QString& id)
         m_draftChanged = false;
         showConversation(*m_open.create({}));
     }
-    m_turns.forget(id);  // the engine may have it in its cache, also when it is not in memory here
+    m_turns.forget(id);  // also if it is not in memory here: the engine may have its KV in the cache
 }

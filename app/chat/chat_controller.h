@@ -59,17 +59,17 @@ public:
     QString title() const { return m_shown->header.title; }  // empty: it has none yet
     QString draft() const { return m_shown->header.draft; }
     void setDraft(const QString& draft);
-    /// The files that go with it. Not for pages: the composer's controller has them.
+    /// Returns the files attached to the draft. Not for pages: ComposerController has them.
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
-    /// `unread`: how many more files are attached that are still being read or could not be read.
+    /// Sets them. `unread`: how many more files are attached that are still being read or could not be read.
     void setDraftFiles(const QList<DraftFile>& files, int unread = 0);
-    /// Does the same for one that is not shown, where files that could not be read do not count. False: there is
-    /// nothing else in it, and it is gone.
+    /// Does the same for a conversation that is not shown; `unread` counts no files that could not be read. False:
+    /// nothing is left in the conversation, and it was thrown away.
     bool keepDraftFiles(const QString& conversation, const QList<DraftFile>& files, int unread);
     bool continuesText() const { return m_turns.model() && !m_turns.model()->has_chat_template; }
-    QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line
+    QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // one sentence on each line
 
-    /// Returns what the conversation is asked with. Not for pages: the settings' controller shows it.
+    /// Returns the settings of the conversation. Not for pages: ConversationSettingsController shows them.
     ConversationSettings settings() const { return m_shown->header.settings; }
     void setSettings(const ConversationSettings& settings);
 
@@ -121,5 +121,5 @@ private:
     QStringList m_warnings;
 
     QTimer m_draftTimer;
-    bool m_draftChanged = false;  // and not saved
+    bool m_draftChanged = false;  // since it was saved
 };

@@ -8,7 +8,7 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// The messages of the shown conversation whose KV stays on the device. Lives on the UI thread; owned by
+/// Pins messages of the shown conversation, whose KV then stays on the device. Lives on the UI thread; owned by
 /// ChatController.
 class ChatPins : public QObject
 {
@@ -24,7 +24,7 @@ public:
     bool possible() const { return m_turns.model() && m_hasDevice; }
     QStringList messages() const { return m_turns.pinned(m_shown.id()); }
 
-    /// Keeps a message's KV on the device, or no longer. Empty: the system prompt's.
+    /// Keeps a message's KV on the device, or no longer if it was kept there. `message` empty: the system prompt's.
     Q_INVOKABLE void toggle(const QString& message);
 
 Q_SIGNALS:

@@ -12,7 +12,8 @@ bool answered(const QList<const StoredMessage*>& path, qsizetype question)
            !path[question + 1]->text.isEmpty();
 }
 
-/// A message as the model reads it. The answer it is to go on with is given whole: it may be cut off in a thought.
+/// Returns a message as the model reads it, the thoughts apart. The answer that it is to go on with stays whole, since
+/// it may be cut off in a thought.
 PartedAnswer asRead(const StoredMessage& message, bool last)
 {
     if (message.role == StoredMessage::Role::User)
@@ -57,7 +58,7 @@ ChatRequest chatRequest(const engine::Request& defaults, const ConversationSetti
         const auto [text, thoughts] = asRead(message, last);
         request.messages.push_back({.role = mine ? "user" : "assistant",
                                     .text = text.toStdString(),
-                                    .reasoning = thoughts.toStdString()});  // read again if the template says so
+                                    .reasoning = thoughts.toStdString()});  // the template may leave it out
         asked.ids.append(message.id);
     }
     request.continue_last = path.last()->role == StoredMessage::Role::Assistant;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-constexpr int kMostVersionsAtOnce = 4;  // more columns than that nobody reads side by side
-constexpr int kTellElsewhereMs = 500;   // what others make is read in a sentence
+constexpr int kMostVersionsAtOnce = 4;  // nobody reads more columns side by side
+constexpr int kTellElsewhereMs = 500;   // between changes of the sentence about other conversations
 
 ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns)
     : m_shown(shown)
@@ -110,7 +110,7 @@ bool ChatTurn::send(const QString& text, const QList<Attachment>& attachments)
     return asked;
 }
 
-/// Adds a question, which is on its way to the disk before it is on its way to the model.
+/// Adds a question and asks the model for its answer. The question is given to the store first.
 bool ChatTurn::ask(StoredMessage question)
 {
     question.id = newId();
@@ -179,7 +179,7 @@ void ChatTurn::regenerateTogether(const QString& id, int versions)
     const StoredMessage* const answer = m_shown->tree.find(id);
     if (!answer || answer->role != StoredMessage::Role::Assistant || !m_shown->tree.find(answer->parent) || !canSend())
         return;
-    const QString question = answer->parent;  // what points into the tree moves when it grows
+    const QString question = answer->parent;  // a copy: pointers into the tree become invalid when it grows
     m_shown->compared = question;
     m_turns.answer(*m_shown, question, std::clamp(versions, 2, kMostVersionsAtOnce));
 }
@@ -216,7 +216,7 @@ void ChatTurn::goOnWithWhatWasCut(OpenConversation& conversation, const QStringL
         if (goesOn && !stoppedByUser)
             goOn.append(answer.id);
     };
-    take(*last);  // the shown one leads
+    take(*last);  // the shown one first: its prompt is the turn's
     for (const StoredMessage* version : conversation.tree.after(last->parent))
         if (version != last && cut.contains(version->id))
             take(*version);

@@ -9,8 +9,8 @@
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
-/// The shown conversation's turn: whether there can be one, what it is at, and what asks for it. TurnRunner runs it,
-/// also while another conversation is shown. Lives on the UI thread; owned by ChatController.
+/// Begins the turns of the shown conversation and says whether there can be one and how far it is. TurnRunner runs
+/// them, also while another conversation is shown. Lives on the UI thread; owned by ChatController.
 class ChatTurn : public QObject
 {
     Q_OBJECT
@@ -36,7 +36,7 @@ public:
         Queued,     // other conversations are answered first
         Reading,    // the prompt goes through the model
         Answering,  // text arrives
-        Stopping,   // the engine has been told
+        Stopping,   // the engine has been told to stop
     };
     Q_ENUM(State)
 
@@ -48,19 +48,19 @@ public:
     bool loading() const { return m_turns.loading(); }  // the model
     int queuePosition() const;  // so many turns have to end before this conversation's begins; 0: it does not wait
     bool answered() const { return busy() && !queued(); }
-    /// The conversation that is being answered while this one is looked at, by its id; the first of several. Empty:
-    /// none is.
+    /// Returns the id of another conversation that is being answered while this one is shown; of several the first.
+    /// Empty: none is.
     QString answeredElsewhere() const;
     QString titleElsewhere() const;             // empty: it has none
     int countElsewhere() const;                 // of conversations that are being answered, without this one
     QVariant tokensPerSecondElsewhere() const;  // of them together; undefined: not known
     bool canSend() const { return obstacle().isEmpty(); }
     QString obstacle() const;  // why nothing can be sent now; empty when it can
-    /// Returns how much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
+    /// Returns a sentence: how much KV came back from the disk for the newest answer, or why none; empty: not needed.
     QString savedNote() const { return m_shown->savedNote; }
 
-    /// False when it cannot be sent now, and `obstacle` says why, or is too long to be kept; it stays where it was
-    /// typed.
+    /// Sends a message. False: it cannot be sent now, as `obstacle` says, or is empty or too long to be kept; the text
+    /// stays where it was typed.
     Q_INVOKABLE bool send(const QString& text);
     bool send(const QString& text, const QList<Attachment>& attachments);
     Q_INVOKABLE void stop();
@@ -76,17 +76,17 @@ public:
     bool ask(StoredMessage question);
     void askAgain(const QString& question);
     void goOnWithWhatWasCut();
-    /// The answers of a conversation that a load cuts.
+    /// The answers of a conversation that the load of a model cuts off.
     struct Cut {
         QString conversation;
         QStringList answers = {};
     };
-    /// Goes on with the shown one of each conversation, and with those beside it, when the next model is ready.
+    /// When the next model is ready, goes on with each conversation's shown answer and with the others cut off there.
     void goOnAfterLoad(const QList<Cut>& cut) { m_goOnAfterLoad = cut; }
     void onModelChanged();
     void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }
     void onTrashed(const QString& conversation);
-    /// The user chose this one of several versions, so no other goes on after the load.
+    /// Call it when the user has chosen this one of several versions: no other goes on after the load.
     void onKept(const QString& answer);
 
 Q_SIGNALS:

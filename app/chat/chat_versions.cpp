@@ -45,7 +45,7 @@ bool ChatVersions::edit(const QString& id, const QString& text, const QStringLis
     return ask(*original, text, kept);
 }
 
-/// Asks the question in other words, or once more where nothing of it is other.
+/// Asks the changed question as a new version, or the old one once more if nothing was changed.
 bool ChatVersions::ask(const StoredMessage& original, const QString& text, const QList<Attachment>& attachments)
 {
     if (!m_turn.canSend() || text.size() > kLongestMessage_chars || (text.trimmed().isEmpty() && attachments.isEmpty()))
@@ -113,7 +113,7 @@ void ChatVersions::branch(const QString& id)
         for (Attachment& attachment : message.attachments)
             attachment.id = newId();
         if (message.status == StoredMessage::Status::Streaming)
-            message.status = StoredMessage::Status::Stopped;  // here it is not being made
+            message.status = StoredMessage::Status::Stopped;  // nobody goes on making the copy
         parent = message.id;
         copy.messages.append(message);
     }

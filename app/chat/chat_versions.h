@@ -20,18 +20,18 @@ public:
                  ChatTurn& turn);
 
     static int longest() { return int(kLongestMessage_chars); }  // characters of a message that can be kept
-    /// Makes a new version: of a question, which is then asked; or of an answer, which says this from now on.
+    /// Makes a new version of a message with this text: a question is then asked. False: not now, or it is too long.
     Q_INVOKABLE bool edit(const QString& message, const QString& text);
-    /// Does the same for a question, of whose files only these go with it, by their ids.
+    /// Does the same for a question, with only those of its files whose ids are in `files`.
     Q_INVOKABLE bool edit(const QString& message, const QString& text, const QStringList& files);
     Q_INVOKABLE void showPrevious(const QString& message) { show(message, -1); }
     Q_INVOKABLE void showNext(const QString& message) { show(message, 1); }
-    /// Goes so many versions on, in the last shown message that has versions.
+    /// Shows another version, so many further, of the last shown message that has several.
     Q_INVOKABLE void step(int step);
     /// Shows the versions that lead to this message, as a search may find one that is not on the shown path. False:
     /// there is no such message here.
     Q_INVOKABLE bool showMessage(const QString& message);
-    /// A new conversation with the messages up to this one.
+    /// Makes a new conversation with the messages up to this one.
     Q_INVOKABLE void branch(const QString& message);
 
 Q_SIGNALS:

@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int kCountAfter_ms = 300;  // of rest; who types fast needs no numbers in between
+constexpr int kCountAfter_ms = 300;  // of rest: while the user types, no numbers are needed
 
 }  // namespace
 
@@ -37,7 +37,7 @@ ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, 
     connect(&m_attachments, &AttachmentModel::changed, this, [this] {
         const QList<DraftFile> kept = m_attachments.kept();
         m_chat.setDraftFiles(kept, m_attachments.count() - int(kept.size()));
-        if (m_pastedLength > 0 && m_attachments.rowOf(m_pasted) < 0)  // it was taken away, or had been there already
+        if (m_pastedLength > 0 && m_attachments.rowOf(m_pasted) < 0)  // it was removed, or was attached already
             setPasted({}, {});
         Q_EMIT obstacleChanged();
         Q_EMIT tokensChanged();
@@ -153,7 +153,7 @@ void ComposerController::onDraftChanged()
     if (std::exchange(m_draftIsTooLong, tooLong) != tooLong)
         Q_EMIT obstacleChanged();
     if (m_chat.draft().isEmpty() || m_turns.busy())
-        setDraftTokens(0);  // the old number would stay for as long as the answer takes
+        setDraftTokens(0);  // nothing is counted while an answer is made, and the old number is wrong
     m_countTimer.start();
 }
 
@@ -161,7 +161,7 @@ void ComposerController::countDraft()
 {
     m_countTimer.stop();
     if (m_countingDraft || m_turns.busy())
-        return;  // asked again when that ends
+        return;  // called again when that ends
     m_draftIsOther = false;
     if (m_chat.draft().isEmpty())
         return;
@@ -189,7 +189,7 @@ void ComposerController::setDraftTokens(int tokens)
     Q_EMIT tokensChanged();
 }
 
-/// Stops counting, so that a message need not wait for it.
+/// Stops counting, so that the message that is sent need not wait for it.
 void ComposerController::stopCounting()
 {
     m_countTimer.stop();

@@ -12,9 +12,9 @@
 
 class QMimeData;
 
-/// The next message: its text (the conversation's draft), its files, and the tokens they will take. The text is counted
-/// while it is written, at rest and one text at a time, and only while nothing is answered: an answer never waits for
-/// it. Lives on the UI thread; owned by Program.
+/// Holds the next message: its text (the conversation's draft), its files, and the tokens they will take. The text's
+/// tokens are counted when the user has stopped typing for a moment, and only while nothing is answered, so that no
+/// answer waits for it. Lives on the UI thread; owned by Program.
 class ComposerController : public QObject
 {
     Q_OBJECT
@@ -32,10 +32,11 @@ class ComposerController : public QObject
     Q_PROPERTY(bool pasteBecameFile READ pasteBecameFile NOTIFY pasteBecameFileChanged)
 
 public:
-    // A page of text is some 3,000 characters; what is longer is to be read by the model, not edited here.
+    // Characters of a pasted text that becomes a file. A page has some 3,000: longer texts are for the model to read,
+    // not to be edited here.
     static constexpr qsizetype kLongPaste = 20'000;
-    // With every key Qt shapes and breaks the whole paragraph anew that it is pressed in: 10,000 characters take some
-    // 13 ms of a processor, a frame. So a long one is a file, too, which may still be put into the field.
+    // A pasted text with a longer paragraph becomes a file, too, which the user may still put into the field. At each
+    // key Qt shapes and breaks the whole paragraph anew: 10,000 characters take some 13 ms of a processor, a frame.
     static constexpr qsizetype kLongParagraph = 8'000;
 
     /// `folder` holds the copies of attached files.
@@ -53,16 +54,16 @@ public:
     bool tooMuch() const;  // the message does not fit
     bool pasteBecameFile() const { return m_pastedLength > 0; }
 
-    /// Text and files go to the model. False: they stay, and `obstacle` says why.
+    /// Sends text and files to the model. False: they stay, and `obstacle` says why.
     Q_INVOKABLE bool send(const QString& text);
 
     /// Takes what the clipboard holds as a file: files, or a text that is too long to edit; of a picture it says that
     /// it cannot be read. False: it is a text like others, for the field to paste.
     Q_INVOKABLE bool paste();
-    /// The same of what is selected somewhere, which the middle button pastes under X11.
+    /// Does the same with what is selected in any program, which the middle button pastes under X11.
     Q_INVOKABLE bool pasteSelection();
     bool takeAsFile(const QMimeData* held);  // not for pages
-    /// The long text that was pasted last, which then is no file any more. Empty: it is too long for the field.
+    /// Returns the long text that was pasted last and takes its file away. Empty: the text is too long for the field.
     Q_INVOKABLE QString takePasteBack();
     Q_INVOKABLE void keepPasteAsFile();
 
@@ -85,11 +86,11 @@ private:
     AttachmentModel m_attachments;
     QTimer m_countTimer;
     int m_draftTokens = 0;
-    bool m_countingDraft = false;  // the engine is at it
+    bool m_countingDraft = false;  // the engine is counting it
     std::stop_source m_countingStop;
     bool m_draftIsTooLong = false;
-    bool m_draftIsOther = false;  // than the text that was counted last, or is being counted
+    bool m_draftIsOther = false;  // the draft has changed since it was counted, or given to be counted
     int m_pastes = 0;
-    QString m_pasted;  // what addText() gave back for it
+    QString m_pasted;  // the file that was made of the last paste, as addText() returned it
     qsizetype m_pastedLength = 0;
 };

@@ -4,10 +4,11 @@
 
 namespace {
 
-// Left to the rest of the machine, beside the KV cache.
+// Bytes left to the rest of the machine beside the KV cache.
 constexpr std::int64_t kMemoryMargin = 512LL << 20;
 
-/// The tokens of a message as counted, with the template's share; what was never counted is guessed by its length.
+/// Returns the tokens of a message as counted, with a guess of the template's share; if it was never counted, they are
+/// guessed by its length.
 int tokensOf(const OpenConversation& conversation, const StoredMessage& message)
 {
     constexpr int kCharactersPerToken = 4;

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <optional>
 
-/// The oldest turns of the shown path without which the rest takes half of the context at most: each with its answer,
-/// never the last one; where nobody knows what the context holds (0), the oldest alone. Empty: there is nothing to
-/// leave out.
+/// Returns the ids of the messages of the oldest turns on the shown path: so many turns that the rest takes half of the
+/// context at most, never the last one; the oldest alone if the context's size is not known (0). Empty: there is
+/// nothing to leave out.
 QStringList oldestTurns(const OpenConversation& conversation, int contextTokens);
 
 /// A larger context for the model that is open.
@@ -22,7 +22,7 @@ struct LargerContext {
     bool operator==(const LargerContext&) const = default;
 };
 
-/// Twice the present one, as far as the model was made for it, and more where so many tokens need it. Empty: it was not
-/// made for that, the memory is not there, or nobody can tell.
+/// Returns twice the present context, or more where a question of `tokens` needs more, but not more than the model was
+/// made for. Nothing: the model was not made for a larger one, there is no memory for it, or that is not known.
 std::optional<LargerContext> largerContext(const engine::ModelInfo& model, std::optional<std::int64_t> freeBytes,
                                            int tokens = 0);

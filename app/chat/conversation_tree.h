@@ -13,20 +13,20 @@ class ConversationTree
 {
 public:
     ConversationTree() = default;
-    /// `leaf` lies on the shown path, which goes on below it to the newest end. Messages that cannot be placed (the
+    /// Shows the path through `leaf`, and from there on the newest versions. Messages that cannot be placed (the
     /// same id twice, no such parent before them) are left out.
     explicit ConversationTree(const QList<StoredMessage>& messages, const QString& leaf = {});
 
     bool isEmpty() const { return m_nodes.isEmpty(); }
     qsizetype size() const { return m_nodes.size(); }
-    /// Null: there is no such message. What it points to stays where it is until the next add().
+    /// Null: there is no such message. The pointer is valid until the next add().
     const StoredMessage* find(const QString& id) const;
     StoredMessage* find(const QString& id);
 
     /// Adds the newest version of what follows `message.parent` and shows it. False, and nothing is added, when the id
     /// is empty or taken or there is no such parent.
     bool add(const StoredMessage& message);
-    /// Takes the message that was added last out again. False: it is not this one.
+    /// Removes the message that was added last. False: it is not this one.
     bool removeLast(const QString& id);
 
     QList<const StoredMessage*> path() const;  // oldest first

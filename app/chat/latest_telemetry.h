@@ -34,7 +34,7 @@ public:
     double kvBytes() const { return double(m_frame.kv_bytes_host + m_frame.kv_bytes_device); }
 
     void show(const engine::Telemetry& frame);
-    /// A conversation without tokens in a context of this size.
+    /// Shows a conversation without tokens in a context of this size; 0: there is no model.
     void reset(int contextLimit);
 
 Q_SIGNALS:

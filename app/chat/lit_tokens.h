@@ -8,8 +8,8 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
-/// One message and its tokens: pointing at a message lights its cells in the KV map, pointing at a cell lights the
-/// message. Lives on the UI thread; owned by ChatController.
+/// Holds the message that is lit, and its tokens: pointing at a message lights its cells in the KV map, pointing at a
+/// cell lights the message. Lives on the UI thread; owned by ChatController.
 class LitTokens : public QObject
 {
     Q_OBJECT
@@ -28,11 +28,11 @@ public:
     int last() const { return m_tokens.count() > 0 ? m_tokens.last - 1 : -1; }
     QString message() const { return m_message; }  // empty: none is lit
 
-    /// Empty: at none.
+    /// Lights this message; empty, or one whose tokens are not known: none.
     Q_INVOKABLE void pointAtMessage(const QString& message);
-    /// -1: at none. A token of the template, between the messages, lights nothing.
+    /// Lights the message that holds this token; -1, or a token of the template between the messages: none.
     Q_INVOKABLE void pointAtToken(int token);
-    /// The message that holds a token; empty: none.
+    /// Returns the message that holds a token; empty: none does.
     Q_INVOKABLE QString messageAt(int token) const;
 
     /// Takes where the messages of the shown conversation lie.

@@ -18,8 +18,8 @@ QVariant orUndefined(const std::optional<T>& value)
     return value ? QVariant::fromValue(*value) : QVariant();
 }
 
-/// Returns where the space at an answer's beginning ends, which is space up to `start`. Many models begin with a space
-/// or a line break: true, and not worth showing. What VisibleText makes visible is no space.
+/// Returns where the space at an answer's beginning ends; up to `start` it is known to be space. Many models begin with
+/// a space or a line break, which is not shown. Characters that VisibleText makes visible do not count as space.
 qsizetype leadingSpace(QStringView text, qsizetype start)
 {
     while (start < text.size()) {
@@ -33,7 +33,7 @@ qsizetype leadingSpace(QStringView text, qsizetype start)
     return start;
 }
 
-/// QML may still hold it when its row is gone.
+/// Deletes a BlockModel later: QML may still hold it when its row is gone.
 struct Later {
     void operator()(QObject* object) const { object->deleteLater(); }
 };
@@ -95,10 +95,10 @@ struct MessageModel::Facts {
 
 struct MessageModel::Row {
     Facts facts;
-    bool prepared = false;  // the rest is there
-    bool finished = false;  // and no text comes any more
+    bool prepared = false;  // the fields below are filled
+    bool finished = false;  // no more text comes
     bool begun = false;     // there is something to show
-    qsizetype space = 0;    // above it
+    qsizetype space = 0;    // characters of space before that, which are not shown
     std::unique_ptr<BlockModel, Later> blocks = {};
     std::optional<double> speed = {};  // tokens a second, while it is made
 
@@ -128,7 +128,7 @@ struct MessageModel::Row {
     {
         QStringView text = shown().first(std::min(shown().size(), most));
         if (text.size() == most ? text.back().isHighSurrogate() : !finished && text.endsWith(u'\r'))
-            text.chop(1);  // the other half is to come
+            text.chop(1);  // half of a character or of a line break
         return VisibleText::of(text);
     }
 };
@@ -305,7 +305,7 @@ void MessageModel::setSpeed(const QString& message, double tokensPerSecond)
     Q_EMIT dataChanged(index(at), index(at), {TokensPerSecondRole});
 }
 
-/// Characters that are made visible take more places, and the space above the text takes none.
+/// The places count shown characters: one that is made visible takes several, the space above the text none.
 QList<int> MessageModel::guessedPlaces(int at) const
 {
     if (!m_guessed || !checkIndex(index(at), CheckIndexOption::IndexIsValid))

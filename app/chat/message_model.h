@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-/// The messages on a conversation's shown path, oldest first, each with its blocks, what became of it and its numbers.
-/// When another path is shown, the rows that both have in common stay. Lives on the UI thread; owned and changed by
-/// ChatController only.
+/// Lists the messages on a conversation's shown path, oldest first, or all answers to one question, each with its
+/// blocks, its status and its numbers. When another path is shown, the rows that both have in common stay. Lives on the
+/// UI thread; owned by ChatController or ChatComparison, which alone change it.
 class MessageModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -54,7 +54,7 @@ public:
         LeftOutAboveRole,  // how many messages in a row right above are left out, when this one is not: a mark is drawn
         AttachmentsRole,   // list of AttachmentFacts
         CanContinueRole,   // a cut answer at the end
-        UnansweredRole,    // a question at the end, and nobody is on it
+        UnansweredRole,    // a question at the end that is not being answered
         ModelNameRole,
         PromptTokensRole,    // undefined, as all below: not known
         TemplateTokensRole,  // of the prompt
@@ -76,17 +76,17 @@ public:
 
     /// Makes the rows those of the conversation's shown path.
     void show(const OpenConversation& conversation);
-    /// Makes them the answers to this question, oldest first.
+    /// Makes the rows the answers to this question, oldest first.
     void showAnswers(const OpenConversation& conversation, const QString& question);
     /// Appends to the text of the message that is being made.
     void append(const QString& message, const QString& text);
-    /// Sets how fast it is being made. Forgotten when it is no more.
+    /// Sets how fast a message is being made; forgotten when it is complete.
     void setSpeed(const QString& message, double tokensPerSecond);
 
     Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }
     /// Positions in shownText() where the guessed pieces begin and end: begin, end, begin, end.
     Q_INVOKABLE QList<int> guessedPlaces(int row) const;
-    /// Takes what knows the guessed pieces; null: nothing does.
+    /// Sets where guessedPlaces() finds the guessed pieces; null: there are none.
     void setGuessed(const GuessedText* guessed) { m_guessed = guessed; }
     Q_INVOKABLE int rowOf(const QString& message) const;  // -1: it is not shown
 

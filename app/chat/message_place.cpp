@@ -19,8 +19,8 @@ QString withoutSpace(QStringView text)
     return rest;
 }
 
-/// Returns where in the text the excerpt's first marked words begin; -1: it is not an excerpt of this text. The space
-/// in an excerpt is not the text's, so only what is between is compared.
+/// Returns where in the text the excerpt's first marked words begin; -1: it is not an excerpt of this text. An excerpt
+/// may have other space than the text, so both are compared without space.
 qsizetype startOfFound(QStringView text, const QString& excerpt)
 {
     const qsizetype begin = excerpt.indexOf(kFoundBegin);
@@ -62,7 +62,7 @@ MessagePlace placeOf(const StoredMessage& message, const QString& excerpt)
         blocks->finish();
         return blocks;
     };
-    // As many blocks as the text up to there makes.
+    // The words are in the last block that the text up to there makes.
     const auto above = blocksOf(message.text.first(at + 1));
     const auto all = blocksOf(message.text);
     const int row = std::min(above->rowCount(), all->rowCount()) - 1;

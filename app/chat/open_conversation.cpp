@@ -32,7 +32,7 @@ QStringList OpenConversation::cutAnswers() const
 {
     using Status = StoredMessage::Status;
     const StoredMessage* const shown = last();
-    const auto didNotFit = [&](const StoredMessage& version) {  // nor did the shown one: the same is said of both
+    const auto didNotFit = [&](const StoredMessage& version) {  // like the shown one, which has the same sentence
         return version.status == Status::Failed && version.text.isEmpty() && shown->status == Status::Failed &&
                version.sentence == shown->sentence;
     };
@@ -71,7 +71,7 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
             ledger.attachedTokens += std::min(attached, entry.tokens.count());
         }
     }
-    if (counted.messages.empty())  // of a text that is gone on with, or a server that gives a sum only
+    if (counted.messages.empty())  // a model that goes on with a text, or a server that gives a sum only
         ledger.messageTokens = counted.total_tokens;
     for (const int dropped : counted.dropped_messages)
         if (StoredMessage* const message = tree.find(ids.value(dropped)))

@@ -14,7 +14,7 @@
 
 #include <optional>
 
-/// Whether a conversation is idle, waits for its turn or is being answered, for its row.
+/// Says whether a conversation is idle, waits for its turn or is being answered, for its row in the list.
 namespace ConversationActivity {
 Q_NAMESPACE
 QML_ELEMENT
@@ -63,7 +63,7 @@ struct OpenConversation {
         Queued,
         Reading,    // its prompt goes through the model
         Answering,  // text arrives
-        Stopping,   // the engine has been told
+        Stopping,   // the engine has been told to stop
     };
 
     ConversationHeader header;
@@ -79,11 +79,11 @@ struct OpenConversation {
     QString compared;  // the question whose answers are shown side by side; empty: none
 
     engine::Telemetry frame;  // the newest of its last turn
-    QString savedNote;        // what was good of its saved KV in its last turn; empty: it needed none
+    QString savedNote;        // how much of its saved KV was used in its last turn, a sentence; empty: none was needed
     bool contextFull = false;
-    bool onceFull = false;  // its last answer filled the context, perhaps of another model: what is counted next tells
+    bool onceFull = false;  // its last answer filled a context, perhaps another model's: the next count decides
     bool contextNearlyFull = false;
-    int unreadFiles = 0;    // beside its draft: they are still being read; while it is shown, or could not be
+    int unreadFiles = 0;    // of its draft, that are being read; while it is shown, also those that could not be read
     int tooLongTokens = 0;  // of the last question, which alone is more than the context holds; 0: it is not
     ContextLedger ledger;
     QHash<QString, int> tokens;                 // by message, as the engine counted them last
@@ -95,24 +95,25 @@ struct OpenConversation {
     /// Says whether the conversation was saved for a draft only, and the draft has been deleted. False while files are
     /// being read for it, or while it is shown with some that could not be.
     bool isEmptied() const { return kept && !worthKeeping() && unreadFiles == 0; }
-    /// A new one with nothing but files: it is saved when the first of them has been read, and dropped if none can be.
+    /// Says whether it is new and only has files: it is saved when the first is read, and dropped if none can be.
     bool waitsForFiles() const { return !kept && unreadFiles > 0; }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
-    /// The answers that end with this context: those that are being made, and those shown side by side that filled it
-    /// or, like the last one, had a prompt that did not fit.
+    /// Returns the answers that go on only in another context: those that are being made, and of those shown side by
+    /// side the ones that filled it or, like the last answer, had a prompt that did not fit.
     QStringList cutAnswers() const;
 
-    /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).
+    /// Takes over what the engine counted for a request. `ids`: of the request's messages (empty: the system prompt);
+    /// `limit`: tokens that the context holds.
     void take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request, int limit);
-    /// Takes the numbers of the turn that made this answer or went on with it.
+    /// Takes over the numbers of the turn that made this answer or went on with it.
     void takeNumbers(StoredMessage& made, const engine::Telemetry& numbers);
-    /// Call it when the conversation's turn does not come: what was there before is there again, and new answers go, or
-    /// say why there is none. Returns those that say so, which are to be saved.
+    /// Call it when the conversation's turn does not come. Answers that existed before are as they were; new ones are
+    /// removed or, with a sentence, stay as failed ones that say it. Returns the latter, which are to be saved.
     QStringList takeAnswersBack(const QString& sentence);
     QList<MessageTokens> messageTokens() const;  // where its messages lie in the prompt, in its order
 };
 
-/// An answer whose text is still to come.
+/// Returns an answer whose text is still to come.
 StoredMessage newAnswer(const QString& id, const QString& question);
 StoredMessage::Status statusAfter(engine::StopReason reason);
 

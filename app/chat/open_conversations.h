@@ -19,12 +19,12 @@ public:
     OpenConversation* find(const QString& id) const;  // null: it is not in memory
     OpenConversation* open(const QString& id);        // from the store if need be; null: there is no such thing
     OpenConversation* create(const ConversationSettings& settings);
-    /// Keeps this conversation, which is looked at; what was looked at before and has no turn goes.
+    /// Keeps this conversation in memory, since it is shown; drops the one shown before if it has no turn.
     void show(const QString& id);
     void forget(const QString& id);
     void dropIdle();  // those that are not shown, have no turn and wait for no file
 
-    // Into the store, as they are now.
+    // Each puts something into the store as it is now.
     void save(OpenConversation& conversation);
     void save(OpenConversation& conversation, const QString& message);
     void saveAll(OpenConversation& conversation);  // without the answers that still wait

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-/// The pinned messages of each conversation, as long as the program runs. The system prompt goes by a name of its own.
+/// Holds the pinned messages of each conversation, as long as the program runs. The system prompt has an id of its own.
 /// A plain value on the UI thread; owned by TurnRunner.
 class PinnedMessages
 {
@@ -20,7 +20,7 @@ public:
     void toggle(const QString& conversation, const QString& message);
     void forget(const QString& conversation) { m_pinned.remove(conversation); }
 
-    /// The token ranges of those whose place is known.
+    /// Returns the token ranges of the pinned messages whose place is known.
     std::vector<engine::TokenRange> tokens(const QString& conversation,
                                            const QHash<QString, engine::TokenRange>& places) const;
 

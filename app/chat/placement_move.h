@@ -15,12 +15,12 @@ struct MessageTokens {
     engine::TokenRange tokens;
 };
 
-/// An event worth a row. A plain value.
+/// Holds an event that gets a row of its own. A plain value.
 struct PlacementMove {
     qint64 ms = 0;  // since 1970
     engine::Event event;
-    std::optional<int> message = {};  // whose the tokens are, the first of them, as MessageTokens names it
-    int messages = 0;                 // how many they are
+    std::optional<int> message = {};  // the first of the messages whose tokens moved, as in MessageTokens
+    int messages = 0;                 // how many messages' tokens moved
 };
 
 /// Notes an event that has happened just now; `places` are in the order of their tokens.

@@ -14,9 +14,10 @@
 class ReasoningClock
 {
 public:
-    /// An answer begins, or goes on behind `earlier`, which took `ms` to think.
+    /// Call it when an answer begins, or goes on behind the text `earlier`, for which the model thought `ms`
+    /// milliseconds.
     void start(QStringView earlier, std::optional<double> ms);
-    /// More of the answer came. True: a thought has ended, and ms() has grown.
+    /// Call it with the text that came next. True: a thought has ended, and ms() has grown.
     bool add(QStringView text);
     /// Call it when no more of the answer comes. True: that cut a thought off, and ms() has grown by its time.
     bool end();
@@ -27,8 +28,8 @@ private:
     void addTime();
 
     ReasoningMarks m_marks;
-    QElapsedTimer m_timer;     // since the thought began, or the first text of the turn: that may be one
-    bool m_thinking = false;   // a mark says so
-    bool m_justBegun = false;  // with the piece of text that is looked at
+    QElapsedTimer m_timer;     // since the thought began, or the turn's first text, which may be a thought
+    bool m_thinking = false;   // a thought's beginning was marked
+    bool m_justBegun = false;  // in the piece of text that add() looks at
     std::optional<double> m_ms;
 };

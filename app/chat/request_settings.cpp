@@ -12,7 +12,7 @@ void applySettings(const ConversationSettings& settings, engine::Request& reques
             control.give(request, *value);
     QJsonObject arguments = settings.templateArguments;
     for (const char* given : {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token"})
-        arguments.remove(QLatin1String(given));  // the engine's own
+        arguments.remove(QLatin1String(given));  // the engine gives these itself
     if (!arguments.isEmpty())
         request.template_arguments_json = QJsonDocument(arguments).toJson(QJsonDocument::Compact).toStdString();
     if (!settings.systemPrompt.trimmed().isEmpty() && request.raw_prompt.empty())

@@ -17,12 +17,12 @@ struct SamplingControl {
     double sliderTo;  // most of the range is of no use to anybody: the slider ends here, the field does not
     double step;
     int decimals;  // 0: a whole number
-    /// What the engine is given when the conversation says nothing; empty: no limit, a random seed.
+    /// Returns the value of this option in a request; nothing: no limit, or a random seed.
     std::optional<double> (*valueOf)(const engine::Request&);
     void (*give)(engine::Request&, double value);
 };
 
 std::span<const SamplingControl> samplingControls();
 
-/// The value that is set, if it is within the range.
+/// Returns the value that is set, if it is within the range.
 std::optional<double> samplingValue(const QJsonObject& sampling, const SamplingControl& control);

@@ -5,5 +5,5 @@
 
 #include <QString>
 
-/// The sentence for an event of kind KvRestored or KvPrefilled.
+/// Returns the sentence for an event of kind KvRestored or KvPrefilled.
 QString savedNote(const engine::Event& event);

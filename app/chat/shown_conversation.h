@@ -5,14 +5,14 @@
 
 #include <QObject>
 
-/// The conversation that is shown, for the objects of its page: each hears from it what happens to this one, and tells
-/// the others by it what it has done. Lives on the UI thread; owned by ChatController.
+/// Holds which conversation is shown, for the objects of its page: by its signals they learn what happens to that
+/// conversation, and tell each other what they have done with it. Lives on the UI thread; owned by ChatController.
 class ShownConversation : public QObject
 {
     Q_OBJECT
 
 public:
-    /// Begins with a new one.
+    /// Begins with a new, empty conversation.
     ShownConversation(OpenConversations& open, TurnRunner& turns);
 
     OpenConversation& operator*() const { return *m_shown; }
@@ -20,8 +20,8 @@ public:
     const QString& id() const { return m_shown->header.id; }
     void show(OpenConversation& conversation);
 
-    void pathIsDifferent();     // other messages are shown; saves which
-    void contextIsDifferent();  // what was measured last does not hold for the next turn
+    void pathIsDifferent();     // call it when other messages are shown: it saves which
+    void contextIsDifferent();  // call it when the last turn's numbers do not hold for the next
 
 Q_SIGNALS:
     void changed();  // it is another conversation

@@ -24,7 +24,8 @@ std::optional<TurnQueue::Turn> TurnQueue::startNext(int most)
     return started.turn;
 }
 
-/// A conversation that left and came back waits until its earlier turn has ended.
+/// Says whether a turn may start now. A conversation that was forgotten and came back waits until its earlier turn has
+/// ended.
 bool TurnQueue::mayStart(const Turn& turn, int most) const
 {
     qsizetype making = 0;

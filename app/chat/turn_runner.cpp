@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSaveIntervalMs = 1000;
 
-/// An answer that goes on with another model is of both, in the order in which they wrote.
+/// Returns the names of the models that wrote an answer, in that order, once `model` goes on with it.
 QString writersOf(const StoredMessage& answer, const QString& model)
 {
     const QString separator = QStringLiteral(", ");
@@ -47,7 +47,7 @@ TurnRunner::~TurnRunner()
 {
     for (auto& [number, running] : m_running)
         running.making.stop();
-    saveText();  // kept as those that were interrupted
+    saveText();  // the next start shows these answers as interrupted
     for (const TurnQueue::Turn& turn : m_queue.running()) {
         OpenConversation& conversation = *m_open.find(turn.conversation);
         for (const StoredMessage* cut : m_running.at(turn.number).making.endAll(conversation.tree))
@@ -69,7 +69,8 @@ void TurnRunner::forget(const QString& id)
     Q_EMIT turnsChanged();
 }
 
-/// Stops a turn of which nobody wants what still comes. What has come is there again if the conversation is.
+/// Stops the turn of a conversation that was thrown away. Saves what has come: it is there if the conversation is
+/// restored.
 void TurnRunner::breakOff(const TurnQueue::Turn& turn)
 {
     Running& running = m_running.at(turn.number);
@@ -139,7 +140,7 @@ void TurnRunner::stop(OpenConversation& conversation, const QString& answer)
 
 void TurnRunner::stopAll()
 {
-    const QList<TurnQueue::Turn> waiting = m_queue.waiting();  // stopping takes them out
+    const QList<TurnQueue::Turn> waiting = m_queue.waiting();  // a copy: stopping takes them out of the queue
     for (const TurnQueue::Turn& turn : waiting)
         if (OpenConversation* const conversation = m_open.find(turn.conversation))
             stop(*conversation);
@@ -198,7 +199,7 @@ ChatRequest TurnRunner::nextRequest(const OpenConversation& conversation) const
 {
     const auto reads = m_model && !m_model->has_chat_template ? ModelReads::Text : ModelReads::Messages;
     ChatRequest next = ::nextRequest(m_options, conversation.header.settings, conversation.tree.path(), reads);
-    next.request.saved_as = conversation.header.id.toStdString();  // its answers count as they were made
+    next.request.saved_as = conversation.header.id.toStdString();  // its answers are counted as they were made
     return next;
 }
 
@@ -251,7 +252,7 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
         m_open.save(conversation, id);
         engine::Request request = requestFor(conversation, answer).request;
         if (asked.empty())
-            request.saved_as = turn.conversation.toStdString();  // the conversation's KV is that of the first alone
+            request.saved_as = turn.conversation.toStdString();  // only the first answer's KV is saved
         else if (request.sampling.seed)
             *request.sampling.seed += asked.size();  // versions beside it choose other tokens
         asked.push_back({number, id, request, running.making.begin(number, answer)});
@@ -264,7 +265,7 @@ void TurnRunner::begin(const TurnQueue::Turn& turn, OpenConversation& conversati
     m_engine.answer(turn.conversation, ids, asked);
 }
 
-/// Asks for what this answer says, or for what comes behind the text that it has.
+/// Returns the request for this answer, or for what follows the text that it has.
 ChatRequest TurnRunner::requestFor(const OpenConversation& conversation, const StoredMessage& answer) const
 {
     const auto reads = m_model->has_chat_template ? ModelReads::Messages : ModelReads::Text;
@@ -272,8 +273,8 @@ ChatRequest TurnRunner::requestFor(const OpenConversation& conversation, const S
     return chatRequest(m_options, conversation.header.settings, path, reads);
 }
 
-/// Takes a waiting turn out of the queue: it does not come. What was there before is there again; a new answer goes, or
-/// says why there is none.
+/// Ends a waiting turn that was taken out of the queue. Answers that existed before are as they were; new ones are
+/// removed or, with a sentence, say why they failed.
 void TurnRunner::unqueue(OpenConversation& conversation, const QString& sentence)
 {
     for (const QString& said : conversation.takeAnswersBack(sentence))
@@ -343,7 +344,8 @@ void TurnRunner::togglePin(OpenConversation& conversation, const QString& messag
     Q_EMIT pinsChanged(conversation.header.id);
 }
 
-/// Pins the messages' tokens. Which these are is known once the engine has read them: before that, nothing is pinned.
+/// Pins the tokens of the pinned messages. Which tokens these are is known once the engine has read them: before that,
+/// nothing is pinned.
 void TurnRunner::pinPlaces(const OpenConversation& conversation)
 {
     m_engine.pin(conversation.header.id, m_pinned.tokens(conversation.header.id, conversation.places));
@@ -360,11 +362,11 @@ void TurnRunner::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
     owner->answer.templateTokens = ledger.template_tokens;
     if (!owner->leads) {
         Q_EMIT messagesChanged(id);
-        return;  // the prompt is that of the leader, but for what this answer has said already
+        return;  // the turn's prompt is its first answer's; this one adds only the text it has already
     }
     const ChatRequest& asked = owner->running.asked;
     conversation.take(ledger, asked.ids, asked.request, contextTokens());
-    conversation.places[owner->answer.id] = {ledger.total_tokens, contextTokens()};  // as far as it comes
+    conversation.places[owner->answer.id] = {ledger.total_tokens, contextTokens()};  // its end is not known yet
     if (!pinned(id).isEmpty())
         pinPlaces(conversation);  // their places may be others than last time
     for (const int dropped : ledger.dropped_messages)
@@ -468,7 +470,7 @@ void TurnRunner::onFailed(quint64 number, const engine::Error& error)
     startNextAfterAnswer();
 }
 
-/// Goes on with those answers of a turn that is over which had filled the context before there was more room in it.
+/// Goes on with those answers of an ended turn that filled the context, if room was made in it while they ran.
 void TurnRunner::goOnWhereRoomWasMade(OpenConversation& conversation, const QStringList& answers)
 {
     if (conversation.busy() || !conversation.goOnWhenFull)
@@ -503,7 +505,7 @@ void TurnRunner::settle(const Owner& owner, quint64 number, StoredMessage::Statu
         conversation.frame = *numbers;
     running.making.end(number, answer);
     conversation.header.changedMs = nowMs();
-    m_open.save(conversation, answer.parent);  // with the tokens it turned out to have
+    m_open.save(conversation, answer.parent);  // the question: its tokens have been counted meanwhile
     m_open.save(conversation, answer.id);
     m_open.save(conversation);
     conversation.answers.removeOne(answer.id);

@@ -16,9 +16,8 @@
 #include <map>
 #include <optional>
 
-/// Asks the model for the answers that wait, several at the same time, and puts what comes of them into their
-/// conversations and into the store, whether somebody looks or not; a server elsewhere is asked for as many at once.
-/// Lives on the UI thread; owned by Program.
+/// Asks the model, here or on a server, for the answers that wait, several at the same time, and puts their text into
+/// their conversations and into the store, whether these are shown or not. Lives on the UI thread; owned by Program.
 class TurnRunner : public QObject
 {
     Q_OBJECT
@@ -28,8 +27,8 @@ public:
     TurnRunner(EngineThread& engine, ConversationStore& store, OpenConversations& open, engine::Request options);
     ~TurnRunner() override;
 
-    // A turn each; the conversation must not have one already.
-    void answer(OpenConversation& conversation, const QString& question, int versions = 1);  // so many new ones at once
+    // answer() and goOn() make a turn; the conversation must not have one already. `versions`: new answers at once.
+    void answer(OpenConversation& conversation, const QString& question, int versions = 1);
     /// Goes on with these answers at once, each where its text ends; one without a word is asked for again.
     void goOn(OpenConversation& conversation, const QStringList& answers);
     void stop(OpenConversation& conversation);
@@ -41,19 +40,19 @@ public:
     /// Sets how many answers are made at the same time; the others wait. At first kMostAnswersAtOnce.
     void setMostAtOnce(int answers) { m_mostAtOnce = answers; }
     bool busy() const { return m_queue.busy() || !m_queue.waiting().isEmpty(); }  // with any of them
-    /// The conversation was thrown away: what its turn makes belongs to nobody.
+    /// Call it when a conversation was thrown away: stops its turn and drops what still comes of it.
     void forget(const QString& id);
-    /// Keeps a message's KV on the device, or no longer.
+    /// Keeps a message's KV on the device, or no longer if it was kept there.
     void togglePin(OpenConversation& conversation, const QString& message);
     const GuessedText& guessed() const { return m_guessed; }
     QStringList pinned(const QString& id) const { return m_pinned.of(id); }
-    /// The conversations whose turns run, in the order in which they began.
+    /// Returns the conversations whose turns run, in the order in which they began.
     QStringList answered() const;
-    /// Returns the conversation whose answer has this number; null: none has, or nobody wants it any more.
+    /// Returns the conversation whose answer has this number; null: none has, or it was forgotten.
     OpenConversation* answeredBy(quint64 turn) const;
     std::optional<int> position(const QString& id) const { return m_queue.position(id); }
 
-    // What becomes of the model. Turns wait while one loads; those that wait when it is gone are not answered.
+    // Called when something happens to the model. Turns wait while one loads; when it is gone, waiting ones fail.
     void onLoadStarted();
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
@@ -67,7 +66,7 @@ public:
 Q_SIGNALS:
     // Each is about the conversation with this id.
     void phaseChanged(const QString& id);
-    void messagesChanged(const QString& id);  // any of them but text that was added
+    void messagesChanged(const QString& id);  // any change of them but added text
     void textAdded(const QString& id, const QString& message, const QString& text);
     void numbersChanged(const QString& id);
     void answerMeasured(const QString& id, const QString& message, std::optional<double> tokensPerSecond);
@@ -84,7 +83,7 @@ Q_SIGNALS:
     void modelLost();     // the engine had to close it; the message that was being answered says why
 
 private:
-    /// A turn that runs, until the engine has done with it.
+    /// A turn that runs, until the engine has ended all its answers.
     struct Running {
         ChatRequest asked;
         AnswersInMaking making;
@@ -94,8 +93,8 @@ private:
         OpenConversation& conversation;
         Running& running;
         StoredMessage& answer;
-        bool leads;  // it is the first of its turn, whose prompt was read
-        bool shown;  // in its conversation: what happens to the context is told of this one
+        bool leads;  // it is the first of its turn: the others use its prompt
+        bool shown;  // it is the last of the shown path: the context's state follows this one
     };
     std::optional<Owner> ownerOf(quint64 number);
     Owner ownerOf(const TurnQueue::Turn& turn, quint64 number);

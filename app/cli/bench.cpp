@@ -220,7 +220,7 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_option("--every", b->every_tokens, "tokens from row to row of --pressure");
     command->add_option("-o,--output", b->form, "md, json or csv")->check(CLI::IsMember({"md", "json", "csv"}));
     command->callback([b, command, &exit_code] {
-        // A draft model, or a text to go on with, is for nothing else.
+        // A draft model, or a text to go on with, is of use only for drafts: either means --draft auto.
         if (command->count("--draft") + command->count("--no-draft") == 0 &&
             !(b->draft.model.empty() && b->text_file.empty()))
             b->draft.mode = "auto";

@@ -54,7 +54,7 @@ void print_table(const engine::DraftBenchReport& report)
 
 int bench_drafts(engine::LoadRequest load, const engine::DraftBenchRequest& request, const std::string& form)
 {
-    if (load.context_tokens == 0)  // no token has fewer bytes than one
+    if (load.context_tokens == 0)  // a text has at most as many tokens as bytes
         load.context_tokens = int(std::min<std::size_t>(request.text.size(), 1 << 20)) + request.tokens + 16;
     const auto report = engine::bench_drafts(load, request, [](const engine::DraftBenchPair& pair) {
         std::fprintf(stderr, "%d tokens: %.2f tok/s with drafts, %.2f without; %d of %d stood\n", pair.tokens,

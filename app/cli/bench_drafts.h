@@ -8,7 +8,7 @@
 
 namespace cli {
 
-/// Prints the pairs as md, json or csv. An exit code.
+/// Prints the pairs as md, json or csv. Returns an exit code.
 int bench_drafts(engine::LoadRequest load, const engine::DraftBenchRequest& request, const std::string& form);
 
 }  // namespace cli

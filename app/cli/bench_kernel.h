@@ -5,7 +5,7 @@
 
 namespace cli {
 
-/// Prints a row for each as md, json or csv. An exit code.
+/// Prints a row for each kernel as md, json or csv. Returns an exit code.
 int bench_kernel(const std::string& name, int threads, const std::string& form);
 
 }  // namespace cli

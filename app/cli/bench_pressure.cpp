@@ -12,7 +12,7 @@ double megabytes(std::int64_t bytes)
     return double(bytes) / 1e6;
 }
 
-/// GB/s of KV that the CPU attends where it lies.
+/// Returns the GB/s of KV that the CPU attends where it lies.
 double attended_gb_s(const engine::PressureRow& row)
 {
     return double(row.attended_on_host_bytes_per_token) * row.tok_s / 1e9;
@@ -23,7 +23,7 @@ nlohmann::ordered_json number(const std::optional<double>& value)
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
-/// "812.3", or what stands for what is not known.
+/// Returns the value as "812.3"; `otherwise` if it is not known.
 std::string text(const std::optional<double>& value, const char* otherwise)
 {
     char out[32];

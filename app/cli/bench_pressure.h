@@ -8,7 +8,7 @@
 
 namespace cli {
 
-/// Prints the rows as md, json or csv. An exit code.
+/// Prints the rows as md, json or csv. Returns an exit code.
 int bench_pressure(engine::LoadRequest load, const engine::PressureRequest& request, const std::string& form);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// calibrate: how fast this machine is at what a decode step is made of.
+// calibrate: measures how fast this machine is at what a decode step is made of.
 #include "app/cli/command.h"
 #include "app/cli/saved_rates.h"
 
@@ -35,7 +35,7 @@ void print(const engine::MachineRates& rates)
                     gb_per_s(rate.curve, kCached), gb_per_s(rate.curve, kFromMemory));
 }
 
-/// A row, and its share of what a copy does; nothing where it is not known.
+/// Prints a row with a rate and its share of a copy's rate; nothing where the rate is not known.
 void print_rate(const char* what, const std::optional<double>& bytes_per_s, const std::optional<double>& copy)
 {
     if (!bytes_per_s)
@@ -70,12 +70,12 @@ void print(const std::string& id, const engine::DeviceRates& rates)
     print_rate("link to the host", rates.to_host_bytes_per_s, {});
 }
 
-/// The GPU's number, or none for the cpu.
+/// Returns the GPU's number; none for the CPU and for an emulated device.
 engine::Result<std::optional<int>> gpu_of(const std::string& device)
 {
     engine::PlacementText text;
     text.device = device;
-    text.vram = "fit:1";  // an emulated device is as fast as the cpu
+    text.vram = "fit:1";  // an emulated device needs a size; it is as fast as the CPU
     const auto placement = engine::parse_placement(text);
     if (!placement)
         return tl::unexpected(placement.error());

@@ -25,7 +25,7 @@ constexpr const char* kHelp =
 
 enum class Next { Line, End };
 
-/// "~/x" as shells have it.
+/// Returns the path that a user typed; "~/" stands for the home folder, as in shells.
 std::filesystem::path path_of(const std::string& text)
 {
     const std::filesystem::path home = home_folder();
@@ -93,7 +93,7 @@ int chat_on_terminal(Session& session, const RunOptions& options)
 {
     LineEditor editor(options.no_history ? std::filesystem::path() : history_file());
     std::fputs("Type a message, or /help. Ctrl+D ends.\n", stderr);
-    bool warned = false;  // Ctrl+C on an empty line: the next one ends
+    bool warned = false;  // after Ctrl+C on an empty line: the next one ends the chat
     for (;;) {
         const LineEditor::Line line = editor.read("> ");
         clear_interrupts();
@@ -102,7 +102,7 @@ int chat_on_terminal(Session& session, const RunOptions& options)
             return kDone;
         case LineEditor::End::Interrupt:
             if (!line.text.empty())
-                break;  // it took back what was typed
+                break;  // it only discards what was typed
             if (warned)
                 return kDone;
             std::fputs("Ctrl+C again or Ctrl+D ends.\n", stderr);
@@ -129,7 +129,7 @@ int chat(Session& session, const RunOptions& options)
             continue;
         if (session.answer(line) != kDone)
             code = kFailed;
-        if (session.stopped())  // nobody is there who would ask for the next
+        if (session.stopped())  // Ctrl+C ends all: no user can go on with the next line
             return code;
     }
     return code;

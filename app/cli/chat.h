@@ -5,8 +5,8 @@
 
 namespace cli {
 
-/// Reads messages and commands until the user or the input ends; the exit code. A line of a pipe or a file is a message
-/// as it is: commands are a terminal's.
+/// Reads messages and commands until the user or the input ends, and returns the exit code. Each line of a pipe or a
+/// file is a message as it is: there are commands on a terminal only.
 int chat(Session& session, const RunOptions& options);
 
 }  // namespace cli

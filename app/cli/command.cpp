@@ -211,7 +211,7 @@ engine::Result<std::string> read_text(const std::string& path)
         return std::string(std::istreambuf_iterator<char>(std::cin), {});
     std::ifstream file(engine::utf8_path(path), std::ios::binary);
     std::ostringstream text;
-    if (file.peek() != std::ifstream::traits_type::eof())  // of an empty file the next line would say that it failed
+    if (file.peek() != std::ifstream::traits_type::eof())  // the next line would fail for an empty file
         text << file.rdbuf();
     if (!file.is_open() || file.bad() || !text)
         return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);
@@ -230,7 +230,7 @@ std::string for_terminal(std::string_view text)
         if (c1)
             i += 1;  // U+0080..U+009F: control characters of eight-bit terminals
         else if (reorders)
-            i += 2;  // U+202A..U+202E, U+2066..U+2069: text that reads in another order than it is
+            i += 2;  // U+202A..U+202E, U+2066..U+2069: they change the order in which text is shown
         else if (c == '\n' || c == '\t' || (c >= 0x20 && c != 0x7f))
             out += text[i];
     }

@@ -29,11 +29,11 @@ struct CommonOptions {
     std::string shape;  // in place of a file
     bool json = false;
 
-    /// -m or --shape, and what decides how a model is loaded. `file`: other names of -m. The group of which one option
-    /// must be there.
+    /// Adds -m and --shape, and the options that decide how a model is loaded. `file`: other names of -m. Returns the
+    /// group of -m and --shape, of which one must be given.
     CLI::Option_group* add_to(CLI::App& command, const std::string& file = {});
-    /// The request, or a sentence about an option that makes no sense. A shape's model is made on the first call and
-    /// is there as long as the options are.
+    /// Returns the request, or a sentence about an option that makes no sense. The model of a shape is made on the
+    /// first call; its file exists as long as this object.
     engine::Result<engine::LoadRequest> request(Computes who = Computes::Here);
 
 private:
@@ -42,23 +42,24 @@ private:
     std::optional<engine::ShapeModel> made_;
 };
 
-/// -n, --temp and the other options of an answer.
+/// Adds --temp and the other sampling options.
 void add_sampling(CLI::App& command, engine::SamplingOptions& sampling);
 
-/// "error: ..." on stderr.
+/// Prints "error: ..." on stderr and returns kFailed.
 int report(const engine::Error& error);
 
-/// Load progress and warnings on stderr; progress only where that is a terminal.
+/// Returns a listener that prints warnings on stderr, and the progress of a load where that is a terminal.
 engine::Listener progress_on_stderr();
 
-/// A whole file in UTF-8, without a byte order mark; or standard input for "-", as it comes.
+/// Reads a whole file in UTF-8, without its byte order mark; for "-" standard input, as it comes. CannotRead;
+/// BadRequest for a file in UTF-16.
 engine::Result<std::string> read_text(const std::string& path);
 
-/// Text as a terminal may show it: control characters other than newline and tab, and those that reorder text, are left
-/// out, so that a model cannot drive the terminal. Whole UTF-8 characters only.
+/// Returns a text as a terminal may show it: control characters other than newline and tab, and those that reorder
+/// text, are left out, so that a model cannot control the terminal. Takes whole UTF-8 characters only.
 std::string for_terminal(std::string_view text);
 
-// Each adds its subcommand; the result is the exit code once the command line was parsed and the command ran.
+// Each adds its subcommand, which sets `exit_code` when the command line has been parsed and the command has run.
 void add_run(CLI::App& app, int& exit_code);
 void add_numbers(CLI::App& app, int& exit_code);     // logits, perplexity
 void add_text_tools(CLI::App& app, int& exit_code);  // tokenize, template

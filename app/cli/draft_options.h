@@ -32,7 +32,7 @@ struct DraftOptions {
         command.add_flag_callback(
             "--no-draft", [this] { mode = "off"; }, "the same as --draft off");
     }
-    /// The draft model, where one is named. An error: it is needed, and none is.
+    /// Puts the draft model into the request, if one is named. BadRequest: one is needed, and none is named.
     engine::Status add_to(engine::LoadRequest& load) const
     {
         if (mode == "model" && model.empty())
@@ -41,7 +41,7 @@ struct DraftOptions {
             load.draft_model = engine::utf8_path(model);
         return {};
     }
-    /// Both of these go into an engine::Request.
+    /// Return what an engine::Request is to be given.
     int most_drafted() const { return mode == "off" ? 0 : most; }
     engine::Drafters drafters() const
     {

@@ -30,7 +30,7 @@ std::size_t columns_of(std::string_view text)
 
 std::string fitted_line(const std::string& bar, const std::string& name, const std::string& facts, std::size_t columns)
 {
-    const std::size_t most = std::max<std::size_t>(columns, 1) - 1;  // terminals differ in what a full line is
+    const std::size_t most = std::max<std::size_t>(columns, 1) - 1;  // some terminals break a line that fills them
     const std::size_t of_name = columns_of(name);
     if (bar.size() + of_name + facts.size() <= most)
         return bar + name + facts;

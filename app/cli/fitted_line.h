@@ -7,11 +7,11 @@
 
 namespace cli {
 
-/// Returns the columns that a text in UTF-8 takes: one for each character, as nearly all names have it.
+/// Returns the columns that a text in UTF-8 takes: one for each character, which is right for nearly all names.
 std::size_t columns_of(std::string_view text);
 
-/// Returns bar, name and facts one after another, as far as `columns` hold them: without the bar where they do not,
-/// then with the end of the name alone, then the beginning of the facts. `bar` and `facts` in ASCII.
+/// Returns bar, name and facts one after another, as far as `columns` have room. Where they have not, the bar is left
+/// out first, then the name's beginning; at last only the beginning of the facts is left. `bar` and `facts` in ASCII.
 std::string fitted_line(const std::string& bar, const std::string& name, const std::string& facts, std::size_t columns);
 
 }  // namespace cli

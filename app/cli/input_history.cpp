@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLines = 1000;
 constexpr std::uintmax_t kLargestFile = 16 << 20;
-constexpr std::size_t kLongestLine = 64 << 10;  // a pasted book need not come back
+constexpr std::size_t kLongestLine = 64 << 10;  // bytes; a pasted book is not kept
 
 std::string escaped(std::string_view line)
 {
@@ -57,7 +57,7 @@ InputHistory::InputHistory(fs::path file)
     std::string line;
     if (bytes > kLargestFile) {
         in.seekg(std::streamoff(bytes - kLargestFile));
-        std::getline(in, line);  // the end of one
+        std::getline(in, line);  // the rest of an entry that begins before
     }
     while (std::getline(in, line))
         if (!line.empty())
@@ -98,7 +98,7 @@ void InputHistory::rewrite() const
     if (out)
         fs::rename(whole, file_, error);
     else
-        fs::remove(whole, error);  // there is no room: the file stays as it was
+        fs::remove(whole, error);  // the disk may be full: the old file stays
 }
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// inspect and devices: what a file is, and what this machine has.
+// inspect and devices: say what a file is, and which devices this machine has.
 #include "app/cli/command.h"
 #include "app/cli/predictions.h"
 
@@ -112,7 +112,7 @@ int inspect(InspectOptions& asked)
     json["predictions"] = nullptr;
     if (info->runnable) {
         const auto predictions = predict(*request);
-        if (!predictions)  // what the file is can be said all the same
+        if (!predictions)  // the rest of what is known of the file is printed all the same
             std::fprintf(stderr, "note: nothing is predicted, since %s\n",
                          for_terminal(predictions.error().what).c_str());
         else if (options.json)

@@ -19,7 +19,7 @@ std::atomic<int> interrupts{0};
 
 void on_interrupt(int signal)
 {
-    std::signal(signal, on_interrupt);  // some systems forget the handler when it is called
+    std::signal(signal, on_interrupt);  // some systems remove the handler when they call it
     if (++interrupts > 1) {
         give_streams_back();
         std::_Exit(kExitCode);

@@ -6,17 +6,16 @@
 
 namespace cli {
 
-/// Counts Ctrl+C from now on; it no longer ends the program, unless it comes twice without clear_interrupts().
+/// Counts Ctrl+C from now on. It no longer ends the program, unless it comes twice without clear_interrupts() between.
 void catch_interrupts();
 /// Does the same for SIGTERM, with which systems end what runs in the background.
 void catch_termination();
 bool interrupted();
 void clear_interrupts();
 
-/// While an object lives, Ctrl+C requests a stop from whatever holds its token, within some hundredths of a second, and
-/// from the beginning where it came before and nobody has cleared it. That works where no progress is reported, too, as
-/// while a chat template is rendered. A thread of its own looks for the signal, since a signal's handler may do next to
-/// nothing.
+/// While an object of this class lives, Ctrl+C requests a stop by its token within some hundredths of a second; at once
+/// if Ctrl+C came before and was not cleared. This works also while no progress is reported, as while a chat template
+/// is rendered. A thread of its own looks for the signal, since a signal's handler may do next to nothing.
 class StopOnInterrupt
 {
 public:

@@ -8,12 +8,12 @@
 
 namespace cli {
 
-/// Reads lines from the terminal on standard input, prompting on stderr: with editing, and with what was typed before,
-/// where the system or a library offers that. A pasted text of several lines is one line. One at a time.
+/// Reads lines from the terminal on standard input, with a prompt on stderr; with editing and a history where the
+/// system or a library has them. A pasted text of several lines is then one line. One object at a time.
 class LineEditor
 {
 public:
-    /// `history`: where typed lines are kept from one run to the next; empty: not kept.
+    /// `history`: the file in which typed lines are kept from one run to the next; empty: they are not kept.
     explicit LineEditor(const std::filesystem::path& history);
 
     enum class End { OfLine, OfInput, Interrupt };
@@ -27,7 +27,7 @@ private:
     InputHistory history_;
 };
 
-/// Returns where the lines typed in a chat are kept; empty: nowhere.
+/// Returns the file in which the lines typed in a chat are kept; empty: they are not.
 std::filesystem::path history_file();
 
 }  // namespace cli

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kPollMs = 100;  // between two looks whether Ctrl+C was typed
 
-// Readline calls back without an argument of ours, and there is one of it in a process.
+// Global, since Readline calls back without an argument of ours; it exists once in a process.
 bool line_done = false;
 char* line_typed = nullptr;
 
@@ -51,12 +51,12 @@ int insert_line_break(int, int)
 void prepare()
 {
     std::setlocale(LC_CTYPE, "");
-    if (MB_CUR_MAX == 1)  // a terminal of today speaks UTF-8, whatever the environment forgot to say
+    if (MB_CUR_MAX == 1)  // terminals use UTF-8 today, also where the environment does not say so
         std::setlocale(LC_CTYPE, "C.UTF-8");
     rl_readline_name = "spillway-cli";
     rl_outstream = stderr;
-    rl_catch_signals = 0;               // Ctrl+C is ours
-    rl_persistent_signal_handlers = 1;  // a resized window is not
+    rl_catch_signals = 0;               // our own handler takes Ctrl+C
+    rl_persistent_signal_handlers = 1;  // Readline handles a resized window
     rl_change_environment = 0;
     rl_initialize();
     rl_bind_key('\t', rl_insert);
@@ -112,7 +112,7 @@ LineEditor::LineEditor(const std::filesystem::path& history)
 {
 }
 
-// The terminal's own editing: a line at a time. Ctrl+C comes to the answer, or ends the program at the second.
+// Reads a line with the terminal's own editing. Ctrl+C is only seen by the next answer; a second one ends the program.
 LineEditor::Line LineEditor::read(const char* prompt)
 {
     std::fputs(prompt, stderr);

@@ -8,11 +8,11 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t kLongestTyped = 32768;  // the console takes no more on a line than is asked for
+constexpr std::size_t kLongestTyped = 32768;  // UTF-16 units; a longer line cannot be typed
 
 }  // namespace
 
-// The console keeps what was typed while its window is open.
+// None is needed: the console itself keeps what was typed while its window is open.
 std::filesystem::path history_file()
 {
     return {};
@@ -23,7 +23,7 @@ LineEditor::LineEditor(const std::filesystem::path& history)
 {
 }
 
-// The console's own editing and history.
+// Reads a line with the console's own editing and history.
 LineEditor::Line LineEditor::read(const char* prompt)
 {
     std::fputs(prompt, stderr);

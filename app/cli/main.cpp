@@ -9,7 +9,8 @@
 
 namespace {
 
-/// llama.cpp's users write some options of several letters with one dash.
+/// Gives options of several letters a second dash: llama.cpp's users write them with one. Returns the arguments in
+/// reverse order, as CLI11 takes them.
 std::vector<std::string> with_two_dashes(std::vector<std::string> arguments)
 {
     for (std::string& argument : arguments)
@@ -17,12 +18,11 @@ std::vector<std::string> with_two_dashes(std::vector<std::string> arguments)
              {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo", "-np", "-jf", "-md", "-ot", "-cmoe", "-ncmoe"})
             if (argument == known)
                 argument.insert(0, "-");
-    // CLI11 takes them from the back.
     std::reverse(arguments.begin(), arguments.end());
     return arguments;
 }
 
-/// The exit code, which is another one where what was printed did not all arrive, as on a disk that is full.
+/// Returns the exit code; kFailed in place of kDone if not all of the output could be written, as on a full disk.
 int ended_with(int exit_code)
 {
     const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
@@ -40,7 +40,7 @@ int main(int argc, char** argv)
     app.set_version_flag("--version", std::string("spillway-cli ") + SPILLWAY_VERSION);
     app.require_subcommand(1);
     app.allow_windows_style_options(false);  // a prompt or a path may begin with a slash
-    // As in llama.cpp: what a script or a service adds goes before what it began with.
+    // The last one counts, as in llama.cpp: what is added to the end of a script's command replaces what is there.
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     int exit_code = cli::kDone;
     cli::add_run(app, exit_code);

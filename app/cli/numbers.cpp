@@ -1,4 +1,4 @@
-// logits and perplexity: what a model computes, as numbers.
+// logits and perplexity: print what a model computes, as numbers.
 #include "app/cli/command.h"
 
 #include "engine/evaluate.h"

@@ -110,7 +110,7 @@ void print_memory(const Json& plan)
             std::printf("| %.1f ", megabytes(row[memory]["kv_bytes"]));
         std::puts("|");
     }
-    // Why experts are where they are, as far as it is not the same for the next context.
+    // Says why experts lie where they do; of several contexts with the same reason only at the last.
     for (std::size_t i = 0; i < plan["rows"].size(); ++i) {
         const Json& experts = plan["rows"][i]["experts"];
         const bool again = i + 1 < plan["rows"].size() && experts == plan["rows"][i + 1]["experts"];
@@ -150,7 +150,7 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
             each.k_type = each.v_type = type;
             each.placement.kv_policy = policy;
             const auto plan = planner->plan(each, kContexts, rates ? &*rates : nullptr);
-            // A GPU may not compute with one of the types, and with the others all the same.
+            // A GPU may lack kernels for one of the types and still compute with the others.
             if (!plan && plan.error().code == engine::Error::Code::Unsupported && !plans.empty())
                 break;
             if (!plan)
@@ -183,7 +183,7 @@ void print_predictions(const Json& predictions)
 {
     const Json& plans = predictions["plans"];
     std::string shown;
-    for (const Json& plan : plans)  // memory does not depend on the policy, but that `resident` uses all of the budget
+    for (const Json& plan : plans)  // one policy stands for all: only `resident` uses more memory, the whole budget
         if (plan["kv_type"] != shown && (plan["kv_policy"].is_null() || plan["kv_policy"] == "auto")) {
             print_memory(plan);
             shown = plan["kv_type"];

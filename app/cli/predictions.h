@@ -7,7 +7,7 @@
 
 namespace cli {
 
-/// Predicts for every KV type and, on a device, every policy.
+/// Predicts for every KV type and, on a device, for every policy. Without rates kept by calibrate there are no speeds.
 engine::Result<nlohmann::ordered_json> predict(const engine::LoadRequest& request);
 /// Prints the predictions as tables.
 void print_predictions(const nlohmann::ordered_json& predictions);

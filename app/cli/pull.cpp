@@ -44,7 +44,7 @@ std::string size_text(std::int64_t bytes)
     return text.data();
 }
 
-/// Says who asked, since the hub gives more to those whom it knows.
+/// Says whether the hub was asked, and with a token: it gives more to users whom it knows.
 enum class Asker { HasToken, HasNone, OfAnother };
 
 int report_failure(const net::Failure& failure, Asker asker)
@@ -69,7 +69,7 @@ net::FetchSettings settings_here()
     return net::fetch_settings(variable, home_folder(), data_folder());
 }
 
-/// The token that the window was given, where the environment has none.
+/// Takes the token that was entered in the window, if the environment has none.
 void take_kept_token(net::FetchSettings& settings, const std::stop_token& stop)
 {
     const net::KeptToken& kept = settings.kept_token;
@@ -86,7 +86,7 @@ void take_kept_token(net::FetchSettings& settings, const std::stop_token& stop)
                      token.error().what.c_str());
 }
 
-/// A line that is written anew on a terminal; a line at each tenth elsewhere.
+/// Shows the progress: on a terminal one line that is written anew, elsewhere a line at each tenth.
 class ProgressLine
 {
 public:
@@ -246,8 +246,8 @@ int search(net::Puller& puller, const PullOptions& options, Asker asker, const s
     return kDone;
 }
 
-/// Says whether all of it is in the cache of Hugging Face under its names and with its sizes. Whoever fetched it, files
-/// are called there by their hashes and revisions; elsewhere a file may be an older version of the same size.
+/// Says whether all files are in the cache of Hugging Face under their names and with their sizes. Every program names
+/// files there by hash and revision; elsewhere a file may be an older version of the same size.
 bool is_in_cache(const net::PullPlan& plan)
 {
     return std::all_of(plan.files.begin(), plan.files.end(), [](const net::PullFile& f) {
@@ -295,11 +295,11 @@ int pull(const PullOptions& options, std::filesystem::path* model)
             return report_failure(seen.error(), asker);
         info = std::move(*seen);
     }
-    if (model && info && !info->runnable)  // to fetch it would be for nothing
+    if (model && info && !info->runnable)  // it is not fetched, since it cannot be run
         return cli::report({engine::Error::Code::Unsupported, plan->title + ": " + info->obstacle});
     if (!options.json)
         print(options.dry_run ? stdout : stderr, *plan, info);
-    const bool opens_at_once = model && is_in_cache(*plan);  // else each run would read the whole file before it
+    const bool opens_at_once = model && is_in_cache(*plan);  // fetch() would read the whole file to check it
     if (!options.dry_run && !opens_at_once) {
         net::FetchLimits limits;
         limits.connections = options.connections;

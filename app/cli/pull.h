@@ -8,11 +8,11 @@
 
 namespace cli {
 
-/// The model that `typed` names, fetched where it is not here yet: what to open. Progress goes to stderr, and so does
-/// what went wrong.
+/// Fetches the model that `typed` names if it is not here yet, and returns the file to open. Progress goes to stderr,
+/// and so does what went wrong.
 engine::Result<std::filesystem::path> fetched_model(const std::string& typed);
 
-/// "hf.co/...", "https://...": no file of this computer.
+/// Says whether the text names no file of this computer: "hf.co/...", "https://...".
 bool names_a_model_elsewhere(const std::string& typed);
 
 }  // namespace cli

@@ -15,8 +15,8 @@ namespace {
 
 using Code = engine::Error::Code;
 
-/// Returns the key for a server, from a file or the environment. It is no option: those of a running program can be
-/// read by everybody on the machine.
+/// Returns the key for a server, from a file or the environment. No option takes the key itself, since everybody on the
+/// machine can read the options of a running program.
 engine::Result<std::string> key_of(const RunOptions& options)
 {
     std::string key;

@@ -1,4 +1,4 @@
-// engine_elsewhere() is a server's engine in place of this machine's.
+// engine_elsewhere() makes the engine of a server, in place of this machine's.
 #pragma once
 
 #include "app/cli/run_options.h"
@@ -13,7 +13,7 @@ struct EngineElsewhere {
     std::filesystem::path model;  // as it is to be loaded
 };
 
-/// The server of `--remote`, and its model of `--remote-model`, or the only one it has.
+/// Returns the engine of the server of `--remote`, and its model: that of `--remote-model`, or the only one it has.
 engine::Result<EngineElsewhere> engine_elsewhere(const RunOptions& options);
 
 }  // namespace cli

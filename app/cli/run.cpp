@@ -1,4 +1,4 @@
-// run: one answer, or a chat on the terminal.
+// run: prints one answer, or chats on the terminal.
 #include "app/cli/chat.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/pull.h"
@@ -12,7 +12,7 @@ namespace cli {
 
 namespace {
 
-/// Reads the files of them, and checks them before a model is loaded.
+/// Reads the files of a grammar and of a JSON schema, and checks both before a model is loaded.
 engine::Status read_rules(RunOptions& options)
 {
     for (const auto& [file, text] : {std::pair(&options.grammar_file, &options.grammar),

@@ -7,11 +7,12 @@
 
 namespace cli {
 
-/// Measures with progress on stderr, and keeps the result; `gpu`: that one as well. What was kept of other GPUs stays.
+/// Measures this machine with progress on stderr, and keeps the result; with `gpu` also that GPU. The rates of other
+/// GPUs that were kept before stay.
 engine::Result<engine::MachineRates> calibrate(int threads, std::optional<int> gpu);
 
-/// Returns the rates that were kept. A file that is not what calibrate() writes: one sentence on stderr, and it is
-/// measured again. Empty: nothing was kept for this machine and so many threads.
+/// Returns the rates that were kept. If the file is damaged, says so on stderr and measures again, without a GPU.
+/// Nothing: nothing was kept for this machine and so many threads.
 std::optional<engine::MachineRates> saved_rates(int threads);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// selftest: whether this machine, and its GPU, computes right, and how fast it reads memory.
+// selftest: checks whether this machine, and its GPU, computes right, and how fast it reads memory.
 #include "app/cli/command.h"
 
 #include "engine/selftest.h"
@@ -26,7 +26,7 @@ const char* outcome_name(engine::SelftestCheck::Outcome outcome)
     return "";
 }
 
-/// "cpu" or "cuda:N" as what is to be checked beside the CPU.
+/// Returns the GPU that is to be checked beside the CPU: N for "cuda:N", none for "cpu".
 engine::Result<std::optional<int>> parse_gpu(const std::string& device)
 {
     if (device == "emulated")
@@ -67,7 +67,7 @@ int run(const std::string& golden, const std::string& device, int threads, bool 
             }
             std::printf("%-8s %-48s %s\n", outcome_name(check.outcome), check.name.c_str(),
                         for_terminal(check.detail).c_str());
-            std::fflush(stdout);  // a check that hangs is seen by its absence
+            std::fflush(stdout);  // printed before the next check, so that one sees which check hangs
         });
     if (json)
         print_json(result, checks);

@@ -1,4 +1,4 @@
-// serve: other programs reach the model over HTTP.
+// serve: lets other programs use the model over HTTP.
 #include "app/cli/command.h"
 #include "app/cli/draft_options.h"
 #include "app/cli/interrupt.h"
@@ -27,7 +27,7 @@ struct ServeOptions {
     double idle_minutes = 0;
 };
 
-/// The keys that clients may use: of the command line, and of a file with one on each line.
+/// Returns the keys that clients may use: that of the command line, and those of a file with one on each line.
 engine::Result<std::vector<std::string>> keys_of(const ServeOptions& options)
 {
     std::vector<std::string> keys;
@@ -64,7 +64,7 @@ bool names_a_model(const ServeOptions& options)
     return !options.common.model.empty() || !options.common.shape.empty();
 }
 
-/// The folders in which models are looked for; an error: one of them is none.
+/// Returns the folders in which models are looked for. An error: one of the names is not a folder.
 engine::Result<std::vector<std::filesystem::path>> folders_of(const ServeOptions& options)
 {
     std::vector<std::filesystem::path> folders;

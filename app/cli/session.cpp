@@ -30,7 +30,7 @@ bool looks_like_heading(std::string_view line)
     });
 }
 
-/// A line that looks like one of our headings gets a backslash, which Markdown does not show.
+/// Puts a backslash, which Markdown does not show, before each line that looks like one of our headings.
 std::string escaped(const std::string& text)
 {
     std::string all;
@@ -72,7 +72,7 @@ int Session::open()
     const auto info = engine_->load(*request, progress_on_stderr(), stop.token());
     if (!info)
         return report(info.error());
-    // A base model knows no turns: it continues the text, in the window as here.
+    // A model without a chat template knows no turns: it continues the text, in the window as here.
     raw_ = options_.raw || !info->has_chat_template;
     if (raw_ && !options_.raw)
         std::fprintf(stderr, "note: this model has no chat template: it continues your text\n");
@@ -106,7 +106,7 @@ int Session::again()
         ++*sampling_.seed;  // the same seed would give the same answer
     const std::size_t asked = messages_.size();
     const int code = ask();
-    if (messages_.size() < asked) {  // it failed, or was stopped at once, and took the question along
+    if (messages_.size() < asked) {  // it failed, or was stopped at once: ask() has removed the question, too
         messages_.push_back(question);
         messages_.push_back(answer);
     }
@@ -144,7 +144,7 @@ engine::Status Session::save(const std::filesystem::path& file) const
     return {};
 }
 
-/// The last message is the question; it goes away again when nothing comes of it.
+/// Asks the last message, which is the question, and prints the answer. The question is removed if there is no answer.
 int Session::ask()
 {
     engine::Request request;
@@ -173,7 +173,7 @@ int Session::ask()
 
 int Session::print_answer(const engine::Request& request)
 {
-    const StopOnInterrupt stop;  // also where Ctrl+C came while the model was loaded
+    const StopOnInterrupt stop;  // stops at once if Ctrl+C came while the model was loaded
     std::map<std::string, int> events;
     engine::Listener listener;
     PrintedMarks marks;

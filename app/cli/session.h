@@ -16,20 +16,20 @@ class Session
 public:
     explicit Session(RunOptions& options);
 
-    /// An exit code; kDone when the model is there.
+    /// Loads the model. Returns an exit code; kDone: the model is loaded.
     int open();
 
-    /// Asks and prints the answer. A failed question leaves the conversation as it was.
+    /// Asks and prints the answer. Returns an exit code. A failed question leaves the conversation as it was.
     int answer(const std::string& prompt);
     /// Says whether Ctrl+C ended the last answer.
     bool stopped() const { return stopped_; }
-    /// Asks the last question once more, in place of its answer. Without one: a sentence.
+    /// Asks the last question once more; the new answer replaces the old one. Without an answer it prints an error.
     int again();
-    /// A new conversation with the same system prompt.
+    /// Begins a new conversation with the same system prompt.
     void start_over();
-    /// False: text is continued here, and nothing was set.
+    /// Sets the system prompt; empty: none. False: this session continues text, so nothing was set.
     bool set_system(const std::string& text);
-    /// The conversation as Markdown, into a file that is not there yet.
+    /// Writes the conversation as Markdown into a file that must not exist yet.
     engine::Status save(const std::filesystem::path& file) const;
 
 private:
@@ -39,7 +39,7 @@ private:
     RunOptions& options_;
     std::unique_ptr<engine::Engine> engine_;
     engine::SequenceId sequence_ = 0;
-    std::vector<engine::Message> messages_;  // of a base model: the last text and what came of it
+    std::vector<engine::Message> messages_;  // where text is continued: the last text and what the model wrote
     engine::SamplingOptions sampling_;
     bool raw_ = false, stopped_ = false;
 };

@@ -14,24 +14,24 @@ std::vector<std::string> arguments(int argc, char** argv);
 
 // ---- streams ----
 
-/// Bytes pass stdin and stdout as they are: Windows would turn line ends around. A console speaks UTF-8 until the
-/// program ends.
+/// Lets bytes pass stdin and stdout as they are, where Windows would change line ends. Sets a console to UTF-8 until
+/// the program ends.
 void take_streams();
-/// Sets the console as it was before, since it is there longer than the program. Done by itself when the program ends,
-/// but for _Exit().
+/// Sets the console as it was before, since it outlives the program. This happens by itself when the program ends, but
+/// not at _Exit().
 void give_streams_back();
 
 bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
-/// Returns the columns of the terminal that shows stderr. Empty: it is none, or does not say.
+/// Returns the columns of the terminal that shows stderr. Nothing: it is no terminal, or its width is not known.
 std::optional<std::size_t> stderr_columns();
 
 // ---- folders ----
 
 // The same as the window's (app/system/profile_folders.h), without Qt.
 
-/// Return where files are kept. Empty where the environment names none.
+/// Return the folder of this program's files, and the user's own. Empty where the environment names none.
 std::filesystem::path data_folder();
 std::filesystem::path home_folder();
 

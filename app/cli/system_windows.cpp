@@ -23,10 +23,10 @@ std::string utf8(std::wstring_view text)
     return out;
 }
 
-// 0: there is no console, or it has them again.
+// The console's own code pages. 0: there is no console, or it was set back.
 std::atomic<UINT> input_code_page{0}, output_code_page{0};
 
-/// Ctrl+C where nobody catches it, and the console's own end.
+/// Sets the console back when Ctrl+C is not caught, and when its window is closed.
 BOOL WINAPI on_end(DWORD)
 {
     give_streams_back();
@@ -35,7 +35,7 @@ BOOL WINAPI on_end(DWORD)
 
 bool is_console(DWORD stream)
 {
-    DWORD mode = 0;  // _isatty() would take NUL for one as well
+    DWORD mode = 0;  // _isatty() would take NUL for a terminal
     return GetConsoleMode(GetStdHandle(stream), &mode) != 0;
 }
 

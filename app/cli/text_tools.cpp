@@ -1,4 +1,4 @@
-// tokenize and template: the text parts of a model by themselves.
+// tokenize and template: run the tokenizer and the chat template of a model by themselves.
 #include "app/cli/command.h"
 #include "app/cli/system.h"
 
@@ -39,7 +39,7 @@ int tokenize(const TokenizeCommand& options)
     return kDone;
 }
 
-/// Writes a text as it is; to a terminal, without what would control it.
+/// Writes a text as it is; to a terminal without characters that would control it.
 void write_text(const std::string& text)
 {
     const std::string shown = stdout_is_terminal() ? for_terminal(text) : text;

@@ -18,7 +18,8 @@ struct Replacement {
     bool begins_thought = false;
 };
 
-// A longer mark stands before its own end. A commentary is said, not thought.
+// A mark stands before the marks that are its end, since the first that fits is taken. A commentary is part of the
+// answer, not of a thought.
 constexpr std::array kReplacements = {
     Replacement{"<|end|><|start|>assistant<|channel|>final<|message|>", "\n</think>\n\n", "\n\n"},
     Replacement{"<|end|><|start|>assistant<|channel|>commentary<|message|>", "\n</think>\n\n", "\n\n"},
@@ -31,7 +32,7 @@ constexpr std::array kReplacements = {
     Replacement{"<|channel|>final<|message|>", "", ""},
 };
 
-// gpt-oss's and Muse Glimmer's; the others are the engine's.
+// The marks of gpt-oss and of Muse Glimmer; the engine has those of other models.
 constexpr engine::ReasoningMark kChannels{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"};
 constexpr engine::ReasoningMark kRecipients{engine::RecipientMarks::kThought, engine::RecipientMarks::kAnswer};
 
@@ -75,7 +76,8 @@ std::string PrintedMarks::end()
     return std::exchange(held_, {});
 }
 
-/// Returns what is said in an answer that begins with a thought between these marks; none where it does not.
+/// Returns what follows the thought in an answer that begins with one between these marks, or the thought itself if
+/// nothing follows. Nothing: the answer does not begin so.
 static std::optional<std::string> said_after(std::string_view text, const engine::ReasoningMark& mark)
 {
     const bool opened = text.starts_with(mark.open);

@@ -1,4 +1,4 @@
-// Prints what a model thinks aloud, and says what the model reads again of its answer.
+// PrintedMarks prints what a model thinks, and without_thoughts() says what it reads again of its answer.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace cli {
 
 /// Most models put what they think between <think> and </think> or marks much like them, which are printed as they are.
-/// The marks of gpt-oss are long and stand within a line: they are printed as the others look. Text may come in pieces;
-/// what could be the beginning of a mark waits for the next.
+/// The marks of gpt-oss are long and stand within a line: they are replaced by <think> and </think>. Text may come in
+/// pieces; what could be the beginning of a mark waits for the next piece.
 class PrintedMarks
 {
 public:
@@ -20,8 +20,8 @@ private:
     bool in_thought_ = false;
 };
 
-/// An answer without what was thought before it, as models are made to read theirs; where it got no further, the
-/// thought without its mark.
+/// Returns an answer without what was thought before it, as models are made to read their answers. If the answer has
+/// only a thought, returns that without its mark.
 std::string without_thoughts(std::string_view answer);
 
 }  // namespace cli

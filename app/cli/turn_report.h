@@ -8,13 +8,13 @@
 
 namespace cli {
 
-/// One object on one line. `events`: how many of each kind there were.
+/// Returns one JSON object on one line. `events`: how many of each kind there were.
 std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events);
 
 /// Prints the rates on stderr.
 void print_rates(const engine::Telemetry& telemetry);
 
-/// An event's kind as it is counted in JSON results.
+/// Returns the name of an event's kind in JSON results.
 const char* kind_name(engine::Event::Kind kind);
 
 }  // namespace cli

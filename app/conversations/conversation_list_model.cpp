@@ -15,7 +15,7 @@ namespace {
 bool nameBefore(const QString& a, const QString& b)
 {
     static const QCollator collator = [] {
-        const QLocale locale;  // that of C sorts by letters alone
+        const QLocale locale;  // the locale C would sort by code points
         QCollator made(locale.language() == QLocale::C ? QLocale(QLocale::English) : locale);
         made.setNumericMode(true);
         made.setCaseSensitivity(Qt::CaseInsensitive);
@@ -248,7 +248,7 @@ bool ConversationListModel::isShown(const ConversationHeader& header) const
     return folder == m_folders.end() || folder->second.open;
 }
 
-/// The row in which a conversation is, or belongs.
+/// Returns the row in which a conversation is, or would be inserted.
 int ConversationListModel::placeOf(const ConversationHeader& header) const
 {
     const auto place = std::lower_bound(m_rows.begin(), m_rows.end(), header,
@@ -275,7 +275,7 @@ void ConversationListModel::hide(int row)
 
 void ConversationListModel::change(int row, const ConversationHeader& header)
 {
-    // Where it belongs among the others, which are in order without it.
+    // Finds the row's new place among the other rows, which are in order without it.
     const auto others = [&](int i) { return i < row ? i : i + 1; };
     int to = 0;
     for (int end = int(m_rows.size()) - 1; to < end;) {
@@ -325,7 +325,7 @@ void ConversationListModel::enter(const QString& folder)
     Q_EMIT foldersChanged();
 }
 
-/// Call it after a conversation has left the folder, which goes with its last one.
+/// Call it after a conversation has left the folder. An empty folder is removed.
 void ConversationListModel::leave(const QString& folder)
 {
     const auto left = m_folders.find(folder);

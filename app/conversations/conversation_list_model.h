@@ -17,10 +17,10 @@
 
 class ConversationStore;
 
-/// All conversations but those in the trash. First the folders by name, each a row of its own with its conversations
-/// below it, unless it is closed; then the others under the day or month of their last turn. Pinned ones come first,
-/// then the newest. A folder is there as long as anything is in it. Follows the store and what each is doing; one
-/// change is one row's. Lives on the UI thread; owned by ConversationsController.
+/// Lists all conversations but those in the trash. First come the folders by name, each a row of its own with its
+/// conversations below it, unless it is closed; then the others under the day or month of their last turn. In each
+/// group pinned ones come first, then the newest. A folder exists as long as anything is in it. The list follows the
+/// store; a change of one conversation changes its row alone. Lives on the UI thread; owned by ConversationsController.
 class ConversationListModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -40,7 +40,7 @@ public:
         FolderCountRole,                        // of a folder: how many lie in it
         SectionRole,
         PinnedRole,
-        CurrentRole,  // it is the one that is shown
+        CurrentRole,  // the conversation is shown
         ActivityRole,
     };
     Q_ENUM(Role)
@@ -63,17 +63,17 @@ public:
     const ConversationHeader* header(const QString& conversation) const;
     static QString shownTitle(const QString& title);  // safe to show, on one line
     QStringList ids() const;                          // of all, in the order of the list
-    QStringList idsIn(const QString& folder) const;   // the same
+    QStringList idsIn(const QString& folder) const;   // in the same order
 
     QStringList folders() const;  // in the order of the list
     QStringList closedFolders() const;
     Q_INVOKABLE void setFolderOpen(const QString& name, bool open);
-    Q_INVOKABLE void reveal(const QString& conversation);  // its folder opens
+    Q_INVOKABLE void reveal(const QString& conversation);  // opens its folder
 
     int currentRow() const { return rowOf(m_current); }
     QString current() const { return m_current; }
     void setCurrent(const QString& conversation);
-    void regroup();  // it is another day, or another language
+    void regroup();  // call it when it is another day, or another language
     void setActivity(const QString& conversation, ConversationActivity::Value activity);
 
 Q_SIGNALS:
@@ -118,8 +118,8 @@ private:
     QList<Row> m_rows;
     QHash<QString, ConversationHeader> m_all;  // those in closed folders, too
     std::map<QString, Folder, ByName> m_folders;
-    QHash<QString, ConversationActivity::Value> m_activities;  // of those that do something
-    QSet<QString> m_trashed;                                   // whatever is still saved of them
+    QHash<QString, ConversationActivity::Value> m_activities;  // of those that are not idle
+    QSet<QString> m_trashed;                                   // not listed, though they may still be saved
     QString m_current;
     QDate m_day;  // by which they are grouped
     QTimer m_midnight;

@@ -37,11 +37,11 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
     });
     connect(&store, &ConversationStore::caughtUp, this, [this] {
         if (m_search)
-            m_searchAgain = true;  // begun anew each time it would never come to its end
+            m_searchAgain = true;  // if it began anew each time, it would never end
         else if (m_searching)
             search();
     });
-    store.emptyTrash();  // of a run that ended before it could
+    store.emptyTrash();  // left by a run that ended before it could empty it
 }
 
 ConversationsController::~ConversationsController()
@@ -58,7 +58,7 @@ void ConversationsController::setSearchText(const QString& text)
     if (m_searchText == text)
         return;
     m_searchText = text;
-    stopSearch();  // nobody wants what it finds; where it had not ended, one goes on to look, for other words
+    stopSearch();  // its words have changed; `looking` stays as it is until the next search ends
     Q_EMIT searchTextChanged();
     if (text.trimmed().isEmpty())
         search();  // the list comes back at once
@@ -110,7 +110,7 @@ void ConversationsController::onFound(const QList<SearchHit>& hits)
 {
     m_search.reset();
     m_foundFor = m_searchText;
-    if (m_hits != hits) {  // the same list again would lose its place
+    if (m_hits != hits) {  // showing the same list again would scroll to its beginning
         m_hits = hits;
         m_results.show(m_hits);
     }

@@ -16,9 +16,9 @@
 #include <optional>
 #include <stop_token>
 
-/// The list of conversations: search, rename, pin, delete with a way back, export and import. Which one is shown is
-/// ChatController's business; this one asks for it by signals. What the store has to say is the program's to show.
-/// Lives on the UI thread; owned by Program.
+/// Searches, renames, pins, deletes (with a way back), exports and imports conversations. ChatController shows one when
+/// this class asks for it by a signal. Program shows what goes wrong in the store. Lives on the UI thread; owned by
+/// Program.
 class ConversationsController : public QObject
 {
     Q_OBJECT
@@ -50,8 +50,8 @@ public:
     SearchModel* results() { return &m_results; }
     QString searchText() const { return m_searchText; }
     void setSearchText(const QString& text);
-    bool searching() const { return m_searching; }  // `results` is what to show
-    bool looking() const { return m_looking; }      // texts are read for other words than those of `results`
+    bool searching() const { return m_searching; }  // `results` is to be shown
+    bool looking() const { return m_looking; }      // a search runs for other words than those of `results`
     QString undoTitle() const { return m_trash.isEmpty() ? QString() : m_trash.last().title; }
     bool canUndo() const { return !m_trash.isEmpty(); }
     bool undoIsFolder() const { return canUndo() && m_trash.last().id.isEmpty(); }
@@ -64,16 +64,16 @@ public:
     /// Opens a conversation; with a message, at the place of the words that `excerpt` marks (see SearchModel).
     Q_INVOKABLE void open(const QString& conversation, const QString& message = {}, const QString& excerpt = {});
     Q_INVOKABLE void openNew();
-    /// An empty title is none: the old one stays.
+    /// Gives a conversation another title; empty: the old one stays.
     Q_INVOKABLE void rename(const QString& conversation, const QString& title);
     Q_INVOKABLE void setPinned(const QString& conversation, bool pinned);
     Q_INVOKABLE void remove(const QString& conversation);
 
-    /// An empty name is none: it lies in no folder then. A folder that is not there yet is made by this.
+    /// Moves a conversation to a folder, which is made if there is none of this name; empty: out of its folder.
     Q_INVOKABLE void moveToFolder(const QString& conversation, const QString& folder);
-    /// Moves it to a new folder, whose name is given back.
+    /// Moves a conversation to a new folder and returns the folder's name.
     Q_INVOKABLE QString moveToNewFolder(const QString& conversation);
-    /// Renames a folder, and returns its name then. Given a name that another has, the two become one.
+    /// Renames a folder and returns the name that it has then. If another folder has the name, the two become one.
     Q_INVOKABLE QString renameFolder(const QString& folder, const QString& name);
     Q_INVOKABLE void removeFolder(const QString& folder);  // its conversations stay
 
@@ -84,10 +84,10 @@ public:
     Q_INVOKABLE void exportTo(const QString& conversation, Format format, const QUrl& file);
     Q_INVOKABLE void exportAll(Format format, const QUrl& fileOrFolder);
     Q_INVOKABLE void import(const QList<QUrl>& files);
-    Q_INVOKABLE void cancelImport();  // what is here by then stays
-    /// The file to which an export of it might go.
+    Q_INVOKABLE void cancelImport();  // what was imported by then stays
+    /// Returns the file that is offered for an export of a conversation.
     Q_INVOKABLE QUrl suggestedFile(const QString& conversation, Format format) const;
-    /// The folder in which to look for files to import, and to make a folder in.
+    /// Returns the folder that is offered first for files to import, and for a folder of exports.
     Q_INVOKABLE QUrl suggestedFolder() const;
 
     void onOpened(const QString& conversation) { m_list.setCurrent(conversation); }
@@ -98,12 +98,12 @@ Q_SIGNALS:
     void searchingChanged();
     void lookingChanged();
     void undoChanged();
-    void goneForGood(const QString& conversation);  // nobody can undo it any more
+    void goneForGood(const QString& conversation);  // its removal cannot be undone any more
     void sentenceChanged();
     void busyChanged();
 
     void openRequested(const QString& conversation);
-    void messageRequested(const QString& message, const QString& excerpt);  // of the one just opened
+    void messageRequested(const QString& message, const QString& excerpt);  // a message of the conversation just opened
     void newRequested();
 
 private:
@@ -128,12 +128,12 @@ private:
     ConversationStore& m_store;
     ConversationListModel m_list;
     SearchModel m_results;
-    QList<SearchHit> m_hits;           // what it shows
+    QList<SearchHit> m_hits;           // what m_results shows
     QString m_searchText, m_foundFor;  // m_hits was found for the latter
     bool m_searching = false, m_looking = false;
     QTimer m_searchTimer;
-    std::optional<std::stop_source> m_search;  // of the one that has not come back
-    bool m_searchAgain = false;                // there may be more by then
+    std::optional<std::stop_source> m_search;  // of the search that runs
+    bool m_searchAgain = false;                // texts were saved meanwhile, so that it may find more
     QList<Removed> m_trash;                    // newest last
     QTimer m_undoTimer;
     QString m_sentence;

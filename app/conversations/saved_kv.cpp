@@ -13,7 +13,7 @@ SavedKv::SavedKv(EngineThread& engine, const ConversationStore& store, const Con
     };
     tell();
     connect(&gib, &Setting::changed, this, tell);
-    // Also when the program ends, which takes this away before the list.
+    // The worker is the receiver, so that this works also at the program's end, when SavedKv is destroyed first.
     connect(
         &conversations, &ConversationsController::goneForGood, worker,
         [worker](const QString& id) { worker->post(engine::ForgetSavedKv{id.toStdString()}); }, Qt::DirectConnection);

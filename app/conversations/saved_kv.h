@@ -7,14 +7,14 @@
 
 #include <QObject>
 
-/// Also tells the engine which conversations are gone, so that their files are deleted, those that vanished while the
-/// program did not run included. Lives on the UI thread; owned by Program.
+/// Tells the engine where and how much to keep, and which conversations are gone, so that their files are deleted; also
+/// the files of conversations that are missing when the program starts. Lives on the UI thread; owned by Program.
 class SavedKv : public QObject
 {
     Q_OBJECT
 
 public:
-    /// `gib`: the most there may be; 0: none. Where the store keeps nothing, nothing is kept here either.
+    /// `gib`: GiB on disk at most; 0: nothing is kept. Where the store has no folder, nothing is kept either.
     SavedKv(EngineThread& engine, const ConversationStore& store, const ConversationsController& conversations,
             const Setting& gib);
 };

@@ -13,7 +13,7 @@ QString safe(const QString& text)
     return VisibleText::of(text).toHtmlEscaped();
 }
 
-/// Marked text as markup: whatever a message says, only what was found is bold.
+/// Returns a marked excerpt as markup in which what was found is bold. Markup in the message's own text has no effect.
 QString markup(const QString& excerpt)
 {
     QString out;
@@ -106,7 +106,7 @@ void SearchModel::show(const QList<SearchHit>& hits)
         if (of.size() < kMostOfOneConversation)
             of.append(hit);
     }
-    // Another question has other answers: nothing of the old ones is worth keeping.
+    // The model is reset: another search finds other places, so no row is worth keeping.
     beginResetModel();
     m_rows.clear();
     for (const QString& conversation : order)

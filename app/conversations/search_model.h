@@ -6,8 +6,8 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
-/// The places where words were found, those of a conversation next to each other, the best conversation first. Lives on
-/// the UI thread; owned by ConversationsController.
+/// Lists the places where words were found, those of a conversation next to each other, the best conversation first.
+/// Lives on the UI thread; owned by ConversationsController.
 class SearchModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -23,7 +23,7 @@ public:
         PlainTitleRole,
         ExcerptRole,  // the same of the message's text
         PlainExcerptRole,
-        FirstRole,  // of its conversation's places
+        FirstRole,  // it is the first of its conversation's places
     };
     Q_ENUM(Role)
 
@@ -36,10 +36,10 @@ public:
 
     Q_INVOKABLE QString conversationAt(int row) const;
     Q_INVOKABLE QString messageAt(int row) const;
-    Q_INVOKABLE QString excerptAt(int row) const;  // what was found between U+0002 and U+0003
+    Q_INVOKABLE QString excerptAt(int row) const;  // with what was found between U+0002 and U+0003
 
     void show(const QList<SearchHit>& hits);
-    void forget(const QString& conversation);  // it is no longer there
+    void forget(const QString& conversation);  // removes the places of a conversation that is gone
 
 Q_SIGNALS:
     void countChanged();

@@ -25,7 +25,7 @@ QString string(const QJsonValue& value, const char* name)
     return member(value, name).toString();
 }
 
-/// A text without the marks of sources, which mean nothing elsewhere.
+/// Returns a text without ChatGPT's marks of sources, which mean nothing elsewhere.
 QString withoutSources(QString text)
 {
     static const QRegularExpression source(QStringLiteral("\\x{E200}[^\\x{E200}\\x{E201}]{0,1000}\\x{E201}"));
@@ -41,7 +41,7 @@ struct Said {
     std::optional<double> reasoningMs = {};
 };
 
-/// A conversation's nodes, one after the other.
+/// Makes a conversation of its nodes, one after the other.
 class Nodes
 {
 public:
@@ -57,8 +57,8 @@ public:
 private:
     /// Says where a node is among the messages.
     struct Place {
-        qsizetype message = -1;  // of it, or the nearest before it; -1: none
-        bool sameAnswer = true;  // nothing has branched off or been asked since
+        qsizetype message = -1;  // index of the message that it is part of, else of the nearest above; -1: none
+        bool sameAnswer = true;  // no branch and no question since: what comes is part of that answer
     };
 
     QList<StoredMessage> tree();
@@ -77,8 +77,8 @@ private:
     int m_leftOut = 0;
 };
 
-/// Returns all nodes as messages without words, parents first and versions in their order. Parents are believed where
-/// they are named, lists of children where they are not.
+/// Returns all nodes as messages without words, parents first and versions in their order. A node's parent is the one
+/// that it names; if it names none that exists, the one that lists it as a child.
 QList<StoredMessage> Nodes::tree()
 {
     struct Listed {
@@ -148,7 +148,7 @@ void Nodes::put(const Said& said, const QString& id, Place& place)
         message.reasoningMs = message.reasoningMs.value_or(0) + *said.reasoningMs;
 }
 
-/// Reads what a message says. Nothing: it is no part of what was said.
+/// Reads what a node's message says. Nothing: it is not part of the conversation, such as a tool's or a hidden one.
 std::optional<Said> Nodes::said(const QJsonValue& message)
 {
     const QJsonValue about = member(message, "metadata");
@@ -159,7 +159,7 @@ std::optional<Said> Nodes::said(const QJsonValue& message)
     const auto role = foreign::roleOf(who);
     if (!role || member(about, "is_visually_hidden_from_conversation").toBool() ||
         string(content, "content_type") == QLatin1String("user_editable_context")) {
-        if (who == QLatin1String("tool"))  // its words are the model's alone, its pictures were shown
+        if (who == QLatin1String("tool"))  // only the model read its words; the user saw its pictures
             words(content);
         return {};
     }
@@ -204,16 +204,16 @@ void Nodes::readParts(const QJsonArray& parts, Words& words)
         const QString type = string(part, "content_type");
         if (part.isString()) {
             words.say(withoutSources(part.toString()));
-        } else if (member(part, "text").isString()) {  // of what was spoken
+        } else if (member(part, "text").isString()) {  // the words of spoken audio
             words.say(string(part, "text"));
-        } else if (!type.contains(QLatin1String("audio"))) {  // whose text is beside it
+        } else if (!type.contains(QLatin1String("audio"))) {  // the text of audio is in a part of its own
             words.leaveOut();
             ++m_leftOut;
         }
     }
 }
 
-/// The user's files but for pictures, which are among the parts as well.
+/// Notes that the user's files are left out; pictures are not counted here, since they are among the parts as well.
 void Nodes::leaveFilesOut(const QJsonArray& attachments, Words& words)
 {
     for (const auto& attachment : attachments) {
@@ -225,7 +225,7 @@ void Nodes::leaveFilesOut(const QJsonArray& attachments, Words& words)
     }
 }
 
-/// Reads what the user told every conversation, or this one.
+/// Reads the user's instructions for all conversations, or for this one, as the system prompt.
 void Nodes::readSystem(const QJsonValue& message)
 {
     QString& prompt = m_conversation.header.settings.systemPrompt;

@@ -7,6 +7,6 @@
 
 bool isOfChatGpt(const QJsonDocument& document);
 
-/// A list of conversations, or one. Each is a tree of nodes, of which some are no messages, and several in a row may be
-/// one answer: its thoughts, what it asked of tools, its words.
+/// Reads a list of conversations, or one. Each is a tree of nodes. Some nodes are no messages, and several in a row may
+/// be one answer: its thoughts, its calls of tools, its words.
 Imported fromChatGpt(const QJsonDocument& document, const std::stop_token& stop);

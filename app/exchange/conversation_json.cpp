@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kFormat = "spillway-conversations";
 
-// More than anybody has, and less than hurts.
+// More than anybody has, but few enough to fit into memory.
 constexpr qsizetype kMostConversations = 100'000;
 constexpr qsizetype kMostMessages = 1'000'000;
 constexpr qsizetype kMostAttachments = 1'000;
@@ -78,7 +78,7 @@ QJsonObject toJson(const StoredMessage& message)
 
 // ---- reading ----
 
-/// Reads one object, and remembers the first thing in it that cannot be.
+/// Reads one object, and keeps the first error in it as a sentence.
 class Fields
 {
 public:
@@ -133,7 +133,7 @@ public:
             fail(ImportText::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
         return object;
     }
-    /// The recording as we would keep it ourselves; empty: there is none.
+    /// Returns the recording in the form in which this program keeps it; empty: there is none.
     QByteArray recording()
     {
         const QJsonValue value = m_object.value(QLatin1String("recording"));
@@ -174,7 +174,7 @@ Attachment attachmentOf(const QJsonValue& value, QString& error)
                                    QStringLiteral("pdf")};
     Fields fields(value, error);
     const QString kind = fields.text("kind", 20);
-    if (!kinds.contains(kind))  // its text is kept under that name
+    if (!kinds.contains(kind))  // the kind becomes part of the name of the text's file
         fields.fail(ImportText::tr("an attachment has no known kind"));
     return {.name = fields.text("name", kLongestName_chars),
             .kind = kind,
@@ -211,7 +211,7 @@ StoredMessage messageOf(const QJsonValue& value, QString& error)
     return message;
 }
 
-/// Every id once, every parent before its children. Empty: it is so.
+/// Returns what is wrong with the messages' tree. Empty: every id comes once, and every parent before its children.
 QString whatIsWrong(const QList<StoredMessage>& messages)
 {
     QSet<QString> all;
@@ -299,7 +299,7 @@ QByteArray jsonBeginning()
 QByteArray jsonOf(const StoredConversation& conversation)
 {
     QByteArray json = QJsonDocument(toJson(conversation)).toJson(QJsonDocument::Indented).trimmed();
-    // Its thousands of numbers in a line, not one in each.
+    // The recording is written in one line: it has thousands of numbers, which would have a line each.
     const QJsonDocument recording = QJsonDocument::fromJson(conversation.recording);
     if (recording.isObject()) {
         json = json.left(json.lastIndexOf('}')).trimmed();

@@ -10,10 +10,10 @@ constexpr int kJsonVersion = 1;
 
 QJsonObject toJson(const StoredConversation& conversation);
 
-// A file: the beginning, conversations with commas between them, the end.
+// A file is jsonBeginning(), jsonOf() of each conversation with commas between them, and jsonEnd().
 QByteArray jsonBeginning();
 QByteArray jsonOf(const StoredConversation& conversation);
 QByteArray jsonEnd();
 
-/// The conversations of such a file, with the ids that it gives them.
+/// Reads the conversations of such a file, with the ids that they have there.
 Imported fromJson(const QJsonDocument& document, const std::stop_token& stop = {});

@@ -13,7 +13,7 @@ namespace {
 
 constexpr qsizetype kMostHeadings = 100'000;
 
-/// The messages from the first to the leaf.
+/// Returns the messages from the first to the leaf.
 QList<const StoredMessage*> shownPath(const StoredConversation& conversation)
 {
     QHash<QString, const StoredMessage*> byId;
@@ -28,7 +28,7 @@ QList<const StoredMessage*> shownPath(const StoredConversation& conversation)
     return path;
 }
 
-// A line of a message that looks like a heading of ours gets a backslash, which Markdown does not show.
+// Matches a line of a message that looks like one of our headings: it gets a backslash, which Markdown does not show.
 const QRegularExpression& headingLike()
 {
     static const QRegularExpression line(QStringLiteral("^(\\\\*)(## (?:User|Assistant|System)\\b)"),

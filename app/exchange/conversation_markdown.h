@@ -1,9 +1,10 @@
-// Writes and reads a conversation as Markdown: the path that is shown. app/exchange/README.md documents the format.
+// toMarkdown() writes the shown path of a conversation as Markdown, and fromMarkdown() reads it.
+// app/exchange/README.md documents the format.
 #pragma once
 
 #include "app/exchange/imported.h"
 
 QByteArray toMarkdown(const StoredConversation& conversation);
 
-/// The conversation of such a file, with ids that hold within it.
+/// Reads the conversation of such a file. Its messages' ids are unique within the file only.
 Imported fromMarkdown(const QByteArray& bytes);

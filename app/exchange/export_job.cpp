@@ -17,7 +17,7 @@ constexpr auto kBetween = ",\n";
 
 enum class Numbered { IfTaken, Always };
 
-/// A name that no file has yet: nothing there is written over.
+/// Returns a path that no file has yet, so that no file is overwritten.
 QString freePath(const QString& name, const QString& suffix, Numbered numbered)
 {
     QString path = numbered == Numbered::IfTaken ? name + suffix : QString();
@@ -26,7 +26,8 @@ QString freePath(const QString& name, const QString& suffix, Numbered numbered)
     return path;
 }
 
-/// Files cannot have the names of Windows' devices, whatever the suffix. Everywhere, since files travel.
+/// Says whether Windows gives the name, with any suffix, to a device, so that no file can have it. Looked at on all
+/// systems, since files are carried from one to another.
 bool isDeviceOfWindows(const QString& name)
 {
     static const QRegularExpression device(

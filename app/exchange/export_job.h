@@ -12,8 +12,8 @@
 
 class ConversationStore;
 
-/// Writes conversations one after the other, a few at a time between the window's own work. A file appears when all of
-/// it is there. Lives on the UI thread; owned by ConversationsController.
+/// Writes conversations one after the other, a few at a time between the window's own work. A file appears only when it
+/// is complete. Lives on the UI thread; owned by ConversationsController.
 class ExportJob : public QObject
 {
     Q_OBJECT
@@ -21,16 +21,16 @@ class ExportJob : public QObject
 public:
     enum class Format { Json, Markdown };
 
-    /// JSON: all into the file `path`, or as many files as it takes for each to be read again, of at most
-    /// `largest_bytes`. Markdown: one of them into the file `path`; several, or where that is a folder, into files of
-    /// their own in the folder `path`.
+    /// JSON: writes all into the file `path`; what would make a file larger than `largest_bytes`, which could not be
+    /// imported, goes into further files. Markdown: writes a single one into the file `path`; several, or if `path` is
+    /// a folder, each into a file of its own in the folder `path`.
     ExportJob(const ConversationStore& store, const QStringList& conversations, Format format, const QString& path,
               QObject* parent = nullptr, qint64 largest_bytes = kLargestImport_bytes);
 
     /// Says, when the job is done, whether a single conversation was larger than `largest_bytes`.
     bool tooLargeToImport() const { return m_tooLarge; }
 
-    /// Returns what a conversation's file is called, without a suffix: its title, as far as file systems bear it.
+    /// Returns the name of a conversation's file without a suffix: its title, as far as file systems permit it.
     static QString fileName(const QString& title);
 
 Q_SIGNALS:

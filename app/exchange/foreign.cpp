@@ -15,7 +15,7 @@ namespace {
 
 constexpr qsizetype kLongestLine_chars = 500;
 constexpr double kLatest_ms = 1e14;  // in the year 5138
-constexpr double kLatest_s = 1e11;   // the same; what is more has to be milliseconds
+constexpr double kLatest_s = 1e11;   // the same year; a larger number has to be in milliseconds
 
 void complete(StoredConversation& conversation, const QString& program)
 {
@@ -32,7 +32,7 @@ void complete(StoredConversation& conversation, const QString& program)
         header.changedMs = std::max(header.changedMs, message.createdMs);
     if (header.settings.systemPrompt.size() > kLongestMessage_chars)
         header.settings.systemPrompt.clear();
-    if (header.id.isEmpty())  // known by its beginning
+    if (header.id.isEmpty())  // its beginning tells it from others
         header.id = QString::number(header.createdMs) + QLatin1Char('\n') + messages.first().text;
     header.id = idHere(program, header.id);
 }

@@ -1,5 +1,5 @@
-// Offers what the readers of other programs' files share. Nobody promises a schema for such files: what is not as
-// expected is passed over, never believed.
+// Offers what the readers of other programs' files share. No schema of these files is documented: what is not as
+// expected is left out.
 #pragma once
 
 #include "app/exchange/imported.h"
@@ -14,10 +14,10 @@ const inline QString kLeftOut = QStringLiteral("[…]");  // where a picture was
 
 QJsonValue member(const QJsonValue& value, const char* name);
 QString line(const QJsonValue& value);         // a title or a name: one line of bounded length
-qint64 milliseconds(const QJsonValue& value);  // of a time in those or in seconds; 0: it is none
+qint64 milliseconds(const QJsonValue& value);  // of a time in milliseconds or seconds since 1970; 0: it is no time
 std::optional<StoredMessage::Role> roleOf(const QJsonValue& value);
 
-/// One message, as its parts are read.
+/// Gathers the text and the thoughts of one message while its parts are read.
 class Words
 {
 public:
@@ -26,7 +26,7 @@ public:
     void leaveOut() { say(kLeftOut); }
     void add(const Words& more);
     bool isEmpty() const { return m_text.isEmpty() && m_thoughts.isEmpty(); }
-    /// Thoughts first, in the marks in which models write them.
+    /// Returns the whole text: the thoughts first, in the marks in which models write them.
     QString text() const;
 
 private:
@@ -36,7 +36,7 @@ private:
     QString m_thoughts;
 };
 
-/// Returns those of the conversations that have messages, with what every conversation needs.
+/// Returns those of the conversations that have messages, with all that a conversation needs: title, times, leaf, id.
 Imported finished(const QString& program, QList<StoredConversation> conversations, int leftOut);
 Imported tooMany();
 

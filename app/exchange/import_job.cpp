@@ -16,7 +16,7 @@ namespace {
 
 constexpr qint64 kStep_ms = 8;
 constexpr qsizetype kMostOnTheirWay = 64;  // the writer takes small ones together
-constexpr int kFarewell_ms = 1000;         // for the store to drop those
+constexpr int kFarewell_ms = 1000;         // so long a cancelled job waits for the store to drop them
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void ImportJob::cancel()
     QTimer::singleShot(kFarewell_ms, this, &ImportJob::waitNoLonger);
 }
 
-/// Waits no longer; the store keeps trying what it cannot write, for hours if need be.
+/// Ends a cancelled job without waiting for the store, which tries for hours to write what it cannot.
 void ImportJob::waitNoLonger()
 {
     if (m_onTheirWay.isEmpty())
@@ -79,7 +79,7 @@ void ImportJob::step()
             m_waiting.removeFirst();
     }
     if (waits || (m_waiting.isEmpty() && !m_onTheirWay.isEmpty()))
-        m_timer.stop();  // goes on when one of them is there
+        m_timer.stop();  // onAdded() starts it again
     else if (m_waiting.isEmpty())
         end();
 }
@@ -93,7 +93,8 @@ void ImportJob::end()
         Q_EMIT done(m_outcome);
 }
 
-/// False: not yet, since others are on their way.
+/// Gives a conversation to the store unless it is here already. False: it has to wait, since too many, or one with its
+/// id, are not written yet.
 bool ImportJob::place(StoredConversation conversation)
 {
     QString& id = conversation.header.id;
@@ -132,11 +133,11 @@ void ImportJob::add(const StoredConversation& conversation)
     m_store.add(conversation, added, m_stop.get_token());
 }
 
-// Goes on after a conversation was written or could not be; the store has said why not.
+// Goes on after a conversation was written, or could not be: then the store has said why.
 void ImportJob::onAdded(const QString& id, bool there)
 {
     if (!m_onTheirWay.remove(id))
-        return;  // nobody waited for it any longer
+        return;  // waitNoLonger() has ended the job
     if (there) {
         ++m_outcome.added;
         m_outcome.last = id;

@@ -1,4 +1,4 @@
-// Gives the texts of all imports one context for translation.
+// ImportText gives the texts of all imports one context for translation.
 #pragma once
 
 #include <QCoreApplication>

@@ -40,7 +40,7 @@ QString digestOf(const QByteArray& bytes)
     return QString::fromLatin1(QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex());
 }
 
-/// The files themselves did not come along, so the text taken out of each stands for it.
+/// Makes an attachment's text stand for its file, which is not part of an import.
 void standIn(Attachment& attachment)
 {
     const QByteArray text = attachment.text.toUtf8();
@@ -49,7 +49,7 @@ void standIn(Attachment& attachment)
     attachment.bytes = text.size();
 }
 
-/// The namespace of the ids that we make: programs number their conversations as they like.
+/// The namespace of the ids that idHere() makes, since other programs' ids may be of any form.
 const QUuid kNamespace(QStringLiteral("7f0a6f5e-3a57-5d0c-9d1b-6f1f0f5a4b21"));
 
 struct Bytes {
@@ -96,7 +96,7 @@ Imported readJson(const QString& path, const QByteArray& bytes, const std::stop_
 Imported readMarkdown(const QByteArray& bytes)
 {
     Imported imported = fromMarkdown(bytes);
-    for (StoredConversation& conversation : imported.conversations)  // it says nothing of who it is but all it says
+    for (StoredConversation& conversation : imported.conversations)  // Markdown has no id, so all of it makes one
         conversation.header.id = idHere(QStringLiteral("markdown"), digestOf(bytes));
     return imported;
 }
@@ -114,14 +114,15 @@ Imported read(const QString& path, const std::stop_token& stop)
     return start.startsWith('{') || start.startsWith('[') ? readJson(path, bytes, stop) : readMarkdown(bytes);
 }
 
-/// Whatever the file was: nothing that is kept may be longer than what can be kept.
+/// Says whether a message is longer than the store can keep.
 bool hasTooLongMessage(const StoredConversation& conversation)
 {
     return std::any_of(conversation.messages.begin(), conversation.messages.end(),
                        [](const StoredMessage& message) { return message.text.size() > kLongestMessage_chars; });
 }
 
-/// Else it would be kept as another text, and the same file not be known again.
+/// Mends texts that hold half a character: the store would keep them as other texts, so that the same file would not be
+/// recognised when it is imported again.
 void makeWellFormed(StoredConversation& conversation)
 {
     const auto mend = [](std::initializer_list<QString*> texts) {
@@ -137,7 +138,7 @@ void makeWellFormed(StoredConversation& conversation)
     }
 }
 
-/// Makes it fit to be kept: an id that may be a file's name, messages with ids of their own, no time in the future.
+/// Makes a conversation fit for the store: its id can be a file name, messages get new ids, no time is in the future.
 void settle(StoredConversation& conversation)
 {
     makeWellFormed(conversation);

@@ -19,7 +19,7 @@ namespace {
 
 using Role = StoredMessage::Role;
 
-/// The type of a part, whose name depends on which half of Jan wrote the line.
+/// Returns the type of a part. The member's name depends on which half of Jan wrote the line.
 QString typeOf(const QJsonValue& part)
 {
     const QString type = member(part, "type").toString();
@@ -31,7 +31,7 @@ bool isMessage(const QJsonObject& object)
     return object.value(QLatin1String("object")).toString() == QLatin1String("thread.message");
 }
 
-/// The next line of `bytes` without the white space around it; `from` goes behind it.
+/// Returns the next line of `bytes` without the white space around it; moves `from` behind it.
 QByteArray nextLine(const QByteArray& bytes, qsizetype& from)
 {
     const qsizetype found = bytes.indexOf('\n', from);
@@ -60,10 +60,10 @@ QString textOf(const QJsonArray& content, int& leftOut)
     return words.text();
 }
 
-/// A line, with what it says of its place among the others.
+/// Holds a line's message, and what the line says of its place among the others.
 struct Line {
     StoredMessage message;
-    QJsonValue parent;    // its id; null: it is a first one; undefined: the thread has no versions
+    QJsonValue parent;    // the id of the one it follows; null: none, it is a first one; undefined: not said
     QString activeChild;  // the version of what follows that Jan shows; empty: the newest
 };
 
@@ -78,9 +78,9 @@ Line lineOf(const QJsonObject& object, StoredMessage::Role role, int& leftOut)
             .activeChild = member(about, "activeChildId").toString()};
 }
 
-/// Says under which message each stands: the one that it names, or the line above where it names none that is there. So
-/// do the lines of a thread without versions, an answer that a fault of Jan's cut off from its question, and what stood
-/// under a damaged line.
+/// Sets the parent of each message: the one that the line names, or the line above if it names none that exists. The
+/// latter are the lines of a thread without versions, an answer that a fault of Jan's cut off from its question, and
+/// what followed a damaged line.
 void linkLines(std::vector<Line>& lines)
 {
     const bool versions =
@@ -101,10 +101,10 @@ void linkLines(std::vector<Line>& lines)
     }
 }
 
-/// The last message of the path that Jan shows, in a sound tree.
+/// Returns the last message of the path that Jan shows, in a sound tree.
 QString shownLeaf(const QList<StoredMessage>& messages, const QHash<QString, QString>& activeChildren)
 {
-    QHash<QString, const StoredMessage*> shown;  // by what it stands under
+    QHash<QString, const StoredMessage*> shown;  // by the parent's id
     for (const StoredMessage& message : messages) {
         const StoredMessage*& chosen = shown[message.parent];
         const QString active = activeChildren.value(message.parent);
@@ -118,7 +118,8 @@ QString shownLeaf(const QList<StoredMessage>& messages, const QHash<QString, QSt
     return leaf;
 }
 
-/// A tree of the lines that hold something; what follows the others stands under what is above them.
+/// Makes the conversation's tree of the lines that have text. What follows a line without text becomes a child of that
+/// line's parent.
 void takeIn(std::vector<Line> lines, StoredConversation& conversation, int& leftOut)
 {
     linkLines(lines);
@@ -129,9 +130,9 @@ void takeIn(std::vector<Line> lines, StoredConversation& conversation, int& left
         all.messages.append(std::move(line.message));
     }
     makeSound(all);
-    leftOut += int(lines.size()) - int(all.messages.size());  // those whose id another has
+    leftOut += int(lines.size()) - int(all.messages.size());  // lines with an id that another has
     const QString shown = shownLeaf(all.messages, activeChildren);
-    QHash<QString, QString> places;  // of each, the message that it is or stands under
+    QHash<QString, QString> places;  // for each line's id the message with text that it is or follows
     for (StoredMessage& message : all.messages) {
         message.parent = places.value(message.parent);
         places.insert(message.id, message.text.isEmpty() ? message.parent : message.id);

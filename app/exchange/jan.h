@@ -11,5 +11,6 @@ inline constexpr const char* kJanThread = "thread.json";
 bool isJanMessages(const QByteArray& bytes);
 bool isJanThread(const QJsonDocument& document);
 
-/// `thread` says the title and the instructions, and may be null. A line that is damaged is left out.
+/// Reads the lines of messages.jsonl; damaged ones are left out. `thread` holds the title and the instructions, and may
+/// be null.
 Imported fromJan(const QByteArray& messages, const QJsonDocument& thread);

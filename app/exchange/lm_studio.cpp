@@ -15,7 +15,7 @@ namespace {
 
 using Role = StoredMessage::Role;
 
-/// One conversation, from its first message to its last.
+/// Reads one conversation, from its first message to its last.
 class Chat
 {
 public:
@@ -54,7 +54,7 @@ StoredConversation Chat::read()
     return std::move(m_conversation);
 }
 
-/// Newer versions keep it among the settings of the chat.
+/// Returns the system prompt, which newer versions of LM Studio keep among the settings of the chat.
 QString Chat::systemPrompt() const
 {
     const QString own = m_root.value(QLatin1String("systemPrompt")).toString();
@@ -116,7 +116,7 @@ void Chat::readSteps(const QJsonArray& steps, StoredMessage& message, Words& wor
     for (const auto& step : steps) {
         if (member(step, "type").toString() != QLatin1String("contentBlock")) {
             m_leftOut += member(step, "type").toString() == QLatin1String("toolStatus");
-            continue;  // else notes of the program about itself
+            continue;  // other steps are notes of LM Studio about itself
         }
         const Words part = this->words(member(step, "content").toArray());
         if (member(member(step, "style"), "type").toString() == QLatin1String("thinking"))

@@ -7,5 +7,5 @@
 
 bool isOfLmStudio(const QJsonDocument& document);
 
-/// Versions of a message lie side by side; what follows goes on from the one that was selected.
+/// Reads a conversation. Versions of a message lie side by side in the file; what follows belongs to the selected one.
 Imported fromLmStudio(const QJsonDocument& document);

@@ -25,7 +25,7 @@ Saying sayingOf(const StoredMessage& message)
 bool hasAllOf(const StoredConversation& ours, const StoredConversation& theirs)
 {
     QSet<Saying> sayings;
-    QHash<Moment, const StoredMessage*> moments;  // null: several were said then
+    QHash<Moment, const StoredMessage*> moments;  // null: several at that moment
     for (const StoredMessage& message : ours.messages) {
         sayings.insert(sayingOf(message));
         const Moment moment{int(message.role), message.createdMs};

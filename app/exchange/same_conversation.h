@@ -3,9 +3,10 @@
 
 #include "app/store/conversation.h"
 
-/// Says whether every message of `theirs` is in `ours`, whatever their ids are: the same words, or, said at the same
-/// moment, the beginning of ours, which went on since.
+/// Says whether every message of `theirs` is in `ours`, whatever their ids are: one with the same text or, if it was
+/// written at the same moment, one that begins with that text and went on since.
 bool hasAllOf(const StoredConversation& ours, const StoredConversation& theirs);
 
-/// The id for a conversation that has more than the one of its own id here: the same whenever the same is imported.
+/// Returns another id for a conversation that has more than the one which has its id here. It is the same each time the
+/// same conversation is imported.
 QString idOfOtherCopy(const StoredConversation& conversation);

@@ -11,7 +11,8 @@
 
 #include <optional>
 
-/// Where a model's layers and KV lie while it is measured. Kept in files by name, so that one may be added.
+/// Says where a model's layers and KV lie while it is measured. Files keep the names, not the numbers, so that one may
+/// be added.
 namespace Strategy {
 Q_NAMESPACE
 QML_ELEMENT
@@ -27,8 +28,8 @@ enum Kind {
     Measured,
     Refused,    // by the engine: it does not fit, or not under this strategy
     Crashed,    // a signal ended the child, or it could not be started
-    TimedOut,   // and was ended
-    Garbled,    // what it printed are no numbers
+    TimedOut,   // the child took too long and was ended
+    Garbled,    // what the child printed are not the numbers of a measurement
     Cancelled,  // by the user
 };
 Q_ENUM_NS(Kind)
@@ -44,13 +45,13 @@ struct ExperimentModel {
     bool operator==(const ExperimentModel&) const = default;
 };
 
-/// Says where a mixture's routed experts lie while it is measured on a device, and what room that has for copies of
-/// those in RAM.
+/// Says where a mixture's routed experts lie while it is measured on a device, and how much room the device has for
+/// copies of the experts in RAM.
 struct ExpertChoice {
     static inline const QString kNoCopies = QStringLiteral("off");
     static inline const QString kAutomatic = QStringLiteral("auto");
-    bool inRam = false;          // all of them; else those that find no room on the device
-    QString copies = kNoCopies;  // or as many as pay, or a size: "2GiB"
+    bool inRam = false;          // all of them; false: only those that find no room on the device
+    QString copies = kNoCopies;  // "off", "auto" (as many as pay) or a size: "2GiB"
     bool operator==(const ExpertChoice&) const = default;
 };
 
@@ -67,24 +68,24 @@ struct ExperimentPlan {
     QList<ExperimentModel> models;
     QList<int> contexts;
     QList<Strategy::Name> strategies;
-    QList<bool> expertsInRam = {false};  // of models that have experts
+    QList<bool> expertsInRam = {false};  // for models that have experts
     QStringList expertCopies = {ExpertChoice::kNoCopies};
     int repeats = 3;
     int answerTokens = 32;  // measured at the end of each context
     QString device;         // "emulated", "cuda:0"
-    QString memory;         // that may be used of it: "fit:1024", "64MiB"; empty: all
+    QString memory;         // of the device, that may be used: "fit:1024", "64MiB"; empty: all
     QString kvType = QStringLiteral("f16");
     int threads = 0;      // 0: one per core
-    int rowMinutes = 60;  // after so many a row is given up
+    int rowMinutes = 60;  // after so many minutes a row is given up
 
-    /// The cells in the order in which they are measured: what takes longest comes last within a model.
+    /// Returns the cells in the order in which they are measured: within a model what takes longest comes last.
     QList<ExperimentCell> cells() const;
     bool hasExperts() const;  // any of its models
     /// Returns each place of experts with each room for copies.
     QList<ExpertChoice> expertChoices() const;
-    /// Says whether there is a choice: the model has experts, and a device.
+    /// Says whether there is a choice where experts lie: the model has some, and the strategy uses a device.
     bool placesExperts(int model, Strategy::Name strategy) const;
-    /// Returns what becomes of a choice there: where there is none, the one that says nothing.
+    /// Returns the choice `wanted` if the model and the strategy have one (see placesExperts()), else the default one.
     ExpertChoice expertsOf(int model, Strategy::Name strategy, const ExpertChoice& wanted) const;
     bool operator==(const ExperimentPlan&) const = default;
 
@@ -97,19 +98,19 @@ struct ExperimentPlan {
     static constexpr int kMostMinutes = 24 * 60;
 };
 
-/// Holds what came of one cell. Numbers that are not there were not measured, or do not exist.
+/// Holds the result of one cell. An empty number was not measured, or does not exist.
 struct ExperimentRow {
     ExperimentCell cell;
     Outcome::Kind outcome = Outcome::Measured;
     QString sentence;                                         // why there are no numbers
     QString device;                                           // as the engine names it
-    std::optional<double> tokensPerSecond, slowest, fastest;  // median, and of the repeats
-    std::optional<double> readMs;                             // the context before the answer: the first token's wait
+    std::optional<double> tokensPerSecond, slowest, fastest;  // the median, and the extremes of the repeats
+    std::optional<double> readMs;                             // of the context: the wait for the answer's first token
     std::optional<double> p99Ms;                              // per token
     std::optional<double> deviceBytes, hostBytes;             // peaks
     std::optional<double> copyBytes;                          // of experts in RAM, on the device
-    std::optional<double> expertHits, expertMisses;           // those of them that were read, with a copy and without
-    double seconds = 0;                                       // that the child ran
+    std::optional<double> expertHits, expertMisses;           // experts in RAM that were read, with a copy and without
+    double seconds = 0;                                       // how long the child ran
 
     /// Returns the share that had a copy on the device, of the experts in RAM that were read. Empty: none was read.
     std::optional<double> hitRate() const;
@@ -127,18 +128,18 @@ struct ExperimentRun {
     ExperimentPlan plan;
     QList<ExperimentRow> rows;  // the first cells of the plan, as far as it came
 
-    /// A row's speed as a share of what `base` reaches with the same model, context and place of experts. Empty: one
-    /// was not measured.
+    /// Returns a row's speed as a share of what `base` reaches with the same model, context and place of experts.
+    /// Nothing: one of the two was not measured.
     std::optional<double> ratio(const ExperimentRow& row, Strategy::Name base) const;
     bool operator==(const ExperimentRun&) const = default;
 };
 
-/// "merge", as spillway-cli and files call it.
+/// Returns the name that spillway-cli and files use: "merge".
 QString strategyKey(Strategy::Name strategy);
 std::optional<Strategy::Name> strategyOf(const QString& key);
-/// The strategy's name as people read it.
+/// Returns the strategy's name for people, in their language.
 QString strategyName(Strategy::Name strategy);
-/// "in RAM, copies 2GiB".
+/// Returns the choice for people: "in RAM, copies 2GiB".
 QString expertsName(const ExpertChoice& experts);
 QString outcomeKey(Outcome::Kind outcome);
 QString outcomeName(Outcome::Kind outcome);

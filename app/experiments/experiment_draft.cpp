@@ -11,7 +11,7 @@
 namespace {
 
 constexpr int kContexts[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
-constexpr qsizetype kLongestShown = 24;  // of what was typed, in a sentence
+constexpr qsizetype kLongestShown = 24;  // characters of what was typed, in a sentence
 constexpr int kUsualRoom = 1024;         // tokens beside the model, on an emulated device
 
 QString keyOf(const ExperimentModel& model)
@@ -19,7 +19,7 @@ QString keyOf(const ExperimentModel& model)
     return model.path.isEmpty() ? QStringLiteral("shape:") + model.shape : model.path;
 }
 
-/// The device's memory as the command line had it.
+/// Returns the device's memory as the command line has given it.
 QString memoryOf(const engine::PlacementOptions& placement)
 {
     using Device = engine::PlacementOptions::Device;
@@ -33,8 +33,8 @@ QString memoryOf(const engine::PlacementOptions& placement)
     return cuda ? QString() : QStringLiteral("fit:%1").arg(kUsualRoom);
 }
 
-/// "3000", "12K" or "1M", in tokens; a K is 1024 of them, as everywhere. Negative: it is no number; what is too large
-/// for one stays above every bound.
+/// Returns the tokens of "3000", "12K" or "1M"; a K is 1024 tokens. Negative: it is no number. A number that is too
+/// large becomes one that is above every bound.
 qint64 tokensIn(const QString& word)
 {
     static const QRegularExpression form(QStringLiteral("^([0-9]+)([kKmM]?)$"));
@@ -48,7 +48,7 @@ qint64 tokensIn(const QString& word)
     return number << (unit == QLatin1String("K") ? 10 : unit == QLatin1String("M") ? 20 : 0);
 }
 
-/// Says whether it is a size that copies of experts can be given: "2GiB".
+/// Says whether the word is a size for copies of experts, such as "2GiB".
 bool isRoomForCopies(const QString& word)
 {
     engine::PlacementText text;
@@ -70,7 +70,7 @@ QStringList strings(const std::vector<std::string>& names)
 ExperimentDraft::ExperimentDraft(const engine::PlacementOptions& placement, QObject* parent)
     : QObject(parent)
 {
-    // The first context fits into the usual room and the others do not: what becomes of speed then is what this is for.
+    // The first context fits into the usual room and the others do not, so that the run shows what happens to speed.
     m_plan.contexts = {kUsualRoom, 2 * kUsualRoom, 4 * kUsualRoom};
     m_plan.strategies = {Strategy::CpuOnly, Strategy::Resident, Strategy::Stream, Strategy::Merge, Strategy::Auto};
     m_plan.memory = memoryOf(placement);
@@ -152,7 +152,7 @@ void ExperimentDraft::setMemory(const QString& memory)
 bool ExperimentDraft::memoryIsSound() const
 {
     if (m_plan.memory.isEmpty())
-        return !emulated();  // a GPU has a size of its own
+        return !emulated();  // an emulated device needs a size, a GPU has one
     engine::PlacementText text;
     text.device = "emulated";
     text.vram = m_plan.memory.toStdString();

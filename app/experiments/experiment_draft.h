@@ -1,4 +1,4 @@
-// ExperimentDraft holds the plan that is being made on the page, and why it cannot be measured yet.
+// ExperimentDraft holds the plan that the user is making on the page, and says why it cannot be measured yet.
 #pragma once
 
 #include "app/experiments/experiment.h"
@@ -24,7 +24,8 @@ public:
 };
 Q_DECLARE_METATYPE(ExperimentChoice)
 
-/// Holds what is chosen, and why it cannot be measured yet. Lives on the UI thread; owned by ExperimentsController.
+/// Holds what is chosen, and says why it cannot be measured yet. Lives on the UI thread; owned by
+/// ExperimentsController.
 class ExperimentDraft : public QObject
 {
     Q_OBJECT
@@ -53,7 +54,7 @@ class ExperimentDraft : public QObject
     Q_PROPERTY(QString obstacle READ obstacle NOTIFY changed)
 
 public:
-    /// `placement`: the chat's; its device and memory are what is offered first.
+    /// `placement` is the chat's: its device and memory are chosen at first.
     explicit ExperimentDraft(const engine::PlacementOptions& placement, QObject* parent = nullptr);
 
     QList<ExperimentChoice> models() const;
@@ -63,9 +64,9 @@ public:
     QList<int> chosenContexts() const { return m_plan.contexts; }
     QStringList strategies() const;  // all, by name
     QList<int> chosenStrategies() const;
-    bool hasExperts() const { return plan().hasExperts(); }  // any model that is chosen
+    bool hasExperts() const { return plan().hasExperts(); }  // any of the chosen models has
     QList<bool> expertsInRam() const { return m_plan.expertsInRam; }
-    /// Rooms for copies of experts that are offered: none, as many as pay, and the user's own sizes.
+    /// Returns the rooms for copies of experts that are offered: none, as many as pay, and the user's own sizes.
     QStringList expertCopies() const;
     QStringList chosenExpertCopies() const { return m_plan.expertCopies; }
     QStringList devices() const { return m_deviceNames; }
@@ -86,12 +87,13 @@ public:
 
     Q_INVOKABLE void toggleModel(int index);
     Q_INVOKABLE void toggleContext(int tokens);
-    /// "512, 3000 12K": they are offered and chosen from now on. Empty: all are; else one sentence, and none is.
+    /// Adds contexts such as "512, 3000 12K" to those that are offered, and chooses them. Returns one sentence if one
+    /// of them cannot be, and then adds none; empty: all were added.
     Q_INVOKABLE QString addContexts(const QString& text);
     Q_INVOKABLE void toggleStrategy(int strategy);
     Q_INVOKABLE void toggleExpertsInRam(bool inRam);
     Q_INVOKABLE void toggleExpertCopies(const QString& copies);
-    /// "512MiB, 2GiB", as for contexts.
+    /// Does the same for rooms for copies of experts, such as "512MiB, 2GiB".
     Q_INVOKABLE QString addExpertCopies(const QString& text);
     /// Adds a shape by its places in the lists; it is chosen at once.
     Q_INVOKABLE void addShape(int shape, int quantisation);
@@ -100,12 +102,12 @@ public:
         ExperimentModel model;
         QString detail;
     };
-    /// The files there are. What was chosen of them stays so; where nothing was, the first one is.
+    /// Sets the files that are offered. Chosen ones stay chosen; if none was, the first one is.
     void setCandidates(const QList<Candidate>& files);
-    /// GPUs: their ids and names.
+    /// Adds a GPU to the devices that are offered.
     void addDevice(const QString& id, const QString& name);
 
-    /// The plan as it is chosen now, without what settings add to it.
+    /// Returns the plan as it is chosen now, without the threads and the KV type, which come from the settings.
     ExperimentPlan plan() const;
 
 Q_SIGNALS:

@@ -9,11 +9,12 @@
 
 namespace ExperimentExports {
 
-/// Comma-separated values with a head line, numbers without grouping and units in their names; ratios are to the speed
-/// of `base`; of the earlier run the speed of each row. A row without numbers has its sentence.
+/// Returns comma-separated values with a head line whose names have the units; numbers are not grouped. Ratios are to
+/// the speed of `base`. Each row also has the speed of the same cell in the earlier run. A row without numbers has a
+/// sentence.
 QByteArray csv(const ExperimentRun& run, Strategy::Name base, const std::optional<ExperimentRun>& earlier = {});
 
-/// Writes what is whole or nothing. Empty: it was written; else one sentence.
+/// Writes the whole file or nothing. Returns one sentence where it could not; empty: it was written.
 QString write(const QString& file, const QByteArray& content);
 
 }  // namespace ExperimentExports

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr const char* kGuideName = QT_TRANSLATE_NOOP("Experiments", "Spillway guide");  // as its file says, too
+constexpr const char* kGuideName = QT_TRANSLATE_NOOP("Experiments", "Spillway guide");  // the name in its file, too
 
 /// Gives files with the same title different ones, since a run knows a model by its title.
 void markNamesakes(QList<ExperimentDraft::Candidate>& files)
@@ -43,7 +43,7 @@ QList<ExperimentDraft::Candidate> experimentFiles(const ModelFacts& open, const 
     const auto isCopyOfGuide = [&](const ModelFacts& facts) {
         return hasGuide && facts.name == QLatin1String(kGuideName) && qint64(facts.fileBytes) == guideFile.size();
     };
-    const bool openIsListed = open.known() && open.server.isEmpty();  // what is measured runs here
+    const bool openIsListed = open.known() && open.server.isEmpty();  // a server's model cannot be measured
     if (openIsListed)
         add(openId, open.name, open.path, open.experts, open.contextTokens,
             QCoreApplication::translate("Experiments", "open in the conversation"));

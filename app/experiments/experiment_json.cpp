@@ -33,7 +33,8 @@ constexpr std::array<std::pair<const char*, Number>, 10> kNumbers = {{
     {"expert_misses", &ExperimentRow::expertMisses},
 }};
 
-/// Holds what there is under a key; a null is nothing, and what is no sound number spoils the rest.
+/// Reads an object by its keys. A null counts as missing. After a number that cannot be, good() is false and what was
+/// read must not be used.
 class Reader
 {
 public:
@@ -62,7 +63,7 @@ public:
         }
         return int(*value);
     }
-    /// A text as it is: a path may hold what is not to be shown.
+    /// Returns a text as it is, for paths: they may have characters that are not safe to show.
     QString raw(const char* key) const { return m_object.value(QLatin1String(key)).toString().left(kLongestText); }
     QString text(const char* key) const { return VisibleText::of(raw(key)); }
     QJsonArray array(const char* key, qsizetype most)
@@ -109,7 +110,7 @@ QJsonObject toJson(const ExperimentPlan& plan)
             {QStringLiteral("row_minutes"), plan.rowMinutes}};
 }
 
-/// Reads the choices about experts. A plan of an earlier version, which has none, keeps the usual ones.
+/// Reads the choices about experts. A plan that an earlier version wrote has none and gets the default ones.
 void readExperts(Reader& reader, ExperimentPlan& plan)
 {
     if (const QJsonArray places = reader.array("experts_in_ram", 2); !places.isEmpty()) {

@@ -11,9 +11,9 @@ namespace ExperimentJson {
 
 inline constexpr qsizetype kMostBytes = 4 * 1024 * 1024;
 
-/// {"format": "spillway-experiment", "version": 1, ...}; bytes and milliseconds are in the names.
+/// Returns {"format": "spillway-experiment", "version": 1, ...}; the members' names have the units.
 QByteArray write(const ExperimentRun& run);
-/// Empty: it is no run, or one that nothing here has written. The id is its file's business.
+/// Reads a run, without its id, which is the file's name. Nothing: it is no run, or cannot be one of this program's.
 std::optional<ExperimentRun> read(const QByteArray& json);
 
 /// Takes the numbers of `spillway-cli bench --json` into a row. False: they are not what a row is made of.

@@ -182,7 +182,7 @@ void ExperimentRowModel::addRow(const ExperimentRow& row)
     beginInsertRows({}, rowCount(), rowCount());
     m_run.rows.append(row);
     endInsertRows();
-    if (row.cell.strategy == m_base)  // what was measured before it has a ratio now
+    if (row.cell.strategy == m_base)  // the rows before it have a ratio now
         Q_EMIT dataChanged(index(0), index(rowCount() - 1), {RatioRole});
     Q_EMIT rowsChanged();
 }
@@ -196,7 +196,7 @@ QList<ExperimentRow> ExperimentRowModel::measuredOf(const ExperimentRun& run, in
         if (row.cell.model == model && row.cell.strategy == strategy && row.cell.experts == experts &&
             row.outcome == Outcome::Measured)
             rows.append(row);
-    return rows;  // contexts ascend in a plan
+    return rows;  // sorted: contexts ascend in a plan
 }
 
 QList<ExperimentRow> ExperimentRowModel::series(int model, Strategy::Name strategy) const

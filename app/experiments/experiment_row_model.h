@@ -9,8 +9,8 @@
 
 #include <optional>
 
-/// The run that is shown and, where one is laid beside it, the earlier one's number of the same cell. Numbers that do
-/// not exist are undefined. Lives on the UI thread; owned by ExperimentsController.
+/// Lists the rows of the shown run and, where it is compared with an earlier one, that run's numbers of the same cell.
+/// Numbers that do not exist are undefined. Lives on the UI thread; owned by ExperimentsController.
 class ExperimentRowModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -58,18 +58,18 @@ public:
     QHash<int, QByteArray> roleNames() const override;
 
     int count() const { return rowCount(); }
-    bool measured() const;                 // any of them: there is something to draw
+    bool measured() const;                 // some row has numbers, so that there is something to draw
     QStringList models() const;            // of the plan
-    QList<int> strategies() const;         // likewise
-    QList<int> chartedStrategies() const;  // these, and then those that only the earlier run has
-    /// The strategy whose speed the ratios are taken to: the plan's first, until another is chosen.
+    QList<int> strategies() const;         // of the plan
+    QList<int> chartedStrategies() const;  // these, then those that only the earlier run has
+    /// Returns the strategy whose speed is 1 in the ratios: the plan's first, until another is chosen.
     int base() const { return int(m_base); }
     void setBase(int strategy);
     bool compares() const { return m_earlier.has_value(); }
     bool emulated() const { return m_run.plan.device == QLatin1String("emulated"); }
     bool hasExperts() const { return m_run.plan.hasExperts(); }
     QStringList expertChoices() const;  // of the plan, by name
-    /// Returns which of them the charts show; what has no experts, or no device, is shown beside any.
+    /// Returns which of them the charts show. Rows without experts, or without a device, are shown with each of them.
     int chartedExperts() const { return m_chartedExperts; }
     void setChartedExperts(int choice);
 
@@ -79,8 +79,8 @@ public:
     void setEarlier(const std::optional<ExperimentRun>& run);
     void addRow(const ExperimentRow& row);  // to the run that is shown
 
-    /// The measured rows of a model and a strategy, by context. `model`: its place in the shown run's plan, which an
-    /// earlier run knows by its name.
+    /// Return the measured rows of a model and a strategy, by context, of the shown run and of the earlier one. `model`
+    /// is its place in the shown run's plan; the earlier run's model is found by the name.
     QList<ExperimentRow> series(int model, Strategy::Name strategy) const;
     QList<ExperimentRow> earlierSeries(int model, Strategy::Name strategy) const;
 

@@ -17,11 +17,11 @@
 namespace {
 
 constexpr qsizetype kMostOutput = 1024 * 1024;
-constexpr qsizetype kMostErrors = 64 * 1024;  // the last of them count
-constexpr int kUsage = 2;                     // exit code of spillway-cli
+constexpr qsizetype kMostErrors = 64 * 1024;  // bytes; of more the last are kept
+constexpr int kUsage = 2;                     // spillway-cli's exit code for wrong options
 
-/// Returns what a row takes, in no unit: reading grows with the context, and attention with its square. A row beyond
-/// what the model was made for is refused when the model is open.
+/// Returns how much work a row is, in no unit: reading grows with the context, and attention with its square. A context
+/// longer than the model was made for is refused as soon as the model is open.
 double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
 {
     constexpr double kStart = 2000, kSquare = 1.0 / 32768;
@@ -32,8 +32,8 @@ double workOf(const ExperimentPlan& plan, const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// Says the engine's reason, which is in English, in the user's language. Where that does not know it, the kind of the
-/// error comes first, as errorSentence() has it.
+/// Returns the engine's reason, which is in English, in the user's language. A reason that is not translated stands in
+/// brackets behind a general sentence, as in errorSentence().
 QString refusal(const QString& reason)
 {
     if (QString known = knownSentence(reason); !known.isEmpty())
@@ -148,7 +148,7 @@ void ExperimentRunner::startNext()
 {
     const ExperimentModel& model = m_plan.models[m_cells[m_done].model];
     if (!model.path.isEmpty())
-        m_shape.drop();  // the models before this one have all their rows
+        m_shape.drop();  // the shape's rows have all been measured
     if (model.path.isEmpty() && m_shape.shape() != model.shape) {
         m_shape.make(model.shape);
         Q_EMIT rowStarted();
@@ -172,7 +172,7 @@ void ExperimentRunner::startChild()
     connect(m_process.get(), &QProcess::readyReadStandardOutput, this, &ExperimentRunner::onOutput);
     connect(m_process.get(), &QProcess::readyReadStandardError, this, &ExperimentRunner::onErrors);
     connect(m_process.get(), &QProcess::finished, this, &ExperimentRunner::onFinished);
-    // After start() has returned, whichever way it goes.
+    // Queued, so that it comes after start() has returned on every system.
     connect(m_process.get(), &QProcess::errorOccurred, this, &ExperimentRunner::onProcessError, Qt::QueuedConnection);
     m_process->setStandardInputFile(QProcess::nullDevice());
     endWithThisProgram(*m_process);
@@ -227,7 +227,7 @@ void ExperimentRunner::onFinished(int exitCode, QProcess::ExitStatus status)
     finishRow(row);
 }
 
-/// Tells the child to end; what its end means is known already.
+/// Kills the child. Its row gets this outcome and this sentence.
 void ExperimentRunner::end(Outcome::Kind outcome, const QString& sentence)
 {
     if (m_ending || !m_process)
@@ -237,7 +237,7 @@ void ExperimentRunner::end(Outcome::Kind outcome, const QString& sentence)
     m_process->kill();
 }
 
-/// A row of the present cell that has no numbers.
+/// Returns a row of the present cell that has no numbers.
 ExperimentRow ExperimentRunner::rowWithout(Outcome::Kind outcome, const QString& sentence) const
 {
     ExperimentRow row;
@@ -257,7 +257,7 @@ void ExperimentRunner::finishRow(ExperimentRow row)
     }
     if (m_process) {
         m_process->disconnect(this);
-        m_process.release()->deleteLater();  // it is the sender of what led here
+        m_process.release()->deleteLater();  // not deleted at once: its signal may have led here
     }
     ++m_done;
     const bool cancelled = row.outcome == Outcome::Cancelled;

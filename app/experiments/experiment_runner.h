@@ -14,36 +14,36 @@
 #include <memory>
 #include <optional>
 
-/// Runs one `spillway-cli bench --json` after another and makes a row of whatever becomes of it. At most one child
-/// lives; it ends with cancel() and with this object. A shape's file is made once, before the first of its rows. Lives
-/// on the UI thread, where no call waits but the destructor.
+/// Runs one `spillway-cli bench --json` after another and makes a row of each, also of one that fails. At most one
+/// child runs; it ends with cancel() and with this object. A shape's file is made once, before the first of its rows.
+/// Lives on the UI thread, where no call waits but the destructor.
 class ExperimentRunner : public QObject
 {
     Q_OBJECT
 
 public:
-    /// `program`: spillway-cli, or what stands in for it.
+    /// `program`: the path of spillway-cli, or of what replaces it in a test.
     explicit ExperimentRunner(QString program, QObject* parent = nullptr);
     ~ExperimentRunner() override;
 
     /// Finds spillway-cli beside this program, or where the build put it; empty: it is in neither place.
     static QString findProgram();
-    /// `file`: its model's, or what was made of its shape.
+    /// Returns the child's arguments for a cell. `file`: the model's, or the one made of its shape.
     static QStringList arguments(const ExperimentPlan& plan, const ExperimentCell& cell, const QString& file);
 
-    /// False: one runs already, or there is nothing to measure.
+    /// Begins to measure. False: a plan is being measured already, or this one has no cells.
     bool start(const ExperimentPlan& plan);
-    /// The child ends; its row is a cancelled one and the last.
+    /// Ends the child; its row is the last, with the outcome Cancelled.
     void cancel();
 
     bool running() const { return m_running; }
     qsizetype done() const { return m_done; }
     qsizetype total() const { return m_cells.size(); }
-    /// The cell that is being measured.
+    /// Returns the cell that is being measured.
     std::optional<ExperimentCell> current() const;
-    /// Returns how much of its shape has been made; empty: none is being made.
+    /// Returns which share of its shape's file has been made, 0 to 1; empty: none is being made.
     std::optional<double> madeShare() const;
-    /// The time that all that is left will take, judged by what the rows before took; empty: none has been measured.
+    /// Returns how long the rest will take, estimated by the rows so far; empty: none of them was measured.
     std::optional<double> remainingSeconds() const;
 
 Q_SIGNALS:
@@ -73,8 +73,8 @@ private:
     std::unique_ptr<QProcess> m_process;
     QByteArray m_out, m_errors;
     QTimer m_limit;
-    QElapsedTimer m_clock;                  // of the row
-    std::optional<Outcome::Kind> m_ending;  // it was told to end, and why
+    QElapsedTimer m_clock;                  // since the row's child was started
+    std::optional<Outcome::Kind> m_ending;  // the outcome for which the child was told to end; empty: it was not
     QString m_endingSentence;
     double m_measuredSeconds = 0, m_measuredWork = 0;  // of the rows that gave numbers
 };

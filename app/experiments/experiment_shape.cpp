@@ -18,7 +18,7 @@ ExperimentShape::~ExperimentShape()
 
 void ExperimentShape::make(const QString& shape)
 {
-    drop();  // two would take twice the room
+    drop();  // two files would take twice the room
     m_shape = shape;
     m_work = std::make_shared<Work>();
     m_thread.start(

@@ -11,27 +11,27 @@
 #include <memory>
 #include <optional>
 
-/// Makes one model of random weights at a time, on a thread of its own, since it may take minutes, and holds its file;
-/// that is gone with the object, with drop(), and where the system can also when the program is killed. Lives on the UI
-/// thread; its end waits for one piece of a file to be written.
+/// Makes one model of random weights at a time, on a thread of its own, since it may take minutes, and holds its file.
+/// The file is deleted with the object, by drop() and, where the system can do that, when the program is killed. Lives
+/// on the UI thread; its destructor waits until one piece of a file has been written.
 class ExperimentShape : public QObject
 {
     Q_OBJECT
 
 public:
-    /// `folder`: where there is room for it.
+    /// `folder`: in which the files are made; it must have room for them.
     explicit ExperimentShape(QString folder, QObject* parent = nullptr);
     ~ExperimentShape() override;
 
-    /// made() or failed() follows, unless drop() comes first. What was held before is dropped.
+    /// Drops the file that is held and begins to make another: made() or failed() follows, unless drop() comes first.
     void make(const QString& shape);
     void drop();
 
     bool making() const { return m_work != nullptr; }
     double share() const { return m_work ? m_work->share.load() : 0; }
-    /// "mistral-7b:q4_k_m": whose file is held; empty: none is.
+    /// Returns the shape whose file is held, such as "mistral-7b:q4_k_m"; empty: none is.
     QString shape() const { return m_model ? m_shape : QString(); }
-    /// Returns what another process may open as long as it is held.
+    /// Returns the file's path, which another process may open as long as it is held.
     QString file() const;
 
 Q_SIGNALS:
@@ -48,5 +48,5 @@ private:
     QString m_folder, m_shape;
     std::shared_ptr<Work> m_work;  // while one is being made
     std::optional<engine::ShapeModel> m_model;
-    QThreadPool m_thread;  // goes first, and with it what would come back here
+    QThreadPool m_thread;  // destroyed first: it waits for the work, whose result is then dropped
 };

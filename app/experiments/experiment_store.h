@@ -11,22 +11,22 @@
 class ExperimentStore
 {
 public:
-    /// The folder is made with the first run.
+    /// `folder` is made when the first run is saved.
     explicit ExperimentStore(QString folder);
 
-    /// The newest first. Files that are none are left alone and counted.
+    /// Reads the runs, the newest first. Files that are no runs are left as they are and counted by unreadable().
     QList<ExperimentRun> runs();
     int unreadable() const { return m_unreadable; }
 
-    /// An id for a run that begins: nobody else's.
+    /// Returns a new id for a run that begins.
     QString newId() const;
     QString save(const ExperimentRun& run) const;
     QString remove(const QString& id) const;
 
-    static constexpr int kMostRuns = 500;  // that are read: the newest by their names
+    static constexpr int kMostRuns = 500;  // so many are read, the newest by their names
 
 private:
-    QString fileOf(const QString& id) const;  // empty: that is no id
+    QString fileOf(const QString& id) const;  // empty: this is no id
 
     QString m_folder;
     int m_unreadable = 0;

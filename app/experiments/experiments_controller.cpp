@@ -62,7 +62,7 @@ ExperimentsController::ExperimentsController(TurnRunner& turns, ModelController&
 
 ExperimentsController::~ExperimentsController()
 {
-    m_runner.disconnect(this);  // what its end would change is going, too
+    m_runner.disconnect(this);  // what its signals would change is destroyed, too
 }
 
 QString ExperimentsController::roomNote() const
@@ -130,7 +130,7 @@ void ExperimentsController::begin()
         return;
     m_runs = m_store.runs();
     show(m_runs.isEmpty() ? QString() : m_runs.first().id);
-    // A driver may take a second to start.
+    // On another thread, since a driver may take a second to start.
     inBackground(this, m_world.devices, [this](const std::vector<engine::DeviceInfo>& found) {
         for (const engine::DeviceInfo& device : found)
             if (device.id.starts_with("cuda") && device.obstacle.empty())
@@ -154,7 +154,7 @@ void ExperimentsController::start()
         makeRoom();
 }
 
-/// Why nothing can be measured now; empty: it can.
+/// Returns why nothing can be measured now; empty: it can.
 QString ExperimentsController::obstacle() const
 {
     if (QString missing = m_draft.obstacle(); !missing.isEmpty())
@@ -171,7 +171,7 @@ void ExperimentsController::waitAndStart()
     if (m_state != AnswerRuns)
         return;
     setState(Waiting);
-    onTurnsChanged();  // it may have ended while one thought about it
+    onTurnsChanged();  // the answer may have ended while the user was deciding
 }
 
 void ExperimentsController::stopAndStart()
@@ -195,7 +195,7 @@ void ExperimentsController::onTurnsChanged()
 
 void ExperimentsController::makeRoom()
 {
-    setTrouble(obstacle());  // the plan may have changed, or a model may be on its way, since one waited for an answer
+    setTrouble(obstacle());  // the plan may have changed, or a model be loading, since start()
     if (!m_trouble.isEmpty())
         return setState(Idle);
     m_measured = planned();
@@ -266,7 +266,7 @@ void ExperimentsController::onRow(const ExperimentRow& row)
         m_measured->name = kept->name;  // it may have been renamed meanwhile
     if (m_shownId == m_measured->id)
         m_rows.addRow(row);
-    keep(*m_measured);  // so that nothing is lost with the program
+    keep(*m_measured);  // each row at once: nothing is lost if the program crashes
     Q_EMIT progressChanged();
 }
 
@@ -333,7 +333,7 @@ void ExperimentsController::rename(const QString& id, const QString& name)
 void ExperimentsController::remove(const QString& id)
 {
     if (m_measured && m_measured->id == id)
-        return;  // it is not over
+        return;  // it is still being measured
     if (const QString sentence = m_store.remove(id); !sentence.isEmpty()) {
         setTrouble(sentence);
         return;

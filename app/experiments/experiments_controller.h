@@ -47,8 +47,8 @@ public:
 };
 Q_DECLARE_METATYPE(ExperimentFacts)
 
-/// Plans, measures, keeps and compares experiments. Before the first child starts the chat's model is set aside, so
-/// that it has the machine for itself, and it comes back when the last has ended. Lives on the UI thread; owned by
+/// Plans, measures, keeps and compares experiments. The chat's model is closed before the first child starts, so that
+/// the child has the machine for itself, and loaded again when the last has ended. Lives on the UI thread; owned by
 /// Program.
 class ExperimentsController : public QObject
 {
@@ -76,7 +76,7 @@ class ExperimentsController : public QObject
 public:
     enum State {
         Idle,
-        AnswerRuns,  // one asked for a start while a model answers: waitAndStart(), stopAndStart() or cancel()
+        AnswerRuns,  // start() came while a model answers: waitAndStart(), stopAndStart() or cancel() decides
         Waiting,     // for the answer to end
         MakingRoom,  // the chat's model is being closed
         Measuring,
@@ -100,35 +100,35 @@ public:
     ExperimentRowModel* rows() { return &m_rows; }
     State state() const { return m_state; }
     bool busy() const { return m_state != Idle && m_state != AnswerRuns; }
-    QString roomNote() const;  // whose room it has; empty: no model was open
+    QString roomNote() const;  // says which model was closed; empty: none was open
     int done() const { return int(m_runner.done()); }
     int total() const { return int(m_runner.total()); }
     QString currentModel() const;
     int currentContext() const;
     QString currentStrategy() const;
-    QString currentExperts() const;  // where they lie; empty: it has none, or no device
-    QVariant madeShare() const;      // of the shape that is to be measured; undefined: none is being made
+    QString currentExperts() const;  // where its experts lie; empty: it has none, or no device
+    QVariant madeShare() const;      // of the shape's file, 0 to 1; undefined: none is being made
     QVariant remainingMs() const;    // undefined: nothing has been measured yet
     QList<ExperimentFacts> runs() const;
     ExperimentFacts shown() const;  // without an id: none
     QString comparedId() const { return m_comparedId; }
     QString trouble() const { return m_trouble; }
 
-    /// Looks for what may be measured; the page calls it when it appears.
+    /// Reads the kept runs and looks for models and devices; the page calls it when it appears.
     Q_INVOKABLE void begin();
     Q_INVOKABLE void start();
     Q_INVOKABLE void waitAndStart();
     Q_INVOKABLE void stopAndStart();
-    /// What was measured stays.
+    /// Ends the measuring; the rows so far are kept.
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void show(const QString& id);
-    /// Lays another run beside the shown one; empty: none.
+    /// Compares the shown run with another one; empty: with none.
     Q_INVOKABLE void compare(const QString& id);
     Q_INVOKABLE void rename(const QString& id, const QString& name);
     Q_INVOKABLE void remove(const QString& id);
-    /// The file to which it is exported unless another is chosen. `suffix`: csv, json, png, svg.
+    /// Returns the file that is offered for an export of the shown run. `suffix`: csv, json, png, svg.
     Q_INVOKABLE QUrl suggestedFile(const QString& suffix) const;
-    /// The shown run as CSV or, by the file's suffix, as JSON. Empty: it was written; else one sentence.
+    /// Writes the shown run as JSON or CSV, by the file's suffix. Returns why it could not; empty: it was written.
     Q_INVOKABLE QString save(const QUrl& file) const;
     Q_INVOKABLE void showFolder(const QUrl& file);
     Q_INVOKABLE void dismissTrouble() { setTrouble({}); }
@@ -162,9 +162,9 @@ private:
     ExperimentStore m_store;
     ExperimentRunner m_runner;
     QList<ExperimentRun> m_runs;              // the newest first
-    std::optional<ExperimentRun> m_measured;  // the one that runs
+    std::optional<ExperimentRun> m_measured;  // the run that is being measured
     QString m_shownId, m_comparedId;
-    QString m_setAside;  // name of the model that made room
+    QString m_setAside;  // name of the chat's model, which was closed
     State m_state = Idle;
     bool m_begun = false;
     QString m_trouble;

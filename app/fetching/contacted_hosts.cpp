@@ -8,7 +8,7 @@
 
 namespace {
 
-/// The purposes that app/net gives its requests.
+/// Returns the purpose of a request in the user's language; `purpose` is as app/net gives it.
 QString purposeOf(const std::string& purpose)
 {
     constexpr std::pair<std::string_view, const char*> known[] = {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-/// All requests to one host for one purpose. Times are ms since 1970; headers are among the bytes.
+/// Sums up all requests to one host for one purpose. Times are ms since 1970; the bytes include headers.
 class ContactedHost
 {
     Q_GADGET
@@ -37,7 +37,8 @@ public:
 };
 Q_DECLARE_METATYPE(ContactedHost)
 
-/// Read anew when somebody looks. Lives on the UI thread; owned by Fetching.
+/// Lists the connections of this run of the program, as they were at the last refresh(). Lives on the UI thread; owned
+/// by Fetching.
 class ContactedHosts : public QObject
 {
     Q_OBJECT

@@ -5,7 +5,7 @@
 
 #include <QString>
 
-/// One sentence, and another one where a token would help, on where that is entered. The network's code speaks English:
-/// in another language the kind of failure is said in that one, and what exactly happened follows in brackets, unless
-/// it is a knownSentence(). Thread-safe.
+/// Returns one sentence and, if a token would help, a second one that says where to enter it. Failures of app/net are
+/// in English: in another language the sentence says the kind of failure, with the English words in brackets, unless
+/// they are a knownSentence(). Thread-safe.
 QString failureSentence(const net::Failure& failure);

@@ -27,11 +27,11 @@ QStringList textsIn(const QJsonValue& array)
     return texts;
 }
 
-/// Says whether a file that the list has as fetched may be one: it is removed when the fetch is cancelled, and anybody
-/// can have written the list.
+/// Says whether a file that the list names as fetched may have been: it is deleted when the fetch is cancelled, and any
+/// program can have written the list.
 bool mayHaveCome(const FetchItem& item, const QString& file)
 {
-    // The folder that the user has chosen may be any; what is fetched there is called so.
+    // In a folder of the user's choice, which may hold other files, only *.gguf can have been fetched.
     return QDir::cleanPath(file) == QDir::fromNativeSeparators(file) && mayBeOf(item, QDir::cleanPath(file)) &&
            (item.folder.isEmpty() || file.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive));
 }

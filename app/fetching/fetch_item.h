@@ -18,31 +18,31 @@ struct FetchItem {
     QString repository;  // "ORG/REPO"
     QString file;        // its path there; of a split model the first
     QString quant;
-    QStringList companions;  // that are fetched with it, their paths there
-    QString folder;          // where it goes; empty: where other programs find it
+    QStringList companions;  // paths of the files there that are fetched with it
+    QString folder;          // in which it is put; empty: where other programs find it
     Fetch::State state = Fetch::Waiting;
     double doneBytes = 0;
     double totalBytes = 0;
     double bytesPerS = 0;  // 0: not known
     double quietS = 0;     // seconds in which nothing has arrived; 0: something has, or nothing is awaited
     bool checking = false;
-    bool checked = false;     // Done: against what its files should be; where nobody says that, they are not
-    bool wantsToken = false;  // one, or another one, may help against what `note` says
-    bool mayPass = false;     // Paused or Failed: by what may have passed at the next start, which goes on with it then
+    bool checked = false;     // Done: its files were compared with their hashes; false: no hash is known of one of them
+    bool wantsToken = false;  // a token, or another one, may help against what `note` says
+    bool mayPass = false;     // Paused or Failed: the reason may have passed by the next start, which then goes on
     QString note;             // why it goes slowly, or why it failed
-    double againS = 0;        // seconds until what `note` says is tried again; 0: it is not waited for
+    double againS = 0;        // seconds until the next try; 0: it does not wait for one
     QString path;             // Done: the file to open
     QStringList places;       // where its files will lie, as far as that is known
-    // Of them, what is whole and was not there before; it goes when the fetch is cancelled. Not a model that can be
-    // opened: it may be in use by then.
+    // Those of `places` that are whole and were not there before: they are deleted when the fetch is cancelled. The
+    // files of a model that can be opened are not among them, since it may be in use.
     QStringList came;
 };
 
-/// Says whether a file may be part of what an item wants, by its name and where it lies.
+/// Says whether a file may be one of those that an item fetches, by its name and its folder.
 bool mayBeOf(const FetchItem& item, const QString& file);
 
-/// Holds what there is to say in one line of all that is not done, as a value for the pages: one of them, and how many
-/// wait besides.
+/// Sums up in one line all fetches that are not done, as a value for the pages: one of them, and how many others there
+/// are.
 class FetchSummary
 {
     Q_GADGET
@@ -61,21 +61,21 @@ public:
 };
 Q_DECLARE_METATYPE(FetchSummary)
 
-/// Keeps what is wanted in a file of the profile, for the next start. UI thread.
+/// Keeps the fetches that are not done in a file of the profile, for the next start. UI thread.
 class FetchList
 {
 public:
-    /// `file`: empty keeps nothing.
+    /// `file` empty: nothing is kept.
     explicit FetchList(QString file)
         : m_file(std::move(file))
     {
     }
-    /// Reads the list; items that were running or waiting wait. A file that makes no sense holds none. Of the files
-    /// that it says have come, only those are believed that may belong to the item.
+    /// Reads the list; items that were running or waiting are Waiting. A damaged file counts as an empty list. Of the
+    /// files that it names in `came`, only those are taken that may belong to the item.
     QList<FetchItem> read();
-    /// The list's file exists but cannot be read, so write() leaves it alone.
+    /// Says whether the list's file exists but cannot be read, so that write() does not overwrite it.
     bool lost() const { return m_lost; }
-    /// False: it cannot be written.
+    /// Writes the list. False: it cannot be written.
     bool write(const QList<FetchItem>& items) const;
 
 private:

@@ -18,9 +18,9 @@ namespace {
 using secrets::MayAsk;
 
 constexpr qint64 kSpeedOver_ms = 1500;
-constexpr qint64 kQuiet_ms = 4000;  // shorter pauses are nothing to speak of
+constexpr qint64 kQuiet_ms = 4000;  // shorter pauses are not shown
 
-/// Returns a file's name without its folder and its ending, and without which part of how many it is.
+/// Returns a file's name without folder and ending, and without "-00001-of-00003" of a split model.
 QString nameOf(const QString& file)
 {
     const auto split = splitName(file);
@@ -151,7 +151,7 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
             resume(row);
             return;
         }
-        cancel(row);  // its file may be gone, or be wanted in another folder or commit; what is still right stays
+        cancel(row);  // begins anew: its file may be gone, or wanted elsewhere; right files stay
     }
     FetchItem item;
     item.repository = repository;
@@ -169,7 +169,7 @@ void FetchQueue::add(const QString& repository, const QString& file, const QStri
     keep();
 }
 
-/// Adds companions to a fetch. What is there of the model stays; a fetch that runs begins anew with a longer list.
+/// Adds companions to a fetch. Files that have come stay; a fetch that runs is begun anew with the longer list.
 void FetchQueue::addCompanions(int row, const QStringList& companions, double bytes)
 {
     FetchItem& item = m_items[row];
@@ -232,7 +232,7 @@ QStringList FetchQueue::onlyOf(int row, QStringList files) const
     return files;
 }
 
-/// Deletes files on the thread that fetches, when the fetch that ran has closed them.
+/// Deletes files on the thread that fetches, after the fetch that ran there has ended and closed them.
 void FetchQueue::discard(const QStringList& places, const QStringList& whole)
 {
     const auto tell = [guard = QPointer(this)] {
@@ -263,7 +263,7 @@ bool FetchQueue::needs(const QStringList& files) const
         if (item.state != Fetch::Done && item.places.isEmpty())
             return std::ranges::any_of(files, [&](const QString& file) { return mayBeOf(item, file); });
         return item.state != Fetch::Done && std::ranges::any_of(item.places, [&](const QString& place) {
-                   // Folders on the way may be links; the file itself need not be there yet.
+                   // Folders of the path may be links; the file itself need not exist yet.
                    const QFileInfo file(place);
                    return files.contains(place) || files.contains(QFileInfo(file.path()).canonicalFilePath() +
                                                                   QLatin1Char('/') + file.fileName());
@@ -325,7 +325,7 @@ void FetchQueue::startNext(MayAsk may)
                         file = next->file](const std::vector<std::filesystem::path>& came,
                                            const std::vector<std::filesystem::path>& model) {
         const auto note = [guard, repository, file, came = asTexts(came), model = asTexts(model)] {
-            if (guard)  // also where it was stopped meanwhile: the file is there
+            if (guard)  // also if the fetch was stopped meanwhile: the file is complete
                 guard->onWhole(repository, file, came, model);
         };
         QMetaObject::invokeMethod(qApp, note, Qt::QueuedConnection);
@@ -375,7 +375,7 @@ void FetchQueue::onPlaces(const QStringList& places)
 void FetchQueue::onWhole(const QString& repository, const QString& file, const QStringList& came,
                          const QStringList& model)
 {
-    if (const int row = rowOf(repository, file); row < 0) {  // cancelled just before
+    if (const int row = rowOf(repository, file); row < 0) {  // it was cancelled just before
         discard({}, onlyOf(-1, came));
     } else {
         m_items[row].came += came;
@@ -406,7 +406,8 @@ void FetchQueue::onProgress(const FetchedSoFar& now)
     tell(m_running);
 }
 
-/// Looks for how long no bytes have come, also while nobody reports anything, as before the server answers.
+/// Finds out for how long no bytes have come. A timer calls it, since no progress is reported before the server
+/// answers.
 void FetchQueue::lookForBytes()
 {
     FetchItem& item = m_items[m_running];
@@ -431,12 +432,12 @@ void FetchQueue::onDone(const net::Result<FetchedModel>& model)
         Q_EMIT fetched();
     } else if (model.error().kind == net::Failure::Kind::KeyMissing && !model.error().token_helps) {
         setState(row, Fetch::Paused, failureSentence(model.error()) + u' ' + tr("Going on may ask you to unlock it."));
-        item.mayPass = true;  // the password store may be open
+        item.mayPass = true;  // the password store may be unlocked at the next start
         keep();
     } else {
         logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(model.error().what)));
         if (model.error().kind == net::Failure::Kind::WrongHash)
-            item.doneBytes = 0;  // it was thrown away
+            item.doneBytes = 0;  // the damaged file was deleted
         setState(row, Fetch::Failed, failureSentence(model.error()));
         item.wantsToken = model.error().token_helps;
         item.mayPass = net::may_pass(model.error().kind);

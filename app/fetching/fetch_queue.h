@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <memory>
 
-/// The rows in the order in which they were asked for. What is not done is kept: the next start goes on with it. Lives
-/// on the UI thread; owned by Fetching.
+/// Fetches one model after another; the rows are in the order in which they were asked for. What is not done is kept:
+/// the next start of the program goes on with it. Lives on the UI thread; owned by Fetching.
 class FetchQueue : public QAbstractListModel
 {
     Q_OBJECT
@@ -45,7 +45,7 @@ public:
         CheckedRole,
     };
 
-    /// `file`: where they are kept; empty: nowhere.
+    /// `file`: in which the fetches are kept; empty: in none.
     FetchQueue(ModelSource* source, const FetchingWorld& world, const QString& file, QObject* parent = nullptr);
     ~FetchQueue() override;
 
@@ -59,38 +59,38 @@ public:
     FetchSummary summary() const { return m_summary; }
     QString error() const { return m_error; }
 
-    /// One that is not done goes on, also where companions are wanted now that were not before; of what is done it is
-    /// looked anew what is there. `bytes`: of all.
+    /// Adds a model. If it is in the list and not done, it goes on, with further companions if these are new; if it is
+    /// done, its files are looked for and fetched anew as far as needed. `bytes`: of all files.
     Q_INVOKABLE void add(const QString& repository, const QString& file, const QString& quant, double bytes,
                          const QStringList& companions = {});
     Q_INVOKABLE void pause(int row);
-    /// What was paused or failed waits for its turn again. As with add(), the user may be asked to unlock the password
-    /// store if it begins at once: what begins by itself opens no question.
+    /// Lets a fetch that was paused or failed wait for its turn again. As with add(), the user may be asked to unlock
+    /// the password store if it begins at once; a fetch that begins by itself opens no question.
     Q_INVOKABLE void resume(int row);
-    /// Takes a row away, and all that has come of it. What is done stays where it is, also a model whose companions
-    /// are still missing.
+    /// Removes a row, and deletes the files that have come. The files of a model that is done stay, also if its
+    /// companions are still missing.
     Q_INVOKABLE void cancel(int row);
     Q_INVOKABLE void open(int row);
 
-    /// Returns what is being fetched of a repository together with all of `companions`, by its first files.
+    /// Returns the states of a repository's models that are fetched with all of `companions`, by their first files.
     QHash<QString, Fetch::State> states(const QString& repository, const QStringList& companions) const;
 
-    /// Says whether one of these files is being fetched, or is part of a model that is.
+    /// Says whether one of these files belongs to a fetch that is not done.
     bool needs(const QStringList& files) const;
-    /// A model has been deleted: what is done and not there any more is no row.
+    /// Call it when a model has been deleted: removes the rows of done models whose file is gone.
     void forgetDeleted();
-    /// Limits all fetches from now on, running ones as well; 0: no limit.
+    /// Limits the speed of all fetches from now on, running ones as well; 0: no limit.
     void setMostBytesPerS(qint64 bytes) { *m_mostBytesPerS = bytes; }
-    /// The user permits it, or no longer does: what runs stops and waits.
+    /// Call it when the user permits the network, or no longer does: then the running fetch stops and waits.
     void onAllowedChanged();
 
 Q_SIGNALS:
     void countChanged();
-    void statesChanged();  // of one or more rows, or which rows there are
+    void statesChanged();  // states of one or more rows, or the rows themselves
     void summaryChanged();
     void errorChanged();
-    void fetched();  // a model is there that was not before
-    void removed();  // whole files that had come are there no more
+    void fetched();  // a model is complete
+    void removed();  // whole files that had come were deleted
     void openRequested(const QString& path, const QString& name);
 
 private:
@@ -117,7 +117,7 @@ private:
     QList<FetchItem> m_items;
     FetchSummary m_summary;
     int m_running = -1;  // its row
-    QString m_error;     // why they are not kept
+    QString m_error;     // why the fetches are not kept
     QElapsedTimer m_clock;
     double m_measuredBytes = 0;  // when the clock was started
     QTimer m_look;

@@ -44,7 +44,7 @@ void FetchedHashes::note(const std::filesystem::path& path, const std::string& s
     Noted now = stateOf(text);
     now.sha256 = QString::fromStdString(sha256);
     const std::lock_guard lock(m_mutex);
-    if (m_noted.size() >= kMostHashes)  // some of them are gone for sure
+    if (m_noted.size() >= kMostHashes)  // files that are gone make room
         m_noted.removeIf([](const auto& noted) { return !QFileInfo::exists(noted.key()); });
     m_noted.insert(text, now);
     keep();
@@ -67,7 +67,7 @@ FetchedHashes::Noted FetchedHashes::stateOf(const QString& path)
     return {file.size(), file.lastModified().toMSecsSinceEpoch(), {}};
 }
 
-/// Where it cannot be written, files count by their name and size, as they do where nothing was noted.
+/// Writes the hashes. If that fails, files are recognised by name and size alone, as if nothing had been noted.
 void FetchedHashes::keep() const
 {
     if (m_file.isEmpty())

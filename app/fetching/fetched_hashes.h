@@ -9,16 +9,17 @@
 #include <mutex>
 #include <string>
 
-/// Any thread.
+/// Keeps the hashes in a file. Any thread.
 class FetchedHashes
 {
 public:
-    /// `file`: where they are kept; empty: nowhere.
+    /// `file`: in which they are kept; empty: in none.
     explicit FetchedHashes(const std::filesystem::path& file);
 
-    /// `sha256`: what the file at `path` has now, in 64 digits.
+    /// Notes the hash that the file at `path` has now. `sha256`: 64 hexadecimal digits.
     void note(const std::filesystem::path& path, const std::string& sha256);
-    /// False: it is known to be another file. True also of what nobody has noted, or has changed since.
+    /// Says whether the file may have this hash. False: it is known to have another one. True also if none was noted,
+    /// or if the file has changed since.
     bool mayBe(const std::filesystem::path& path, const std::string& sha256) const;
 
 private:

@@ -98,7 +98,7 @@ void Fetching::keepToken(const QString& token)
     });
 }
 
-/// Asks again for what was refused with the token before.
+/// Asks again for what was refused with the earlier token.
 void Fetching::askAgain()
 {
     m_page.onToken();

@@ -13,7 +13,7 @@
 
 #include <memory>
 
-/// Nobody is asked anything until the user has permitted it. Lives on the UI thread; owned by Program.
+/// No host is contacted until the user has permitted it. Lives on the UI thread; owned by Program.
 class Fetching : public QObject
 {
     Q_OBJECT
@@ -36,8 +36,8 @@ public:
     struct World {
         std::unique_ptr<ModelSource> source;  // null: this program was built without the network
         Setting* permission = nullptr;        // 1: given; outlives this
-        Setting* megabytesPerS = nullptr;     // at most; 0: as fast as they come; null as well; outlives this
-        std::function<QString()> folder;      // where what is fetched goes; empty: where other programs find it
+        Setting* megabytesPerS = nullptr;     // the speed limit; 0, or null: none; outlives this
+        std::function<QString()> folder;      // in which models are put; empty: where other programs find them
         QString listFile;                     // of what is being fetched; empty: it is not kept
         std::function<engine::LoadRequest()> request;
         std::function<engine::MachineMemory()> memory;
@@ -52,7 +52,7 @@ public:
     /// Says whether there is a token, which tells the host who the user is.
     bool hasToken() const { return tokenPlace() != TokenPlace::None && tokenPlace() != TokenPlace::Leaving; }
     bool keepsToken() const { return hasToken() && tokenPlace() != TokenPlace::Environment; }  // that was entered here
-    bool keepingToken() const { return m_keepingToken; }                                       // another, just now
+    bool keepingToken() const { return m_keepingToken; }                                       // another one, just now
     QString tokenNote() const;  // says in one sentence where the token is
     QString tokenTrouble() const { return m_tokenTrouble; }
     ModelFinder* finder() { return &m_finder; }
@@ -63,13 +63,13 @@ public:
     /// Opens the page of the model that a text names: an address, hf.co/ORG/REPO:QUANT, Ollama's NAME:TAG. False: these
     /// are words to search for.
     Q_INVOKABLE bool openNamed(const QString& text);
-    /// The user agrees.
+    /// Keeps the user's permission to use the network.
     Q_INVOKABLE void allow() { m_permission->setValue(1); }
-    /// Keeps a token from now on; empty: none. Nobody is asked whether it is good for anything.
+    /// Keeps a token, or none if it is empty. Does not ask the host whether it is valid.
     Q_INVOKABLE void keepToken(const QString& token);
-    /// Has it where it belongs, should the password store be open by now. Nobody is asked to open that.
+    /// Moves the token into the password store if that is unlocked by now. Does not ask the user to unlock it.
     Q_INVOKABLE void settleToken();
-    /// A model has been deleted from the disk.
+    /// Call it when a model has been deleted from the disk.
     void onDeleted();
 
 Q_SIGNALS:

@@ -8,9 +8,9 @@
 #include <functional>
 
 struct FetchingWorld {
-    std::function<bool()> allowed;                 // by the user: nobody is asked anything before
+    std::function<bool()> allowed;                 // says whether the user permits the network
     std::function<engine::LoadRequest()> request;  // what a model would be loaded with
     std::function<engine::MachineMemory()> memory;
     ThisMachine machine = {};
-    std::function<QString()> folder = {};  // where what is fetched goes; empty: where other programs find it
+    std::function<QString()> folder = {};  // in which models are put; empty: where other programs find them
 };

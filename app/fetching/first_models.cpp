@@ -7,8 +7,8 @@
 
 namespace {
 
-constexpr double kBesideTheFile = 1.15;  // of its bytes: a context and scratch need room as well
-constexpr double kLeftFree = 1 << 30;    // to the rest of the machine
+constexpr double kBesideTheFile = 1.15;  // times its bytes are needed: a context and scratch take memory as well
+constexpr double kLeftFree = 1 << 30;    // bytes, for the rest of the machine
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// firstModels() names a few good models to begin with, so that nobody has to know any.
+// firstModels() names a few good models to begin with, for users who know none.
 #pragma once
 
 #include <QDate>
@@ -32,5 +32,5 @@ struct FirstModels {
     QList<FirstModel> models;
 };
 
-/// The list that comes with the program. `freeBytes`: of memory; negative: not known.
+/// Returns the list that comes with the program. `freeBytes`: free memory; negative: not known.
 FirstModels firstModels(double freeBytes);

@@ -6,8 +6,8 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
-/// The rows of a search, in the order of the hub, none twice. Names are the hub's, made safe to show. Lives on the UI
-/// thread; owned by ModelFinder.
+/// Lists what a search has found, in the order of the hub, nothing twice. Names are the hub's, made safe to show. Lives
+/// on the UI thread; owned by ModelFinder.
 class FoundModelList : public QAbstractListModel
 {
     Q_OBJECT

@@ -35,7 +35,7 @@ std::string lastName(const std::string& path)
     return path.substr(path.rfind('/') + 1);
 }
 
-/// The file with its bytes, and the link to it in the cache where there is one.
+/// Returns the path of the file with the bytes, and that of the link to it if it lies in the cache.
 std::vector<std::filesystem::path> namesOf(const net::PullFile& file)
 {
     std::vector<std::filesystem::path> names{file.file.target};
@@ -82,7 +82,7 @@ public:
         if (net::names_a_remote_model(text))
             return text;
         if (text.find(':') == std::string::npos)
-            return {};  // words, of which a part of an id may be one
+            return {};  // words to search for, which may be a part of an id
         return (text.find('/') == std::string::npos ? "ollama.com/" : "hf.co/") + text;
     }
 
@@ -170,9 +170,9 @@ public:
         if (!plan)
             return tl::unexpected(plan.error());
         Paths places;
-        std::vector<std::int64_t> before;  // bytes of the files that come first
+        std::vector<std::int64_t> before;  // by file: bytes of all files before it
         std::int64_t sum = 0;
-        std::size_t ownFiles = 0;  // of the model, which come before its companions
+        std::size_t ownFiles = 0;  // the model's own files, which come before its companions
         Paths model;
         for (const net::PullFile& file : plan->files) {
             for (std::filesystem::path& name : namesOf(file))
@@ -223,7 +223,7 @@ public:
     }
 
 private:
-    /// An id may come from a file or a server: it has to be one.
+    /// Reads a model's id. It may come from a file or a server, so it is checked. BadRequest: it is no id.
     static net::Result<net::ModelReference> referenceTo(const std::string& id)
     {
         if (net::names_a_remote_model(id))
@@ -253,12 +253,12 @@ private:
         auto chosen = net::choose(found.repository.files, reference.file, reference.quant, memory_bytes);
         if (chosen)
             found.recommended = std::move(*chosen);
-        else if (!reference.file.empty() || !reference.quant.empty())  // what was asked for is not there
+        else if (!reference.file.empty() || !reference.quant.empty())  // the named file or quantisation does not exist
             return tl::unexpected(chosen.error());
         return found;
     }
 
-    /// A file by its address, or a model of Ollama's registry: a page with one choice.
+    /// Makes a page with one choice, for a file by its address or a model of Ollama's registry.
     net::Result<FoundRepository> singleModel(const net::ModelReference& reference, const std::string& id,
                                              const std::stop_token& stop)
     {
@@ -281,7 +281,7 @@ private:
         return found;
     }
 
-    /// `note` gets what there is to say beside it.
+    /// Returns the addresses of the model's files. `note` gets a sentence about what is left out, if anything is.
     net::Result<std::vector<net::RemotePart>> partsOf(const FoundRepository& found,
                                                       const net::ModelReference& reference,
                                                       const net::ModelChoice& choice,
@@ -304,7 +304,7 @@ private:
         return parts;
     }
 
-    /// Made when somebody is asked first: until then there is nothing of the network in the program.
+    /// Returns the client, which is made at the first request: until then the program does nothing with the network.
     net::HttpClient& client()
     {
         const std::lock_guard lock(m_mutex);
@@ -315,15 +315,15 @@ private:
 
     net::Hub hub(const GivenToken& token) { return {client(), m_settings.hub, token.token}; }
 
-    /// Returns the token for what is on the hub: nobody else gets it, so for others the store need not be asked.
+    /// Returns the token if the model is on the hub; nothing else is sent the token, so that the store is not asked.
     std::optional<GivenToken> tokenFor(const net::ModelReference& reference, MayAsk may, const std::stop_token& stop)
     {
         return std::holds_alternative<net::HubReference>(reference) ? std::optional(m_token.get(may, stop))
                                                                     : std::nullopt;
     }
 
-    /// Says of a refusal whether a token may help. Where the hub refuses only because the store withholds the token,
-    /// the failure says that. `token`: nothing where it is not the hub that was asked.
+    /// Returns the answer; if it is a refusal, says in it whether a token may help. If the hub refuses because the
+    /// store withholds the token, the failure says that. `token`: nothing if it was not the hub that was asked.
     template <typename Answer>
     net::Result<Answer> told(net::Result<Answer> answer, const std::optional<GivenToken>& token) const
     {
@@ -333,7 +333,7 @@ private:
         net::Failure failure = std::move(answer.error());
         if (const auto& withheld = token->withheld) {
             failure = {Kind::KeyMissing, "the token for " + host() + " is missing: " + withheld->what};
-            failure.token_helps = withheld->code == engine::Error::Code::NotFound;  // the store has it no more
+            failure.token_helps = withheld->code == engine::Error::Code::NotFound;  // the store has none any more
         } else {
             failure.token_helps = failure.kind == Kind::NeedsToken || token->token.empty();
         }

@@ -16,7 +16,7 @@ using secrets::MayAsk;
 using std::chrono::steady_clock;
 using Code = engine::Error::Code;
 
-/// For so long a user who has closed the question is not asked anew.
+/// How long a user who has closed the question is not asked again.
 constexpr std::chrono::seconds kQuietAfterNo{30};
 
 }  // namespace
@@ -85,7 +85,7 @@ GivenToken HubToken::get(MayAsk may, const std::stop_token& stop)
     auto token =
         m_store ? m_store->find(id, may, stop) : engine::fail(Code::CannotRead, "this system has no password store");
     if (!token) {
-        if (may == MayAsk::Yes && !stop.stop_requested())  // who was not waited for has not said no
+        if (may == MayAsk::Yes && !stop.stop_requested())  // if it was stopped, the user has not said no
             m_quietUntil = steady_clock::now() + kQuietAfterNo;
         return {{}, std::move(token.error())};
     }
@@ -115,7 +115,7 @@ void HubToken::settle(const std::stop_token& stop)
     forgetUnneeded(stop);
 }
 
-/// Puts a token in. The one before is the token until the new one is written.
+/// Puts a token into the store, or else into the file. The one before stays valid until the file is written.
 engine::Status HubToken::putIn(const std::string& token, MayAsk may, const std::stop_token& stop)
 {
     const secrets::Secret secret{secrets::new_id(), "Spillway: token for Hugging Face", token};
@@ -137,7 +137,8 @@ engine::Status HubToken::putIn(const std::string& token, MayAsk may, const std::
     return done;
 }
 
-/// Puts the token into the password store. Until the file names it as the token, the file names it as one to forget.
+/// Puts the token into the password store. First the file names it as one to forget, so that it is not left in the
+/// store if the program ends before the file names it as the token.
 secrets::Kept HubToken::putInStore(const secrets::Secret& secret, MayAsk may, const std::stop_token& stop)
 {
     net::KeptToken before = kept();
@@ -154,7 +155,7 @@ void HubToken::forgetUnneeded(const std::stop_token& stop)
         return m_store && std::ranges::find(m_perhaps, id) == m_perhaps.end() && m_store->forget(id, stop);
     };
     if (std::erase_if(next.unneeded, isForgotten) > 0)
-        static_cast<void>(change(next));  // else the next start asks for what is not there, and forgets it then
+        static_cast<void>(change(next));  // if that fails, the next start forgets them once more
 }
 
 engine::Status HubToken::change(const net::KeptToken& kept)
@@ -178,7 +179,7 @@ engine::Status HubToken::write(const net::KeptToken& kept) const
     }
     ProfileFolders::make(QFileInfo(path).path());
     QSaveFile file(path);
-    // Closed to others before there is anything in it.
+    // Other users' rights are removed before there is anything in the file.
     if (file.open(QFile::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner) &&
         file.write(QByteArray::fromStdString(net::text_of(kept))) >= 0 && file.commit())
         return {};

@@ -1,4 +1,4 @@
-// HubToken is the token that says to the hub who the user is, wherever it is kept.
+// HubToken gives and keeps the token that tells the hub who the user is.
 #pragma once
 
 #include "app/fetching/model_source.h"
@@ -12,31 +12,32 @@
 #include <string>
 #include <vector>
 
-/// A token, or why it is not given now.
+/// Holds a token, or why it is not given now.
 struct GivenToken {
     std::string token;                           // empty: there is none, or it is withheld
-    std::optional<engine::Error> withheld = {};  // by the password store
+    std::optional<engine::Error> withheld = {};  // why the password store does not give it
 };
 
-/// Any thread but the UI's; place() from there, too.
+/// Takes the token from the environment, else from the system's password store, else from a file. Any thread but the
+/// UI's, which may only call place().
 class HubToken
 {
 public:
-    /// `fromEnvironment`: is used before any that is kept; empty: there is none. `file`: empty: nothing is kept.
+    /// `fromEnvironment` is used before any that is kept; empty: there is none. `file` empty: nothing is kept.
     HubToken(std::string fromEnvironment, std::filesystem::path file, std::shared_ptr<secrets::SecretStore> store);
 
     TokenPlace place() const;
-    /// `may`: whether the user may be asked to unlock the password store. Who has closed that question is left alone
-    /// for a while.
+    /// Returns the token. `may`: whether the user may be asked to unlock the password store. A user who has closed that
+    /// question is not asked again for some seconds.
     GivenToken get(secrets::MayAsk may, const std::stop_token& stop);
-    /// The user has entered it, and may be asked to unlock the store.
+    /// Keeps a token that the user has entered; empty: none. The user may be asked to unlock the store.
     engine::Status keep(const std::string& token, const std::stop_token& stop);
-    /// Moves the token from the file into the store, and removes from that what nobody needs, as far as it is open.
-    /// Nobody is asked.
+    /// Moves the token from the file into the store, and removes tokens from there that are not needed, if the store is
+    /// unlocked. The user is not asked.
     void settle(const std::stop_token& stop);
 
 private:
-    /// One after another asks the store, which may take as long as a user does: who is told to stop waits no longer.
+    /// Lets one thread at a time ask the store, which may wait for the user. False: the thread was told to stop before.
     class Turn
     {
     public:
@@ -60,11 +61,11 @@ private:
     const std::string m_fromEnvironment;
     const std::filesystem::path m_file;
     const std::shared_ptr<secrets::SecretStore> m_store;
-    mutable std::mutex m_values;  // held for a moment; of all below
+    mutable std::mutex m_values;  // guards m_asking, m_kept and m_known; never held while the store is asked
     std::condition_variable_any m_rested;
     bool m_asking = false;
     net::KeptToken m_kept;
-    std::vector<std::string> m_perhaps;                    // ids that the store may take yet: for the next start
-    std::string m_known;                                   // of the store's
-    std::chrono::steady_clock::time_point m_quietUntil{};  // of the one whose turn it is
+    std::vector<std::string> m_perhaps;                    // ids the store may yet take: the next start forgets them
+    std::string m_known;                                   // the store's token, once it has given it
+    std::chrono::steady_clock::time_point m_quietUntil{};  // used by the thread whose turn it is
 };

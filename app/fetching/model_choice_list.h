@@ -11,8 +11,8 @@
 #include <QStringList>
 #include <QtQml/qqmlregistration.h>
 
-/// The smallest first. What a header says of one holds for the others but for their weights, so that one that has been
-/// looked at tells which of all fit. Lives on the UI thread; owned by ModelPage.
+/// Lists the models, the smallest first. They differ only in the size of their weights, so the header of one is enough
+/// to compute which of all fit. Lives on the UI thread; owned by ModelPage.
 class ModelChoiceList : public QAbstractListModel
 {
     Q_OBJECT
@@ -42,18 +42,18 @@ public:
     void set(const std::vector<net::ModelChoice>& choices, const std::optional<net::Chosen>& recommended);
     void clear() { set({}, {}); }
     const net::ModelChoice& choice(int row) const { return m_choices[std::size_t(row)]; }
-    /// -1: none.
+    /// Returns the recommended row; -1: none.
     int recommended() const { return m_recommended; }
 
-    /// Takes where the first file of each row is, if all of it is here; else empty.
+    /// Sets where the first file of each row lies, if all of its files are here; else empty.
     void setPlaces(const QStringList& places);
     QString place(int row) const { return m_places.value(row); }
-    /// Takes the states of those that are being fetched, by their first files.
+    /// Sets the states of the models that are being fetched, by the paths of their first files.
     void setFetchStates(const QHash<QString, Fetch::State>& states);
 
-    /// Marks a row that this version cannot run: it neither fits nor is recommended.
+    /// Marks a row that this version of the program cannot run: it has no fit and is not recommended.
     void setUnusable(int row);
-    /// Takes what the header of a row said, and by what fit is judged.
+    /// Computes which rows fit, from the header of one row, for this request and this memory.
     void setFits(int row, const engine::ModelInfo& info, const engine::LoadRequest& request,
                  const engine::MachineMemory& memory);
 
@@ -62,9 +62,9 @@ private:
     void tell(const QList<int>& roles);
 
     std::vector<net::ModelChoice> m_choices;
-    std::vector<ModelFit> m_fits;  // as many, once one has been looked at
-    std::vector<bool> m_unusable;  // as many
-    QStringList m_places;          // as many, once the disk has been looked at
+    std::vector<ModelFit> m_fits;  // one for each row, once the header of one has been read
+    std::vector<bool> m_unusable;  // one for each row
+    QStringList m_places;          // one for each row, once the disk has been looked at
     QHash<QString, Fetch::State> m_fetchStates;
     int m_recommended = -1;
     net::Chosen::Why m_why = net::Chosen::Why::Named;

@@ -19,7 +19,7 @@ Q_ENUM_NS(Kind)
 
 static_assert(int(Companion::Drafter) == int(net::CompanionKind::Drafter));
 
-/// One of them, as a value for the pages.
+/// Holds what the page shows of a companion, as a value.
 class ModelCompanion
 {
     Q_GADGET
@@ -43,7 +43,7 @@ public:
     QString path;  // in the repository
     double bytes = 0;
     Companion::Kind kind = Companion::Projector;
-    bool wanted = false;  // by the user: it is fetched with the model
-    bool here = false;    // already
+    bool wanted = false;  // the user has ticked it: it is fetched with the model
+    bool here = false;    // it is on this computer already
 };
 Q_DECLARE_METATYPE(ModelCompanion)

@@ -10,7 +10,7 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// A search, of which one page after another is asked for, and a few models to begin with. Lives on the UI thread;
+/// Searches the hub, one page of results after another, and offers a few models to begin with. Lives on the UI thread;
 /// owned by Fetching.
 class ModelFinder : public QObject
 {
@@ -33,16 +33,16 @@ public:
     FoundModelList* results() { return &m_results; }
     QString words() const { return m_words; }  // of the search that is shown; empty: none is
     bool searching() const { return m_searching; }
-    bool searched() const { return m_searched; }  // the hub has answered it
+    bool searched() const { return m_searched; }  // the hub has answered the search
     bool hasMore() const { return !m_next.empty(); }
     QString error() const { return m_error; }
-    bool wantsToken() const { return m_wantsToken; }  // one, or another one, may help against the error
+    bool wantsToken() const { return m_wantsToken; }  // a token, or another one, may help against the error
     QList<FirstModel> first() const { return m_first.models; }
     double firstDateMs() const { return double(m_first.date.startOfDay().toMSecsSinceEpoch()); }  // since 1970
 
     /// Searches for words; without any it shows the list of first models again.
     Q_INVOKABLE void search(const QString& words);
-    /// The next page; nothing while one is on its way.
+    /// Asks for the next page; does nothing while one is on its way.
     Q_INVOKABLE void more();
     /// Asks again for what failed last.
     Q_INVOKABLE void retry();

@@ -10,7 +10,7 @@
 namespace {
 
 constexpr std::array kOutlookTokens = {0, 8192, 32768};
-constexpr double kAll = 0.9995;  // of the experts: what is shown as 100 %
+constexpr double kAll = 0.9995;  // share of the experts that is shown as 100 %
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void ModelOutlook::foretell()
     const engine::LoadRequest request = m_world.request();
     const auto rates = m_world.machine.rates ? m_world.machine.rates(request.threads) : nullptr;
     const auto plan = m_plan->plan(request, kOutlookTokens, rates.get());
-    if (!plan) {  // a placement that this model does not permit is said when it is opened
+    if (!plan) {  // such as a placement that this model does not permit: the user is told when it is opened
         logInfo(QStringLiteral("the speed of a model is not foretold: ") + QString::fromStdString(plan.error().what));
         return;
     }

@@ -12,7 +12,7 @@
 #include <optional>
 #include <stop_token>
 
-/// The speed with so many tokens in the conversation, as a value for the pages.
+/// Holds the speed with so many tokens in the conversation, as a value for the pages.
 class OutlookRow
 {
     Q_GADGET
@@ -28,12 +28,13 @@ public:
     int contextTokens = 0;
     QVariant tokensPerSecond;  // undefined: not known
     bool beyond = false;       // the model was made for fewer tokens
-    bool stops = false;        // so many find no room
+    bool stops = false;        // so many tokens find no room
 };
 Q_DECLARE_METATYPE(OutlookRow)
 
-/// Foretells by the planner that the slider's preview uses, with the choices of the next load. What it lacks of the
-/// rates of this machine is measured, while nothing else is computed. Lives on the UI thread; owned by ModelPage.
+/// Computes the outlook with the planner, which also makes the slider's preview, for the choices of the next load.
+/// Rates of this machine that are not known yet are measured while nothing else is computed. Lives on the UI thread;
+/// owned by ModelPage.
 class ModelOutlook : public QObject
 {
     Q_OBJECT
@@ -61,16 +62,16 @@ public:
     bool onDevice() const { return m_onDevice; }  // a device beside the CPU is chosen
     int layers() const { return m_layers; }
     int deviceLayers() const { return m_deviceLayers; }  // of them on the device
-    /// Returns what share of the experts lies on the device, where all the rest of the model does; undefined: all of
-    /// them do, or the rest does not.
+    /// Returns the share of the experts, 0 to 1, that lies on the device, if all the rest of the model does; undefined:
+    /// all of them do, or the rest does not.
     QVariant expertsOnDevice() const { return m_expertsOnDevice; }
-    QVariant spillTokens() const { return m_spillTokens; }  // where the first block leaves it; undefined: none does
+    QVariant spillTokens() const { return m_spillTokens; }  // at which the first block leaves it; undefined: none does
 
-    /// Shows the outlook of another model; nothing: of none.
+    /// Computes the outlook of another model; nothing: of none.
     void show(const std::optional<engine::Planner>& plan);
-    /// The machine is free again, or more is known of it; or other choices are made.
+    /// Call it when the machine is free again, more of its rates are known, or other choices were made.
     void refresh();
-    /// Something else is computed: what is being measured would be wrong.
+    /// Stops measuring, since something else begins to compute and the rates would be wrong.
     void yield();
 
 Q_SIGNALS:
@@ -83,7 +84,7 @@ private:
     const FetchingWorld& m_world;
     std::optional<engine::Planner> m_plan;
     bool m_known = false, m_measuring = false, m_onDevice = false;
-    bool m_tried = false;  // measuring brought nothing for this model
+    bool m_tried = false;  // rates have been measured for this model; not once more
     QList<OutlookRow> m_rows;
     int m_layers = 0, m_deviceLayers = 0;
     QVariant m_expertsOnDevice, m_spillTokens;

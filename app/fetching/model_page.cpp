@@ -71,7 +71,7 @@ void ModelPage::close()
     m_error.clear();
     m_wantsToken = false;
     m_found.reset();
-    const auto gone = std::move(m_card);  // after the page has heard that it goes
+    const auto gone = std::move(m_card);  // deleted after the page has been told
     m_choices.clear();
     m_companions.clear();
     m_chosen = -1;
@@ -242,7 +242,7 @@ void ModelPage::onLooked(int row, const net::Result<LookedAt>& looked)
         named.path = m_choices.choice(row).files.front().path;
         m_looked = ModelFacts(named);
         lookAt(*looked);
-        m_barrier.clear();  // who is given a header is given the rest
+        m_barrier.clear();  // who gets a header gets the other bytes, too
     } else {
         onRefused(row, looked.error());
     }
@@ -254,17 +254,17 @@ void ModelPage::onRefused(int row, const net::Failure& failure)
     using Kind = net::Failure::Kind;
     const bool stranger =
         failure.kind == Kind::NoAccess || failure.kind == Kind::NeedsToken || failure.kind == Kind::KeyMissing;
-    if (gated() && stranger) {  // which one sentence says for all of the page
+    if (gated() && stranger) {  // one sentence says so for the whole page
         m_barrier = failure.kind == Kind::NoAccess ? termsSentence(*m_source) : failureSentence(failure);
         m_barrierWantsToken = failure.token_helps;
         return;
     }
     m_lookError = failureSentence(failure);
-    if (failure.kind == Kind::BadAnswer)  // what it is cannot be read
+    if (failure.kind == Kind::BadAnswer)  // the file is no model that can be read
         m_choices.setUnusable(row);
 }
 
-/// The plan reads the file of the header, which goes after it.
+/// The outlook comes first: it drops the old planner, which reads the header's file that the trial then deletes.
 void ModelPage::lookAt(const LookedAt& looked)
 {
     m_outlook.show(looked.plan);

@@ -15,8 +15,8 @@
 
 #include <memory>
 
-/// One repository at a time. When it is there, the header of the model that it recommends is looked at, later that of
-/// any other that is chosen. Lives on the UI thread; owned by Fetching.
+/// Shows one repository at a time. When it has come, the header of the recommended model is read, later that of any
+/// other model that the user chooses. Lives on the UI thread; owned by Fetching.
 class ModelPage : public QObject
 {
     Q_OBJECT
@@ -54,29 +54,30 @@ public:
     bool busy() const { return m_busy; }
     bool ready() const { return m_found.has_value(); }
     QString error() const { return m_error; }
-    bool wantsToken() const { return m_wantsToken; }  // one, or another one, may help against the error
+    bool wantsToken() const { return m_wantsToken; }  // a token, or another one, may help against the error
     QString webPage() const;                          // its address for a browser; empty: it has none
     QString licence() const;
     bool gated() const { return m_found && m_found->card.gated; }
     double downloads() const { return m_found ? double(m_found->card.downloads) : 0; }
     QList<ModelCompanion> companions() const { return m_companions; }
-    bool wantsMore() const;                      // a companion that is ticked is not here
+    bool wantsMore() const;                      // a companion that is ticked is still to be fetched
     BlockModel* card() { return m_card.get(); }  // null: there is none
     ModelChoiceList* choices() { return &m_choices; }
-    ModelOutlook* outlook() { return &m_outlook; }  // of what is looked at
+    ModelOutlook* outlook() { return &m_outlook; }  // of `looked`
     SpeedTrial* trial() { return &m_trial; }
     int chosen() const { return m_chosen; }  // the row that was looked at last; -1: none
     bool looking() const { return m_looking; }
     ModelFacts looked() const { return m_looked; }  // of `chosen`; not known() until its header is here
     QString lookError() const { return m_lookError; }
-    /// Why the files of a repository with terms are not given to this user, as far as is known; empty: nothing says so.
+    /// Returns why the hub does not give the files of a repository with terms to this user, as far as is known; empty:
+    /// it may give them.
     QString barrier() const { return m_barrier; }
-    bool barrierWantsToken() const { return m_barrierWantsToken; }  // one, or another one, may help against it
+    bool barrierWantsToken() const { return m_barrierWantsToken; }  // a token, or another one, may help against it
 
     Q_INVOKABLE void open(const QString& id);
     Q_INVOKABLE void close();
     Q_INVOKABLE void retry();
-    /// The user's token is another one: asks again for what the one before was refused.
+    /// Call it when the user's token has changed: asks again for what was refused with the earlier one.
     void onToken();
     Q_INVOKABLE void look(int row);
     /// Fetches the model of a row, with the companions that are wanted.
@@ -84,10 +85,10 @@ public:
     Q_INVOKABLE void setWanted(int companion, bool wanted);
     /// Opens a model that is here.
     Q_INVOKABLE void openHere(int row);
-    /// Puts code of the card into the clipboard.
+    /// Copies code of the card to the clipboard.
     Q_INVOKABLE void copy(const QString& text) const;
 
-    /// Finds out on another thread which of its files are here: one may have come, or gone.
+    /// Finds out on another thread which of the repository's files are on this computer.
     void lookAtDisk();
     /// Returns the repository's name, as fetch() asks for it; empty: none is shown yet.
     QString repository() const { return m_found ? QString::fromStdString(m_found->wanted) : QString(); }

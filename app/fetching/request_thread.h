@@ -12,8 +12,8 @@
 #include <stop_token>
 #include <utility>
 
-/// One request at a time: a newer one stops the one before, whose answer is dropped. When this goes, what runs is
-/// stopped and waited for. Lives on the UI thread; a member of whoever asks.
+/// Runs one request at a time: a newer one stops the one before, whose answer is dropped. The destructor stops what
+/// runs and waits for it. Lives on the UI thread; a member of the object that asks.
 class RequestThread
 {
 public:
@@ -44,15 +44,15 @@ public:
         });
     }
 
-    /// Calls `work()` on the thread when what is on it has ended; nobody stops it.
+    /// Calls `work()` on the thread when what runs there has ended. It is not stopped by newer requests.
     template <typename Work>
     void after(Work work)
     {
         m_pool.start(std::move(work));
     }
 
-    /// The number that the next request will have, and whether it is still what is asked for: for what `work` tells on
-    /// its way.
+    /// next() returns the number of the next request, isNewest() whether that is still the newest: for what `work`
+    /// reports before it ends.
     quint64 next() const { return m_job + 1; }
     bool isNewest(quint64 job) const { return job == m_job; }
 
@@ -68,7 +68,7 @@ private:
     {
         try {
             return work(stop);
-        } catch (const std::exception& thrown) {  // no memory, in most cases
+        } catch (const std::exception& thrown) {  // out of memory, in most cases
             return net::fail(net::Failure::Kind::CannotRead, thrown.what());
         }
     }

@@ -32,7 +32,7 @@ engine::LoadRequest trialRequest(engine::LoadRequest request, int tokens)
     return request;
 }
 
-/// A device is asked for as the chat would open it.
+/// Returns the options with which spillway-cli places a model as the chat would.
 QStringList placed(const engine::PlacementOptions& placement)
 {
     using Device = engine::PlacementOptions::Device;
@@ -68,12 +68,12 @@ QStringList placed(const engine::PlacementOptions& placement)
 /// Returns how much of this machine's memory the process takes.
 std::int64_t hostBytes(const LookedAt& subject, engine::LoadRequest request)
 {
-    // Also what the model does not use is made and written.
+    // Tensors that the model does not use are written, too.
     const std::int64_t unused = std::max<std::int64_t>(0, subject.info.file_bytes - subject.info.weight_bytes);
     const std::int64_t whole = engine::memory_need(subject.info, request).total() + unused;
     if (!subject.plan || request.placement.device != engine::PlacementOptions::Device::Cuda)
-        return whole;                                // an emulated device lies in it, too
-    request.placement.other_programs_bytes.reset();  // what is open stays, and holds its part of the device
+        return whole;                                // an emulated device is in RAM, too
+    request.placement.other_programs_bytes.reset();  // the open model keeps its part of the device
     const std::array contexts = {request.context_tokens};
     const auto plan = subject.plan->plan(request, contexts, nullptr);
     if (!plan || !plan->rows.front().device)
@@ -106,7 +106,7 @@ SpeedTrial::SpeedTrial(const FetchingWorld& world, QObject* parent)
     connect(&m_progress, &QTimer::timeout, this, &SpeedTrial::progressed);
     m_limit.setSingleShot(true);
     connect(&m_limit, &QTimer::timeout, this,
-            // It may have been loading still: nothing can be said of its speed.
+            // The model may not even have been loaded by then, so nothing is said about its speed.
             [this] {
                 end(Failed, tr("It was not loaded and measured within %n second(s), and was ended.", nullptr,
                                int(kTrialLimit.count())));
@@ -182,7 +182,7 @@ QString SpeedTrial::whyNot() const
     if (m_world.machine.busy && m_world.machine.busy())
         return tr("Something else is being computed. Try it when that has ended.");
     const std::int64_t need = hostBytes(*m_subject, trialRequest(m_world.request(), m_tokens));
-    // What is open stays open, unlike when another model is loaded in its place.
+    // The open model stays open, unlike when another model is loaded in its place.
     const auto available = m_world.memory().available_bytes;
     if (available && need + engine::kMemoryMarginBytes > *available) {
         const QLocale locale;
@@ -278,11 +278,11 @@ void SpeedTrial::drop()
         QProcess* const process = m_process.release();
         process->setParent(this);
         if (process->state() == QProcess::NotRunning)
-            process->deleteLater();  // it may be the sender of what led here
+            process->deleteLater();  // not deleted at once: its signal may have led here
         else
             connect(process, &QProcess::finished, process, &QObject::deleteLater);
     }
-    if (m_model)  // to close a file of many gigabytes takes its time
+    if (m_model)  // closing a file of many gigabytes takes a while
         m_thread.start(
             [model = std::make_shared<engine::ShapeModel>(std::move(*m_model))]() mutable { model.reset(); });
     m_model.reset();

@@ -1,4 +1,4 @@
-// SpeedTrial runs a made model of a looked-at model's very shapes for some seconds, before the real one is fetched.
+// SpeedTrial measures for some seconds the speed of a random model with the shapes of one that is not fetched yet.
 #pragma once
 
 #include "app/fetching/fetching_world.h"
@@ -17,10 +17,10 @@
 #include <memory>
 #include <optional>
 
-/// Random weights of the model's types and sizes are written to a file, on a thread of its own, and `spillway-cli
-/// bench` runs them in a process of its own, so that nothing it does can hurt the window. Both end at any moment, and
-/// nothing is left. What finds no room in memory is refused before anything is made. Lives on the UI thread; owned by
-/// ModelPage.
+/// Writes random weights of the model's types and sizes to a file, on a thread of its own, and lets `spillway-cli
+/// bench` run them in a process of its own, so that a crash does not end the window. Both can be stopped at any moment,
+/// and no file is left. A model that finds no room in memory is refused before anything is written. Lives on the UI
+/// thread; owned by ModelPage.
 class SpeedTrial : public QObject
 {
     Q_OBJECT
@@ -42,15 +42,15 @@ public:
 
     State state() const { return m_state; }
     bool possible() const { return m_subject.has_value() && !m_world.machine.program.isEmpty(); }
-    double bytes() const;                                               // that are written for it
+    double bytes() const;                                               // that are written to the disk for it
     double share() const { return m_work ? m_work->share.load() : 0; }  // of the file that is being made
     double tokensPerSecond() const { return m_tokensPerSecond; }        // once it is done
     QString trouble() const { return m_trouble; }                       // why it failed, one sentence
 
-    /// Another model is looked at; without a header, none that could be tried. What runs ends.
+    /// Takes another model, and ends what runs. A model without a header cannot be tried.
     void show(const LookedAt& subject);
 
-    /// `expected`: tokens a second that were foretold; negative: nothing was.
+    /// Begins a trial. `expected`: the outlook's tokens a second; negative: there are none.
     Q_INVOKABLE void start(double expected);
     Q_INVOKABLE void stop();
 
@@ -73,12 +73,12 @@ private:
     const FetchingWorld& m_world;
     std::optional<LookedAt> m_subject;
     State m_state = Idle;
-    int m_tokens = 0;  // that are measured
+    int m_tokens = 0;  // so many are measured
     double m_tokensPerSecond = 0;
     QString m_trouble;
     std::shared_ptr<Work> m_work;  // while the file is made
     std::optional<engine::ShapeModel> m_model;
     std::unique_ptr<QProcess> m_process;
     QTimer m_progress, m_limit;
-    QThreadPool m_thread;  // goes first, and with it what would come back here
+    QThreadPool m_thread;  // destroyed first: it waits for the work, whose result is then dropped
 };

@@ -13,9 +13,9 @@ struct ThisMachine {
     using Rates = engine::Result<engine::MachineRates>;
     using GoesOn = std::function<bool(double)>;
 
-    /// What is known of its speed with so many threads; null: nothing.
+    /// Returns what is known of its speed with so many threads; null: nothing.
     std::function<std::shared_ptr<const engine::MachineRates>(int threads)> rates = {};
-    /// The rates that a model asks for, in a second or two; on a pool thread. Empty: nothing is measured.
+    /// Measures the rates that a model needs, in a second or two; called on a pool thread. Empty: nothing is measured.
     std::function<Rates(const engine::Planner&, const engine::LoadRequest&, const engine::MachineRates* known,
                         const GoesOn&)>
         measure = {};

@@ -1,4 +1,4 @@
-// Reads a formula's boxes as KaTeX made them.
+// readFormulaBoxes() reads a formula's boxes as KaTeX made them.
 #pragma once
 
 #include <QByteArray>
@@ -9,7 +9,8 @@
 
 #include <optional>
 
-/// Curves that stretch: roots, braces, arrows, wide hats. In units of `view`, scaled to the room there is.
+/// Holds curves that stretch: roots, braces, arrows, wide hats. Paths are in units of `view`, and are scaled to the
+/// room that the box has.
 struct FormulaDrawing {
     struct Line {
         double x1 = 0, y1 = 0, x2 = 0, y2 = 0;  // parts of the room, 0 to 1
@@ -35,9 +36,9 @@ struct FormulaBox {
     std::optional<FormulaDrawing> drawing = {};
 
     bool is(QLatin1String name) const { return classes.contains(name); }
-    /// A length of the style in em; `missing` where there is none in em.
+    /// Returns a length of the style in em; `missing` if the style has none in em.
     double em(const char* name, double missing = 0) const;
 };
 
-/// Reads what Katex::boxes wrote; nothing when it is none of that.
+/// Reads what Katex::boxes() wrote. Nothing: it is not of that form.
 std::optional<FormulaBox> readFormulaBoxes(const QByteArray& json);

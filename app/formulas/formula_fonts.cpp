@@ -17,7 +17,7 @@ QString fileOf(const FormulaFace& face, bool bold, bool italic)
     return QStringLiteral(":/katex/KaTeX_%1-%2.ttf").arg(face.family, QLatin1String(look));
 }
 
-/// The file of the face, or of the nearest one that there is.
+/// Returns the file of the face, or of the most similar one that exists.
 QString nearestFile(const FormulaFace& face)
 {
     const QString files[] = {fileOf(face, face.bold, face.italic), fileOf(face, face.bold, false),

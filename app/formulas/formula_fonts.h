@@ -1,4 +1,4 @@
-// Gives the shapes and widths of symbols, from KaTeX's fonts.
+// FormulaFonts gives the shapes and widths of symbols, from KaTeX's fonts.
 #pragma once
 
 #include <QHash>
@@ -8,14 +8,14 @@
 
 #include <utility>
 
-/// One of KaTeX's faces, as its style sheet names them.
+/// Names one of KaTeX's typefaces, as its style sheet does.
 struct FormulaFace {
     QString family = QStringLiteral("Main");
     bool bold = false;
     bool italic = false;
 };
 
-/// Shapes of texts at a size of 1 em. What a face lacks is taken from the program's own font. Used on the UI thread.
+/// Gives shapes of texts at a size of 1 em. Symbols that a face lacks are taken from the program's own font. UI thread.
 class FormulaFonts
 {
 public:

@@ -11,7 +11,7 @@ using L1 = QLatin1String;
 
 enum class Align { Left, Center, Right };
 
-/// Holds what a box takes over from the one around it.
+/// Holds the style that a box inherits from the one around it.
 struct Style {
     FormulaFace face = {};
     double em = 1;
@@ -38,13 +38,13 @@ double sizeNamed(const QStringList& classes, L1 prefix)
 
 struct FaceRule {
     const char* name;    // class
-    const char* family;  // nullptr: as around
+    const char* family;  // nullptr: that of the box around
     bool bold;
     bool italic;
-    bool upright;  // not italic, whatever is around
+    bool upright;  // not italic, also in an italic box
 };
 
-// In the order of katex.css, where the later one wins.
+// In the order of katex.css: of several that fit, the later one counts.
 constexpr FaceRule kFaces[] = {
     {"textbf", nullptr, true, false, false},         {"textit", nullptr, false, true, false},
     {"textrm", "Main", false, false, false},         {"textsf", "SansSerif", false, false, false},
@@ -80,7 +80,7 @@ Style inherited(const FormulaBox& box, Style style)
         style.face.italic = !rule.upright && (style.face.italic || rule.italic);
     }
     const QString color = box.style.value(QStringLiteral("color"));
-    if (color == QLatin1String("error"))  // formula_tree.js
+    if (color == QLatin1String("error"))  // from formula_tree.js
         style.color = QColor::fromRgba(kErrorInk);
     else if (QColor::isValidColor(color))
         style.color = QColor(color);
@@ -132,7 +132,7 @@ bool isList(const FormulaBox& box)
     return box.is(L1("vlist-t"));
 }
 
-/// The boxes stacked in a list; what is below its first row only says how deep it is.
+/// Returns the boxes stacked in a list. They are in its first row; the other rows only say how deep the list is.
 const QList<FormulaBox>& stacked(const FormulaBox& list)
 {
     static const QList<FormulaBox> none;
@@ -199,7 +199,7 @@ private:
     FormulaFonts& m_fonts;
     FormulaLayout m_out;
     QList<QList<const FormulaBox*>> m_lines;
-    QHash<const FormulaBox*, double> m_widths;  // of contents: on the way down each is asked for at every level
+    QHash<const FormulaBox*, double> m_widths;  // of contents: every level asks for those below it again
 };
 
 // ---- widths ----
@@ -249,7 +249,7 @@ double Layouter::listWidth(const FormulaBox& list, const Style& style)
 
 // ---- places ----
 
-/// `x` is where the box's margin begins, `y` its line's baseline, `room` what a box that fills the width has to fill.
+/// Places a box. `x`: where its margin begins; `y`: the baseline of its line; `room`: the width of a box that fills it.
 void Layouter::place(const FormulaBox& box, const Style& around, double x, double y, double room)
 {
     const Style style = inherited(box, around);
@@ -269,7 +269,7 @@ void Layouter::placeContent(const FormulaBox& box, const Style& style, double x,
     frame(box, style, x, y, room);
     if (box.is(L1("rule"))) {
         const double wide = box.em("borderRightWidth") * style.em, high = box.em("borderTopWidth") * style.em;
-        if (wide > 0 && high > 0)  // else it only holds room
+        if (wide > 0 && high > 0)  // else it is empty and only takes room
             m_out.rules.append({{x, y - box.em("bottom") * style.em - high, wide, high}, style.color});
     } else if (box.is(L1("vertical-separator"))) {
         const double bottom = y - box.em("verticalAlign") * style.em, high = box.em("height") * style.em;
@@ -316,7 +316,7 @@ void Layouter::placeText(const FormulaBox& box, const Style& style, double x, do
     m_out.shapes.append({to.map(m_fonts.shape(style.face, box.text).path), style.color});
 }
 
-/// Places what is as wide as the list around it: lines above, below and between, and drawings that stretch.
+/// Places a box that is as wide as the list around it: lines above, below and between, and drawings that stretch.
 void Layouter::placeLines(const FormulaBox& box, const Style& style, double x, double y, double room)
 {
     const double thickness = box.em("borderBottomWidth") * style.em;
@@ -364,7 +364,7 @@ void Layouter::placeDrawing(const FormulaDrawing& drawing, const Style& style, c
         target.moveLeft(rect.center().x() - target.width() / 2);
     else if (drawing.aspect.startsWith(L1("xMax")))
         target.moveRight(rect.right());
-    // The part of the drawing that is seen, for it may be 400 em wide.
+    // Only the part of the drawing that is seen is kept: it may be 400 em wide.
     const QRectF seen = target.intersected(rect);
     if (seen.isEmpty())
         return;
@@ -374,7 +374,7 @@ void Layouter::placeDrawing(const FormulaDrawing& drawing, const Style& style, c
         m_out.curves.append({path, view, seen, style.color});
 }
 
-/// The frame and the ground of \boxed, \fbox and \colorbox.
+/// Adds the frame and the ground of \boxed, \fbox and \colorbox.
 void Layouter::frame(const FormulaBox& box, const Style& style, double x, double y, double room)
 {
     const QRectF rect(x, y - box.em("height") * style.em, room, box.em("height") * style.em);
@@ -394,7 +394,7 @@ void Layouter::frame(const FormulaBox& box, const Style& style, double x, double
 
 // ---- the whole ----
 
-/// The parts of the formula's lines: a formula is broken by \\ where no environment does it.
+/// Gathers the boxes of each line of the formula. Outside of an environment, \\ begins a new line.
 void Layouter::findLines(const FormulaBox& box)
 {
     if (box.is(L1("newline"))) {

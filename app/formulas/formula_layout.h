@@ -1,4 +1,4 @@
-// Lays a formula out: shapes at their places.
+// layOut() lays a formula out: it puts shapes at their places.
 #pragma once
 
 #include "app/formulas/formula_box.h"
@@ -8,23 +8,24 @@
 #include <QPainterPath>
 #include <QRectF>
 
-/// Stands for the colour of errors, as an invalid one does for that of the text.
+/// Stands for the colour of errors in a layout; an invalid colour stands for that of the text.
 constexpr QRgb kErrorInk = 0x00000001;
 
-/// All lengths are in em of the text around; the origin is on the baseline at the left, y grows downwards.
+/// Holds what is to be painted. All lengths are in em of the text around; the origin is on the baseline at the left, y
+/// grows downwards.
 struct FormulaLayout {
     struct Shape {
         QPainterPath path = {};
         QColor color = {};  // invalid: that of the text
     };
-    struct Rule {  // at least a pixel thick
+    struct Rule {  // painted at least a pixel thick
         QRectF rect = {};
         QColor color = {};
     };
     struct Curve {
         QString path = {};   // SVG's, in units of `view`
-        QRectF view = {};    // what of the curve is shown...
-        QRectF target = {};  // ...here
+        QRectF view = {};    // the part of the curve that is shown...
+        QRectF target = {};  // ...in this rectangle
         QColor color = {};
     };
     struct Stroke {
@@ -43,5 +44,5 @@ struct FormulaLayout {
     double depth = 0;   // below it
 };
 
-/// Does to KaTeX's boxes what katex.css tells a browser to do.
+/// Lays KaTeX's boxes out as katex.css tells a browser to do.
 FormulaLayout layOut(const FormulaBox& root, FormulaFonts& fonts);

@@ -9,11 +9,11 @@
 
 namespace {
 
-constexpr double kEdge = 1;       // pixels around, for what leans out of its box
+constexpr double kEdge = 1;       // pixels around the formula, for symbols that reach out of their boxes
 constexpr int kLargest = 16'000;  // pixels of the screen, each way
 constexpr qint64 kMostPixels = 8 << 20;
 
-/// The same shape in the formula's unit: a thinner line than a pixel would vanish.
+/// Returns the rectangle at least one `pixel` (in the formula's unit) wide and high: a thinner line would vanish.
 QRectF visible(QRectF rect, double pixel)
 {
     if (rect.height() < pixel)

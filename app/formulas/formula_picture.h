@@ -1,4 +1,4 @@
-// Draws a formula as a picture beside text of a size and a colour.
+// paintFormula() draws a formula as a picture beside text of a size and a colour.
 #pragma once
 
 #include "app/formulas/formula_layout.h"
@@ -9,7 +9,7 @@
 
 struct FormulaInk {
     QColor text = {};
-    QColor error = {};  // of what a formula may not hold
+    QColor error = {};  // of the parts of a formula that KaTeX does not know
 };
 
 struct FormulaPicture {
@@ -18,5 +18,6 @@ struct FormulaPicture {
     double depth = 0;   // pixels of the page that are below the baseline
 };
 
-/// `pixels`: the size of the text around; `scale`: pixels of the screen to one of the page.
+/// Paints a formula. `pixels`: the size of the text around, in pixels of the page; `scale`: pixels of the screen for
+/// one of the page.
 FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const FormulaInk& ink, double scale);

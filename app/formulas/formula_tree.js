@@ -1,4 +1,4 @@
-// Hands KaTeX's boxes over as plain data. What katex.css would do with them in a browser, FormulaLayout does.
+// Returns KaTeX's boxes as plain data. layOut() does with them what katex.css would do in a browser.
 
 // latex -> JSON: {c: classes, s: style, k: children, h: height, d: depth} for a span, {t: text, i: italic, ...} for a
 // symbol, {svg: {...}} for a drawing; lengths are in em. Throws where the formula is wrong or too large.

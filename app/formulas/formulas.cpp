@@ -4,7 +4,7 @@
 
 #include <QElapsedTimer>
 
-/// KaTeX on its thread.
+/// Holds KaTeX on the thread where it runs.
 class FormulaSetter : public QObject
 {
 public:
@@ -14,7 +14,7 @@ public:
 namespace {
 
 constexpr int kDeadlineMs = 2000;
-constexpr int kTellMs = 30;  // formulas that come together are shown together
+constexpr int kTellMs = 30;  // formulas that are set within this time are shown together
 constexpr int kMostTellMs = 2000;
 constexpr qsizetype kShort = 100;  // characters of a formula that takes as much memory as any
 constexpr uint kStackBytes = 16u << 20;
@@ -106,8 +106,8 @@ void Formulas::take(const QString& latex, bool display, const QByteArray& boxes)
         m_tell.start();
 }
 
-/// Tells whoever shows formulas that some were set. Each then writes all of its text again; while many are set, they
-/// are told so rarely that this takes no more than a quarter of the time.
+/// Tells the documents that formulas were set. Each document then writes all of its text again; while many formulas are
+/// set, the documents are told so rarely that this takes no more than a quarter of the time.
 void Formulas::tell()
 {
     QElapsedTimer timer;

@@ -1,4 +1,4 @@
-// Sets the formulas of messages: asked for by the documents that show them.
+// Formulas sets the formulas of messages for the documents that show them.
 #pragma once
 
 #include "app/formulas/formula_fonts.h"
@@ -16,8 +16,8 @@
 
 class FormulaSetter;
 
-/// KaTeX runs on a thread of its own, one formula after the other, each for two seconds at most; what it made is laid
-/// out and kept here. Lives on the UI thread; the pages' engine owns it.
+/// Runs KaTeX on a thread of its own, one formula after the other, each for two seconds at most; lays out what KaTeX
+/// has made, and keeps it. Lives on the UI thread; owned by the QML engine.
 class Formulas : public QObject
 {
     Q_OBJECT
@@ -29,23 +29,24 @@ public:
     struct Look {
         double pixels;  // size of the text around
         FormulaInk ink;
-        double scale;  // pixels of the screen to one of the page
+        double scale;  // pixels of the screen for one of the page
     };
 
     explicit Formulas(QObject* parent = nullptr, qsizetype kept = kMostKept);
     ~Formulas() override;
 
-    static constexpr qsizetype kMostKept = 2000;  // formulas that are short
+    static constexpr qsizetype kMostKept = 2000;  // short formulas; longer ones count more
 
     static bool available();
 
-    /// The formula's picture; nothing as long as it is not there (`settled` says when it is) and when it cannot be set.
+    /// Returns the formula's picture, and has it made if it was not asked for before. Nothing: it is not made yet (see
+    /// settled()), or it cannot be made.
     std::optional<FormulaPicture> picture(const QString& latex, bool display, const Look& look);
-    /// Says whether the formula has been tried: if it has no picture now it will have none.
+    /// Says whether the formula has been tried: if it has no picture now, it cannot have one.
     bool settled(const QString& latex, bool display) const;
 
 Q_SIGNALS:
-    /// Some formulas have been tried that had not been.
+    /// Formulas have been tried since the last signal.
     void someSettled();
 
     void wanted(const QString& latex, bool display);  // for the thread

@@ -14,11 +14,11 @@
 class Katex
 {
 public:
-    /// False where the program was built without KaTeX.
+    /// Says whether the program was built with KaTeX.
     static bool available();
 
-    /// The formula's boxes as JSON (see formula_tree.js), or nothing: it is no LaTeX that KaTeX knows, it is too large,
-    /// or it was interrupted.
+    /// Returns the formula's boxes as JSON (see formula_tree.js). Empty: KaTeX cannot read it, it is too large, or it
+    /// was interrupted.
     QByteArray boxes(const QString& latex, bool display);
 
     /// Ends the formula that is being set.

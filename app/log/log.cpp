@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kFileBytes = 5 << 20;
 constexpr std::size_t kFiles = 3;
-constexpr std::size_t kLongestLine = 4096;  // on the page; the file has all of it
+constexpr std::size_t kLongestLine = 4096;  // in bytes, on the page; the file has the whole line
 
 /// Passes lines on to the page.
 class FeedSink : public spdlog::sinks::base_sink<std::mutex>
@@ -51,7 +51,7 @@ void takeQtMessage(QtMsgType type, const QMessageLogContext& context, const QStr
     const std::string text = message.toStdString();
     const char* const category = context.category ? context.category : "qt";
     if (type == QtWarningMsg && std::string_view(category) == "qt.qml.compiler")
-        type = QtDebugMsg;  // what Qt thinks of a library's JavaScript
+        type = QtDebugMsg;  // about a library's JavaScript, which is not ours to change
     switch (type) {
     case QtDebugMsg:
         spdlog::debug("{}: {}", category, text);
@@ -63,7 +63,7 @@ void takeQtMessage(QtMsgType type, const QMessageLogContext& context, const QStr
         spdlog::warn("{}: {}", category, text);
         break;
     case QtCriticalMsg:
-    case QtFatalMsg:  // Qt aborts after a fatal one: it has to be on disk by then
+    case QtFatalMsg:  // Qt aborts after a fatal message, which has to be on disk by then
         spdlog::error("{}: {}", category, text);
         spdlog::default_logger()->flush();
         break;

@@ -7,9 +7,10 @@
 
 #include <memory>
 
-/// Sends the log, and Qt's own messages, to stderr and to a file in the folder that is turned over when it grows; an
-/// empty folder: to stderr alone. What is typed and answered is never logged. The feed has the newest lines.
+/// Sends the log, and Qt's own messages, to stderr (warnings and worse) and to a file in the folder, which is rotated
+/// when it has grown; an empty folder: to stderr alone. What is typed and answered is never logged. Returns the feed of
+/// the newest lines.
 std::shared_ptr<LogFeed> startLog(const QString& folder);
 
-/// SettingsController::LogLevel: what is less is not written.
+/// Takes a SettingsController::LogLevel; lines of a lower level are not written.
 void setLogLevel(int level);

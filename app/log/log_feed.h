@@ -13,9 +13,9 @@ struct LogLine {
     QString text;
 };
 
-/// Takes lines from any thread and keeps the newest of them until somebody takes them. The listener is called once
-/// after each time that somebody did, on the thread of the line, with the feed locked: it may only post. Owned by the
-/// log and by who reads it.
+/// Takes lines from any thread and keeps the newest of them until take(). The listener is called at the first line
+/// after each take(), on the thread that logs and with the feed locked: it may only post an event. Owned by the log and
+/// by its reader.
 class LogFeed
 {
 public:

@@ -27,7 +27,7 @@ void LogModel::takeLines()
         return;
     if (const auto tooMany = m_rows.size() + lines.size() - LogFeed::kMostLines; tooMany > 0) {
         beginRemoveRows({}, 0, int(tooMany) - 1);
-        m_rows.remove(0, tooMany);  // the feed holds no more lines than we do
+        m_rows.remove(0, tooMany);  // never more than there are: the feed holds kMostLines at most
         endRemoveRows();
     }
     beginInsertRows({}, int(m_rows.size()), int(m_rows.size() + lines.size()) - 1);

@@ -27,7 +27,7 @@ public:
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;  // SelectedRole
     QHash<int, QByteArray> roleNames() const override;
 
-    /// A line as it is copied: time, level, text.
+    /// Returns a line as it is copied: time, level, text.
     QString written(int row) const;
 
 private:
@@ -41,7 +41,8 @@ private:
     QList<Row> m_rows;
 };
 
-/// The lines of a level and above: what the page shows, selects and copies. Lives on the UI thread; owned by Program.
+/// Filters the lines of a level and above: those that the page shows, selects and copies. Lives on the UI thread; owned
+/// by Program.
 class ShownLog : public QSortFilterProxyModel
 {
     Q_OBJECT
@@ -59,10 +60,10 @@ public:
     int count() const { return rowCount(); }
     int selectedCount() const;
 
-    /// One row alone, or (`extend`) all from the row that was chosen last.
+    /// Selects one row alone or, with `extend`, all rows between the one that was chosen last and this one.
     Q_INVOKABLE void select(int row, bool extend);
     Q_INVOKABLE void clearSelection();
-    /// The selected rows; all that are shown when none is.
+    /// Returns the selected rows as text; all that are shown where none is selected.
     Q_INVOKABLE QString text() const;
     Q_INVOKABLE void copy() const;
 

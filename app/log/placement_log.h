@@ -3,5 +3,5 @@
 
 #include "engine/telemetry.h"
 
-/// One line for blocks and layers that moved, and for a device that was lost; nothing for other events.
+/// Writes one line for blocks and layers that moved, and for a device that was lost; nothing for other events.
 void logPlacement(const engine::Event& event);

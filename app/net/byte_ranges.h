@@ -1,4 +1,4 @@
-// ByteRanges knows which bytes of a file are there.
+// ByteRanges says which bytes of a file have come.
 #pragma once
 
 #include "app/net/http_client.h"
@@ -10,15 +10,15 @@
 
 namespace net {
 
-/// Disjoint ranges in order, none of which touches its neighbour. One thread at a time.
+/// Holds disjoint ranges in order, none of which touches its neighbour. One thread at a time.
 class ByteRanges
 {
 public:
     void add(ByteRange range);
 
-    /// The first bytes from `from` on that are in no range, `most` of them and none past `end`; empty: there are none.
+    /// Returns the first bytes from `from` on that are in no range, `most` at most, none past `end`; nothing: all are.
     std::optional<ByteRange> first_gap(std::int64_t from, std::int64_t end, std::int64_t most) const;
-    /// Bytes that are there from the beginning of the file, without a gap.
+    /// Returns how many bytes have come from the beginning of the file on, up to the first gap.
     std::int64_t prefix() const;
     std::int64_t total() const;
     std::span<const ByteRange> ranges() const { return ranges_; }

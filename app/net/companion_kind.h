@@ -1,5 +1,5 @@
-// companion_kind says by its name whether a file goes with a model, and what for. A header alone: pages ask it also
-// where nothing else of the network is built.
+// companion_kind() says by its name whether a file goes with a model, and what for. All of it is in this header, since
+// pages call it also where nothing else of app/net is built.
 #pragma once
 
 #include <cctype>
@@ -11,12 +11,12 @@ namespace net {
 
 /// Says what a companion is for.
 enum class CompanionKind {
-    Projector,  // makes pictures, or sounds, into what the model reads
+    Projector,  // turns pictures, or sounds, into what the model reads
     Drafter,    // layers that guess several tokens ahead
 };
 
-/// Tells a companion by its path in a repository; empty where the file may be a model by itself, such as one with
-/// "-MTP-" in its name, which has those layers inside.
+/// Returns what a companion is for, by its path in a repository. Nothing: the file may be a model by itself, such as
+/// one with "-MTP-" in its name, which has such layers inside.
 inline std::optional<CompanionKind> companion_kind(std::string_view path)
 {
     std::string lower(path);

@@ -9,7 +9,7 @@
 
 namespace net {
 
-/// All requests to one host for one purpose.
+/// Sums up all requests to one host for one purpose.
 struct Connection {
     std::string host;
     std::string purpose;  // "list of files"
@@ -23,7 +23,7 @@ struct Connection {
 class ConnectionLog
 {
 public:
-    /// A request begins; the number is for count().
+    /// Notes that a request begins. Returns the number that count() needs.
     std::size_t begin(const std::string& host, const std::string& purpose);
     void count(std::size_t connection, std::int64_t bytes_sent, std::int64_t bytes_received);
 

@@ -22,8 +22,8 @@ struct Failure {
         NotFound,         // 404
         TooManyRequests,  // 429; `wait` says when to ask again
         ServerError,      // 5xx
-        BadAnswer,        // not what such a server answers
-        Changed,          // another file than the one of which a part is here
+        BadAnswer,        // no answer that this kind of server gives
+        Changed,          // the server has another file now than the one of which a part is here
         WrongHash,
         DiskFull,
         CannotWrite,
@@ -34,7 +34,7 @@ struct Failure {
     Kind kind = Kind::BadRequest;
     std::string what;  // one sentence, lower case, no full stop
     std::chrono::seconds wait{0};
-    bool token_helps = false;  // it is of the hub, which may give it to whom a token, or another one, makes known
+    bool token_helps = false;  // a token of the hub, or another one, may help
 };
 
 template <class T>
@@ -46,7 +46,7 @@ inline tl::unexpected<Failure> fail(Failure::Kind kind, std::string what, std::c
     return tl::unexpected<Failure>(Failure{kind, std::move(what), wait});
 }
 
-/// The same request may succeed a little later.
+/// Says whether the same request may succeed a little later.
 inline bool may_pass(Failure::Kind kind)
 {
     using Kind = Failure::Kind;

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = Failure::Kind;
 
-constexpr int kAnew = 2;  // times that a file which changes on the server is fetched anew
+constexpr int kAnew = 2;  // so many times a file that changes on the server is begun anew
 
 std::string name_of(const std::filesystem::path& path)
 {
@@ -67,8 +67,8 @@ Result<std::string> hash_of(const std::filesystem::path& path, std::int64_t byte
     return sha256.hex();
 }
 
-/// Checks the file that has the target's name already: it is the one that was asked for, or an error says that it is
-/// another one, which is left as it is.
+/// Checks the file that has the target's name already. CannotWrite or WrongHash: it is another file than the one that
+/// was asked for, and is left as it is.
 Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, const std::string& sha256,
                                const std::function<void(const FetchProgress&)>& on_progress,
                                const std::stop_token& stop)
@@ -86,7 +86,7 @@ Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, cons
                     name_of(file.target) +
                         " is there already with other bytes: it is damaged, another version, or another "
                         "model of that name; remove it, and it can be fetched");
-    std::filesystem::remove(state_path(file.target), error);  // of a fetch that was broken off at its very end
+    std::filesystem::remove(state_path(file.target), error);  // left by a fetch that was broken off at its very end
     return Fetched{file.target, bytes, bytes, *hash, !sha256.empty(), true};
 }
 
@@ -110,7 +110,7 @@ Status look_for_room(const std::filesystem::path& folder, const FetchLimits& lim
     return {};
 }
 
-/// Says while it waits why, and how long still.
+/// Waits for `pause`, and reports each second why and how long still.
 void wait_and_say(const FileToFetch& file, const Failure& failure, std::chrono::milliseconds pause,
                   const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop)
 {
@@ -124,12 +124,13 @@ void wait_and_say(const FileToFetch& file, const Failure& failure, std::chrono::
         const auto left = ceil<seconds>(until - now);
         if (on_progress)
             on_progress({part ? part->done.total() : 0, file.bytes.value_or(0), 0, failure.what, left});
-        // Until a second less is left.
+        // Waits until one second less is left.
         nothing.wait_until(lock, stop, until - (left - seconds(1)), [] { return false; });
     }
 }
 
-/// Asks again after what may pass; a host that cannot be reached at all is not waited for.
+/// Asks the server about the file, and again after a failure that may pass, but not if the host cannot be reached at
+/// all.
 Result<RemoteFile> ask_patiently(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
                                  const std::function<void(const FetchProgress&)>& on_progress,
                                  const std::stop_token& stop)
@@ -146,7 +147,7 @@ Result<RemoteFile> ask_patiently(HttpClient& client, const FileToFetch& file, co
     }
 }
 
-/// One attempt, with the part that is there as far as it is of the same file.
+/// Tries once to fetch the file. Goes on with the part that is there if it is of the same file.
 Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
                         const RemoteFile& remote, const std::string& sha256, bool watched,
                         const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop)
@@ -155,7 +156,7 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
     auto before = read_part_state(state_path(file.target));
     std::error_code error;
     const bool same = before && before->bytes == remote.bytes && before->sha256 == sha256 &&
-                      // Of a file that nobody has named by its hash the validator alone says that it is the same.
+                      // Without a known hash only the validator tells whether it is the same file.
                       (before->validator == remote.validator || !sha256.empty()) &&
                       (!remote.validator.empty() || !sha256.empty()) && remote.ranges &&
                       std::filesystem::file_size(part_file, error) == std::uintmax_t(remote.bytes) && !error;
@@ -170,7 +171,7 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
     if (!part)
         return tl::unexpected(part.error());
     if (!same) {
-        // An old state would call the new file's empty bytes fetched ones, and an old part takes the room of the new.
+        // By an old state, bytes of the new part would count as fetched; and an old part takes the room of the new one.
         std::filesystem::remove(state_path(file.target), error);
         if (Status ok = part->reserve(0); !ok)
             return tl::unexpected(ok.error());
@@ -181,7 +182,7 @@ Result<Fetched> attempt(HttpClient& client, const FileToFetch& file, const Fetch
         return tl::unexpected(ok.error());
     }
     if (Status ok = part->reserve(remote.bytes); !ok) {
-        if (!same)  // what room it got would be taken for nothing
+        if (!same)  // it would take room on the disk for nothing
             std::filesystem::remove(part_file, error);
         return tl::unexpected(ok.error());
     }
@@ -210,7 +211,7 @@ void forget_part(const std::filesystem::path& target)
     const std::filesystem::path part_file = part_path(target);
     std::error_code error;
     if (std::filesystem::exists(part_file, error)) {
-        const auto part = PartFile::open(part_file);  // ours until it is gone
+        const auto part = PartFile::open(part_file);  // no other program can open it until it is removed
         if (!part && part.error().kind == Kind::Busy)
             return;
         std::filesystem::remove(part_file, error);
@@ -226,7 +227,7 @@ Status room_for(const std::vector<const FileToFetch*>& files, const FetchLimits&
         std::error_code error;
         if (std::filesystem::exists(file->target, error))
             continue;
-        // A part has taken the room of its whole file.
+        // A part takes the room of its whole file from the beginning.
         const auto part = std::filesystem::file_size(part_path(file->target), error);
         missing += std::max<std::int64_t>(0, file->bytes.value_or(0) - (error ? 0 : std::int64_t(part)));
         folder = file->target.parent_path();
@@ -256,8 +257,8 @@ Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const Fe
         const std::string& sha256 = file.sha256.empty() ? remote->sha256 : file.sha256;
         if (std::filesystem::exists(file.target, error))
             return look_at_target(file, remote->bytes, sha256, on_progress, stop);
-        // Where the hash decides in the end, servers that name one file in several ways are forgiven at the second
-        // time.
+        // Some servers give one file several validators. If there is a hash to check the file in the end, the
+        // validators are ignored at the second try.
         const bool watched = anew == 0 || sha256.empty();
         auto fetched = attempt(client, file, limits, *remote, sha256, watched, on_progress, stop);
         if (fetched)

@@ -27,7 +27,7 @@ constexpr std::uint32_t kString = 8, kArray = 9;
 /// Size in bytes of each of GGUF's value types; 0 for strings and arrays, which have none of their own.
 constexpr std::array<std::uint64_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-/// Goes through a header without keeping anything of it. `good`: all that was asked for was there.
+/// Goes through a header without keeping anything of it. good(): all bytes that were skipped or read were there.
 class Walker
 {
 public:
@@ -51,7 +51,7 @@ public:
         return good_;
     }
     bool skip_string() { return skip(number<std::uint64_t>()) && good_; }
-    /// False: not there yet, or, with bad(), never.
+    /// Skips a value. False: its bytes have not come yet or, if bad() is true, it cannot be a value.
     bool skip_value(std::uint32_t type)
     {
         if (type == kString)
@@ -86,7 +86,7 @@ private:
     bool bad_ = false;
 };
 
-/// A folder of our own that goes away with its files.
+/// Makes a folder that only this user can open. The destructor deletes it with its files.
 class TemporaryFolder
 {
 public:
@@ -124,7 +124,7 @@ Result<std::string> fetch_header(HttpClient& client, const RemotePart& part, con
         const ByteRange range{std::int64_t(header.size()), std::min(wanted, part.bytes)};
         HttpReader reader;
         reader.on_head = [&](const HttpHead& head) -> Status {
-            if (head.status != 206)  // the server gives no parts, and begins at the beginning
+            if (head.status != 206)  // the server gives no parts: it begins at the file's beginning
                 header.clear();
             return {};
         };

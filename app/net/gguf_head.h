@@ -1,4 +1,4 @@
-// Reads the header of a GGUF file that is still on a server, and says what the model is.
+// inspect_remote() reads the header of a GGUF file that is still on a server, and says what the model is.
 #pragma once
 
 #include "app/net/http_client.h"
@@ -17,7 +17,8 @@
 
 namespace net {
 
-/// Bytes of the header that begins so; nothing: more of it has to be seen. BadAnswer: this is no GGUF file.
+/// Returns how many bytes the header has that begins so. Nothing: more of it has to be read to know. BadAnswer: this is
+/// no GGUF file.
 Result<std::optional<std::int64_t>> header_bytes(std::span<const std::byte> beginning);
 
 struct RemotePart {
@@ -29,13 +30,12 @@ struct RemotePart {
 
 /// Holds what a model is that has not been fetched yet.
 struct RemoteModel {
-    engine::ModelInfo info;  // as inspect_model() will say it, without a path
-    std::filesystem::path
-        header;  // what stands for its first file: sparse, of the full size, with nothing but its header
-    std::shared_ptr<const void> kept;  // `header` is there as long as this
+    engine::ModelInfo info;        // as inspect_model() will say it, without a path
+    std::filesystem::path header;  // stands for its first file: a sparse file of the full size that has only the header
+    std::shared_ptr<const void> kept;  // `header` exists as long as this
 };
 
-/// Looks at a model elsewhere. Only the headers of its files are fetched, into a temporary folder.
+/// Says what a model on a server is. Only the headers of its files are fetched, into a temporary folder.
 Result<RemoteModel> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
                                    const std::stop_token& stop);
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// models--ORG--NAME
+/// Returns the folder of a repository, CACHE/models--ORG--NAME.
 fs::path folder_of(const fs::path& cache, const std::string& repository)
 {
     std::string name = "models--" + repository;
@@ -26,7 +26,8 @@ tl::unexpected<Failure> cannot_write(const fs::path& path)
     return fail(Failure::Kind::CannotWrite, '\'' + engine::utf8_text(path) + "' cannot be written");
 }
 
-/// Returns the commit that a branch or a tag led to when it was fetched last; what is none of them may be a commit.
+/// Returns the commit that a branch or a tag stood for when it was fetched last; else `revision`, which may be a
+/// commit.
 std::string known_commit(const fs::path& repository, const std::string& revision)
 {
     constexpr std::size_t kCommit = 40;  // characters
@@ -56,7 +57,7 @@ std::optional<CachedRevision> cached_revision(const fs::path& cache, const std::
     CachedRevision found{folder / "snapshots" / commit, {}};
     std::error_code error, of_file;
     for (fs::recursive_directory_iterator at(found.folder, error), end; !error && at != end; at.increment(error))
-        if (at->is_regular_file(of_file))  // a link counts as what it leads to
+        if (at->is_regular_file(of_file))  // also a link to one
             found.files.push_back({engine::utf8_text(at->path().lexically_relative(found.folder)),
                                    std::int64_t(at->file_size(of_file)),
                                    {},
@@ -85,11 +86,11 @@ Status name_in_cache(const CachePlace& place)
     fs::create_directories(place.name.parent_path(), error);
     if (fs::equivalent(place.name, place.blob, error))
         return {};
-    if (fs::is_symlink(place.name, error))  // to what is gone
+    if (fs::is_symlink(place.name, error))  // a link to a file that is gone
         fs::remove(place.name, error);
     if (fs::exists(place.name, error))
         return {};
-    // Relative, so that the cache can be moved as a whole.
+    // The link is relative, so that the cache can be moved as a whole.
     fs::create_symlink(place.blob.lexically_relative(place.name.parent_path()), place.name, error);
     if (error)
         fs::rename(place.blob, place.name, error);
@@ -102,7 +103,7 @@ Status keep_revision(const fs::path& cache, const std::string& repository, const
                      const std::string& commit)
 {
     const fs::path folder = folder_of(cache, repository);
-    if (known_commit(folder, revision) == commit)  // the cache may be one that only somebody else writes
+    if (known_commit(folder, revision) == commit)  // not written again: the cache may be read-only here
         return {};
     const fs::path file = folder / "refs" / engine::utf8_path(revision);
     std::error_code error;

@@ -12,8 +12,8 @@
 
 namespace net {
 
-/// The two places of one file of a repository: its bytes under their hash, and its name in a revision, which leads
-/// there.
+/// Holds the two paths of one file of a repository: that of its bytes, named by their hash, and that of its name in a
+/// revision, which is a link to the bytes.
 struct CachePlace {
     std::filesystem::path blob;
     std::filesystem::path name;
@@ -28,20 +28,20 @@ struct CachedRevision {
     std::vector<HubFile> files;  // by their paths in it, without hashes
 };
 
-/// Finds what was fetched of a branch, a tag or a commit, whoever fetched it. Nothing: the cache does not know it.
+/// Finds what any program has fetched of a branch, a tag or a commit. Nothing: the cache has no such revision.
 std::optional<CachedRevision> cached_revision(const std::filesystem::path& cache, const std::string& repository,
                                               const std::string& revision);
 
-/// The name is no link, but a file of this size.
+/// Says whether the name is no link, but a file of this size, as on systems without links.
 bool has_its_bytes(const CachePlace& place, std::int64_t bytes);
 
 /// Says whether the name leads to the blob or is a file of its own, and has this size. What the bytes are is not read.
 bool is_named(const CachePlace& place, std::int64_t bytes);
 
-/// The name leads to the bytes that are there. Where the system permits no links, the bytes get the name.
+/// Makes the name a link to the bytes. If the system permits no links, the file of the bytes is given the name.
 Status name_in_cache(const CachePlace& place);
 
-/// refs/REVISION says which commit it was, where a revision is not a commit itself.
+/// Writes the commit of a revision to refs/REVISION; does nothing if the revision is a commit itself.
 Status keep_revision(const std::filesystem::path& cache, const std::string& repository, const std::string& revision,
                      const std::string& commit);
 

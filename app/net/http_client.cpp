@@ -19,8 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kReasonBytes = 4096;            // kept of the body of a failed request
-constexpr std::int64_t kMostRefusedBytes = 64 << 10;  // read of it, so that the connection can be kept
+constexpr std::size_t kReasonBytes = 4096;            // of the body of a failed request, are kept
+constexpr std::int64_t kMostRefusedBytes = 64 << 10;  // of that body, are read, so that the connection can be kept
 
 bool is_redirect(int status)
 {
@@ -40,8 +40,8 @@ std::string_view value_of(const std::vector<HttpHeader>& headers, std::string_vi
     return {};
 }
 
-/// Returns another file of certificates than libcurl's own: one named by the environment, or, where a program built for
-/// one distribution runs on another, where that one keeps them. Empty: libcurl's own.
+/// Returns the file of certificates to use: the one that the environment names or, if libcurl's own does not exist
+/// because this is another distribution than the one it was built for, the distribution's. Empty: libcurl's own.
 std::string certificates()
 {
     if (const char* named = std::getenv("SSL_CERT_FILE"); named && *named)
@@ -87,7 +87,7 @@ Failure failure_of(CURLcode code, const Origin& origin)
 {
     using Kind = Failure::Kind;
     const std::string host = origin.text();
-    // Which of the two it was is not told.
+    // libcurl does not say which of the two it was.
     const std::string asked = goes_to_proxy(origin) ? host + ", or the proxy that the environment names," : host;
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -134,12 +134,12 @@ struct HttpClient::Hop {
     const HttpLimits limits;
     const HttpReader& reader;
     HttpHead head = {};
-    std::string reason = {};         // the beginning of a body that is not given on
-    std::int64_t refused_bytes = 0;  // of all that came of it
+    std::string reason = {};         // the beginning of the body of a refusal
+    std::int64_t refused_bytes = 0;  // of that body, that have come
     std::int64_t header_bytes = 0;
     bool head_given = false;
     std::optional<Failure> failure = {};
-    std::exception_ptr thrown = {};  // which libcurl is not to see
+    std::exception_ptr thrown = {};  // kept here, since it must not pass through libcurl
     Clock::time_point last_byte = Clock::now();
 
     bool stop(Failure why)
@@ -148,7 +148,7 @@ struct HttpClient::Hop {
         return false;
     }
 
-    /// take(hop), where nothing may be thrown.
+    /// Calls take(*this) where nothing may be thrown, and keeps an exception in `thrown`.
     template <class Take>
     bool guarded(const Take& take) noexcept
     try {
@@ -166,7 +166,7 @@ struct HttpClient::Hop {
             return stop({Failure::Kind::BadAnswer, "the server's answer has no end of headers"});
         while (!line.empty() && (line.back() == '\r' || line.back() == '\n'))
             line.remove_suffix(1);
-        if (line.starts_with("HTTP/")) {  // another one may follow, after "100 Continue"
+        if (line.starts_with("HTTP/")) {  // begins anew: a second head follows "100 Continue"
             head.headers.clear();
             const std::size_t space = line.find(' ');
             head.status = 0;
@@ -186,7 +186,7 @@ struct HttpClient::Hop {
         return true;
     }
 
-    /// Says whether enough was read of an answer that refuses or redirects: the rest of its body tells nothing more.
+    /// Says whether enough was read of a refusal's or a redirect's body: the rest of it is not needed.
     bool is_enough() const { return refused_bytes > kMostRefusedBytes; }
 
     /// Gives the reader the head, before the first byte or at the end of an answer without any. False: the request
@@ -207,7 +207,7 @@ struct HttpClient::Hop {
             const auto* const text = reinterpret_cast<const char*>(bytes.data());
             reason.append(text, std::min(bytes.size(), kReasonBytes - reason.size()));
             refused_bytes += std::int64_t(bytes.size());
-            return !is_enough();  // it may have no end
+            return !is_enough();  // the body may have no end
         }
         if (!give_head())
             return false;
@@ -218,7 +218,7 @@ struct HttpClient::Hop {
     }
 };
 
-/// A connection that is kept from request to request. One thread at a time.
+/// Holds a connection that is kept from request to request. One thread at a time.
 class HttpClient::Line
 {
 public:
@@ -237,7 +237,7 @@ public:
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
 
-    /// Asks and hands the answer to `hop`. Empty: it came to its end.
+    /// Sends a request and hands the answer to `hop`. Returns why it failed; nothing: the answer is complete.
     std::optional<Failure> perform(const HttpRequest& request, const std::string& url, const std::string& token,
                                    Hop& hop, const std::stop_token& stop);
     std::int64_t bytes_sent() const { return number(CURLINFO_REQUEST_SIZE); }
@@ -272,7 +272,7 @@ void HttpClient::Line::set_options(const HttpRequest& request, const std::string
     curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy_, CURLOPT_NETRC, long(CURL_NETRC_IGNORED));
     if (const auto origin = origin_of(url); origin && origin->is_this_machine())
-        curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // what goes from here to here goes through nobody
+        curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // no proxy for requests to this machine
     if (const std::string file = certificates(); !file.empty())
         curl_easy_setopt(easy_, CURLOPT_CAINFO, file.c_str());
     if (request.whole)
@@ -285,7 +285,7 @@ void HttpClient::Line::set_options(const HttpRequest& request, const std::string
         curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body->size()));
         curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request.body->c_str());  // not copied: it outlives the request
     }
-    constexpr auto kStop = std::size_t(-1);  // no count: an empty piece has 0
+    constexpr auto kStop = std::size_t(-1);  // 0 would be the count of an empty piece
     using Take = std::size_t (*)(char*, std::size_t, std::size_t, void*);
     const Take take_header = [](char* data, std::size_t, std::size_t count, void* to) {
         return static_cast<Hop*>(to)->guarded([&](Hop& hop) { return hop.take_header({data, count}); }) ? count : kStop;
@@ -315,7 +315,7 @@ std::optional<Failure> HttpClient::Line::perform(const HttpRequest& request, con
         add("Authorization: Bearer " + token);
     if (request.body) {
         add("Content-Type: application/json");
-        add("Expect:");  // no round trip before a long body: many servers do not know it, and then a second is lost
+        add("Expect:");  // no waiting for "100 Continue", which costs a second with many servers
     }
     set_options(request, url, hop, headers);
     const CURLcode code = run(hop, stop);
@@ -328,8 +328,8 @@ std::optional<Failure> HttpClient::Line::perform(const HttpRequest& request, con
     if (hop.failure)
         return hop.failure;
     if (code != CURLE_OK && !hop.is_enough()) {
-        const Origin origin = origin_of(url).value_or(Origin());  // it was one before it was asked
-        // For https a proxy is asked first to connect.
+        const Origin origin = origin_of(url).value_or(Origin());  // follow() has checked that it is an address
+        // For https, libcurl first asks a proxy to connect: this is the status of the proxy's answer.
         const std::int64_t connected = number(CURLINFO_HTTP_CONNECTCODE);
         return connected > 0 && connected / 100 != 2 ? failure_of_proxy(int(connected), origin.text())
                                                      : failure_of(code, origin);
@@ -351,7 +351,7 @@ CURLcode HttpClient::Line::run(Hop& hop, const std::stop_token& stop)
             if (stop.stop_requested())
                 break;
             if (curl_multi_perform(multi_, &running) != CURLM_OK) {
-                code = CURLE_RECV_ERROR;  // else what came so far would count as the whole
+                code = CURLE_RECV_ERROR;  // else what has come so far would count as the whole answer
                 break;
             }
             const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - hop.last_byte);
@@ -371,7 +371,7 @@ CURLcode HttpClient::Line::run(Hop& hop, const std::stop_token& stop)
     while (const CURLMsg* const message = curl_multi_info_read(multi_, &left))
         if (message->msg == CURLMSG_DONE)
             code = message->data.result;
-    curl_multi_remove_handle(multi_, easy_);  // closes it where the answer is not at its end
+    curl_multi_remove_handle(multi_, easy_);  // closes the connection if the answer is not complete
     return code;
 }
 
@@ -423,7 +423,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         if (home->scheme == "https" && origin->scheme != "https")
             return fail(Kind::BadAnswer, home->text() + " leads to an address that is not secure");
         if (*origin != *home)
-            token.clear();  // for good: what a stranger leads back to is the stranger's choice
+            token.clear();  // for good, also if the other origin leads back here
         const std::size_t entry = log_.begin(origin->text(), request.purpose);
         std::int64_t body_bytes = 0;
         const HttpReader counted{[&](const HttpHead& head) -> Status {
@@ -457,7 +457,7 @@ Result<HttpHead> HttpClient::follow(Line& line, const HttpRequest& request, cons
         auto next = joined(url, std::string(hop.head.header("location")));
         if (!next || redirects == limits_.redirects)
             return fail(Kind::BadAnswer, home->text() + (next ? " leads around in a circle" : " leads nowhere"));
-        // What was written for one server is not for another; and other statuses ask to come back without it.
+        // A body for one server must not go to another; and redirects but 307 and 308 ask for a GET without the body.
         if ((request.body || request.stays_there) && origin_of(*next) != home)
             return fail(Kind::BadAnswer, home->text() + " leads to another server, which gets nothing of yours");
         if (request.body && hop.head.status != 307 && hop.head.status != 308)

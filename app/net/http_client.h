@@ -31,7 +31,7 @@ struct ByteRange {
 
 /// The connections over which a token goes.
 enum class TokenOver {
-    Secure,  // https, and whatever leads to this machine
+    Secure,  // https, and any connection to this machine
     Any,     // plain http, too: the user was told that others on the way can read it
 };
 
@@ -45,27 +45,27 @@ struct HttpRequest {
     std::string url;
     std::string purpose;  // for the list of connections
     std::vector<HttpHeader> headers = {};
-    /// Who the user is. It goes to the origin of `url` and to nobody else: a redirect elsewhere is followed without it.
+    /// Says who the user is. It is sent to the origin of `url` only: a redirect elsewhere is followed without it.
     std::string token = {};
     std::optional<ByteRange> range = {};
     TokenOver token_over = TokenOver::Secure;
-    /// What is posted, JSON; empty: nothing, and the request is a GET. It goes to the origin of `url` and to nobody
-    /// else: a redirect elsewhere ends the request.
+    /// JSON that is posted; nothing: the request is a GET. It is sent to the origin of `url` only: a redirect elsewhere
+    /// ends the request.
     std::optional<std::string> body = {};
     std::optional<std::chrono::milliseconds> stall = {};  // in place of the client's
     std::optional<std::chrono::milliseconds> whole = {};  // for all of one answer; empty: as long as bytes come
-    bool stays_there = false;                             // a redirect to another origin ends it
+    bool stays_there = false;                             // a redirect to another origin ends the request
     Asked asked = Asked::File;
 };
 
 /// Holds what comes before an answer's bytes.
 struct HttpHead {
     int status = 0;
-    std::string url;                             // which answered, after redirects
+    std::string url;                             // the address that answered, after redirects
     std::vector<HttpHeader> headers = {};        // of the last answer
     std::vector<HttpHeader> first_headers = {};  // of the first one; the same where nothing redirected
 
-    /// Empty where there is none.
+    /// Return a header's value; empty: there is none of this name.
     std::string_view header(std::string_view name) const;
     std::string_view first_header(std::string_view name) const;
 };
@@ -75,11 +75,11 @@ struct HttpAnswer {
     std::string body;
 };
 
-/// Takes an answer of status 200 or 206. What they return ends the request.
+/// Takes an answer of status 200 or 206. An error that a function returns ends the request.
 struct HttpReader {
     std::function<Status(const HttpHead&)> on_head = {};
     std::function<Status(std::span<const std::byte>)> on_bytes = {};
-    /// Says what another status means, by the beginning of its body; empty: failure_of() says it.
+    /// Says what another status means, by the beginning of the answer's body; empty: failure_of() says it.
     std::function<Failure(const HttpHead&, std::string_view body)> on_refusal = {};
 };
 
@@ -90,9 +90,9 @@ struct HttpLimits {
     int redirects = 8;
 };
 
-/// Any thread may ask; each request holds its thread until it has been answered. Connections are kept for the next
-/// request. Proxies are those of the environment, certificates those of the system. A request fails with one sentence
-/// for everything but 200 and 206.
+/// Asks servers; any thread, which each request blocks until it has been answered. Connections are kept for the next
+/// request. Proxies are those of the environment, certificates those of the system. A request with any other status
+/// than 200 and 206 fails with one sentence.
 class HttpClient
 {
 public:
@@ -101,9 +101,9 @@ public:
     HttpClient(const HttpClient&) = delete;
     HttpClient& operator=(const HttpClient&) = delete;
 
-    /// A POST where the request has a body.
+    /// Sends a GET, or a POST if the request has a body, and gives `reader` the answer.
     Result<HttpHead> get(const HttpRequest& request, const HttpReader& reader, const std::stop_token& stop);
-    /// The whole answer; BadAnswer where it is longer. `reader` says what refusals mean.
+    /// Returns the whole answer; BadAnswer: it is longer than `most_bytes`. `reader` says what refusals mean.
     Result<HttpAnswer> get_text(const HttpRequest& request, std::size_t most_bytes, const std::stop_token& stop,
                                 HttpReader reader = {});
 

@@ -13,9 +13,9 @@ namespace net {
 
 namespace {
 
-constexpr std::size_t kLongestReason = 200;  // bytes of somebody else's words in a sentence of ours
+constexpr std::size_t kLongestReason = 200;  // bytes of a server's own words in our sentence
 
-/// Returns what the server itself says, as far as it is a line of text.
+/// Returns the reason that the server itself gives, if it is a line of text.
 std::string reason_in(const HttpHead& head, std::string_view body)
 {
     std::string reason(head.header("x-error-message"));
@@ -39,7 +39,7 @@ std::chrono::seconds retry_after(std::string_view value, std::chrono::system_clo
     std::int64_t number = 0;
     if (std::from_chars(value.data(), value.data() + value.size(), number).ptr == value.data() + value.size())
         return seconds(std::clamp<std::int64_t>(number, 0, 1'000'000));
-    // "Wed, 21 Oct 2026 07:28:00 GMT", which is not read by the user's locale
+    // "Wed, 21 Oct 2026 07:28:00 GMT": always in English, so it is not read with the user's locale.
     int d = 0, y = 0, h = 0, m = 0, s = 0;
     char month_name[4] = {};
     const std::string text(value);
@@ -100,7 +100,7 @@ Failure failure_of(const HttpHead& head, bool with_token, std::string_view body,
                            "they are"};
         if (with_token)
             return {Kind::NeedsToken, host + " does not accept the token" + reason};
-        if (code == "RepoNotFound")  // its reason speaks of a password that nobody has given
+        if (code == "RepoNotFound")  // the hub's own sentence speaks of a password, which was not sent
             return {Kind::NeedsToken, host + " has no such repository, or it is closed to strangers"};
         return {Kind::NeedsToken, host + " asks for a token" +
                                       (asked == Asked::File ? ", or has no such file for strangers" : "") + reason};

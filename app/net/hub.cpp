@@ -65,7 +65,8 @@ bool is_gated(const Json& model)
     return gated != model.end() && (gated->is_string() || (gated->is_boolean() && gated->get<bool>()));
 }
 
-/// The hub gives a licence as a tag, whoever wrote it down and however: `license:mit`.
+/// Returns the licence, which the hub gives as a tag such as `license:mit`, in whatever way the publisher has written
+/// it.
 std::string licence_of(const Json& model)
 {
     constexpr std::string_view mark = "license:";
@@ -76,7 +77,7 @@ std::string licence_of(const Json& model)
     return {};
 }
 
-/// Returns the text of a card without the table of facts for machines that it may begin with.
+/// Returns the text of a card without the block of metadata that it may begin with.
 std::string card_text(std::string text)
 {
     if (!text.starts_with("---\n") && !text.starts_with("---\r\n"))
@@ -88,7 +89,7 @@ std::string card_text(std::string text)
     return line_end == std::string::npos ? std::string() : text.substr(line_end + 1);
 }
 
-/// The next page of a list: `<https://...>; rel="next"`.
+/// Returns the address of a list's next page, from a header such as `<https://...>; rel="next"`; empty: there is none.
 std::string next_page(std::string_view link)
 {
     const std::size_t begin = link.find('<'), end = link.find('>');
@@ -98,8 +99,8 @@ std::string next_page(std::string_view link)
     return std::string(link.substr(begin + 1, end - begin - 1));
 }
 
-/// Returns how long to wait before the same is asked again; nothing: it is not worth it. Who does not say when it will
-/// answer is not waited for.
+/// Returns how long to wait before the same is asked again; nothing: it is not asked again. A busy hub that does not
+/// say how long it will be busy is not waited for.
 std::optional<std::chrono::milliseconds> pause_behind(const Failure& failure, int tries, const HubPatience& patience)
 {
     if (tries >= patience.tries)
@@ -111,7 +112,7 @@ std::optional<std::chrono::milliseconds> pause_behind(const Failure& failure, in
     return failure.wait;
 }
 
-/// False: it was stopped.
+/// Waits. False: it was stopped.
 bool wait_for(std::chrono::milliseconds pause, const std::stop_token& stop)
 {
     std::mutex mutex;
@@ -211,7 +212,7 @@ Result<HubRepository> Hub::repository(const HubReference& reference, const std::
             if (auto file = file_of(entry))
                 files.push_back(std::move(*file));
         const std::string next = next_page(answer->head.header("link"));
-        // The token goes along, so the list may not send us to somebody else.
+        // The token is sent to the next page, too, so that must not be another server's.
         if (!next.empty() && origin_of(next) != origin_of(url))
             return not_understood();
         url = next;
@@ -242,7 +243,7 @@ Result<FoundModels> Hub::search_on(const std::string& next, const std::stop_toke
         if (entry.is_object() && !text_of(entry, "id").empty())
             found.models.push_back(
                 {text_of(entry, "id"), number_of(entry, "downloads"), number_of(entry, "likes"), is_gated(entry)});
-    // A page without models is the last one, whatever it says, and the token goes to nobody else.
+    // A page without models is the last one, whatever its header says; and the token must not go to another server.
     const std::string after = next_page(answer->head.header("link"));
     if (!found.models.empty() && after != next && origin_of(after) == origin_of(endpoint_))
         found.next = after;
@@ -261,7 +262,7 @@ Result<HubCard> Hub::card(const HubRepository& repository, const std::stop_token
     HubCard card{licence_of(json), {}, is_gated(json), number_of(json, "downloads"), number_of(json, "likes")};
     HttpRequest request{file_url(repository, {"README.md", 0, {}, {}}), "text about a model", {}, token_, {}};
     const auto text = ask_patiently(request, kLongestCard, {}, stop);
-    // Whoever may not read the text can still see the files; only that nobody answers any more is worth stopping for.
+    // A user who may not read the text can still see the files. Only if the hub does not answer any more, this fails.
     if (!text && (may_pass(text.error().kind) || text.error().kind == Kind::Cancelled))
         return tl::unexpected(text.error());
     if (text)

@@ -31,7 +31,7 @@ struct FoundModels {
     std::string next = {};  // the address of the next page; empty: this is the last
 };
 
-/// Holds what whoever published a repository says of it.
+/// Holds what the publisher of a repository says of it.
 struct HubCard {
     std::string licence;  // "apache-2.0"; empty: it is not said
     std::string text;     // Markdown, as its publisher wrote it; empty: there is none
@@ -40,23 +40,23 @@ struct HubCard {
     std::int64_t likes = 0;
 };
 
-/// How often the hub is asked the same once more, and how long a caller may wait for that.
+/// Says how often the hub is asked the same, and how long a caller may wait for that.
 struct HubPatience {
     int tries = 3;
     std::chrono::milliseconds pause{500};   // after a connection that broke off; doubled with each
     std::chrono::seconds longest_wait{10};  // that the hub may ask for
 };
 
-/// Any thread. What a busy hub asks to wait, if it is short, is waited, and a connection that broke off is made again.
+/// Asks the hub; any thread. If a busy hub wants a short wait, waits; asks again after a connection broke off.
 class Hub
 {
 public:
     Hub(HttpClient& client, std::string endpoint, std::string token, const HubPatience& patience = {});
 
     Result<HubRepository> repository(const HubReference& reference, const std::stop_token& stop) const;
-    /// Repositories with GGUF files, the most used first.
+    /// Finds repositories with GGUF files, the most used first: the first page, with `most` of them.
     Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop) const;
-    /// The page that `next` of the one before leads to.
+    /// Returns the next page: `next` is that of the page before.
     Result<FoundModels> search_on(const std::string& next, const std::stop_token& stop) const;
     Result<HubCard> card(const HubRepository& repository, const std::stop_token& stop) const;
     /// Returns the address at which a browser shows the repository.

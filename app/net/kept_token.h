@@ -1,5 +1,5 @@
-// KeptToken is the user's token of the hub as this program keeps it: in the system's password store, or else in a file
-// that only the user can read.
+// KeptToken holds what the file of the user's token of the hub says: the token itself, or by which id the system's
+// password store has it. Only the user can read the file.
 #pragma once
 
 #include "app/secrets/secret_store.h"
@@ -12,18 +12,18 @@ namespace net {
 
 struct KeptToken {
     std::string token;                       // empty: there is none, or the password store has it
-    std::string id = {};                     // by which that has it
-    std::vector<std::string> unneeded = {};  // ids that it may have besides, and that it is to forget
+    std::string id = {};                     // the token's id in the password store; empty: it is not there
+    std::vector<std::string> unneeded = {};  // ids of tokens that the store may still have, and is to forget
     bool operator==(const KeptToken&) const = default;
 };
 
-/// Returns where the file lies. `data`: this program's folder.
+/// Returns the path of the file. `data`: this program's folder; empty: there is no file.
 std::filesystem::path kept_token_file(const std::filesystem::path& data);
-/// Reads the file. What makes no sense in it is no token.
+/// Reads the file. What cannot be a token or an id counts as missing.
 KeptToken read_kept_token(const std::filesystem::path& file);
 std::string text_of(const KeptToken& kept);
-/// The token in a text that somebody has typed, without spaces around it. Empty: it is not one word, and would break
-/// the header that carries it.
+/// Returns the token in a text that a user has typed, without spaces around it. Empty: it is not one word of ASCII, and
+/// would break the header that it is sent in.
 std::string token_word(const std::string& text);
 
 }  // namespace net

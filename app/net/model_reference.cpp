@@ -41,7 +41,7 @@ std::vector<std::string_view> pieces(std::string_view text, char between)
     }
 }
 
-/// %20 and its like; a piece that is cut off stays as it is.
+/// Returns the text with %20 and the like replaced by their characters; an incomplete escape stays as it is.
 std::string unescaped(std::string_view text)
 {
     const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
@@ -66,7 +66,7 @@ tl::unexpected<Failure> not_a_model(std::string_view text)
                     ".gguf file do");
 }
 
-/// ORG/REPO[:FILE|:QUANT], and what addresses on the hub add: ORG/REPO/resolve/REVISION/FILE.
+/// Reads ORG/REPO[:FILE|:QUANT], and what addresses on the hub add: ORG/REPO/resolve/REVISION/FILE.
 Result<ModelReference> read_hub(std::string_view typed, std::string_view text)
 {
     HubReference hub;

@@ -1,4 +1,4 @@
-// Reads what somebody typed to name a model that is elsewhere.
+// read_reference() reads what a user typed to name a model that is on a server.
 #pragma once
 
 #include "app/net/failure.h"
@@ -37,13 +37,14 @@ struct NameReference {
 
 using ModelReference = std::variant<HubReference, OllamaReference, LinkReference, NameReference>;
 
-/// BadRequest with one sentence for what is none of these.
+/// Reads the name of a model. BadRequest with one sentence: it is none of these.
 Result<ModelReference> read_reference(std::string_view text);
 
 /// Says whether the text names a model elsewhere and cannot be the name of a file here.
 bool names_a_remote_model(std::string_view text);
 
-/// A relative path that leads nowhere else and that every system takes: names from a server become names of files.
+/// Says whether a path from a server may name a file here: it is relative, does not leave its folder, and every system
+/// accepts it.
 bool is_safe_path(std::string_view path);
 
 }  // namespace net

@@ -10,12 +10,12 @@
 
 namespace net {
 
-/// One open file, which no other program can open in this way at the same time. Made where it is not there. Reading and
-/// writing: any thread.
+/// Holds one open file, which no other PartFile, in any program, can have open at the same time. Reading and writing:
+/// any thread.
 class PartFile
 {
 public:
-    /// Busy: somebody else fetches it. CannotWrite.
+    /// Opens the file, and makes it if there is none. Busy: another program is fetching it. CannotWrite.
     static Result<PartFile> open(const std::filesystem::path& path);
 
     PartFile(PartFile&& other) noexcept;
@@ -24,13 +24,13 @@ public:
     PartFile& operator=(const PartFile&) = delete;
     ~PartFile();
 
-    /// The file gets this size, and as far as the system can promise it, the room on the disk. DiskFull.
+    /// Gives the file this size and, if the system can do that, its room on the disk. DiskFull.
     Status reserve(std::int64_t bytes);
     Status write(std::int64_t offset, std::span<const std::byte> bytes);
     Status read(std::int64_t offset, std::span<std::byte> to) const;
     /// Brings what was written to the disk.
     Status sync();
-    /// Gives the finished file another name, under which it is on the disk then. Call it last.
+    /// Writes all to the disk and renames the finished file. Call it last.
     Status move_to(const std::filesystem::path& target);
     std::int64_t size() const;
 

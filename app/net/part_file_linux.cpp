@@ -19,8 +19,8 @@ tl::unexpected<Failure> cannot_write(const std::filesystem::path& path, int erro
     return fail(Kind::CannotWrite, "'" + path.string() + "' cannot be written: " + std::strerror(error));
 }
 
-/// Says whether the error means that the file system has no locks, as those of networks above all. Any other error
-/// counts as a lock that another program holds: over a network that is not always reported as EWOULDBLOCK.
+/// Says whether the error means that the file system has no locks, as some network file systems. Any other error counts
+/// as a lock that another program holds: over a network that is not always reported as EWOULDBLOCK.
 bool has_no_locks(int error)
 {
     return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
@@ -54,15 +54,15 @@ void PartFile::close() noexcept
 
 Result<PartFile> PartFile::open(const std::filesystem::path& path)
 {
-    // A link is not followed: the name is ours, and what it might lead to is not.
+    // A link is not followed: the file of this name is ours, but one that a link leads to is not.
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0)
         return cannot_write(path, errno);
     PartFile part(file, path);
-    // Where there are no locks, nobody can be told apart, and a fetch goes on without one.
+    // Without locks another program cannot be noticed, so the fetch goes on.
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && !has_no_locks(errno))
         return fail(Failure::Kind::Busy, "another program is fetching '" + path.string() + "' already");
-    // Whoever held the lock before may have given the file its final name just now: then this is no part any more.
+    // The program that held the lock before may just have given the file its final name: then it is no part any more.
     struct stat opened {
     }, named{};
     if (fstat(file, &opened) != 0 || lstat(path.c_str(), &named) != 0 || opened.st_ino != named.st_ino ||

@@ -11,7 +11,7 @@ namespace net {
 namespace {
 
 constexpr int kForm = 1;
-constexpr std::uintmax_t kLongest = 4 << 20;  // bytes of a state; more is not of ours
+constexpr std::uintmax_t kLongest = 4 << 20;  // bytes; a longer file is no state
 
 std::filesystem::path with_ending(std::filesystem::path path, const char* ending)
 {

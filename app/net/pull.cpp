@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestManifest = 4 << 20;
-constexpr int kNamesOffered = 5;  // of what comes near a name
+constexpr int kNamesOffered = 5;  // models with a similar name
 
 std::string last_name(const std::string& path)
 {
@@ -34,7 +34,7 @@ bool is_here(const FileToFetch& file)
     return !error && file.bytes && std::int64_t(size) == *file.bytes;
 }
 
-/// Finds a member. Nothing where it is not there, or `object` is none.
+/// Returns a member of an object. Null: there is none of this name, or `object` is no object.
 const Json* member(const Json& object, const char* key)
 {
     if (!object.is_object())
@@ -78,7 +78,7 @@ ModelFiles those_here(const ModelFiles& files, const std::function<fs::path(cons
     return here;
 }
 
-/// "NAME-TAG", as files of Ollama's registry are called here.
+/// Returns "NAME-TAG", as files of Ollama's registry are called here.
 std::string file_stem(const OllamaReference& reference)
 {
     std::string name = reference.name.starts_with("library/") ? reference.name.substr(8) : reference.name;
@@ -86,7 +86,7 @@ std::string file_stem(const OllamaReference& reference)
     return name + '-' + reference.tag;
 }
 
-/// Says whether the stem tells the name: somebody's "a/b" and the library's "a-b" share theirs. A '-' in the tag is let
+/// Says whether the stem tells the name: a user's "a/b" and the library's "a-b" have the same. A '-' in the tag is let
 /// pass, since nearly every tag with a quantisation has one.
 bool has_own_stem(const OllamaReference& reference)
 {
@@ -120,7 +120,7 @@ Result<PullPlan> Puller::plan(const PullRequest& request, const std::stop_token&
         return plan_ollama(*ollama, request, stop);
     if (const auto* link = std::get_if<LinkReference>(&request.reference))
         return plan_link(*link, request, stop);
-    // A bare name is nobody's: whoever likes can upload a model under it. So the user says whose.
+    // Anybody can upload a model under a bare name, so none is chosen: the user has to say whose.
     const auto& name = std::get<NameReference>(request.reference);
     const auto found = search(name.name, kNamesOffered, stop);
     if (!found)
@@ -154,9 +154,9 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
         if (!request.to.empty())
             return request.to / engine::utf8_path(last_name(file.path));
         const CachePlace place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
-        return has_its_bytes(place, file.bytes) ? place.name : place.blob;  // the name, where there are no links
+        return has_its_bytes(place, file.bytes) ? place.name : place.blob;  // without links the name has the bytes
     };
-    // What is free of the memory differs from day to day, and what is here need not be fetched in another size.
+    // The free memory differs from day to day: that is no reason to fetch another size of a model that is here.
     if (request.prefers_here && chosen->why != Chosen::Why::Named)
         if (auto here = choose(those_here(repository->files, target_of), {}, {}, request.memory_bytes);
             here && here->why != Chosen::Why::NoneFits)
@@ -299,7 +299,7 @@ Result<Pulled> Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
     std::vector<const FileToFetch*> files;
     for (const PullFile& file : plan.files)
         files.push_back(&file.file);
-    if (Status room = room_for(files, limits); !room)  // before hours are spent on the first of them
+    if (Status room = room_for(files, limits); !room)  // before hours are spent on the first file
         return tl::unexpected(room.error());
     for (std::size_t i = 0; i < plan.files.size(); ++i) {
         const PullFile& file = plan.files[i];

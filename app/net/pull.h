@@ -20,48 +20,48 @@ namespace net {
 struct PullRequest {
     ModelReference reference;
     std::filesystem::path to;                  // empty: where other programs find it, or the folder for models
-    bool companions = false;                   // those, too
-    std::optional<std::int64_t> memory_bytes;  // of this machine, to choose a quantisation by
-    std::vector<std::string> with = {};        // of the companions only these, as the server names them
-    bool prefers_here = false;                 // where no quantisation is named: one that is here already, if it fits
+    bool companions = false;                   // fetches all companions, too
+    std::optional<std::int64_t> memory_bytes;  // free memory of this machine, by which a quantisation is chosen
+    std::vector<std::string> with = {};        // fetches these companions, as the server names them
+    bool prefers_here = false;                 // if no quantisation is named, takes one that is here already and fits
 };
 
 struct PullFile {
     FileToFetch file;
     std::string name;                      // as the server has it
     std::optional<CachePlace> place = {};  // in the Hugging Face cache
-    bool here = false;                     // nothing has to be fetched
+    bool here = false;                     // it need not be fetched
     bool companion = false;
 };
 
 struct PullPlan {
     std::string title;                // "ORG/REPO"
-    std::string quant;                // empty: nobody says
+    std::string quant;                // empty: not known
     std::string reason;               // why this quantisation; empty: it was named
     std::vector<PullFile> files;      // the model's parts in their order, then companions
     std::vector<HubFile> companions;  // what could be fetched as well
     std::filesystem::path model;      // what to open when all is here
     std::int64_t bytes = 0;           // of all files
     std::int64_t missing_bytes = 0;
-    HubReference hub = {};  // of the hub: which repository
+    HubReference hub = {};  // which repository, if it is on the hub
     std::string commit = {};
-    std::string note = {};  // what of the model stays behind, as a sentence; empty: nothing
+    std::string note = {};  // a sentence about a part of the model that is not fetched; empty: there is none
 };
 
 /// Says which file is being fetched, and how far it is.
 struct PullProgress {
     std::size_t file = 0;
     FetchProgress progress;
-    bool whole = false;  // all of it is here
-    bool came = false;   // whole, and it was not there before
+    bool whole = false;  // all of the file is here
+    bool came = false;   // all of it is here, and was not before
 };
 
-/// Holds what there is to say of a model's files that are here now.
+/// Says how a model's files have come.
 struct Pulled {
-    bool checked = true;  // each is what it should be; false: of one nobody has said what that is
+    bool checked = true;  // each was compared with its hash; false: no hash is known of one of them
 };
 
-/// Any thread; `client` and settings live longer.
+/// Any thread; `client` and `settings` must live longer.
 class Puller
 {
 public:
@@ -71,18 +71,18 @@ public:
     {
     }
 
-    /// Lists of files are read, and nothing else is fetched. NotFound with the nearest names for a bare name.
+    /// Finds a model's files: fetches lists of files only. NotFound: a bare name; the sentence has similar names.
     Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
-    /// Finds the file to open of what was fetched before. It asks nobody, so that there may be another version by now.
-    /// Nothing also where the file's name does not tell where it came from: of links, and of some models of Ollama.
+    /// Finds the file to open of a model that was fetched before, without the network; there may be a newer version.
+    /// Nothing also if the file's name does not tell where it came from: of links, and of some models of Ollama.
     std::optional<std::filesystem::path> here(const PullRequest& request) const;
     /// Returns what the model is, from its header; a few megabytes are fetched.
     Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
     /// Fetches all files, one after another. What is there already is checked and kept.
     Result<Pulled> fetch(const PullPlan& plan, const FetchLimits& limits,
                          const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
-    /// What is in the cache of Hugging Face has its names there, and what the revision is now is kept: so it is found
-    /// without a network. fetch() does this, too.
+    /// Gives files in the cache of Hugging Face their names there, and writes down the revision's commit, so that the
+    /// model is found without a network. fetch() does this, too.
     Status keep_names(const PullPlan& plan);
     Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop);
 

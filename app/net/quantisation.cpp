@@ -19,11 +19,12 @@ using Kind = Failure::Kind;
 using Why = Chosen::Why;
 
 constexpr std::size_t kNamedAtMost = 12;                   // in a sentence
-constexpr double kBesideTheFile = 1.15;                    // of its bytes: a context and scratch need room as well
-constexpr std::int64_t kLeftFree = std::int64_t(1) << 30;  // to the rest of the machine
+constexpr double kBesideTheFile = 1.15;                    // times its bytes: a context and scratch take memory, too
+constexpr std::int64_t kLeftFree = std::int64_t(1) << 30;  // bytes, for the rest of the machine
 constexpr std::int64_t kSmallModel = 1'500'000'000;        // bytes in Q8_0
 
-/// The best first: from here on down more is lost than a smaller file is worth.
+/// The quantisations that are recommended, the best first. With those of fewer bits more quality is lost than the
+/// smaller file is worth.
 constexpr std::array<std::string_view, 12> kByTaste = {"Q4_K_M",    "UD-Q4_K_XL", "Q4_K_L", "MXFP4",
                                                        "MXFP4_MOE", "Q4_K_S",     "Q5_K_M", "Q4_0",
                                                        "IQ4_XS",    "IQ4_NL",     "Q6_K",   "Q8_0"};
@@ -45,14 +46,14 @@ bool all_digits(std::string_view text)
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// About how many bits a weight has, as quantisations are called: 4 of "UD-IQ4_XS"; 0: it has no name.
+/// Returns about how many bits a weight has, by the quantisation's name: 4 for "UD-IQ4_XS"; 0: the name says nothing.
 int bits_of(std::string_view quant)
 {
     const std::size_t first = quant.find_first_of("0123456789");
     return first == std::string_view::npos ? 0 : std::atoi(std::string(quant.substr(first)).c_str());
 }
 
-/// "Q4_K_M", "IQ2_XXS", "BF16", ...
+/// Says whether a word is a quantisation: "Q4_K_M", "IQ2_XXS", "BF16", ...
 bool is_quant(std::string_view word)
 {
     for (const char* whole : {"F16", "BF16", "F32", "FP16", "FP32", "MXFP4", "MXFP4_MOE", "NVFP4", "TQ1_0", "TQ2_0"})
@@ -66,15 +67,17 @@ bool is_quant(std::string_view word)
                        [](unsigned char c) { return c == '_' || c == '0' || c == '1' || std::isupper(c) != 0; });
 }
 
-/// An importance matrix, and no model that was quantised with one: nobody does that for 8 bits or more, so a name with
-/// these tells what the matrix was measured on. `name` in capitals.
+/// Says whether a file is an importance matrix, and not a model that was quantised with one. Models of 8 bits or more
+/// are not quantised so: their quantisation in the name is that of the model by which the matrix was measured. `name`
+/// in capitals.
 bool is_imatrix(const std::string& name)
 {
     const int bits = bits_of(quant_of(name));
     return name.find("IMATRIX") != std::string::npos && (bits == 0 || bits >= 8);
 }
 
-/// Some matrices are called as the model of fewer bits that they were measured on. They are about a hundredth of it.
+/// Leaves out importance matrices that are named like the model of fewer bits by which they were measured. They are far
+/// smaller: about a hundredth of it.
 void leave_out_small_matrices(std::vector<ModelChoice>& choices)
 {
     const auto is_matrix = [&](const ModelChoice& choice) {
@@ -96,7 +99,7 @@ struct Part {
     int number = 1, count = 1;
 };
 
-/// PATH-00001-of-00003.gguf
+/// Reads the path of a part, PATH-00001-of-00003.gguf; any other path is part 1 of 1.
 Part part_of(std::string_view path)
 {
     path.remove_suffix(5);  // .gguf
@@ -142,8 +145,8 @@ const ModelChoice* with_quant(const std::vector<ModelChoice>& choices, std::stri
     return found == choices.end() ? nullptr : &*found;
 }
 
-/// Its Q8_0, if that makes it a small model. One that is smaller than a file of fewer bits is of another model, such as
-/// one that drafts.
+/// Returns the model in Q8_0 if that is small. Null: there is none, or it is smaller than a file of fewer bits, and so
+/// of another model, such as one that drafts.
 const ModelChoice* small_model(const std::vector<ModelChoice>& choices)
 {
     const ModelChoice* const small = with_quant(choices, "Q8_0");
@@ -167,7 +170,7 @@ Chosen recommended(const std::vector<ModelChoice>& choices, std::optional<std::i
         if (const ModelChoice* choice = with_quant(choices, quant); choice && fits(*choice, memory))
             return {*choice, Why::BestBalance,
                     memory_bytes ? "the best balance of size and quality that " + here : here};
-    // The largest that fits, else the smallest.
+    // None of those fits: the largest of all that fits, else the smallest.
     const auto fitting =
         std::find_if(choices.rbegin(), choices.rend(), [&](const ModelChoice& c) { return fits(c, memory); });
     if (fitting != choices.rend())
@@ -183,7 +186,7 @@ std::string quant_of(std::string_view file)
     std::string name = capitals(file_name(file));
     if (name.ends_with(".GGUF"))
         name = file_name(part_of(name).stem);
-    // Words between dashes and dots, the last one first.
+    // Looks at the words between dashes and dots, the last one first.
     for (std::size_t end = name.size(); end != std::string::npos && end > 0;) {
         const std::size_t before = name.find_last_of("-.", end - 1);
         const std::size_t begin = before == std::string::npos ? 0 : before + 1;
@@ -217,7 +220,7 @@ ModelFiles group_files(const std::vector<HubFile>& files)
         if (int(parts.size()) != count || parts.begin()->first != 1 || parts.rbegin()->first != count)
             continue;
         ModelChoice choice{std::string(file_name(stem)), quant_of(stem + ".gguf"), {}, 0};
-        if (choice.quant.empty())  // some keep each in a folder of its name
+        if (choice.quant.empty())  // some repositories have a folder for each quantisation
             if (const std::size_t slash = stem.rfind('/'); slash != std::string::npos)
                 choice.quant = quant_of(stem.substr(0, slash));
         for (auto& [number, file] : parts) {

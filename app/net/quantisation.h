@@ -1,4 +1,4 @@
-// Groups the GGUF files of a repository by quantisation, and chooses one.
+// group_files() groups the GGUF files of a repository by quantisation, and choose() chooses one.
 #pragma once
 
 #include "app/net/failure.h"
@@ -32,21 +32,22 @@ struct ModelFiles {
     std::vector<HubFile> companions;   // what goes with any of them: projectors for pictures, layers that draft
 };
 
-/// The quantisation that a file's name tells, in capitals; empty: none.
+/// Returns the quantisation that a file's name tells, in capitals; empty: none.
 std::string quant_of(std::string_view file);
 
-/// Files that are no GGUF model are left out, and split ones of which a part is missing.
+/// Groups the files. Those that are no GGUF model are left out, and split models of which a part is missing.
 ModelFiles group_files(const std::vector<HubFile>& files);
 
 struct Chosen {
-    /// Why this one: somebody named it, or else what is best for the memory.
+    /// Why this one: it was named, or is the best for the memory.
     enum class Why { Named, SmallModel, BestBalance, LargestThatFits, NoneFits };
     ModelChoice choice;
     Why why = Why::Named;
     std::string reason;  // the same as part of an English sentence; empty: it was named
 };
 
-/// Returns what was named, or else the best for `memory_bytes` of this machine. NotFound with what there is.
+/// Returns the model of `file` or of `quant`; if both are empty, the best for `memory_bytes`, the free memory of this
+/// machine (nothing: not known). NotFound: there is none; the sentence says which there are.
 Result<Chosen> choose(const ModelFiles& files, const std::string& file, const std::string& quant,
                       std::optional<std::int64_t> memory_bytes);
 

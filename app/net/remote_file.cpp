@@ -70,7 +70,7 @@ Result<RemoteFile> ask_for_file(HttpClient& client, const std::string& url, cons
         known = true;
         return {};
     };
-    // The first bytes of a whole file are not waited for.
+    // If the server sends the whole file, the request ends at the first bytes.
     reader.on_bytes = [&](std::span<const std::byte>) -> Status {
         return file.ranges ? Status() : fail(Failure::Kind::Cancelled, "enough");
     };

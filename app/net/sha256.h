@@ -9,7 +9,7 @@
 
 namespace net {
 
-/// One thread at a time. By the system's library, which uses what the processor has for it.
+/// Uses the system's library, which uses the processor's instructions for SHA-256. One thread at a time.
 class Sha256
 {
 public:
@@ -19,7 +19,7 @@ public:
     Sha256& operator=(const Sha256&) = delete;
 
     void add(std::span<const std::byte> bytes);
-    /// 64 digits in lower case. Call it once.
+    /// Returns the hash in 64 hexadecimal digits, in lower case. Call it once, after all add().
     std::string hex();
 
 private:
@@ -27,7 +27,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// 64 hexadecimal digits in lower case.
+/// Says whether the text is 64 hexadecimal digits in lower case.
 bool is_sha256(std::string_view text);
 std::string hex_digits(std::span<const unsigned char> bytes);
 

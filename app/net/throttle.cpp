@@ -12,7 +12,7 @@ void Throttle::wait_for(std::int64_t bytes, const std::stop_token& stop)
         return;
     const auto took = std::chrono::duration<double>(double(bytes) / double(most));
     std::unique_lock lock(mutex_);
-    // A pause in which nothing came is not made up for.
+    // After a pause in which nothing came, bytes may not come faster to make up for it.
     const auto until = std::max(next_, Clock::now()) + std::chrono::duration_cast<Clock::duration>(took);
     next_ = until;
     nothing_.wait_until(lock, stop, until, [] { return false; });

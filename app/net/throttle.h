@@ -10,16 +10,16 @@
 
 namespace net {
 
-/// Any thread.
+/// Shared by all connections; any thread.
 class Throttle
 {
 public:
-    /// `most_per_s` is asked for each piece, so that a new limit holds at once; 0 or less, or none: there is no limit.
+    /// `most_per_s` is called for each piece, so that a new limit holds at once; empty, or 0 or less: no limit.
     explicit Throttle(std::function<std::int64_t()> most_per_s)
         : most_per_s_(std::move(most_per_s))
     {
     }
-    /// Returns when these bytes, which are here, have taken as long as they may not be faster than; or when stopped.
+    /// Takes bytes that have come, and waits until they have taken as long as the limit demands, or until stopped.
     void wait_for(std::int64_t bytes, const std::stop_token& stop);
 
 private:

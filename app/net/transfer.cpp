@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenReports = std::chrono::milliseconds(100);
 constexpr std::size_t kHashedAtOnce = 1 << 20;
 
-/// Ends the threads also where an exception leaves their owner.
+/// Stops the threads at the end of run(), also if an exception leaves it.
 struct StopAtEnd {
     std::stop_source& stop;
     std::condition_variable_any& changed;
@@ -87,7 +87,7 @@ Result<std::string> Transfer::run(const std::function<void(const FetchProgress&)
     return sha256_;
 }
 
-/// Writes the state, after what it names is on the disk.
+/// Writes the state, after the bytes that it names have been written to the disk.
 Status Transfer::keep_state()
 {
     PartState now;
@@ -114,7 +114,7 @@ void Transfer::give_up(Failure failure)
 std::optional<ByteRange> Transfer::take_gap()
 {
     const std::lock_guard lock(mutex_);
-    // What others are fetching counts as there.
+    // Ranges that other threads are fetching count as there.
     ByteRanges spoken_for = state_.done;
     for (const ByteRange& r : taken_)
         spoken_for.add(r);
@@ -136,7 +136,7 @@ try {
                 const std::lock_guard lock(mutex_);
                 const auto rest = state_.done.first_gap(left.begin, left.end, left.end - left.begin);
                 left.begin = rest ? rest->begin : left.end;
-                if (!remote_.ranges && rest) {  // it can only be had from its beginning
+                if (!remote_.ranges && rest) {  // the server gives it only from its beginning
                     state_.done = {};
                     left.begin = 0;
                 }
@@ -159,7 +159,7 @@ try {
     give_up({Failure::Kind::BadRequest, "there is not enough memory to fetch the file"});
 }
 
-/// False: it is not worth waiting, or it was stopped.
+/// Waits after a failure, the longer the more there were. False: the server asks to wait too long, or it was stopped.
 bool Transfer::wait_after(const Failure& failure, int failures, const std::stop_token& stop)
 {
     if (failure.wait > limits_.longest_wait)
@@ -167,7 +167,7 @@ bool Transfer::wait_after(const Failure& failure, int failures, const std::stop_
     std::unique_lock lock(mutex_);
     const auto pause = std::max<Clock::duration>(limits_.first_pause * (1 << std::min(failures - 1, 5)), failure.wait);
     auto until = Clock::now() + pause;
-    if (failure.kind == Failure::Kind::TooManyRequests)  // which is said to all of us
+    if (failure.kind == Failure::Kind::TooManyRequests)  // holds for all threads
         until = not_before_ = std::max(not_before_, until);
     note_ = failure.what;
     again_ = until;
@@ -229,7 +229,8 @@ Status Transfer::fetch_range(ByteRange range, const std::stop_token& stop)
     return {};
 }
 
-/// Reads what is there from the beginning, in order; it mostly comes from memory, since it was written just now.
+/// Hashes the file from its beginning, as its bytes come. They are read back from the file, mostly from the system's
+/// cache, since they were written just now.
 void Transfer::hash(const std::stop_token& stop)
 try {
     Sha256 sha256;
@@ -239,10 +240,10 @@ try {
         std::int64_t there = 0;
         {
             std::unique_lock lock(mutex_);
-            // Not for every few bytes that come.
+            // Waits for a larger piece, not for every few bytes.
             const auto enough = [&] {
                 there = state_.done.prefix();
-                if (!remote_.ranges)  // what came may come once more
+                if (!remote_.ranges)  // it may begin anew, with other bytes
                     return there == state_.bytes;
                 return there - at >= std::int64_t(kHashedAtOnce) || (there == state_.bytes && there > at);
             };

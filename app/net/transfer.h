@@ -15,16 +15,16 @@
 
 namespace net {
 
-/// Owned by fetch_file(), on whose thread run() works. Its threads end with run().
+/// Made by fetch_file(), on whose thread run() works. Its own threads end with run().
 class Transfer
 {
 public:
-    /// `state` says what is there and is kept up to date on the disk. `watched`: an answer of another version of the
-    /// file is noticed by its validator.
+    /// `state` says which bytes are there; it is kept up to date, also on the disk. `watched`: an answer whose
+    /// validator is that of another version of the file fails with Changed.
     Transfer(HttpClient& client, const FileToFetch& file, const FetchLimits& limits, const RemoteFile& remote,
              bool watched, PartFile& part, PartState& state);
 
-    /// The hash of the whole file, or why it is not there.
+    /// Fetches what is missing. Returns the hash of the whole file, or why it could not be fetched.
     Result<std::string> run(const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop);
 
 private:
@@ -47,10 +47,10 @@ private:
     Throttle throttle_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::vector<ByteRange> taken_;  // by threads that fetch them
+    std::vector<ByteRange> taken_;  // that threads are fetching
     std::optional<Failure> failure_;
     std::string note_;
-    std::chrono::steady_clock::time_point again_;       // when what the note is about is tried again
+    std::chrono::steady_clock::time_point again_;       // when the next try is made after the failure of note_
     std::chrono::steady_clock::time_point not_before_;  // a server has asked to wait until then
     std::int64_t hashed_bytes_ = 0;
     std::string sha256_;

@@ -79,7 +79,7 @@ bool has_host(std::string_view list, std::string_view host)
 std::optional<Origin> origin_of(const std::string& url)
 {
     const Url parsed(curl_url(), curl_url_cleanup);
-    // What is no URL, a space or a control character in it included, is refused.
+    // A text that is no URL is refused, also one with a space or a control character in it.
     if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK)
         return {};
     Origin origin{part(parsed.get(), CURLUPART_SCHEME), part(parsed.get(), CURLUPART_HOST),

@@ -1,4 +1,4 @@
-// Reads and joins addresses of the web.
+// origin_of() and its neighbours read and join addresses of the web.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace net {
 
-/// Holds what a token belongs to: another scheme, host or port is somebody else.
+/// Says to which server a token belongs: another scheme, host or port is another server.
 struct Origin {
     std::string scheme;  // "http" or "https"
     std::string host;    // lower case
@@ -30,7 +30,7 @@ std::optional<Origin> origin_of(const std::string& url);
 /// Returns where `location` leads from `url`; nothing where that is no address.
 std::optional<std::string> joined(const std::string& url, const std::string& location);
 
-/// The path of a file, each byte but letters, digits and "-._~/" escaped.
+/// Returns a file's path with each byte but letters, digits and "-._~/" escaped.
 std::string escaped_path(std::string_view path);
 /// Does the same with the slash escaped, too: one value of a query.
 std::string escaped_value(std::string_view value);

@@ -33,7 +33,7 @@ constexpr std::initializer_list<Unit> kBytes{{1e12, "TB"}, {1e9, "GB"}, {1e6, "M
 QLocale NumberWords::localeOf(const QString& language)
 {
     if (language.isEmpty())
-        return QLocale();  // the default may be another one by now
+        return QLocale();  // not kept: the default may change
     if (language != m_language) {
         m_language = language;
         m_locale = QLocale(language);
@@ -134,7 +134,7 @@ QString NumberWords::tokensPerSecond(double value, const QString& language)
 
 QString NumberWords::percent(double part, double whole, const QString& language)
 {
-    constexpr double kRounding = 1 + 1e-13;  // no share is 0.29, but one is just below
+    constexpr double kRounding = 1 + 1e-13;  // 100 * 0.29 is computed as just below 29, and would give 28 %
     return unbroken(Format::tr("%1 %").arg(count(std::floor(100 * part / whole * kRounding), language)));
 }
 

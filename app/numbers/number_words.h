@@ -7,9 +7,9 @@
 #include <QtQml/qqmlregistration.h>
 
 /// Writes numbers with their units, with three significant digits where nothing else is said. The window shows dozens
-/// of them many times a second, which QML's script would do with a hundred small objects each. `language` is that of
-/// the window, as in "de"; empty: the default one. No line breaks within a text, but for those of count(), three() and
-/// context(). UI thread; QML uses it through Format.
+/// of them many times a second, and QML's script would make a hundred small objects for each. `language` is that of the
+/// window, as in "de"; empty: the default one. The texts have no place for a line break, but those of count(), three()
+/// and context(). UI thread; QML uses it through Format.
 class NumberWords : public QObject
 {
     Q_OBJECT
@@ -17,7 +17,7 @@ class NumberWords : public QObject
     QML_SINGLETON
 
 public:
-    Q_INVOKABLE static QString unbroken(QString text);  // a number and its unit, or a range, which no line break parts
+    Q_INVOKABLE static QString unbroken(QString text);  // the text without places for a line break
 
     Q_INVOKABLE QString number(double value, int decimals, const QString& language);
     Q_INVOKABLE QString count(double value, const QString& language);

@@ -3,7 +3,8 @@
 
 #include <string>
 
-/// Takes from this process, for good, the network, starting programs, writing and changing files, and touching other
-/// processes; it goes on reading what it has been given. Returns nothing where all of that was done; else what this
-/// system could not do, for the log. Limits hold all the same.
+/// On Linux, forbids this process for good to use the network, to start programs, to write or change files and to touch
+/// other processes; on Windows, to change what belongs to the user. It can still read its input. Returns an empty text
+/// where all of that was done; else what this system could not do, for the log. The limits of limitThisProcess() hold
+/// all the same.
 std::string confineThisProcess();

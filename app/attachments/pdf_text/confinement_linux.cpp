@@ -25,8 +25,8 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kArchitecture = 0;
 #endif
 
-// What reading, computing and ending take. All else does not exist for this process, so that the C library takes its
-// older ways where it has them.
+// The system calls that reading, computing and ending need. All others answer ENOSYS ("no such call"), so that the C
+// library falls back to older calls where it can.
 constexpr auto kAllowed = std::to_array<std::uint32_t>({
     SYS_read,
     SYS_readv,
@@ -173,12 +173,13 @@ bool filterCalls()
 #ifdef __x86_64__
     filter.allowIf(SYS_open, 1, kWriting);
 #endif
-    filter.allowIf(SYS_prlimit64, 0, ~0U);                     // its own, and they cannot rise
-    filter.allowIf(SYS_clone, 0, 0, CLONE_THREAD | CLONE_VM);  // threads, no processes; clone3 hides its flags
+    filter.allowIf(SYS_prlimit64, 0, ~0U);                     // its own limits (process 0), which it cannot raise
+    filter.allowIf(SYS_clone, 0, 0, CLONE_THREAD | CLONE_VM);  // threads only; clone3 hides its flags, so it is unknown
     return filter.install();
 }
 
-/// Leaves of the file system reading what is the system's and this program's, and nothing else.
+/// Lets this process only read files any more, and only those of the system and of this program. False: the kernel
+/// cannot restrict it.
 bool keepFromFiles()
 {
     const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);

@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Lowers the integrity level: nothing that belongs to the user can be written or opened for writing any more.
+/// Lowers the integrity level: the process can write nothing any more that belongs to the user.
 bool lowerIntegrity(HANDLE token)
 {
     SID_IDENTIFIER_AUTHORITY authority = SECURITY_MANDATORY_LABEL_AUTHORITY;

@@ -29,7 +29,8 @@ PdfOutcome outcomeOf(QPdfDocument::Error error)
     }
 }
 
-/// A page's text with the marks of the library taken out: it notes a hyphen at a line's end, and line ends its own way.
+/// Returns a page's text with "\n" between its lines, and without the marks that the library writes for a hyphen at a
+/// line's end: the parts of the word are put together.
 QString tidied(QString text)
 {
     text.replace(QStringLiteral("\r\n"), QStringLiteral("\n"));
@@ -68,7 +69,7 @@ PdfOutcome copyText(int maxPages, qint64 maxBytes)
         if (written > maxBytes)
             return PdfOutcome::TooMuchText;
         output.write(text);
-        output.flush();  // so that who waits can see that something happens
+        output.flush();  // so that the window sees at once how much there is
     }
     return PdfOutcome::Done;
 }

@@ -1,7 +1,7 @@
-// Lists what spillway-pdf-text says by its exit status.
+// PdfOutcome lists the exit statuses of spillway-pdf-text.
 #pragma once
 
-/// Begins a line of its standard error output that says what the system could not confine it by.
+/// Begins a line of spillway-pdf-text's standard error that says in what the system could not confine it.
 constexpr auto kNotConfined = "not confined: ";
 
 enum class PdfOutcome {
