@@ -23,6 +23,8 @@ struct DeviceInfo {
 std::vector<DeviceInfo> devices();
 /// Says, as a part of a sentence, why there is no GPU among them; empty: there is one.
 std::string why_no_gpu();
+/// Says whether a graphics card of NVIDIA's is in this machine, also where no driver for it is installed.
+bool has_nvidia_card();
 
 /// The first of them; no driver is started.
 DeviceInfo cpu_device();

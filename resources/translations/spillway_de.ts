@@ -1334,6 +1334,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1, which is not there</source>
         <translation>%1, nicht vorhanden</translation>
     </message>
+    <message>
+        <source>No GPU is used. %1</source>
+        <translation>Es wird keine GPU verwendet. %1</translation>
+    </message>
 </context>
 <context>
     <name>DeviceControls</name>
@@ -3509,6 +3513,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 has compute capability %2, and 7.5 or higher is needed</source>
         <translation>%1 hat die Compute Capability %2, nötig ist 7.5 oder mehr</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver does not start: %1</source>
+        <translation>der NVIDIA-Treiber startet nicht: %1</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver does not answer: %1</source>
+        <translation>der NVIDIA-Treiber antwortet nicht: %1</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver is too old: it lacks %1</source>
+        <translation>der NVIDIA-Treiber ist zu alt: ihm fehlt %1</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver knows no GPU</source>
+        <translation>der NVIDIA-Treiber kennt keine GPU</translation>
+    </message>
+    <message>
+        <source>this build of the program has no CUDA kernels</source>
+        <translation>dieses Programm ist ohne CUDA-Kernel gebaut</translation>
     </message>
     <message>
         <source>the answer was stopped</source>
