@@ -2974,6 +2974,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FoldedActions</name>
+    <message>
+        <source>Compare the versions side by side</source>
+        <translation>Die Fassungen nebeneinander vergleichen</translation>
+    </message>
+</context>
+<context>
     <name>FolderChoice</name>
     <message>
         <source>New folder</source>
@@ -4814,6 +4821,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Answer again, with several versions at once</source>
         <translation>Noch einmal antworten, mit mehreren Fassungen zugleich</translation>
+    </message>
+    <message>
+        <source>More actions</source>
+        <translation>Weitere Aktionen</translation>
     </message>
 </context>
 <context>
