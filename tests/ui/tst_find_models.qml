@@ -211,7 +211,7 @@ Item {
             const words = Array.from(head.contentItem.children).filter(item => item.visible);
             verify(words.length > 1);
             tryVerify(() => words.every(item => item.x + item.width <= head.width && item.y + item.height <= head.height && !item.truncated));
-            tryVerify(() => summary.width > 0.9 * part("findPage").width - 4 * Theme.gapLarge);
+            tryVerify(() => summary.width > part("findPage").width / 2);
             const onHub = seen(shell, "showOnHub");
             tryVerify(() => !onHub?.visible || onHub.y >= summary.y + summary.height);
         }
