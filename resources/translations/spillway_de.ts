@@ -428,6 +428,22 @@
         <source>The model made room for an experiment, and comes back when that has ended.</source>
         <translation>Das Modell hat einem Experiment Platz gemacht und kommt zurück, wenn es zu Ende ist.</translation>
     </message>
+    <message>
+        <source>The answer is complete.</source>
+        <translation>Die Antwort ist vollständig.</translation>
+    </message>
+    <message>
+        <source>The answer was stopped.</source>
+        <translation>Die Antwort wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>The answer has reached its length limit.</source>
+        <translation>Die Antwort hat ihre Längengrenze erreicht.</translation>
+    </message>
+    <message>
+        <source>The answer ends here: the context is full.</source>
+        <translation>Die Antwort endet hier: der Kontext ist voll.</translation>
+    </message>
 </context>
 <context>
     <name>ChatVersions</name>
