@@ -14,6 +14,10 @@ Item {
     property bool chosen: false // by the user, who is not overruled
     property bool wanted: false
 
+    function scrollSideways(distance) {
+        return (body.item as Blocks)?.scrollSideways(distance) ?? false;
+    }
+
     objectName: "reasoningBlock"
     implicitHeight: head.height + (open ? body.height + Theme.gapSmall : 0)
 
