@@ -21,7 +21,7 @@ FocusScope {
     signal rawToggled
 
     readonly property bool said: message.beginning !== ""
-    readonly property bool narrow: !mine && message.columnWidth < Theme.px(520) // with large text: some of it has no room
+    readonly property bool narrow: !mine && message.columnWidth < Theme.px(560) // large text in a small window
     readonly property bool crowded: narrow && message.versionCount > 1
     readonly property bool showsActions: attended && visible
     property bool hasActions: false // from when they are first shown: their buttons take longer to make than most messages
@@ -54,6 +54,7 @@ FocusScope {
             Layout.leftMargin: Theme.px(6)
             Layout.rightMargin: Theme.gapTiny
             Layout.fillWidth: true
+            Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(60))
             Layout.maximumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(180))
             visible: !root.mine && text !== "" && !root.crowded && !(root.narrow && ending.text !== "")
             text: root.message.modelName
