@@ -50,8 +50,10 @@ Page {
         servers: root.servers
     }
     GridLayout {
+        id: looking
+
         Layout.fillWidth: true
-        columns: root.width < Theme.px(420) ? 1 : 3 // large text in a small window
+        columns: width < Theme.px(420) ? 1 : 3 // large text in a small window
         columnSpacing: Theme.gap
         rowSpacing: Theme.gapSmall
 
@@ -69,7 +71,7 @@ Page {
         Text {
             objectName: "nothingHere"
             Layout.fillWidth: true
-            visible: text !== ""
+            visible: text !== "" || looking.columns > 1 // it keeps the others at the left
             text: root.servers.looked && root.servers.found.length === 0 ? qsTr("Nothing new was found where such programs usually listen.") : ""
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
