@@ -89,7 +89,7 @@ FocusScope {
 
             Layout.leftMargin: Theme.gapSmall
             Layout.fillWidth: true
-            Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(root.narrow ? 30 : 120)) // before the name
+            Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(root.crowded ? 30 : 90)) // before the others
             Layout.maximumWidth: Math.ceil(implicitWidth)
             elide: Text.ElideRight
             status: root.message.status
