@@ -20,6 +20,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace {
@@ -49,6 +50,12 @@ ModelInspector hereOrThere(const std::shared_ptr<RemoteDoor>& door, const ModelI
                    ? door->inspect(path, mayAsk->exchange(secrets::MayAsk::Yes), stop)
                    : here(path, stop);
     };
+}
+
+/// Why no GPU is used is for whoever has a card that could be one.
+DeviceController::Found devicesHere()
+{
+    return {engine::devices(), engine::has_nvidia_card() ? engine::why_no_gpu() : std::string()};
 }
 
 /// Says whether a model is of this computer. Other programs ask a server elsewhere by themselves, so its models are not
@@ -88,7 +95,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_models(m_engine, m_inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders, m_guide))
     , m_pressure(m_engine, m_models)
-    , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, engine::devices)
+    , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, devicesHere)
     , m_experiments(m_turns, m_models, experimentsWorld(folders))
     , m_fetching(fetchingWorld(folders))
     , m_servers(m_remoteDoor, folders.data + QStringLiteral("/servers.json"))

@@ -23,6 +23,8 @@ struct DeviceInfo {
 std::vector<DeviceInfo> devices();
 /// Says, as a part of a sentence, why devices() has no GPU; empty: it has one.
 std::string why_no_gpu();
+/// Says whether a graphics card of NVIDIA's is in this machine, also where no driver for it is installed.
+bool has_nvidia_card();
 
 /// Returns the first of devices(), the cpu; no driver is started.
 DeviceInfo cpu_device();

@@ -87,6 +87,9 @@ FocusScope {
         property: "wrapping"
         value: root.settings.wrapCode
     }
+    AnswerNews {
+        chat: root.chat
+    }
     OpenDialog {
         id: openDialog
 

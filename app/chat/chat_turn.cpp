@@ -9,14 +9,43 @@
 constexpr int kMostVersionsAtOnce = 4;  // nobody reads more columns side by side
 constexpr int kTellElsewhereMs = 500;   // between changes of the sentence about other conversations
 
+/// Returns how an answer has ended, as a sentence. Empty: this is none, or it has not.
+static QString endingOf(const StoredMessage* message)
+{
+    if (!message || message->role != StoredMessage::Role::Assistant)
+        return {};
+    switch (message->status) {
+    case StoredMessage::Status::Complete:
+        return ChatTurn::tr("The answer is complete.");
+    case StoredMessage::Status::Stopped:
+        return ChatTurn::tr("The answer was stopped.");
+    case StoredMessage::Status::LengthLimit:
+        return ChatTurn::tr("The answer has reached its length limit.");
+    case StoredMessage::Status::ContextFull:
+        return ChatTurn::tr("The answer ends here: the context is full.");
+    case StoredMessage::Status::Failed:
+        return message->sentence;
+    case StoredMessage::Status::Streaming:
+        break;
+    }
+    return {};
+}
+
 ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns)
     : m_shown(shown)
     , m_open(open)
     , m_turns(turns)
 {
     connect(&shown, &ShownConversation::phaseChanged, this, [this] {
+        if (busy())
+            m_begun = !queued();
+        setEnding({});
         Q_EMIT stateChanged();
         Q_EMIT canSendChanged();
+    });
+    connect(&shown, &ShownConversation::turnEnded, this, [this] {
+        if (m_begun)
+            setEnding(endingOf(m_shown->last()));
     });
     connect(&shown, &ShownConversation::savedNoteChanged, this, &ChatTurn::savedNoteChanged);
     connect(&shown, &ShownConversation::changed, this, &ChatTurn::elsewhereChanged);
@@ -30,6 +59,12 @@ ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner
         if (conversation != m_shown.id() && !m_tellElsewhere.isActive())
             m_tellElsewhere.start();
     });
+}
+
+void ChatTurn::setEnding(const QString& ending)
+{
+    if (std::exchange(m_ending, ending) != ending)
+        Q_EMIT endingChanged();
 }
 
 int ChatTurn::queuePosition() const

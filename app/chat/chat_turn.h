@@ -29,6 +29,7 @@ class ChatTurn : public QObject
     Q_PROPERTY(int countElsewhere READ countElsewhere NOTIFY elsewhereChanged)
     Q_PROPERTY(QVariant tokensPerSecondElsewhere READ tokensPerSecondElsewhere NOTIFY elsewhereChanged)
     Q_PROPERTY(QString savedNote READ savedNote NOTIFY savedNoteChanged)
+    Q_PROPERTY(QString ending READ ending NOTIFY endingChanged)
 
 public:
     enum State {
@@ -58,6 +59,8 @@ public:
     QString obstacle() const;  // why nothing can be sent now; empty when it can
     /// Returns a sentence: how much KV came back from the disk for the newest answer, or why none; empty: not needed.
     QString savedNote() const { return m_shown->savedNote; }
+    /// Returns how the turn that was just waited for has ended, to be read aloud; empty as soon as anything follows it.
+    QString ending() const { return m_ending; }
 
     /// Sends a message. False: it cannot be sent now, as `obstacle` says, or is empty or too long to be kept; the text
     /// stays where it was typed.
@@ -94,8 +97,10 @@ Q_SIGNALS:
     void canSendChanged();
     void elsewhereChanged();
     void savedNoteChanged();
+    void endingChanged();
 
 private:
+    void setEnding(const QString& ending);
     void answerLast(OpenConversation& conversation);
     void answerInsteadOf(OpenConversation& conversation, const StoredMessage& answer);
     void goOnWithWhatWasCut(OpenConversation& conversation, const QStringList& cut);
@@ -107,5 +112,7 @@ private:
     OpenConversations& m_open;
     TurnRunner& m_turns;
     QTimer m_tellElsewhere;
+    QString m_ending;
+    bool m_begun = false;  // the newest turn did not end while it waited
     QList<Cut> m_goOnAfterLoad;
 };

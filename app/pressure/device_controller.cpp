@@ -57,9 +57,10 @@ DeviceController::DeviceController(SettingsController& settings, PlacementContro
 
 void DeviceController::findDevices(const List& list)
 {
-    const auto found = [this](std::vector<engine::DeviceInfo> devices) {
-        std::erase_if(devices, [](const engine::DeviceInfo& device) { return device.id == "cpu"; });
-        m_gpus = std::move(devices);
+    const auto found = [this](Found machine) {
+        std::erase_if(machine.devices, [](const engine::DeviceInfo& device) { return device.id == "cpu"; });
+        m_gpus = std::move(machine.devices);
+        m_whyNoGpu = std::move(machine.whyNoGpu);
         m_known = true;
         apply();  // a GPU that was chosen at an earlier start
     };
@@ -84,6 +85,19 @@ bool DeviceController::onGpu() const
 bool DeviceController::gpuIsThere() const
 {
     return std::ranges::any_of(m_gpus, [this](const auto& gpu) { return QString::fromStdString(gpu.id) == id(); });
+}
+
+bool DeviceController::gpuIsUsable() const
+{
+    return std::ranges::any_of(m_gpus, [](const auto& gpu) { return gpu.obstacle.empty(); });
+}
+
+QString DeviceController::noGpu() const
+{
+    const std::string& why = m_gpus.empty() ? m_whyNoGpu : m_gpus.front().obstacle;
+    return gpuIsUsable() || why.empty()
+               ? QString()
+               : tr("No GPU is used. %1").arg(errorSentence({engine::Error::Code::DeviceLost, why}));
 }
 
 QStringList DeviceController::names() const
@@ -115,8 +129,7 @@ int DeviceController::current() const
 
 bool DeviceController::offered() const
 {
-    const bool none = std::ranges::none_of(m_gpus, [](const auto& gpu) { return gpu.obstacle.empty(); });
-    return m_known && none && id() == kCpu && !m_settings.device()->overridden() &&
+    return m_known && !gpuIsUsable() && id() == kCpu && !m_settings.device()->overridden() &&
            m_settings.deviceOffer()->value() != 0;
 }
 

@@ -16,6 +16,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 /// Offers the devices of this computer, and the emulated one, to choose from. A choice goes to the open model at once
@@ -30,6 +31,7 @@ class DeviceController : public QObject
     Q_PROPERTY(int current READ current NOTIFY changed)
     Q_PROPERTY(bool emulated READ emulated NOTIFY changed)
     Q_PROPERTY(bool onGpu READ onGpu NOTIFY changed)
+    Q_PROPERTY(QString noGpu READ noGpu NOTIFY changed)
     Q_PROPERTY(bool offered READ offered NOTIFY changed)
     Q_PROPERTY(bool tried READ tried NOTIFY changed)
     Q_PROPERTY(Room room READ room NOTIFY roomChanged)
@@ -40,7 +42,11 @@ public:
     /// AnswersStop happen at roomTokens().
     enum class Room { Unknown, NoLayer, ForAll, BlocksLeave, AnswersStop };
     Q_ENUM(Room)
-    using List = std::function<std::vector<engine::DeviceInfo>()>;
+    struct Found {
+        std::vector<engine::DeviceInfo> devices;
+        std::string whyNoGpu;  // as a part of a sentence; empty: a GPU is among them, or nobody expects one
+    };
+    using List = std::function<Found()>;
 
     /// `commandLine`: what loads start from; its device counts while the settings say that it was named there.
     /// `list` runs on a pool thread: starting a driver takes its time.
@@ -51,6 +57,7 @@ public:
     int current() const;        // among them
     bool emulated() const;      // is chosen
     bool onGpu() const;
+    QString noGpu() const;  // why none can be used: sentences; empty: one can, or there is none
     /// Says whether somebody without a GPU may want to see what a small graphics memory does.
     bool offered() const;
     bool tried() const { return m_tried && emulated(); }  // the emulated one was chosen, in this run
@@ -83,6 +90,7 @@ Q_SIGNALS:
 private:
     PlacementPreview present() const;
     void findDevices(const List& list);
+    bool gpuIsUsable() const;
     void choose(const QString& id);
     void apply();
     void onAccepted();
@@ -97,6 +105,7 @@ private:
     engine::PlacementOptions m_commandLine;
     std::array<Setting*, 4> m_choices;
     std::vector<engine::DeviceInfo> m_gpus;
+    std::string m_whyNoGpu;                // as it was found
     bool m_known = false;                  // what GPUs there are
     engine::PlacementOptions m_asked;      // what the engine was asked for last
     QList<std::array<int, 4>> m_askedFor;  // choices that the engine has not answered, the oldest first

@@ -164,6 +164,11 @@ constexpr const char* kKnown[] = {
     QT_TRANSLATE_NOOP("KnownSentence", "NVIDIA driver %1 or newer is needed, which supports CUDA %2; the one here "
                                        "supports CUDA %3: please update it"),
     QT_TRANSLATE_NOOP("KnownSentence", "%1 has compute capability %2, and 7.5 or higher is needed"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the NVIDIA driver does not start: %1"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the NVIDIA driver does not answer: %1"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the NVIDIA driver is too old: it lacks %1"),
+    QT_TRANSLATE_NOOP("KnownSentence", "the NVIDIA driver knows no GPU"),
+    QT_TRANSLATE_NOOP("KnownSentence", "this build of the program has no CUDA kernels"),
     QT_TRANSLATE_NOOP("KnownSentence", "the answer was stopped"),
     QT_TRANSLATE_NOOP("KnownSentence", "loading was cancelled"),
     QT_TRANSLATE_NOOP("KnownSentence", "the prompt is empty"),

@@ -1,6 +1,7 @@
 // Finds out what a Linux machine has and what this process uses of it: /proc, /sys and the cgroups.
 #include "engine/metrics/host_probe_linux.h"
 
+#include "engine/machine.h"
 #include "engine/metrics/proc_text.h"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <iterator>
 #include <sched.h>
 #include <set>
+#include <string_view>
+#include <system_error>
 
 namespace engine {
 namespace {
@@ -127,6 +130,17 @@ ProcessMemory process_memory(const fs::path& root)
     return {kib_line(status, "VmRSS"), kib_line(status, "VmHWM"), kib_line(status, "VmSwap")};
 }
 
+bool has_nvidia_card(const fs::path& root)
+{
+    constexpr std::string_view kNvidia = "0x10de", kGraphics = "0x03";  // of the class the first byte
+    std::error_code unread;
+    for (fs::directory_iterator card(root / "sys/bus/pci/devices", unread), end; card != end; card.increment(unread))
+        if (text_of(card->path() / "vendor").starts_with(kNvidia) &&
+            text_of(card->path() / "class").starts_with(kGraphics))
+            return true;
+    return false;
+}
+
 static constexpr int kMaxCpus = 4096;
 
 static std::vector<int> allowed_cpus()
@@ -175,6 +189,11 @@ HostMemory host_memory()
 ProcessMemory process_memory()
 {
     return process_memory("/");
+}
+
+bool has_nvidia_card()
+{
+    return has_nvidia_card("/");
 }
 
 }  // namespace engine

@@ -13,5 +13,6 @@ int physical_cores(const std::filesystem::path& root, const std::vector<int>& al
 std::vector<int> core_cpus(const std::filesystem::path& root, const std::vector<int>& allowed_cpus);
 HostMemory host_memory(const std::filesystem::path& root);
 ProcessMemory process_memory(const std::filesystem::path& root);
+bool has_nvidia_card(const std::filesystem::path& root);
 
 }  // namespace engine

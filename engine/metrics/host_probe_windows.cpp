@@ -1,6 +1,8 @@
 // Finds out what a Windows machine has and what this process uses of it.
 #include "engine/metrics/host_probe.h"
 
+#include "engine/machine.h"
+
 #include <windows.h>
 
 #include <psapi.h>
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cwchar>
 #include <thread>
 #include <vector>
 
@@ -92,6 +95,17 @@ ProcessMemory process_memory()
     if (!::K32GetProcessMemoryInfo(::GetCurrentProcess(), &counters, sizeof counters))
         return {};
     return {static_cast<std::int64_t>(counters.WorkingSetSize), static_cast<std::int64_t>(counters.PeakWorkingSetSize)};
+}
+
+// Also of a card without its driver the system says who made it.
+bool has_nvidia_card()
+{
+    DISPLAY_DEVICEW card = {};
+    card.cb = sizeof card;
+    for (DWORD i = 0; ::EnumDisplayDevicesW(nullptr, i, &card, 0); ++i)
+        if (std::wcsstr(card.DeviceID, L"VEN_10DE"))
+            return true;
+    return false;
 }
 
 }  // namespace engine

@@ -428,6 +428,22 @@
         <source>The model made room for an experiment, and comes back when that has ended.</source>
         <translation>Das Modell hat einem Experiment Platz gemacht und kommt zurück, wenn es zu Ende ist.</translation>
     </message>
+    <message>
+        <source>The answer is complete.</source>
+        <translation>Die Antwort ist vollständig.</translation>
+    </message>
+    <message>
+        <source>The answer was stopped.</source>
+        <translation>Die Antwort wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>The answer has reached its length limit.</source>
+        <translation>Die Antwort hat ihre Längengrenze erreicht.</translation>
+    </message>
+    <message>
+        <source>The answer ends here: the context is full.</source>
+        <translation>Die Antwort endet hier: der Kontext ist voll.</translation>
+    </message>
 </context>
 <context>
     <name>ChatVersions</name>
@@ -1333,6 +1349,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1, which is not there</source>
         <translation>%1, nicht vorhanden</translation>
+    </message>
+    <message>
+        <source>No GPU is used. %1</source>
+        <translation>Es wird keine GPU verwendet. %1</translation>
     </message>
 </context>
 <context>
@@ -2970,6 +2990,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FoldedActions</name>
+    <message>
+        <source>Compare the versions side by side</source>
+        <translation>Die Fassungen nebeneinander vergleichen</translation>
+    </message>
+</context>
+<context>
     <name>FolderChoice</name>
     <message>
         <source>New folder</source>
@@ -3509,6 +3536,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 has compute capability %2, and 7.5 or higher is needed</source>
         <translation>%1 hat die Compute Capability %2, nötig ist 7.5 oder mehr</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver does not start: %1</source>
+        <translation>der NVIDIA-Treiber startet nicht: %1</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver does not answer: %1</source>
+        <translation>der NVIDIA-Treiber antwortet nicht: %1</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver is too old: it lacks %1</source>
+        <translation>der NVIDIA-Treiber ist zu alt: ihm fehlt %1</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver knows no GPU</source>
+        <translation>der NVIDIA-Treiber kennt keine GPU</translation>
+    </message>
+    <message>
+        <source>this build of the program has no CUDA kernels</source>
+        <translation>dieses Programm ist ohne CUDA-Kernel gebaut</translation>
     </message>
     <message>
         <source>the answer was stopped</source>
@@ -4790,6 +4837,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Answer again, with several versions at once</source>
         <translation>Noch einmal antworten, mit mehreren Fassungen zugleich</translation>
+    </message>
+    <message>
+        <source>More actions</source>
+        <translation>Weitere Aktionen</translation>
     </message>
 </context>
 <context>

@@ -105,17 +105,19 @@ void Bench::reset(const QVariantMap& changes)
     m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
     m_pressure->follow(*m_chat, *m_turns, *m_store);
     m_devices = std::make_unique<DeviceController>(*m_settings, *m_pressure->placement(), load.placement,
-                                                   [names = changes.value(QStringLiteral("gpus")).toStringList()] {
-                                                       std::vector<engine::DeviceInfo> devices(1);
-                                                       devices.front().id = "cpu";
+                                                   [names = changes.value(QStringLiteral("gpus")).toStringList(),
+                                                    why = changes.value(QStringLiteral("noGpu")).toString()] {
+                                                       DeviceController::Found machine;
+                                                       machine.devices.emplace_back().id = "cpu";
                                                        for (const QString& name : names) {
-                                                           engine::DeviceInfo gpu;
-                                                           gpu.id = "cuda:" + std::to_string(devices.size() - 1);
+                                                           const std::size_t place = machine.devices.size() - 1;
+                                                           engine::DeviceInfo& gpu = machine.devices.emplace_back();
+                                                           gpu.id = "cuda:" + std::to_string(place);
                                                            gpu.description = name.toStdString();
                                                            gpu.memory_total_bytes = std::int64_t(8) << 30;
-                                                           devices.push_back(gpu);
                                                        }
-                                                       return devices;
+                                                       machine.whyNoGpu = why.toStdString();
+                                                       return machine;
                                                    });
     m_pressure->offerDevices(m_devices.get());
     connect(m_models.get(), &ModelController::modelReady, m_devices.get(),

@@ -71,13 +71,13 @@ public:
     ServerLoad* serverLoad() const { return m_serverLoad.get(); }
     ServerController* server() const { return m_localServer.get(); }
 
-    /// Makes new controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
-    /// (layers, wanted, hostExperts, copied, total, weights, kv, copies in bytes), kvColumns, expertMap, tokens,
-    /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, experimentFiles, loadError, warning,
-    /// template, arguments (of the chat template), runnable, drafted, byBlock (the drafted ones), guessed (bytes, from
-    /// and to by turns), text (in one piece), stream (in pieces); maxTokens (of an answer); atOnce (so many answers);
-    /// real (the program's own engine, to which context, maxTokens and atOnce apply); hub (there is one to find models
-    /// on); server (one has a model).
+    /// Makes new controllers. Keys: gpus (their names), noGpu (why there is none), deviceError (why none is opened),
+    /// panel (it is shown), device (layers, wanted, hostExperts, copied, total, weights, kv, copies in bytes),
+    /// kvColumns, expertMap, tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter,
+    /// experimentFiles, loadError, warning, template, arguments (of the chat template), runnable, drafted, byBlock (the
+    /// drafted ones), guessed (bytes, from and to by turns), text (in one piece), stream (in pieces); maxTokens (of an
+    /// answer); atOnce (so many answers); real (the program's own engine, to which context, maxTokens and atOnce
+    /// apply); hub (there is one to find models on); server (one has a model).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();

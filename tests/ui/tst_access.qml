@@ -55,6 +55,20 @@ Item {
             reaches("answerNumbers attachButton branchButton composerField contextMeter conversationSettingsButton copyButton editButton message navAbout navExperiments navLog navModels navSettings newButton openButton rawButton retryButton sendButton sidebarButton themeButton");
         }
 
+        // A screen reader reads aloud what has this role when it appears.
+        function test_the_end_of_an_answer_is_told() {
+            makeWindow({ text: "yes" });
+            openModel();
+            const news = part("answerNews");
+            compare(news.Accessible.role, Accessible.Notification);
+            verify(!news.visible);
+            ask("hello");
+            tryCompare(news, "visible", true);
+            compare(news.Accessible.name, "The answer is complete.");
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryCompare(news, "visible", false);
+        }
+
         function test_offer() {
             makeWindow();
             Bench.models.open("file:///models/tiny.gguf");

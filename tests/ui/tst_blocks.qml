@@ -223,6 +223,33 @@ Item {
                 keyClick(Qt.Key_Right);
             compare([code.contentX, table.contentX], [code.contentWidth - code.width, table.contentWidth - table.width]);
         }
+        function test_wide_blocks_in_thoughts_move_by_keys() {
+            answer("<think>\n```js\nconst a = 1; " + "very_long ".repeat(60) + "\n```\n</think>\n\nYes.");
+            click(inAnswer("reasoningButton"));
+            tryVerify(() => findChild(message(), "codeFlick")?.overflows);
+            message().forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Right);
+            compare(inAnswer("codeFlick").contentX, 60);
+            inAnswer("reasoningButton").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Right);
+            compare(inAnswer("codeFlick").contentX, 120);
+            click(inAnswer("reasoningButton"));
+            tryVerify(() => !inAnswer("reasoningBlock").open);
+            keyClick(Qt.Key_Left); // there is nothing to scroll
+        }
+        function test_wide_code_and_tables_follow_the_keys_in_their_text() {
+            answer("```js\nconst a = 1; " + "very_long ".repeat(60) + "\n```\n\n|" + " a wide column |".repeat(12) + "\n|" + "---|".repeat(12) + "\n|" + " with words in it |".repeat(12));
+            for (const [text, view] of [["codeText", "codeFlick"], ["tableText", "tableBlock"]]) {
+                const edit = inAnswer(text), flick = inAnswer(view);
+                tryVerify(() => flick.overflows);
+                edit.forceActiveFocus(Qt.MouseFocusReason);
+                edit.cursorPosition = 0;
+                keyClick(Qt.Key_End, text === "tableText" ? Qt.ControlModifier : Qt.NoModifier);
+                tryVerify(() => flick.contentX > 0 && edit.x + edit.cursorRectangle.x <= flick.contentX + flick.width + 1, 5000, text);
+                keyClick(Qt.Key_Home, Qt.ControlModifier);
+                tryVerify(() => edit.x + edit.cursorRectangle.x >= flick.contentX - 1, 5000, text);
+            }
+        }
         function test_what_fits_has_no_bar() {
             answer("```js\nlet a\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |");
             for (const name of ["codeFlick", "tableBlock"]) {

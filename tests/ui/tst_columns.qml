@@ -40,6 +40,23 @@ Item {
             const x = column(at).mapToItem(view, 0, 0).x;
             return x >= -1 && x + column(at).width <= view.width + 1;
         }
+        function test_wide_code_moves_by_keys_before_the_next_column_does() {
+            makeWindow({ text: "```js\n" + "very_long ".repeat(12) + "\n```" });
+            askAgain(2);
+            settled();
+            tryVerify(() => columnPart("codeFlick", 1) && columnPart("codeFlick", 1).overflows);
+            const view = part("answerColumns"), flick = columnPart("codeFlick", 1);
+            column(1).forceActiveFocus(Qt.TabFocusReason);
+            tryCompare(view, "currentIndex", 1);
+            keyClick(Qt.Key_Right);
+            compare(flick.contentX, 60);
+            keyClick(Qt.Key_Left);
+            compare(flick.contentX, 0);
+            for (let i = 0; i < 100 && view.currentIndex === 1; ++i)
+                keyClick(Qt.Key_Right);
+            compare(flick.contentX, flick.contentWidth - flick.width);
+            compare(view.currentIndex, 2);
+        }
         function test_they_are_made_side_by_side_and_one_is_kept() {
             makeWindow({ text: "some words" });
             askAgain(2);

@@ -63,6 +63,24 @@ Item {
             compare(box.currentIndex, 2);
         }
 
+        function test_it_is_said_why_no_gpu_is_used() {
+            open({ panel: true, noGpu: "the NVIDIA driver does not start: unknown error (CUDA error 999)" });
+            const line = findChild(part("pressurePanel"), "noGpu");
+            const said = "No GPU is used. The NVIDIA driver does not start: unknown error (CUDA error 999).";
+            tryCompare(line, "text", said);
+            tryVerify(() => line.visible && line.height > 0 && line.contentWidth <= line.width);
+            keyClick(Qt.Key_Comma, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "settingsPage"));
+            const inSettings = findChild(findChild(shell, "settingsPage"), "noGpu");
+            tryVerify(() => inSettings.visible && inSettings.text === said);
+        }
+
+        function test_nothing_is_said_of_gpus_where_nobody_expects_one() {
+            open({ panel: true });
+            tryCompare(part("tryDevice"), "visible", true); // it is known that there is none
+            compare(findChild(part("pressurePanel"), "noGpu").visible, false);
+        }
+
         function test_what_the_engine_refuses_goes_back_with_a_sentence() {
             open({ panel: true, gpus: ["A fine GPU"], deviceError: "the driver does not answer" });
             const box = part("deviceBox");

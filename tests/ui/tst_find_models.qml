@@ -4,6 +4,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -197,6 +198,22 @@ Item {
             click(seen(part("fetch0"), "openFetched"));
             tryVerify(() => Bench.models.current.known);
             tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        // The smallest window at the largest text: words and buttons lie one below the other.
+        function test_a_model_is_read_at_large_text_in_a_small_window() {
+            goThereAllowed();
+            openTiny();
+            Theme.scale = 2;
+            parent.width = 640;
+            const row = part("quant1"), head = seen(row, "look"), fetch = seen(row, "fetch"), summary = seen(shell, "hubModelSummary");
+            tryVerify(() => fetch.y >= head.y + head.height && fetch.mapToItem(row, fetch.width, fetch.height).x <= row.width);
+            const words = Array.from(head.contentItem.children).filter(item => item.visible);
+            verify(words.length > 1);
+            tryVerify(() => words.every(item => item.x + item.width <= head.width && item.y + item.height <= head.height && !item.truncated));
+            tryVerify(() => summary.width > part("findPage").width / 2);
+            const onHub = seen(shell, "showOnHub");
+            tryVerify(() => !onHub?.visible || onHub.y >= summary.y + summary.height);
         }
 
         function test_a_fetch_that_stalls_says_so() {

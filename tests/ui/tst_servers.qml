@@ -5,6 +5,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -92,6 +93,22 @@ Item {
             tryCompare(part("keyNote"), "visible", false);
             verify(part("serverSummary").text.indexOf("key in a private file") > 0);
             compare(Bench.namelessControls(shell).join(), "");
+        }
+        function test_rows_are_read_at_large_text_in_a_small_window() {
+            type(Bench.serverUrl());
+            click(part("serverKey"));
+            type("word");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.servers.all.length === 1 && !Bench.servers.adding);
+            Theme.scale = 2;
+            parent.width = 640;
+            const row = part("server0"), summary = seen(row, "serverSummary"), remove = seen(row, "removeServer");
+            const right = item => item.mapToItem(shell, item.width, 0).x;
+            tryVerify(() => summary.lineCount > 1 && !summary.truncated && summary.contentWidth <= summary.width);
+            tryVerify(() => right(summary) <= remove.mapToItem(shell, 0, 0).x && right(remove) <= shell.width);
+            const form = part("serverForm"), add = part("addServer");
+            tryVerify(() => part("serverName").width > form.width / 2 && part("serverKey").width > form.width / 2);
+            tryVerify(() => right(add) <= right(form));
         }
         function test_says_that_servers_of_one_name_answer_for_each_other() {
             type(Bench.serverUrl());

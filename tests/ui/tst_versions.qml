@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui.Theme
 
 Item {
     id: root
@@ -44,6 +45,51 @@ Item {
             messagePart("nextVersion").forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Space);
             tryVerify(() => lastText() === "second");
+        }
+
+        // The smallest window at the largest text: whatever can be pressed is in the window, and the rest is in the menu.
+        function test_actions_are_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            makeWindow({ text: "first" });
+            openModel();
+            answered("hello");
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.turn.busy && messagePart("versionText") && messagePart("versionText").text === "2/2");
+            const inside = name => {
+                const item = messagePart(name);
+                return item && item.visible && item.width > 0 && item.mapToItem(shell, 0, 0).x >= 0
+                    && item.mapToItem(shell, item.width, 0).x <= shell.width;
+            };
+            for (const name of ["previousVersion", "nextVersion", "copyButton", "retryButton", "retryMenuButton", "moreButton", "answerNumbers"])
+                tryVerify(() => inside(name), 5000, name);
+            for (const name of ["compareButton", "editButton", "branchButton", "rawButton"])
+                verify(!messagePart(name).visible, name);
+            compare(Bench.namelessControls(shell).join(), "");
+            click(() => messagePart("moreButton"));
+            const entry = name => seen(shell.Window.window.contentItem, "folded_" + name);
+            tryVerify(() => entry("editButton") && entry("branchButton") && entry("compare"));
+            verify(!entry("pinButton")); // there is no device
+            click(() => entry("rawButton"));
+            tryVerify(() => messagePart("rawBlock") !== null);
+            click(() => messagePart("moreButton"));
+            click(() => entry("editButton"));
+            tryVerify(() => messagePart("editField") && messagePart("editField").activeFocus);
+        }
+
+        function test_how_an_answer_ended_is_read_in_a_small_window() {
+            Theme.scale = 2;
+            parent.width = 640;
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            openModel();
+            ask("hello");
+            tryVerify(() => lastText().length > 20);
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => !Bench.chat.turn.busy && footer() && footer().visible && messagePart("moreButton"));
+            compare(messagePart("answerEnding").text, "Stopped");
+            const inside = item => item.visible && item.mapToItem(shell, item.width, 0).x <= shell.width;
+            tryVerify(() => inside(messagePart("answerEnding")) && !messagePart("answerEnding").truncated);
+            tryVerify(() => inside(messagePart("continueButton")) && inside(messagePart("moreButton")));
         }
 
         function test_versions_by_keyboard() {

@@ -45,6 +45,9 @@ Item {
         case Qt.Key_PageDown: body.scroll(0.9 * body.height); break;
         case Qt.Key_Home: body.scroll(-body.contentHeight); break;
         case Qt.Key_End: body.scroll(body.contentHeight); break;
+        // Where nothing wide is left to be seen, these lead to the column beside it.
+        case Qt.Key_Left: event.accepted = body.scrollSideways(-Theme.px(60)); break;
+        case Qt.Key_Right: event.accepted = body.scrollSideways(Theme.px(60)); break;
         default: event.accepted = false;
         }
     }

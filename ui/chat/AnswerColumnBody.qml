@@ -21,6 +21,9 @@ Flickable {
         contentY = Math.max(0, Math.min(contentHeight - height, contentY + distance));
         follows = atYEnd;
     }
+    function scrollSideways(distance) {
+        return blockColumn.scrollSideways(distance);
+    }
     // Keeps the scroll position, within the new bounds, when the text or the room has changed.
     function settle() {
         const end = Math.max(0, contentHeight - height);
@@ -45,6 +48,8 @@ Flickable {
         spacing: Theme.gapSmall
 
         Blocks {
+            id: blockColumn
+
             width: parent.width
             visible: root.message.beginning !== ""
             blocks: root.message.blocks

@@ -34,10 +34,10 @@ Item {
     signal linkRequested(string link)
     signal moreRequested
 
-    // Scrolls a table or code that is wider than the page; other blocks never are.
-    function scrollSideways(distance: real) {
-        (body.item as SidewaysView)?.scrollSideways(distance);
-        (body.item as CodeBlock)?.scrollSideways(distance);
+    // Scrolls a table or code that is wider than the page; other blocks never are. False: nothing moved.
+    function scrollSideways(distance) {
+        const wide = (body.item as SidewaysView) ?? (body.item as CodeBlock) ?? (body.item as Loader)?.item;
+        return wide ? wide.scrollSideways(distance) : false; // qmllint disable
     }
 
     readonly property int inset: Math.min(indent, 8) * Theme.px(26)

@@ -23,9 +23,12 @@ Column {
         return item ? item.y + share * item.height : 0;
     }
 
+    // False: nothing moved.
     function scrollSideways(distance) {
+        let moved = false;
         for (let i = 0; i < repeater.count; ++i)
-            (repeater.itemAt(i) as BlockDelegate)?.scrollSideways(distance);
+            moved = (repeater.itemAt(i) as BlockDelegate)?.scrollSideways(distance) || moved;
+        return moved;
     }
 
     objectName: "blocks"

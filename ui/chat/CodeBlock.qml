@@ -16,8 +16,8 @@ Rectangle {
 
     signal copyRequested
 
-    function scrollSideways(distance: real) {
-        flick.scrollSideways(distance);
+    function scrollSideways(distance: real): bool {
+        return flick.scrollSideways(distance);
     }
 
     objectName: "codeBlock"
@@ -118,6 +118,12 @@ Rectangle {
             Accessible.role: Accessible.StaticText
             Accessible.name: root.content
             Accessible.readOnly: true
+
+            // What the keys have moved to. A place that text moves while it comes is not followed.
+            Keys.onReleased: event => {
+                flick.reveal(edit.cursorRectangle.x);
+                event.accepted = false;
+            }
 
             PassShortcuts { text: edit }
 

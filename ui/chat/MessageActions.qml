@@ -13,6 +13,7 @@ Row {
     required property bool last
     required property bool said // the message has text
     required property bool raw
+    required property bool narrow // some of them are in a menu
 
     readonly property var pinned: chat.pins.messages
     // The notice of a failed answer has the button for a retry; that of an answer that broke off continues it instead.
@@ -22,6 +23,10 @@ Row {
     signal rawToggled
 
     component Action: IconButton {
+        property bool offered: true
+        property bool folded: false // into the menu
+
+        visible: offered && !folded
         size: Theme.px(30)
         pictureSize: Theme.px(17)
     }
@@ -33,7 +38,7 @@ Row {
 
     Action {
         objectName: "copyButton"
-        visible: root.said
+        offered: root.said
         name: done.running ? qsTr("Copied") : root.mine ? qsTr("Copy your message") : qsTr("Copy the answer")
         source: done.running ? "qrc:/icons/check.svg" : "qrc:/icons/copy.svg"
         onClicked: {
@@ -47,17 +52,20 @@ Row {
         }
     }
     Action {
+        id: pin
+
         readonly property bool pinned: root.pinned.indexOf(root.message.messageId) >= 0
 
         objectName: "pinButton"
-        visible: root.said && root.chat.pins.possible
+        folded: root.narrow
+        offered: root.said && root.chat.pins.possible
         name: pinned ? qsTr("Pinned: leaves the device last. Click to unpin") : qsTr("Keep it on the device")
         source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
         onClicked: root.chat.pins.toggle(root.message.messageId)
     }
     Action {
         objectName: "continueButton"
-        visible: root.message.canContinue
+        offered: root.message.canContinue
         enabled: root.chat.turn.canSend
         name: qsTr("Continue the answer")
         source: "qrc:/icons/continue.svg"
@@ -65,7 +73,7 @@ Row {
     }
     Action {
         objectName: "retryButton"
-        visible: !root.mine && !root.noticeRetries
+        offered: !root.mine && !root.noticeRetries
         enabled: root.chat.turn.canSend
         name: qsTr("Answer again")
         shortcutText: root.last ? qsTr("Ctrl+R") : ""
@@ -75,7 +83,7 @@ Row {
     // The menu of the button beside it, slim so that the two look like one.
     Action {
         objectName: "retryMenuButton"
-        visible: !root.mine && !root.noticeRetries
+        offered: !root.mine && !root.noticeRetries
         enabled: root.chat.turn.canSend
         width: Theme.px(18)
         pictureSize: Theme.px(14)
@@ -99,24 +107,62 @@ Row {
         // qmllint enable unqualified
     }
     Action {
+        id: edit
+
         objectName: "editButton"
-        visible: root.said || root.message.attachments.length > 0
+        folded: root.narrow
+        offered: root.said || root.message.attachments.length > 0
         enabled: !root.chat.turn.busy
         name: root.mine ? qsTr("Edit and send again") : qsTr("Edit the answer")
         source: "qrc:/icons/edit.svg"
         onClicked: root.editRequested()
     }
     Action {
+        id: branch
+
         objectName: "branchButton"
+        folded: root.narrow
         name: qsTr("New conversation from here")
         source: "qrc:/icons/branch.svg"
         onClicked: root.chat.versions.branch(root.message.messageId)
     }
     Action {
+        id: rawText
+
         objectName: "rawButton"
-        visible: root.said && !root.mine
+        folded: root.narrow
+        offered: root.said && !root.mine
         name: root.raw ? qsTr("Show as formatted text") : qsTr("Show as it was generated")
         source: "qrc:/icons/raw.svg"
         onClicked: root.rawToggled()
     }
+    // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+    // qmllint disable unqualified
+    Loader {
+        active: root.narrow
+        visible: active
+        sourceComponent: IconButton {
+            objectName: "moreButton"
+            size: Theme.px(30)
+            pictureSize: Theme.px(17)
+            name: qsTr("More actions")
+            source: "qrc:/icons/more.svg"
+            onClicked: {
+                menu.active = true;
+                (menu.item as FoldedActions).popup(0, height);
+            }
+
+            Loader {
+                id: menu
+
+                active: false
+                sourceComponent: FoldedActions {
+                    buttons: [pin, edit, branch, rawText].filter(button => button.offered)
+                    comparable: root.message.versionCount > 1
+                    onCompareRequested: root.chat.comparison.show(root.message.messageId)
+                }
+            }
+        }
+    }
+    // qmllint enable unqualified
 }

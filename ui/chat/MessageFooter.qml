@@ -21,6 +21,8 @@ FocusScope {
     signal rawToggled
 
     readonly property bool said: message.beginning !== ""
+    readonly property bool narrow: !mine && message.columnWidth < Theme.px(560) // large text in a small window
+    readonly property bool crowded: narrow && message.versionCount > 1
     readonly property bool showsActions: attended && visible
     property bool hasActions: false // true from the first time on: these buttons take longer to make than most messages
 
@@ -42,7 +44,7 @@ FocusScope {
             visible: root.message.versionCount > 1
             version: root.message.version
             versions: root.message.versionCount
-            comparable: !root.mine
+            comparable: !root.mine && !root.narrow
             onCompareRequested: root.chat.comparison.show(root.message.messageId)
             onPreviousRequested: root.versionRequested(-1)
             onNextRequested: root.versionRequested(1)
@@ -51,8 +53,10 @@ FocusScope {
             objectName: "answerModel"
             Layout.leftMargin: Theme.px(6)
             Layout.rightMargin: Theme.gapTiny
-            Layout.maximumWidth: Math.min(implicitWidth, Theme.px(180))
-            visible: !root.mine && text !== ""
+            Layout.fillWidth: true
+            Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(60))
+            Layout.maximumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(180))
+            visible: !root.mine && text !== "" && !root.crowded && !(root.narrow && ending.text !== "")
             text: root.message.modelName
             textFormat: Text.PlainText
             elide: Text.ElideMiddle
@@ -74,13 +78,20 @@ FocusScope {
                 last: root.last
                 said: root.said
                 raw: root.raw
+                narrow: root.narrow
                 onEditRequested: root.editRequested()
                 onRawToggled: root.rawToggled()
             }
         }
         // qmllint enable unqualified
         AnswerEnding {
+            id: ending
+
             Layout.leftMargin: Theme.gapSmall
+            Layout.fillWidth: true
+            Layout.minimumWidth: Math.min(Math.ceil(implicitWidth), Theme.px(root.crowded ? 30 : 90)) // before the others
+            Layout.maximumWidth: Math.ceil(implicitWidth)
+            elide: Text.ElideRight
             status: root.message.status
         }
         MessageNumbers {
@@ -88,7 +99,7 @@ FocusScope {
             Layout.fillWidth: true
             Layout.maximumWidth: implicitWidth
             Layout.leftMargin: Theme.gapSmall
-            visible: !root.mine && root.attended && text !== ""
+            visible: !root.mine && root.attended && text !== "" && !(root.crowded && ending.text !== "")
             message: root.message
         }
         Item {

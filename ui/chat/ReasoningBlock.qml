@@ -14,6 +14,10 @@ Item {
     property bool chosen: false // the user has opened or closed it, and it stays so
     property bool wanted: false
 
+    function scrollSideways(distance) {
+        return (body.item as Blocks)?.scrollSideways(distance) ?? false;
+    }
+
     objectName: "reasoningBlock"
     implicitHeight: head.height + (open ? body.height + Theme.gapSmall : 0)
 

@@ -73,6 +73,12 @@ SidewaysView {
         Accessible.name: root.content
         Accessible.readOnly: true
 
+        // What the keys have moved to. A place that text moves while it comes is not followed.
+        Keys.onReleased: event => {
+            root.reveal(edit.x + edit.cursorRectangle.x);
+            event.accepted = false;
+        }
+
         PassShortcuts { text: edit }
 
         FormulaLayer {

@@ -11,8 +11,15 @@ Flickable {
     required property real tall // height of what is in it
     readonly property bool overflows: contentWidth > width
 
-    function scrollSideways(distance: real) {
+    // False: there is nothing more to see that way.
+    function scrollSideways(distance: real): bool {
+        const before = contentX;
         contentX = Math.max(0, Math.min(contentWidth - width, contentX + distance));
+        return contentX !== before;
+    }
+    // Scrolls as far as it takes to see this place.
+    function reveal(x: real) {
+        scrollSideways(Math.max(x - contentX - width, Math.min(0, x - contentX)));
     }
 
     implicitHeight: Math.ceil(tall) + (overflows ? bar.implicitHeight : 0)

@@ -47,11 +47,13 @@ ColumnLayout {
         dismissible: false
         onActionRequested: root.page.wantsToken ? root.tokenRequested() : root.page.retry()
     }
-    RowLayout {
+    GridLayout {
         Layout.fillWidth: true
         Layout.topMargin: Theme.gapSmall
         visible: root.page.ready
-        spacing: Theme.gapSmall
+        columns: root.width < Theme.px(420) ? 1 : 2 // large text in a small window
+        columnSpacing: Theme.gapSmall
+        rowSpacing: Theme.gapSmall
 
         Text {
             objectName: "hubModelSummary"

@@ -24,6 +24,7 @@ Rectangle {
     required property bool usable
     required property ModelPage page
 
+    readonly property bool narrow: width < Theme.px(420) // large text in a small window: one below the other
     readonly property bool chosen: page.chosen === index
     readonly property bool comes: fetchState === Fetch.Fetching || fetchState === Fetch.Waiting
     readonly property bool given: page.barrier === "" // this user may fetch it, as far as is known
@@ -59,15 +60,18 @@ Rectangle {
         anchors.rightMargin: Theme.gapSmall
         spacing: Theme.gapSmall
 
-        RowLayout {
-            spacing: Theme.gap
+        GridLayout {
+            Layout.fillWidth: true
+            columns: root.narrow ? 1 : 4
+            columnSpacing: Theme.gap
+            rowSpacing: Theme.gapSmall
 
             AbstractButton {
                 id: head
 
                 objectName: "look"
                 Layout.fillWidth: true
-                implicitHeight: Theme.controlHeight
+                implicitHeight: Math.max(Theme.controlHeight, implicitContentHeight)
                 onClicked: root.page.look(root.index)
                 Keys.onReturnPressed: event => {
                     if (!event.isAutoRepeat)
@@ -85,11 +89,14 @@ Rectangle {
                 background: Item {
                     FocusRing { visible: head.visualFocus }
                 }
-                contentItem: RowLayout {
-                    spacing: Theme.gap
+                contentItem: GridLayout {
+                    columns: root.narrow ? 1 : 3
+                    columnSpacing: Theme.gap
+                    rowSpacing: 0
 
                     Text {
-                        Layout.maximumWidth: root.width / 2
+                        Layout.fillWidth: root.narrow
+                        Layout.maximumWidth: root.narrow ? root.width : root.width / 2
                         text: root.title
                         textFormat: Text.PlainText
                         elide: Text.ElideMiddle

@@ -79,11 +79,13 @@ ColumnLayout {
         indeterminate: true
         Accessible.name: qsTr("Measuring this machine")
     }
-    RowLayout {
+    GridLayout {
         Layout.fillWidth: true
         Layout.bottomMargin: Theme.gapTiny
         visible: root.trial.possible
-        spacing: Theme.gap
+        columns: root.width < Theme.px(420) ? 1 : 2 // large text in a small window
+        columnSpacing: Theme.gap
+        rowSpacing: Theme.gapSmall
 
         ActionButton {
             objectName: "trySpeed"

@@ -67,9 +67,11 @@ ColumnLayout {
         onAccepted: root.add()
         onTextEdited: root.servers.dismissTrouble()
     }
-    RowLayout {
+    GridLayout {
         Layout.fillWidth: true
-        spacing: Theme.gapSmall
+        columns: root.width < Theme.px(420) ? 1 : 3 // large text in a small window
+        columnSpacing: Theme.gapSmall
+        rowSpacing: Theme.gapSmall
 
         TextLine {
             id: nameField

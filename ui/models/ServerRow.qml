@@ -48,7 +48,7 @@ RowLayout {
             Layout.fillWidth: true
             text: root.entry.name
             textFormat: Text.PlainText
-            elide: Text.ElideRight
+            wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeBody
             font.weight: Font.DemiBold
             color: Theme.text
@@ -59,7 +59,7 @@ RowLayout {
             Layout.fillWidth: true
             text: root.summary
             textFormat: Text.PlainText
-            elide: Text.ElideRight
+            wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeSmall
             color: Theme.textMuted
             Accessible.ignored: true

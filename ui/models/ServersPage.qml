@@ -49,9 +49,13 @@ Page {
         Layout.fillWidth: true
         servers: root.servers
     }
-    RowLayout {
+    GridLayout {
+        id: looking
+
         Layout.fillWidth: true
-        spacing: Theme.gap
+        columns: width < Theme.px(420) ? 1 : 3 // large text in a small window
+        columnSpacing: Theme.gap
+        rowSpacing: Theme.gapSmall
 
         ActionButton {
             objectName: "lookHere"
@@ -67,6 +71,7 @@ Page {
         Text {
             objectName: "nothingHere"
             Layout.fillWidth: true
+            visible: text !== "" || looking.columns > 1 // it keeps the others at the left
             text: root.servers.looked && root.servers.found.length === 0 ? qsTr("Nothing new was found where such programs usually listen.") : ""
             textFormat: Text.PlainText
             wrapMode: Text.Wrap

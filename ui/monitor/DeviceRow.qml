@@ -30,6 +30,16 @@ ColumnLayout {
         onActivated: index => root.devices.choose(index)
     }
     Text {
+        objectName: "noGpu"
+        Layout.fillWidth: true
+        visible: text !== ""
+        text: root.devices.noGpu
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.px(12)
+        color: Theme.textMuted
+    }
+    Text {
         objectName: "noDevice"
         Layout.fillWidth: true
         visible: !root.placement.available

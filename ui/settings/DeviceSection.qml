@@ -47,6 +47,16 @@ ColumnLayout {
             onActivated: index => root.devices.choose(index)
         }
     }
+    Text {
+        objectName: "noGpu"
+        Layout.fillWidth: true
+        visible: text !== ""
+        text: root.devices.noGpu
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
     RowLayout {
         objectName: "deviceMoving"
         Layout.fillWidth: true

@@ -166,6 +166,39 @@ private Q_SLOTS:
         QCOMPARE(script->requests().back().messages.back().text.c_str(), "question");
     }
 
+    void howAnAnswerEndedIsToldUntilTheNextBegins()
+    {
+        openModel();
+        ChatTurn* const turn = chat->turn();
+        QCOMPARE(turn->ending(), QString());
+        answer("question");
+        QCOMPARE(turn->ending(), "The answer is complete.");
+        QSignalSpy changed(turn, &ChatTurn::endingChanged);
+        answer("again");
+        QCOMPARE(changed.size(), 2);  // the same words are told anew
+        QCOMPARE(turn->ending(), "The answer is complete.");
+        const QString id = chat->conversationId();
+        chat->newConversation();
+        QCOMPARE(turn->ending(), QString());
+        QVERIFY(chat->open(id));
+        QCOMPARE(turn->ending(), QString());  // nobody waited for it
+
+        script->change([](auto& settings) {
+            settings.words.assign(10'000, "w ");
+            settings.per_token = 5ms;
+        });
+        QVERIFY(turn->send("go"));
+        QTRY_COMPARE(turn->state(), ChatTurn::Answering);
+        turn->stop();
+        QTRY_COMPARE(turn->ending(), "The answer was stopped.");
+
+        script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::NoMemory, "there is no memory left"};
+        });
+        answer("more");
+        QCOMPARE(turn->ending(), "There is no memory left.");
+    }
+
     void aLostModelIsSaid()
     {
         script->change([](auto& settings) {

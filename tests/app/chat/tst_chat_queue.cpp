@@ -115,6 +115,23 @@ private Q_SLOTS:
         QVERIFY(places[0] != places[1] && places[1] != places[2]);
     }
 
+    void whatEndsWhileItWaitsIsNoEndOfAnAnswer()
+    {
+        finishQuickly();
+        const QString b = ask("second");
+        QTRY_COMPARE(chat->turn()->ending(), "The answer is complete.");
+        bench->saysForever();
+        ask("first");
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
+        QVERIFY(chat->open(b));
+        chat->turn()->regenerate(bench->last(MessageModel::MessageIdRole).toString());
+        QVERIFY(chat->turn()->queued());
+        chat->turn()->stop();
+        QVERIFY(!chat->turn()->busy());
+        QCOMPARE(bench->texts(), (QStringList{"second", "done"}));
+        QCOMPARE(chat->turn()->ending(), QString());
+    }
+
     void stopWhileQueued()
     {
         bench->saysForever();

@@ -17,21 +17,28 @@ namespace {
 constexpr auto kGuide = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
 constexpr int kCpu = 0, kEmulated = 1, kGpu = 2;
 
-std::vector<engine::DeviceInfo> no_gpu()
+DeviceController::Found no_gpu()
 {
-    std::vector<engine::DeviceInfo> devices(1);
-    devices.front().id = "cpu";
-    return devices;
+    DeviceController::Found machine;
+    machine.devices.emplace_back().id = "cpu";
+    return machine;
 }
 
-std::vector<engine::DeviceInfo> one_gpu()
+DeviceController::Found one_gpu()
 {
-    auto devices = no_gpu();
-    devices.emplace_back();
-    devices.back().id = "cuda:0";
-    devices.back().description = "A fine GPU";
-    devices.back().memory_total_bytes = std::int64_t(8) << 30;
-    return devices;
+    DeviceController::Found machine = no_gpu();
+    engine::DeviceInfo& gpu = machine.devices.emplace_back();
+    gpu.id = "cuda:0";
+    gpu.description = "A fine GPU";
+    gpu.memory_total_bytes = std::int64_t(8) << 30;
+    return machine;
+}
+
+DeviceController::Found old_gpu()
+{
+    DeviceController::Found machine = one_gpu();
+    machine.devices.back().obstacle = "A fine GPU has compute capability 6.1, and 7.5 or higher is needed";
+    return machine;
 }
 
 /// The program's parts that have to do with the device, with a settings file of its own.
@@ -231,17 +238,45 @@ private Q_SLOTS:
     /// A GPU that cannot be used says why. The emulated one is still offered, since there is no other to try.
     void aGpuThatCannotBeUsedSaysWhy()
     {
-        const auto old = [] {
-            auto devices = one_gpu();
-            devices.back().obstacle = "A fine GPU has compute capability 6.1, and 7.5 or higher is needed";
-            return devices;
-        };
-        Window window(file(), old);
+        Window window(file(), old_gpu);
         QTRY_COMPARE(window.devices().names().size(), 3);
         QCOMPARE(window.devices().names()[kGpu],
                  QStringLiteral("A fine GPU: A fine GPU has compute capability 6.1, and 7.5 or higher is needed."));
         QVERIFY(window.devices().offered());
         QVERIFY(!window.devices().unusedGpu());
+        QCOMPARE(window.devices().noGpu(),
+                 QStringLiteral("No GPU is used. A fine GPU has compute capability 6.1, and 7.5 or higher is needed."));
+    }
+
+    void whereTheDriverFindsNoneItIsSaidWhy()
+    {
+        const auto silent = [] {
+            DeviceController::Found machine = no_gpu();
+            machine.whyNoGpu = "the NVIDIA driver does not start: unknown error (CUDA error 999)";
+            return machine;
+        };
+        Window window(file(), silent);
+        QCOMPARE(window.devices().noGpu(), QString());  // nobody knows yet
+        const QSignalSpy changed(&window.devices(), &DeviceController::changed);
+        QTRY_COMPARE(window.devices().noGpu(),
+                     QStringLiteral("No GPU is used. The NVIDIA driver does not start: unknown error (CUDA error "
+                                    "999)."));
+        QVERIFY(!changed.isEmpty());
+    }
+
+    void whereAGpuCanBeUsedOrNobodyExpectsOneNothingIsSaid()
+    {
+        const auto two = [] {
+            DeviceController::Found machine = old_gpu();
+            machine.devices.push_back(one_gpu().devices.back());
+            machine.devices.back().id = "cuda:1";
+            return machine;
+        };
+        Window with(file(), two), without(file());
+        QTRY_COMPARE(with.devices().names().size(), 4);
+        QCOMPARE(with.devices().noGpu(), QString());
+        QTRY_VERIFY(without.devices().offered());  // it is known that there is none
+        QCOMPARE(without.devices().noGpu(), QString());
     }
 
     void aGpuIsUnusedWhileTheCpuComputesAll()

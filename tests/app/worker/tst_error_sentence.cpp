@@ -67,6 +67,8 @@ private Q_SLOTS:
         row("'/a' cannot be written", "„/a“ lässt sich nicht schreiben.");
         row("the folder '/a' cannot be made", "Der Ordner '/a' lässt sich nicht anlegen.");
         row("the disk is full", "Der Datenträger ist voll.");
+        row("the NVIDIA driver does not start: unknown error (CUDA error 999)",
+            "Der NVIDIA-Treiber startet nicht: unknown error (CUDA error 999).");
         row("h:80 refuses the connection; what had come of the answer is kept",
             "h:80 nimmt die Verbindung nicht an; was von der Antwort gekommen war, bleibt.");
         row("h has no time now, or is still starting (\"Loading model\")",

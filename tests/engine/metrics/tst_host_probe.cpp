@@ -83,6 +83,20 @@ private Q_SLOTS:
         QCOMPARE(engine::physical_cores(root(), {0, 1, 2, 3}), 3);
     }
 
+    void aCardIsKnownWithoutItsDriver()
+    {
+        QVERIFY(!engine::has_nvidia_card(root()));  // there is no such bus
+        const auto card = [&](std::string_view place, std::string_view vendor, std::string_view kind) {
+            write(fs::path("sys/bus/pci/devices") / place / "vendor", vendor);
+            write(fs::path("sys/bus/pci/devices") / place / "class", kind);
+        };
+        card("0000:00:02.0", "0x8086\n", "0x030000\n");  // Intel's graphics
+        card("0000:01:00.1", "0x10de\n", "0x040300\n");  // what an NVIDIA card makes sound with
+        QVERIFY(!engine::has_nvidia_card(root()));
+        card("0000:02:00.0", "0x10de\n", "0x030200\n");  // one without outputs
+        QVERIFY(engine::has_nvidia_card(root()));
+    }
+
     void memoryOfTheMachine()
     {
         QVERIFY(!engine::host_memory(root()).total_bytes);
