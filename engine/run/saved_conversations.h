@@ -51,10 +51,12 @@ private:
     std::unique_ptr<SavedKvStore> store_;  // reads from what is held: goes first
 };
 
-/// Puts into an empty sequence what the file keeps of the prompt's beginning, page by page; `goes_on` is told how many
-/// tokens are there, and ends it with false. Where a page is missing `make_room` is asked for it; without room, what is
-/// there must do. Answers why it was not all of the file.
-SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
-                    const std::function<bool(int)>& goes_on, const std::function<bool()>& make_room);
+/// Puts into a sequence, which is empty at first, what the file keeps of the prompt's beginning, page by page;
+/// `goes_on` is told how many tokens are there, and false pauses it: call it again with the same sequence and reader.
+/// Where a page is missing `make_room` is asked for it; without room, what is there must do. Answers why it was not all
+/// of the file; nothing: it was paused, and recurrent layers have no state yet. Throws std::bad_alloc.
+std::optional<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
+                                   std::span<const int> prompt, const std::function<bool(int)>& goes_on,
+                                   const std::function<bool()>& make_room);
 
 }  // namespace engine
