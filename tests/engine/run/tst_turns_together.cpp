@@ -102,7 +102,7 @@ Said alone(LoadedModel& model, const TurnPlan& plan)
     Running running;
     model.placement().begin_turn();
     const auto runner = running.make(model, plan, 1);
-    const auto turn = runner->run();
+    const auto turn = runner->run([&] { model.placement().advance(); });
     return said_of(model, turn, running.conversation.kv);
 }
 
