@@ -156,6 +156,8 @@ public:
     virtual void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
     /// Norms each head by itself; they follow each other from column `to` on, which may be where they are.
     virtual void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) = 0;
+    /// Norms each head where it is, with its mean taken off first. weights: (heads, length)
+    virtual void layer_norm_heads(Rows& x, const HeadColumns& at, Vector weights, float epsilon) = 0;
     /// x times the sigmoid of `gates`. x: (rows, heads * length)
     virtual void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) = 0;
     /// Multiplies each row of x with the sigmoid of its weight. weights: (rows, 1)

@@ -445,8 +445,6 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
     }
     if (gguf.boolean(info.architecture + ".attention.causal") == false)
         return "this model reads texts forwards and backwards at once, which this version does not compute";
-    if (info.architecture == "command-r" && gguf.tensor("blk.0.attn_q_norm.weight"))  // Command R+
-        return "this model norms the queries and keys of each head in a way that this version does not compute";
     if (info.architecture == "deci")
         if (std::string unknown = unknown_parts_of_deci(gguf, info); !unknown.empty())
             return unknown;

@@ -41,8 +41,9 @@ enum class WindowKind { Sliding, Chunks };
 /// false.
 enum class RopeLayers { All, AllButEveryFourth, SlidingLayers, WhereFinetuned, None };
 
-/// Says over which values queries and keys are normed.
-enum class QkNorm { HeadsBeforeRope, HeadsAfterRope, WholeRows };
+/// Says over which values queries and keys are normed. HeadsByThemselves: each head before it is rotated, less its mean
+/// and with weights of its own.
+enum class QkNorm { HeadsBeforeRope, HeadsAfterRope, WholeRows, HeadsByThemselves };
 enum class QkNormWeight { FromFile, One };
 
 /// out = W (attended * sigmoid(gate)). The gate comes from a matrix of its own, or attn_q holds for each head its query

@@ -49,7 +49,8 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, LayerPart part, cons
         if (data)
             visit(data, std::size_t(length) * sizeof(float));
     };
-    const bool whole_rows = h.architecture->qk_norm == QkNorm::WholeRows;
+    const QkNorm norm = h.architecture->qk_norm;
+    const bool whole_rows = norm == QkNorm::WholeRows || norm == QkNorm::HeadsByThemselves;
     vector(w.attn_norm, h.embedding_length);
     vector(w.q_bias, w.q.rows);
     vector(w.k_bias, k_dim);

@@ -60,7 +60,8 @@ void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters
             w.q_norm = w.k_norm = in.ones(layer.key_length);
         return;
     }
-    const bool whole = h.architecture->qk_norm == QkNorm::WholeRows;
+    const QkNorm norm = h.architecture->qk_norm;
+    const bool whole = norm == QkNorm::WholeRows || norm == QkNorm::HeadsByThemselves;
     const Need all = h.architecture->norm_values ? Need::Required : Need::Optional;
     // Where queries lie beside gates, their norm brings them to their place, so that it has to be there.
     const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : all;

@@ -89,7 +89,8 @@ afmoe        as exaone-moe with attention's gate as muse-glimmer, post norms as 
 mellum       as qwen3moe; with a window as olmo2's.
 granite,     rotate neighbours, unless rope.scaling.finetuned is false. The embedding times embedding_scale; what attention
 granitemoe   and ffn give times residual_scale; scores times attention.scale; logits divided by logit_scale.
-command-r    as cohere2, with all layers full and rotated.
+command-r    as cohere2, with all layers full and rotated. Command R+ has attn_q_norm and attn_k_norm, (heads, hd): LayerNorm of
+             each head of q and k with weights of its own, before the rotation.
 cohere2      rotates neighbours in window layers (three of four) alone. LayerNorm (the mean is taken off) without bias, by
              attention.layer_norm_epsilon; h += attention(x) + ffn(x) of the same x. Logits times logit_scale.
 muse-        rotates neighbours in window layers (three of four) alone. The embedding is divided by its rms. Attention's
@@ -266,7 +267,7 @@ class Decoder:
         return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + (epsilon or self.epsilon)) * weight
 
     def norm(self, x, name):
-        """That of the residual stream."""
+        """That of the residual stream, and of heads."""
         return self.rms_norm(x - x.mean(axis=-1, keepdims=True) if self.arch in LAYER_NORMS else x, name)
 
     # ---- positions ----
@@ -367,7 +368,7 @@ class Decoder:
             return (self.rms_norm(q), self.rms_norm(k)) if rotated and self.key("expert_count") != 128 else (q, k)
         if p + "attn_q_norm.weight" not in self.tensors:
             return q, k
-        return self.rms_norm(q, p + "attn_q_norm.weight"), k if k is None else self.rms_norm(k, p + "attn_k_norm.weight")
+        return self.norm(q, p + "attn_q_norm.weight"), k if k is None else self.norm(k, p + "attn_k_norm.weight")
 
     def score_scale(self):
         if self.arch in ("gemma3n", "gemma4"):

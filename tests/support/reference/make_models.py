@@ -104,6 +104,8 @@ ARCHITECTURES = {
                                "attention.scale": 0.09375}, rope_unused=True),
     "command-r": dict(arch="command-r", layers=1, heads=2, kv=1, hd=32, type="Q8_0", input_norms="one",
                       floats={"logit_scale": 0.7}),
+    "command-r-plus": dict(arch="command-r", layers=1, heads=4, kv=2, hd=16, type="Q8_0", input_norms="one",
+                           qk_norm="heads", floats={"logit_scale": 0.7}),
     "cohere2": dict(arch="cohere2", heads=2, kv=1, hd=32, type="Q8_0", window=16, pattern=2, input_norms="one",
                     floats={"logit_scale": 0.7}),
     "muse-glimmer": dict(arch="muse-glimmer", dim=32, heads=2, kv=1, type="F32", window=16, pattern=[True, False],
@@ -479,10 +481,10 @@ def attention_tensors(w, s, p, layer):
             if "bias" in s:
                 w.bias(p + f"attn_{n}.bias", rows)
     if "qk_norm" in s:
-        whole = s["qk_norm"] == "rows"
-        w.norm(p + "attn_q_norm.weight", q_dim if whole else hd)
+        size = lambda width: {"rows": width, "heads": (width // hd, hd)}.get(s["qk_norm"], hd)
+        w.norm(p + "attn_q_norm.weight", size(q_dim))
         if has_own_kv(s, layer):
-            w.norm(p + "attn_k_norm.weight", kv_dim if whole else hd)
+            w.norm(p + "attn_k_norm.weight", size(kv_dim))
     if "gate" in s:
         w.weight(p + "attn_gate.weight", q_dim, dim)
     w.weight(p + "attn_output.weight", dim, q_dim)
