@@ -11,7 +11,7 @@ static constexpr Architecture kArchitectures[] = {
     {.name = "mistral3", .rope_neox = false},
     {.name = "internlm2", .rope_neox = false},
     {.name = "arcee", .rope_neox = false, .gate = Gate::ReluSquared},
-    {.name = "deci", .rope_neox = false, .attention_may_lack = true},  // Llama-Nemotron
+    {.name = "deci", .rope_neox = false, .parts_may_lack = true},  // Llama-Nemotron
     {.name = "minicpm", .rope_neox = false, .logit_scale = LogitScale::Divides},
     {.name = "qwen2"},
     {.name = "qwen2vl"},  // and Qwen 2.5 VL

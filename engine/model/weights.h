@@ -78,7 +78,7 @@ struct LayerWeights {
     Vector q_norm = nullptr, k_norm = nullptr;
     Vector v_norm = nullptr;          // (value_length,)
     Vector sinks = nullptr;           // (heads,)
-    Matrix attn_out;                  // (dim, q_dim)
+    Matrix attn_out;                  // (dim, q_dim); of Mixer::Matrix (dim, dim)
     Vector attn_out_bias = nullptr;   // (dim,)
     Vector attn_post_norm = nullptr;  // (dim,)
 

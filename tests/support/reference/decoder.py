@@ -17,7 +17,8 @@ all others   rotate halves (i, i + rotated / 2), "NeoX" order.
 llama        attn_q, attn_k, attn_v and ffn_gate, ffn_up, ffn_down have a bias where the file has one.
 internlm2    as llama.
 arcee        as llama, with feed-forwards as nemotron_h's.
-deci         as llama; a layer with no heads is a feed-forward alone.
+deci         as llama; a layer with no heads is a feed-forward alone, one with heads and no KV heads has attn_output @ x in place
+             of attention, and one with no feed_forward_length has no feed-forward.
 minicpm      as granite; where the file does not say them the factors are 12, 1.4 / sqrt(layers) and dim / 256.
 gemma        as gemma2, without windows, soft caps and post norms.
 qwen2,       attn_q, attn_k, attn_v have a bias.
@@ -523,7 +524,8 @@ class Decoder:
     def mixers(self, x, p, layer, positions):
         """What is added to the stream before the feed-forward part."""
         if p + "attn_output.weight" in self.tensors:
-            yield self.attention(x, layer, positions)
+            alone = self.arch == "deci" and not self.kv_heads(layer)
+            yield self.product(x, p + "attn_output") if alone else self.attention(x, layer, positions)
         if p + "shortconv.conv.weight" in self.tensors:
             yield recurrent.short_convolution(self, x, p)
         elif p + "ssm_d" in self.tensors:
