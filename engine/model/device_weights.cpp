@@ -141,6 +141,8 @@ Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, co
                                                 LayerPart part)
 {
     const auto bytes = std::size_t(DeviceWeights::bytes(weights, h, l, part));
+    if (bytes == 0)  // a layer that does nothing
+        return DeviceWeights(vram, nullptr, 0, weights);
     const auto memory = vram.take(Vram::Use::Weights, bytes);
     if (!memory)
         return tl::unexpected(memory.error());
