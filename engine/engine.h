@@ -283,9 +283,10 @@ public:
     //     begin(); begin(); while (there are any) for (const TurnId turn : step(listener)) end(turn);
     // None of these is to be called from a listener; to end a turn from there, ask its stop token.
 
-    /// Begins a turn of a conversation that has none running: its prompt is made, and what is known of it is found
-    /// again; nothing is computed. kMostRowsTogether turns run at most. Text, numbers and what happens to this turn go
-    /// to the listener, which is copied, until the turn is over. An error: there is no such turn.
+    /// Begins a turn of a conversation that has none running: its prompt is made; nothing is computed, and what was
+    /// saved of it is read back with its first steps. kMostRowsTogether turns run at most. Text, numbers and what
+    /// happens to this turn go to the listener, which is copied, until the turn is over. An error: there is no such
+    /// turn.
     virtual Result<TurnId> begin(SequenceId sequence, const Request& request, const Listener& listener,
                                  std::stop_token stop) = 0;
     /// One step of all turns that run: an answer gets on by a token at least, a prompt by some, within a budget of rows

@@ -11,10 +11,14 @@ static void norm_queries_keys(Backend& on, Rows& qkv, const HeadPreparation& p)
                                 : HeadColumns{heads.projected_q_col(), heads.heads, d, heads.projected_q_stride()};
     const HeadColumns k = whole ? HeadColumns{heads.k_col(), 1, heads.kv_heads * d, heads.kv_heads * d}
                                 : HeadColumns{heads.k_col(), heads.kv_heads, d, d};
-    if (p.q_norm)
-        on.norm_heads(qkv, q, p.q_norm, p.epsilon, 0);
-    if (p.k_norm)
-        on.norm_heads(qkv, k, p.k_norm, p.epsilon, heads.k_col());
+    const auto norm = [&](const HeadColumns& from, Vector weight, int to) {
+        if (weight && p.norm == QkNorm::HeadsByThemselves)
+            on.layer_norm_heads(qkv, from, weight, p.epsilon);
+        else if (weight)
+            on.norm_heads(qkv, from, weight, p.epsilon, to);
+    };
+    norm(q, p.q_norm, 0);
+    norm(k, p.k_norm, heads.k_col());
     const int v_length = heads.value_length;
     if (p.v_norm)
         on.norm_heads(qkv, {heads.v_col(), heads.kv_heads, v_length, v_length}, p.v_norm, p.epsilon, heads.v_col());

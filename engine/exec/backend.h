@@ -158,6 +158,8 @@ public:
     /// Norms each head by itself, and writes them one behind the other from column `to` on, which may be where they
     /// are.
     virtual void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) = 0;
+    /// Norms each head where it is, with its mean subtracted first. weights: (heads, length)
+    virtual void layer_norm_heads(Rows& x, const HeadColumns& at, Vector weights, float epsilon) = 0;
     /// Multiplies x with the sigmoid of `gates`. x: (rows, heads * length)
     virtual void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) = 0;
     /// Multiplies each row of x with the sigmoid of its weight. weights: (rows, 1)

@@ -101,6 +101,18 @@ void CpuBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, flo
     });
 }
 
+void CpuBackend::layer_norm_heads(Rows& x, const HeadColumns& at, Vector weights, float epsilon)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            for (int head = 0; head < at.heads; ++head) {
+                float* values = x.row(t) + at.col + head * at.stride;
+                kernels_.layer_norm(at.length, values, weights + head * at.length, epsilon, values);
+            }
+    });
+}
+
 void CpuBackend::gate_heads(const Rows& gates, const HeadColumns& at, Rows& x)
 {
     x.changed();

@@ -154,6 +154,16 @@ void CudaBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, fl
                       cuda_address(weight), epsilon, x.count(), cuda_rows(x, to));
 }
 
+void CudaBackend::layer_norm_heads(Rows& x, const HeadColumns& at, Vector weights, float epsilon)
+{
+    x.changed();
+    for (int head = 0; head < at.heads; ++head) {  // no kernel has weights for each
+        const cuda::Rows values = cuda_rows(x, at.col + head * at.stride);
+        calls_.launch(cuda::layer_norm, values, cuda_address(weights + head * at.length), epsilon, x.count(), at.length,
+                      values);
+    }
+}
+
 void CudaBackend::gate_heads(const Rows& gates, const HeadColumns& at, Rows& x)
 {
     x.changed();
@@ -175,8 +185,8 @@ void CudaBackend::rope_heads(Rows& x, int col, int heads, int length, const Rota
                   rotation.pairs, order, x.count());
 }
 
-/// Says whether heads are prepared in one kernel. Norms of whole rows, norms behind the rotation, and queries that are
-/// projected elsewhere first take one kernel after another.
+/// Says whether heads are prepared in one kernel. Other norms than those of heads before the rotation, and queries that
+/// are projected elsewhere first, take one kernel after another.
 static bool prepares_at_once(const HeadPreparation& p)
 {
     const bool norms = p.q_norm || p.k_norm || p.v_norm;

@@ -79,6 +79,7 @@ public:
     void rms_norm_before(const Matrix& reader, Rows& x, Vector weight, float epsilon, Rows& out) override;
     void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;
+    void layer_norm_heads(Rows& x, const HeadColumns& at, Vector weights, float epsilon) override;
     void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
     void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;

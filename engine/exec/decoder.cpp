@@ -23,7 +23,7 @@ const Matrix& mixers_reader(const LayerWeights& w)
         return w.qkv;
     if (w.q)
         return w.q_low ? w.q_low : w.q;
-    return w.mix_in;
+    return w.mix_in ? w.mix_in : w.attn_out;
 }
 
 /// Returns the products that give queries, keys, values and gates.
@@ -361,6 +361,8 @@ void Decoder::mix(int l, const LayerWeights& w, const LayerWeights* next, Rows& 
         add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm,
                    is_recurrent(mixer) ? FollowingNorm() : norm, at);
     }
+    if (mixer == Mixer::Matrix)  // a norm that follows goes to x, which the product reads: it comes by itself
+        add_branch(x, {&w.attn_out, nullptr, 0}, w.attn_post_norm, {}, at);
     if (is_recurrent(mixer)) {
         mix_recurrent(h_, l, w, x, at.step, at.on, at.a);
         add_branch(mixed, {&w.mix_out, nullptr, 0}, nullptr, norm, at);

@@ -39,6 +39,7 @@ static void mix_rows(const Hyperparameters& h, Mixer mixer, const LayerWeights& 
     case Mixer::ShortConvolution:  // of LFM2, gated
         return on.short_convolution(mixed, {s.conv_width, s.inner(), w.conv_taps, of.state, of.rows}, a.attended);
     case Mixer::Attention:
+    case Mixer::Matrix:
     case Mixer::None:
         return;
     }

@@ -411,23 +411,6 @@ bool holds_predictions_alone(const GgufFile& gguf, const ModelInfo& info)
            std::ranges::any_of(gguf.tensors(), in_block);
 }
 
-/// Says which parts of a Llama-Nemotron are not computed; empty: none. A layer without any heads is a known one.
-std::string unknown_parts_of_deci(const GgufFile& gguf, const ModelInfo& info)
-{
-    const Hyperparameters shape(gguf, info.architecture);
-    const auto heads = shape.per_layer("attention.head_count", info.layers, 0);
-    const auto kv_heads = shape.per_layer("attention.head_count_kv", info.layers, 1);
-    const auto ffn = shape.per_layer("feed_forward_length", info.layers, 1);
-    for (std::size_t l = 0; l < heads.size(); ++l) {
-        if (heads[l] > 0 && kv_heads[l] == 0)
-            return "layers of this model have a single matrix in place of attention, which this version does not "
-                   "compute";
-        if (ffn[l] == 0)
-            return "layers of this model have no feed-forward part, which this version does not compute";
-    }
-    return {};
-}
-
 /// Says why this version cannot run a correct file; empty: nothing speaks against it so far.
 std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 {
@@ -447,11 +430,6 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
     }
     if (gguf.boolean(info.architecture + ".attention.causal") == false)
         return "this model reads texts forwards and backwards at once, which this version does not compute";
-    if (info.architecture == "command-r" && gguf.tensor("blk.0.attn_q_norm.weight"))  // Command R+
-        return "this model norms the queries and keys of each head in a way that this version does not compute";
-    if (info.architecture == "deci")
-        if (std::string unknown = unknown_parts_of_deci(gguf, info); !unknown.empty())
-            return unknown;
     if (holds_predictions_alone(gguf, info))
         return "this file holds only the block of a model that guesses tokens ahead, not the model itself";
     if (lacks_epsilon(gguf, info))

@@ -11,7 +11,7 @@ static constexpr Architecture kArchitectures[] = {
     {.name = "mistral3", .rope_neox = false},
     {.name = "internlm2", .rope_neox = false},
     {.name = "arcee", .rope_neox = false, .gate = Gate::ReluSquared},
-    {.name = "deci", .rope_neox = false, .attention_may_lack = true},  // Llama-Nemotron
+    {.name = "deci", .rope_neox = false, .parts_may_lack = true},  // Llama-Nemotron
     {.name = "minicpm", .rope_neox = false, .logit_scale = LogitScale::Divides},
     {.name = "qwen2"},
     {.name = "qwen2vl"},  // and Qwen 2.5 VL
@@ -114,10 +114,11 @@ static constexpr Architecture kArchitectures[] = {
      .rope_neox = false,
      .rope_layers = RopeLayers::WhereFinetuned,
      .logit_scale = LogitScale::Divides},
-    {.name = "command-r",  // and Aya
+    {.name = "command-r",  // and Aya; queries and keys are normed in Command R+
      .rope_neox = false,
      .norm = NormKind::Layer,
      .ffn_norm = {},
+     .qk_norm = QkNorm::HeadsByThemselves,
      .branches = Branches::Parallel},
     {.name = "cohere2",
      .rope_neox = false,

@@ -10,9 +10,9 @@ namespace engine {
 /// Says how a layer's attention sees the past.
 enum class LayerKind { FullAttention, SlidingWindow };
 
-/// Says what mixes a layer's tokens. A recurrent mixer keeps a state of fixed size; None: the layer is a feed-forward
-/// alone.
-enum class Mixer { Attention, DeltaNet, Mamba2, ShortConvolution, AttentionAndMamba2, None };
+/// Says what mixes a layer's tokens. A recurrent mixer keeps a state of fixed size; Matrix: nothing does, a matrix is
+/// in its place; None: the layer is a feed-forward alone.
+enum class Mixer { Attention, DeltaNet, Mamba2, ShortConvolution, AttentionAndMamba2, Matrix, None };
 
 constexpr bool attends(Mixer mixer)
 {
@@ -20,7 +20,7 @@ constexpr bool attends(Mixer mixer)
 }
 constexpr bool is_recurrent(Mixer mixer)
 {
-    return mixer != Mixer::Attention && mixer != Mixer::None;
+    return mixer != Mixer::Attention && mixer != Mixer::Matrix && mixer != Mixer::None;
 }
 
 /// ReluSquared: there is no gate, relu(up)^2 alone.
@@ -41,8 +41,9 @@ enum class WindowKind { Sliding, Chunks };
 /// rope.scaling.finetuned is false.
 enum class RopeLayers { All, AllButEveryFourth, SlidingLayers, WhereFinetuned, None };
 
-/// Says over which values queries and keys are normed.
-enum class QkNorm { HeadsBeforeRope, HeadsAfterRope, WholeRows };
+/// Says over which values queries and keys are normed. HeadsByThemselves: each head before it is rotated, less its mean
+/// and with weights of its own.
+enum class QkNorm { HeadsBeforeRope, HeadsAfterRope, WholeRows, HeadsByThemselves };
 enum class QkNormWeight { FromFile, One };
 
 /// out = W (attended * sigmoid(gate)). The gate comes from a matrix of its own, or attn_q holds for each head its query
@@ -107,9 +108,9 @@ struct Architecture {
     bool heads_in_runs = false;                    // delta net: value heads of one key head follow each other
     bool sigmoid_output_gate = false;              // delta net: its output times sigmoid(z), not silu(z)
     bool one_part_layers = false;                  // a layer is a mixer or a feed-forward, with one norm
-    bool attention_may_lack = false;               // a layer without heads is a feed-forward alone
-    float attention_scale = 0.0f;                  // factor on scores; 0: 1 / sqrt(head dimension)
-    bool norm_values = false;  // values are normed, too, without weights; without attn_v they are the keys
+    bool parts_may_lack = false;   // a layer without heads is a feed-forward alone, one without KV heads has a matrix
+    float attention_scale = 0.0f;  // factor on scores; 0: 1 / sqrt(head dimension)
+    bool norm_values = false;      // values are normed, too, without weights; without attn_v they are the keys
     Streams streams = Streams::One;
     int sparse_layers = 0;   // in the first so many layers, only gates far above their mean count
     int layers_with_kv = 0;  // later ones read the KV of these, where the file does not say; 0: all have their own

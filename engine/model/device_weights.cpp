@@ -49,7 +49,8 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, LayerPart part, cons
         if (data)
             visit(data, std::size_t(length) * sizeof(float));
     };
-    const bool whole_rows = h.architecture->qk_norm == QkNorm::WholeRows;
+    const QkNorm norm = h.architecture->qk_norm;
+    const bool whole_rows = norm == QkNorm::WholeRows || norm == QkNorm::HeadsByThemselves;
     vector(w.attn_norm, h.embedding_length);
     vector(w.q_bias, w.q.rows);
     vector(w.k_bias, k_dim);
@@ -140,6 +141,8 @@ Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, co
                                                 LayerPart part)
 {
     const auto bytes = std::size_t(DeviceWeights::bytes(weights, h, l, part));
+    if (bytes == 0)  // a layer that does nothing
+        return DeviceWeights(vram, nullptr, 0, weights);
     const auto memory = vram.take(Vram::Use::Weights, bytes);
     if (!memory)
         return tl::unexpected(memory.error());

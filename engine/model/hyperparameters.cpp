@@ -89,13 +89,15 @@ std::vector<int> recurrent_layers(Reader& in, const Hyperparameters& h, int laye
     return recurrent;
 }
 
-/// Returns what mixes the tokens of a layer. `recurrent`: it keeps a state.
-Mixer mixer_of(const Architecture& architecture, bool recurrent, int heads, int ffn_length)
+/// Returns what mixes the tokens of a layer, by its numbers of heads. `recurrent`: it keeps a state.
+Mixer mixer_of(const Architecture& architecture, bool recurrent, int heads, int kv_heads, int ffn_length)
 {
     if (architecture.recurrent == Mixer::AttentionAndMamba2)
         return Mixer::AttentionAndMamba2;
-    if (architecture.attention_may_lack && heads == 0)
+    if (architecture.parts_may_lack && heads == 0)
         return Mixer::None;
+    if (architecture.parts_may_lack && kv_heads == 0)
+        return Mixer::Matrix;
     if (!recurrent)
         return Mixer::Attention;
     return architecture.one_part_layers && ffn_length > 0 ? Mixer::None : architecture.recurrent;
@@ -138,14 +140,15 @@ bool rotates_halves(Reader& in, const Architecture& a)
 
 void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layers)
 {
+    const Architecture& a = *h.architecture;
     // A layer that does not attend has no heads.
-    const bool all_attend = h.architecture->recurrent == Mixer::Attention && !h.architecture->attention_may_lack;
+    const bool all_attend = a.recurrent == Mixer::Attention && !a.parts_may_lack;
     const int fewest = all_attend ? 1 : 0;
     const auto heads = in.per_layer("attention.head_count", layers, 0, fewest, 1 << 14);
     const int most_heads = *std::max_element(heads.begin(), heads.end());
     const auto kv_heads = in.per_layer("attention.head_count_kv", layers, most_heads, fewest, 1 << 14);
     const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length,
-                                  h.architecture->one_part_layers ? 0 : 1, kMaxDimension);
+                                  a.one_part_layers || a.parts_may_lack ? 0 : 1, kMaxDimension);
     if (h.expert_ffn_length < 0) {  // The file does not say it apart; the length that it says may be a shared expert's.
         const int routed = rows_length(in, file, layers - 1, ".ffn_down_exps.weight");
         h.expert_ffn_length = h.experts == 0 ? 0 : routed > 0 ? routed : ffn.back();
@@ -154,7 +157,6 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     h.state_space = read_state_space(in, h);
     // A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
     // trained without, and llama.cpp ignores it there as well.
-    const Architecture& a = *h.architecture;
     std::vector<bool> slides(static_cast<std::size_t>(layers));
     if (a.window_period > 0 && h.sliding_window > 0) {
         slides = in.sliding_layers(layers, a.window_period);
@@ -166,13 +168,13 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
         const LayerKind kind = slides[i] ? LayerKind::SlidingWindow : LayerKind::FullAttention;
         // Files do not agree on the key of the shared expert's length, so it is taken from the tensor.
         const int shared = rows_length(in, file, l, ".ffn_down_shexp.weight");
-        LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, heads[i], ffn[i]),
+        LayerParameters layer{mixer_of(a, recurrent[i] != 0, heads[i], kv_heads[i], ffn[i]),
                               kind,
                               heads[i],
                               kv_heads[i],
                               shared > 0 ? shared : ffn[i],
                               rotates(in, h, l, slides[i])};
-        layer.feed_forward = !h.architecture->one_part_layers || layer.mixer == Mixer::None;
+        layer.feed_forward = a.one_part_layers ? layer.mixer == Mixer::None : !a.parts_may_lack || layer.ffn_length > 0;
         if (!attends(layer.mixer))
             layer.heads = layer.kv_heads = 0;
         else if (layer.kv_heads == 0 || layer.heads == 0 || layer.heads % layer.kv_heads != 0)
@@ -379,6 +381,7 @@ int Hyperparameters::recurrent_input_cols(Mixer mixer) const
     case Mixer::ShortConvolution:
         return 3 * s.inner();
     case Mixer::Attention:
+    case Mixer::Matrix:
     case Mixer::None:
         break;
     }

@@ -60,7 +60,8 @@ void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters
             w.q_norm = w.k_norm = in.ones(layer.key_length);
         return;
     }
-    const bool whole = h.architecture->qk_norm == QkNorm::WholeRows;
+    const QkNorm norm = h.architecture->qk_norm;
+    const bool whole = norm == QkNorm::WholeRows || norm == QkNorm::HeadsByThemselves;
     const Need all = h.architecture->norm_values ? Need::Required : Need::Optional;
     // Where queries lie beside gates, their norm brings them to their place, so that it has to be there.
     const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : all;
@@ -159,6 +160,7 @@ void read_recurrent(WeightReader& in, const std::string& p, const Hyperparameter
         w.mix_out = in.matrix(p + "shortconv.out_proj.weight", dim, dim);
         return;
     case Mixer::Attention:
+    case Mixer::Matrix:
     case Mixer::None:
         return;
     }
@@ -268,11 +270,13 @@ bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h)
 void read_layer(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& layer)
 {
     const LayerParameters& parameters = h.layers[std::size_t(l)];
-    const bool alone = h.architecture->attention_may_lack && parameters.mixer == Mixer::None;
+    const bool alone = h.architecture->parts_may_lack && parameters.mixer == Mixer::None;
     if (!h.architecture->attn_norm.empty() && !alone)
         layer.attn_norm = in.vector(prefix + std::string(h.architecture->attn_norm) + ".weight", h.embedding_length);
     if (attends(parameters.mixer))
         read_attention(in, prefix, h, parameters, layer);
+    if (parameters.mixer == Mixer::Matrix)
+        layer.attn_out = in.matrix(prefix + "attn_output.weight", h.embedding_length, h.embedding_length);
     read_recurrent(in, prefix, h, parameters.mixer, layer);
     if (parameters.feed_forward)
         read_feed_forward(in, prefix, h, l, layer);

@@ -74,12 +74,13 @@ struct LayerWeights {
     Matrix q, k, v;
     Matrix attn_gate;  // (q_dim, dim) apart from q
     Vector q_bias = nullptr, k_bias = nullptr, v_bias = nullptr, qkv_bias = nullptr;
-    Vector q_norm = nullptr, k_norm = nullptr;  // (key_length,), or of whole rows (q_dim,), (kv_dim,)
-    Vector v_norm = nullptr;                    // (value_length,)
-    Vector sinks = nullptr;                     // (heads,)
-    Matrix attn_out;                            // (dim, q_dim)
-    Vector attn_out_bias = nullptr;             // (dim,)
-    Vector attn_post_norm = nullptr;            // (dim,)
+    // (key_length,); of whole rows, or where each head has its own, (q_dim,), (kv_dim,)
+    Vector q_norm = nullptr, k_norm = nullptr;
+    Vector v_norm = nullptr;          // (value_length,)
+    Vector sinks = nullptr;           // (heads,)
+    Matrix attn_out;                  // (dim, q_dim); of Mixer::Matrix (dim, dim)
+    Vector attn_out_bias = nullptr;   // (dim,)
+    Vector attn_post_norm = nullptr;  // (dim,)
 
     // Of latent attention; s: its LatentShape. q is (heads * s.key_length, s.query_rank or dim).
     Matrix q_low;                  // (s.query_rank, dim)

@@ -487,8 +487,13 @@ void LoadedModel::take_back(KvSequence& sequence, int tokens)
     group->drafted_row = -1;
     cache_->cut_kv(sequence, tokens);
     const ThreadPool::Step working(cpu_->pool());
-    decoder_->take_states_back(placement_->placement(),
-                               {*cache_, std::span(&stands, 1), placement_->step_device_layers(), clock_});
+    try {
+        decoder_->take_states_back(placement_->placement(),
+                                   {*cache_, std::span(&stands, 1), placement_->step_device_layers(), clock_});
+    } catch (...) {  // the layers' states are of different tokens now
+        states.spoil(sequence);
+        throw;
+    }
 }
 
 bool LoadedModel::made_of(const KvSequence& sequence, RowRange rows, std::span<float> out)

@@ -243,7 +243,6 @@ Status LocalEngine::begin_checked(RunningTurn& turn, const Request& request, std
                   conversation.frames,
                   turn.listener,
                   std::move(stop),
-                  [this, &turn] { attend(turn.listener); },
                   [this](Conversation&) { return make_room(); },
                   std::move(saved),
                   [this, name = request.saved_as] { state_.saved.forget(name); },

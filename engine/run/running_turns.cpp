@@ -53,14 +53,16 @@ void RunningTurns::fail_all(const Error& error)
 }
 
 /// Returns the turns that are in the next step, and their rows. The turns take it in turns to be in front, in case
-/// there is not a row for each.
+/// there is not a row for each. Turns that are read back from a file have a piece of it read in place of rows.
 std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<RowGroup>& groups)
 {
     std::vector<RunningTurn*> going;
     for (RunningTurn& turn : turns_) {
         if (turn.runner)
             turn.runner->heed_stop();
-        if (goes_on(turn) && !turn.waits)
+        if (goes_on(turn) && turn.runner->restores())
+            restore_more(turn);
+        else if (goes_on(turn) && !turn.waits)
             going.push_back(&turn);
     }
     if (going.empty())
@@ -81,11 +83,20 @@ std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<R
     return members;
 }
 
+void RunningTurns::restore_more(RunningTurn& turn)
+try {
+    turn.runner->restore_more();
+} catch (...) {
+    turn.runner->break_off(caught("to go on").value());
+}
+
 void RunningTurns::step(LoadedModel& model)
 try {
+    const auto restores = [this](const RunningTurn& turn) { return goes_on(turn) && turn.runner->restores(); };
+    const bool takes_longer = std::ranges::any_of(turns_, restores);
     std::vector<RowGroup> groups;
     const std::vector<RunningTurn*> members = next_members(model.max_rows(), groups);
-    const bool alone = members.size() == 1;
+    const bool alone = members.size() == 1 && !takes_longer;
     const Status together = alone || members.empty() || !model.computes_together()
                                 ? fail(Error::Code::NoMemory, "they are computed one after another")
                                 : model.append(groups);

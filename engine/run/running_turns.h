@@ -47,6 +47,7 @@ public:
 private:
     bool goes_on(const RunningTurn& turn) const { return turn.runner && !turn.runner->over(); }
     std::vector<RunningTurn*> next_members(int max_rows, std::vector<RowGroup>& groups);
+    void restore_more(RunningTurn& turn);
     void compute_alone(RunningTurn& turn, LoadedModel& model, bool alone);
     bool take_from_waiting(KvCache& cache);
     bool may_wait(const RunningTurn& turn, const Error& error) const;

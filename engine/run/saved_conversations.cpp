@@ -42,8 +42,8 @@ std::vector<SavedState> newest_states(const RecurrentStates& states, const KvSeq
 }
 
 /// Reads pages for restore(), as far as there is room. ContextFull, NoMemory: call it again to go on.
-Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
-                                  std::span<const int> prompt, const std::function<bool(int)>& goes_on)
+Result<std::optional<SavedKvMiss>> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
+                                                 std::span<const int> prompt, const std::function<bool(int)>& goes_on)
 {
     std::vector<std::byte*> blocks(std::size_t(cache.num_layers()));
     while (sequence.length() < reader.tokens()) {
@@ -67,8 +67,10 @@ Result<SavedKvMiss> restore_pages(KvCache& cache, KvSequence& sequence, SavedKvR
         }
         if (tokens < std::min(wanted, int(rest.size())))
             return SavedKvMiss::OtherText;
-        if (tokens < wanted || !goes_on(sequence.length()))
+        if (tokens < wanted)
             break;
+        if (!goes_on(sequence.length()))
+            return std::nullopt;
     }
     return SavedKvMiss::None;
 }
@@ -212,12 +214,15 @@ bool SavedConversations::release_all(LoadedModel& model, std::chrono::millisecon
     return true;
 }
 
-SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
-                    const std::function<bool(int)>& goes_on, const std::function<bool()>& make_room)
+std::optional<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
+                                   std::span<const int> prompt, const std::function<bool(int)>& goes_on,
+                                   const std::function<bool()>& make_room)
 {
     auto done = restore_pages(cache, sequence, reader, prompt, goes_on);
     while (!done && make_room())
         done = restore_pages(cache, sequence, reader, prompt, goes_on);
+    if (done && !*done)
+        return std::nullopt;
     restore_states(cache, sequence, reader);  // also where reading the pages has ended early
     return done.value_or(SavedKvMiss::None);
 }

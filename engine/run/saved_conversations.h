@@ -51,10 +51,13 @@ private:
     std::unique_ptr<SavedKvStore> store_;  // reads from what is held: goes first
 };
 
-/// Reads into an empty sequence what the file keeps of the prompt's beginning, page by page; `goes_on` is told how many
-/// tokens are there, and ends it with false. Where there is no page free `make_room` is called; without room, the
-/// tokens read so far must do. Returns why it was not all of the file.
-SavedKvMiss restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
-                    const std::function<bool(int)>& goes_on, const std::function<bool()>& make_room);
+/// Reads into a sequence, which is empty at first, what the file keeps of the prompt's beginning, page by page.
+/// `goes_on` is told how many tokens are there, and pauses reading with false: call restore() again with the same
+/// sequence and reader. Where there is no page free `make_room` is called; without room, the tokens read so far must
+/// do. Returns why it was not all of the file; nothing: it was paused, and recurrent layers have no state yet. Throws
+/// std::bad_alloc.
+std::optional<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader,
+                                   std::span<const int> prompt, const std::function<bool(int)>& goes_on,
+                                   const std::function<bool()>& make_room);
 
 }  // namespace engine

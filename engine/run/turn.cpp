@@ -78,15 +78,19 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, Request reques
     turn_.seed = seed;
 }
 
-Result<Turn> TurnRunner::run()
+Result<Turn> TurnRunner::run(const std::function<void()>& between_steps)
 {
     if (const Status ok = begin(); !ok)
         return tl::unexpected(ok.error());
     while (!over()) {
-        host_.between_steps();
+        between_steps();
         heed_stop();
         if (over())
             break;
+        if (restores()) {
+            restore_more();
+            continue;
+        }
         next(most_rows());
         take(compute_alone(), true);
     }
@@ -140,12 +144,49 @@ Status TurnRunner::begin()
     if (host_.listener.on_prompt)
         host_.listener.on_prompt(turn_.ledger);
     history_ = std::move(prompt->ids);
-    if (Status done = restore_saved(history_); !done) {  // it was stopped
-        end(StopReason::Cancelled);
-        return {};
+    if (host_.saved.reader)
+        stage_ = Stage::Restore;
+    else
+        begin_prompt();
+    return {};
+}
+
+/// A piece is no longer than a step of a prompt may be, and on a slow disk no longer than a moment: others are answered
+/// between the pieces.
+void TurnRunner::restore_more()
+{
+    constexpr std::int64_t kMomentUs = 50'000;
+    const std::int64_t start = now_us();
+    const int first = conversation_.kv.length(), most = host_.model.max_rows();
+    const auto goes_on = [&](int tokens) {
+        restored_ = reused_ = prefilled_ = tokens;
+        report(Phase::Prefill, false);
+        return tokens - first < most && now_us() - start < kMomentUs && !host_.stop.stop_requested();
+    };
+    const auto miss = restore(host_.model.cache(), conversation_.kv, *host_.saved.reader, history_, goes_on,
+                              [this] { return host_.make_room(conversation_); });
+    restore_us_ += now_us() - start;
+    if (host_.stop.stop_requested())
+        return cancel();
+    if (!miss)
+        return;
+    host_.saved.miss = *miss;
+    begin_prompt();
+}
+
+/// Begins to compute what the conversation, as it is now, does not have of the prompt.
+void TurnRunner::begin_prompt()
+{
+    stage_ = Stage::Prompt;
+    KvSequence& kv = conversation_.kv;
+    if (SavedStart& saved = host_.saved; saved.asked) {
+        restored_ = kv.length();
+        if (saved.miss == SavedKvMiss::Damaged && host_.forget_saved)
+            host_.forget_saved();
+        tell_of_saved();
+        saved.reader.reset();
     }
     // The last token is always computed: its logits start the answer.
-    KvSequence& kv = conversation_.kv;
     reused_ = host_.model.cache().truncate(kv, std::min(common_prefix(kv.ids, history_), turn_.prompt.last - 1));
     restored_ = std::min(restored_, reused_);
     prefilled_ = reused_;
@@ -154,19 +195,23 @@ Status TurnRunner::begin()
     if (host_.mtp && may_draft(Drafters::Mtp) && host_.mtp->may_pay() && !conversation_.mtp)
         conversation_.mtp = std::make_unique<MtpSequence>(*host_.mtp);
     report(Phase::Prefill, true);
-    return {};
 }
 
 void TurnRunner::heed_stop()
 {
-    if (!over() && host_.stop.stop_requested())
-        end(StopReason::Cancelled);
+    if (host_.stop.stop_requested())
+        cancel();
 }
 
 void TurnRunner::cancel()
 {
-    if (!over())
-        end(StopReason::Cancelled);
+    if (over())
+        return;
+    if (restores()) {  // the file has all of it for the next turn; this part would be saved in its place
+        host_.model.cache().truncate(conversation_.kv, 0);
+        restored_ = reused_ = prefilled_ = 0;
+    }
+    end(StopReason::Cancelled);
 }
 
 /// Counts the prompt's rows up to the next place to go back to.
@@ -492,39 +537,9 @@ Result<Turn> TurnRunner::result()
     return std::move(turn_);
 }
 
-/// Brings what the file keeps of the prompt's beginning into the KV cache.
-Status TurnRunner::restore_saved(std::span<const int> prompt)
-{
-    SavedStart& saved = host_.saved;
-    if (!saved.asked)
-        return {};
-    const std::int64_t start = now_us();
-    const auto goes_on = [&](int tokens) {
-        restored_ = reused_ = prefilled_ = tokens;
-        report(Phase::Prefill, false);
-        host_.between_steps();
-        return !host_.stop.stop_requested();
-    };
-    if (saved.reader)
-        saved.miss = restore(host_.model.cache(), conversation_.kv, *saved.reader, prompt, goes_on,
-                             [this] { return host_.make_room(conversation_); });
-    restored_ = conversation_.kv.length();
-    if (saved.miss == SavedKvMiss::Damaged && host_.forget_saved)
-        host_.forget_saved();
-    if (host_.stop.stop_requested()) {
-        // The file keeps all of it for the next turn; else this part would be saved in its place.
-        host_.model.cache().truncate(conversation_.kv, 0);
-        restored_ = reused_ = prefilled_ = 0;
-        return fail(Error::Code::Cancelled, "the answer was stopped");
-    }
-    tell_of_saved(now_us() - start);
-    saved.reader.reset();
-    return {};
-}
-
 /// Reports what was restored. A first question has nothing to restore; and where nothing has gone wrong, a few tokens
 /// are not worth a word.
-void TurnRunner::tell_of_saved(std::int64_t duration_us)
+void TurnRunner::tell_of_saved()
 {
     SavedKvMiss miss = host_.saved.miss;
     const bool usual = miss == SavedKvMiss::NoFile || miss == SavedKvMiss::OtherText;
@@ -538,7 +553,7 @@ void TurnRunner::tell_of_saved(std::int64_t duration_us)
     event.kind = restored_ > 0 ? Event::Kind::KvRestored : Event::Kind::KvPrefilled;
     event.tokens = restored_ > 0 ? TokenRange{0, restored_} : turn_.prompt;
     event.bytes = host_.saved.reader ? host_.saved.reader->bytes_read() : 0;
-    event.duration_us = duration_us;
+    event.duration_us = restore_us_;
     event.time_us = now_us();
     event.miss = miss;
     if (host_.listener.on_event)

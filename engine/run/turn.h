@@ -28,7 +28,6 @@ struct TurnHost {
     Frames& frames;
     Listener listener;
     std::stop_token stop;
-    std::function<void()> between_steps;           // commands are read here
     std::function<bool(Conversation&)> make_room;  // frees KV of other conversations; false: there is none
     SavedStart saved = {};
     std::function<void()> forget_saved = {};  // the file is damaged
@@ -44,19 +43,24 @@ class TurnRunner
 public:
     TurnRunner(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed);
 
-    /// Computes the whole turn, with no other beside it.
-    Result<Turn> run();
+    /// Computes the whole turn, with no other beside it; between_steps() before each of its steps.
+    Result<Turn> run(const std::function<void()>& between_steps);
 
-    /// Makes the prompt, and finds what the conversation and its file have of it. An error: there is no such turn.
+    /// Makes the prompt, and finds what the conversation has of it. An error: there is no such turn.
     Status begin();
     bool over() const { return stage_ == Stage::Over; }
+    /// Says whether what was saved of the conversation is still to be brought back: restore_more() brings a piece, and
+    /// the turn has no rows in that step.
+    bool restores() const { return stage_ == Stage::Restore; }
+    void restore_more();
     /// Says whether its next rows are an answer's; else they are the prompt's.
     bool answers() const { return stage_ == Stage::Answer; }
     /// Sets whether other turns run, too; none do until this is called.
     void set_company(Company company) { company_ = company; }
-    /// Returns how many rows it could have in the next step, one at least. Precondition here and below: it is not over.
+    /// Returns how many rows it could have in the next step, one at least. Precondition here and below: it is not over,
+    /// and restores nothing.
     int most_rows() const;
-    /// Ends the turn if its stop token asks for that.
+    /// Ends the turn if its stop token asks for that. It may be called at any time, as cancel() may.
     void heed_stop();
     /// Returns the next rows, `rows` at most. They are valid until take().
     RowGroup next(int rows);
@@ -76,10 +80,10 @@ public:
     Result<Turn> result();
 
 private:
-    enum class Stage { Prompt, Answer, Over };
+    enum class Stage { Restore, Prompt, Answer, Over };
 
-    Status restore_saved(std::span<const int> prompt);
-    void tell_of_saved(std::int64_t duration_us);
+    void begin_prompt();
+    void tell_of_saved();
     void take_prompt_rows();
     int prompt_rows() const;
     void answer();
@@ -128,6 +132,7 @@ private:
     bool said_nearly_full_ = false;
     int reused_ = 0;
     int restored_ = 0;
+    std::int64_t restore_us_ = 0;  // that it took to restore them
     int prefilled_ = 0;
     int given_rows_ = 0;        // those of them whose time is not yet known
     RowGroup rows_;             // the rows that next() gave

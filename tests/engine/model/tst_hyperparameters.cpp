@@ -351,7 +351,7 @@ private Q_SLOTS:
         QCOMPARE(read(w.u32("qwen2moe.expert_feed_forward_length", 48))->expert_ffn_length, 48);
     }
 
-    void layersMayLackAttention()
+    void layersMayLackParts()
     {
         GgufWriter w = model("deci", "attention.head_count");
         w.u32s("deci.attention.head_count", std::vector<std::uint32_t>{8, 0, 8, 0, 8, 8});
@@ -363,10 +363,21 @@ private Q_SLOTS:
             QCOMPARE(h->layers[l].mixer, attends ? Mixer::Attention : Mixer::None);
             QVERIFY(h->layers[l].feed_forward);
         }
-        // A layer of this family may have a linear function in place of attention, which is refused.
-        GgufWriter linear = model("deci");
-        linear.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 2, 2, 1});
-        QVERIFY(!read(linear));
+        // Heads without keys stand for a matrix in place of attention.
+        GgufWriter others = model("deci", "feed_forward_length");
+        others.u32s("deci.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 2, 2, 1});
+        others.u32s("deci.feed_forward_length", std::vector<std::uint32_t>{128, 64, 0, 128, 128, 128});
+        const auto o = read(others);
+        QVERIFY2(o, o ? "" : o.error().what.c_str());
+        QCOMPARE(o->layers[1].mixer, Mixer::Matrix);
+        QVERIFY(o->layers[1].heads == 0 && o->layers[1].kv_heads == 0 && o->layers[1].feed_forward);
+        QCOMPARE(o->layers[2].mixer, Mixer::Attention);
+        QVERIFY(o->layers[2].kv_heads == 4 && !o->layers[2].feed_forward);
+        QVERIFY(!is_recurrent(Mixer::Matrix) && !attends(Mixer::Matrix));
+        // Elsewhere neither is known.
+        GgufWriter llama = model();
+        llama.u32s("llama.attention.head_count_kv", std::vector<std::uint32_t>{2, 0, 4, 2, 2, 1});
+        QVERIFY(!read(llama));
     }
 
     void howExpertsAreChosen()

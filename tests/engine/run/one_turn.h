@@ -20,15 +20,12 @@ inline engine::Turn one_turn(engine::LoadedModel& model, engine::DraftModel* dra
             stop.request_stop();
     };
     model.placement().begin_turn({});
-    engine::TurnHost host{model,
-                          conversation.frames,
-                          listener,
-                          stop.get_token(),
-                          [&] { model.placement().advance(); },
+    engine::TurnHost host{model, conversation.frames, listener, stop.get_token(),
                           [](engine::Conversation&) { return false; }};
     host.draft = draft;
     host.mtp = mtp;
-    auto turn = engine::TurnRunner(std::move(host), conversation, request, 4711).run();
+    auto turn =
+        engine::TurnRunner(std::move(host), conversation, request, 4711).run([&] { model.placement().advance(); });
     if (!turn)
         qFatal("%s", turn.error().what.c_str());
     return std::move(*turn);

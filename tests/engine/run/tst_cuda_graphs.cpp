@@ -367,6 +367,46 @@ private Q_SLOTS:
             QCOMPARE(gpu.complaints(), std::string());
         }
     }
+
+    // Memory of the host's lacks while drafted rows are taken back: the states of some layers have gone back by then.
+    // What stands is computed again, from the checkpoint before.
+    void statesThatAreTakenBackHalfWayAreComputedAgain()
+    {
+        std::vector<float> truth;
+        for (const int at : {0, 1, 3}) {  // launches of taking back; 0: never
+            const cuda::DriverTable table = tableThatThrows();
+            Gpu gpu(table);
+            const auto model = load(on_cuda(request_for("qwen35")));
+            QVERIFY(model);
+            const std::vector<int> ids = some_tokens(*model);
+            KvSequence kv;
+            model->placement().begin_turn();
+            QVERIFY(model->append(kv, std::span(ids).first(20)));
+            model->cache().states().keep(kv);
+            RowGroup group{&kv, std::span(ids).subspan(20, 4)};
+            group.wanted = group.count();
+            group.drafted = true;
+            QVERIFY(model->append(std::span(&group, 1)));
+            bool thrown = false;
+            g_launches_to_throw = at;
+            try {
+                model->take_back(kv, 22);
+            } catch (const std::bad_alloc&) {
+                thrown = true;
+            }
+            g_launches_to_throw = 0;
+            g_lacks_memory = false;
+            QCOMPARE(thrown, at > 0);
+            QCOMPARE(kv.length(), 22);
+            QVERIFY(model->append(kv, std::span(ids).subspan(22, 1)));
+            QCOMPARE(kv.length(), 23);
+            const std::vector<float> here = row_logits(*model, kv, 0);
+            if (at == 0)
+                truth = here;
+            QVERIFY(same_bits(here, truth));
+            model->cache().truncate(kv, 0);
+        }
+    }
 };
 
 SPILLWAY_TEST(QCoreApplication, TestCudaGraphs)

@@ -11,8 +11,7 @@
 #include <QtTest>
 
 #include <array>
-#include <chrono>
-#include <thread>
+#include <atomic>
 
 using namespace test_support;
 namespace cuda = kernels::cuda;
@@ -29,15 +28,41 @@ std::vector<int> tokens_of(const Reference& r)
     return tokens;
 }
 
-/// Lets another program hold so many bytes of the emulated GPU, waits until all has moved that has to, and returns how
-/// many layers are there then.
-int layers_beside_program(Gpu& gpu, ModelPlacement& placement, std::int64_t held_bytes)
+/// Lets another program hold so many bytes of the emulated GPU, and waits until the engine knows, which asks ten times a
+/// second. Where it never does, the test ends.
+void let_program_hold(Gpu& gpu, const ModelPlacement& placement, std::int64_t bytes)
 {
-    gpu.emulated()->hold_memory(std::size_t(held_bytes));
-    std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
+    gpu.emulated()->hold_memory(std::size_t(bytes));
+    const Device& device = placement.device()->device();
+    const std::int64_t left = device.total_bytes() - std::int64_t(gpu.emulated()->used_bytes());
+    if (!QTest::qWaitFor([&] { return device.other_programs_bytes() == std::min(bytes, left); }))
+        qFatal("the engine does not notice what another program holds");
+}
+
+/// Waits until all has moved that has to, and returns how many layers are on the device then.
+int layers_when_settled(ModelPlacement& placement)
+{
     for (int i = 0; i < 10'000 && placement.advance(); ++i) {
     }
     return placement.layers();
+}
+
+int layers_beside_program(Gpu& gpu, ModelPlacement& placement, std::int64_t held_bytes)
+{
+    let_program_hold(gpu, placement, held_bytes);
+    return layers_when_settled(placement);
+}
+
+std::atomic<bool> g_full = false;
+
+/// The driver has no memory to give while g_full is set, whatever it says of what is free.
+cuda::DriverTable table_of_full_gpu()
+{
+    cuda::DriverTable table = emulator::EmulatedGpu::table();
+    table.memory_alloc = [](cuda::DevicePtr* memory, std::size_t bytes) {
+        return g_full ? cuda::Status::OutOfMemory : emulator::EmulatedGpu::table().memory_alloc(memory, bytes);
+    };
+    return table;
 }
 
 }  // namespace
@@ -90,23 +115,16 @@ private Q_SLOTS:
             QVERIFY(layers > 1);
             const auto device = *placement.telemetry();
             const std::int64_t budget = std::int64_t(double(device.used_bytes() - device.kv_ahead_bytes + 1000) / 0.95);
-            gpu.emulated()->hold_memory(std::size_t(device.total_bytes - budget));
-            std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
+            let_program_hold(gpu, placement, device.total_bytes - budget);
             QCOMPARE(model->max_rows(), 1);
-            while (placement.advance()) {
-            }
+            QVERIFY(layers_when_settled(placement) < layers);
             QVERIFY(model->max_rows() >= kBlockTokens);
-            QVERIFY(placement.layers() < layers);
             int moved = 0;
             for (const Event& event : placement.take_events())
                 moved += event.kind == Event::Kind::LayerMove && event.cause == Event::Cause::OtherProgram;
             QCOMPARE(moved, layers - placement.layers());
 
-            gpu.emulated()->hold_memory(0);
-            std::this_thread::sleep_for(std::chrono::milliseconds(110));
-            while (placement.advance()) {
-            }
-            QCOMPARE(placement.layers(), layers);
+            QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
         }
     }
 
@@ -122,13 +140,6 @@ private Q_SLOTS:
         ModelPlacement& placement = model->placement();
         const int layers = placement.layers();
         const std::vector<int> ids = some_tokens(*model);
-        const auto advance = [&](std::size_t held_bytes) {
-            gpu.emulated()->hold_memory(held_bytes);
-            std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
-            while (placement.advance()) {
-            }
-            return placement.layers();
-        };
         KvSequence kv;
         placement.begin_turn();
         while (placement.layers() == layers && kv.length() < kTokens) {  // what fails may be something dispensable
@@ -139,9 +150,9 @@ private Q_SLOTS:
         const auto device = *placement.telemetry();
         const std::int64_t room = device.watermark_bytes - device.used_bytes();
         QVERIFY(room > 4 * device.weight_bytes);
-        QCOMPARE(advance(0), layers - 1);
-        QCOMPARE(advance(std::size_t(room / 2)), layers - 1);
-        QCOMPARE(advance(0), layers);
+        QCOMPARE(layers_beside_program(gpu, placement, 0), layers - 1);
+        QCOMPARE(layers_beside_program(gpu, placement, room / 2), layers - 1);
+        QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
         model->cache().truncate(kv, 0);
     }
 
@@ -176,10 +187,11 @@ private Q_SLOTS:
         QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
     }
 
-    /// Layers are on their way back when the next program takes the memory, of which nothing is known for a moment.
+    /// Layers are on their way back when the next program takes the memory, of which nothing is known yet.
     void layersWhoseReturnFailsComeBackLater()
     {
-        Gpu gpu;
+        const cuda::DriverTable table = table_of_full_gpu();
+        Gpu gpu(table);
         if (!gpu.emulated())
             QSKIP("what other programs hold can be set on the emulated GPU only");
         const auto model = load(on_cuda(request_for("llama")));
@@ -190,13 +202,10 @@ private Q_SLOTS:
         const std::int64_t budget = std::int64_t(double(device.used_bytes() - device.kv_ahead_bytes + 1000) / 0.95);
         QVERIFY(layers_beside_program(gpu, placement, device.total_bytes - budget) < layers);
 
-        gpu.emulated()->hold_memory(0);
-        std::this_thread::sleep_for(std::chrono::milliseconds(110));
-        QVERIFY(placement.telemetry()->watermark_bytes > device.total_bytes / 2);  // it is asked now
-        gpu.emulated()->hold_memory(std::size_t(device.total_bytes));
-        for (int i = 0; i < 10'000 && placement.advance(); ++i) {
-        }
-        QVERIFY(placement.layers() < layers);
+        let_program_hold(gpu, placement, 0);
+        g_full = true;
+        QVERIFY(layers_when_settled(placement) < layers);
+        g_full = false;
         QVERIFY(layers_beside_program(gpu, placement, device.total_bytes) < layers);
         QCOMPARE(layers_beside_program(gpu, placement, 0), layers);
     }
@@ -214,10 +223,7 @@ private Q_SLOTS:
             const auto model = load(request);
             QVERIFY(model);
             const auto beside_programs = [&](std::int64_t held_bytes) {
-                gpu.emulated()->hold_memory(std::size_t(held_bytes));
-                std::this_thread::sleep_for(std::chrono::milliseconds(110));  // it is asked ten times a second
-                while (model->placement().advance()) {
-                }
+                (void)layers_beside_program(gpu, model->placement(), held_bytes);
                 return *model->placement().telemetry();
             };
             const DeviceTelemetry before = beside_programs(0);

@@ -321,6 +321,26 @@ private Q_SLOTS:
         pair.model->cache().truncate(idle.kv, 0);
     }
 
+    /// Where what it reads finds no room, an idle conversation gives up its own: no step goes without guesses for it.
+    void roomThatAnIdleConversationGivesUpIsUsedAtOnce()
+    {
+        Pair pair("llama", "cpu", "llama");
+        const Request request = with_drafts(question(kText, "greedy", 40), 4);
+        Conversation idle, next;
+        const Said first = say(pair, idle, request);
+        QVERIFY(first.telemetry.draft_model->drafted_tokens > 0);
+        KvCache& cache = pair.draft->model().cache();
+        QVERIFY(cache.used_pages() > 2);
+        cache.limit_memory({.bytes = std::int64_t(cache.used_pages() + 1) * std::int64_t(cache.page_bytes())});
+        const Said second = say(pair, next, request);
+        QCOMPARE(idle.draft->kv.length(), 0);
+        compare(second, first);
+        QCOMPARE(second.telemetry.plain_steps.count, first.telemetry.plain_steps.count);
+        QCOMPARE(second.telemetry.draft_model->drafted_tokens, first.telemetry.draft_model->drafted_tokens);
+        pair.model->cache().truncate(idle.kv, 0);
+        pair.model->cache().truncate(next.kv, 0);
+    }
+
     /// A long prompt is read beside the answer, a piece with each step.
     void aLongPromptIsReadInPieces()
     {
@@ -358,11 +378,9 @@ private Q_SLOTS:
                 stop.request_stop();
             });
             pair.model->placement().begin_turn({});
-            TurnHost host{
-                *pair.model, conversation.frames, {}, stop.get_token(), [] {}, [](Conversation&) {
-                              return false; }};
+            TurnHost host{*pair.model, conversation.frames, {}, stop.get_token(), [](Conversation&) { return false; }};
             host.draft = pair.draft.get();
-            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
+            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run([] {});
             QVERIFY(turn);
             QVERIFY(whole.starts_with(turn->text));
         }

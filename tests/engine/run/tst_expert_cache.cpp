@@ -8,6 +8,7 @@
 
 #include <QtTest>
 
+#include <array>
 #include <random>
 
 using namespace test_support;
@@ -254,6 +255,32 @@ private Q_SLOTS:
         while (model->placement().advance()) {
         }
         QCOMPARE(device_now(*model).weight_bytes, 0);
+    }
+
+    /// Copies give way to answers that are made side by side, and have their room again when these have ended.
+    void copiesThatGaveWayToOtherAnswersComeBack()
+    {
+        const auto model = load(with_cache(emulated("qwen3moe", kTokens), 1.0));
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const auto copies_when_settled = [&] {
+            while (placement.advance()) {
+            }
+            return device_now(*model).expert_cache_bytes;
+        };
+        const std::int64_t all = copies_when_settled();
+        const std::vector<int> ids = some_tokens(*model);
+        std::array<KvSequence, 2> answers;
+        placement.begin_turn();
+        for (KvSequence& kv : answers)
+            QVERIFY(model->append(kv, std::span(ids).first(20)));
+        while (device_now(*model).expert_cache_bytes == all)  // other things may go before copies
+            QVERIFY(placement.give_up_layer());
+        QVERIFY(copies_when_settled() < all);
+        QCOMPARE(device_now(*model).layers, model->info().layers);
+        for (KvSequence& kv : answers)
+            model->cache().truncate(kv, 0);
+        QCOMPARE(copies_when_settled(), all);
     }
 
     void aLostDeviceOrARefusedAllocationChangesNoLogit()

@@ -3,6 +3,8 @@
 // failed says so in a sentence, and the next turn has the bits that it always has.
 #include "engine/engine.h"
 #include "engine/kv/kv_cache.h"
+#include "engine/run/conversations.h"
+#include "engine/run/saved_conversations.h"
 #include "tests/support/placement_run.h"
 
 #include <QTemporaryDir>
@@ -120,6 +122,37 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept
 }
 
 namespace {
+
+/// Says whether the n-th allocation of some work (from 0 on) was refused, and nobody could do without it.
+template <class Work>
+bool runs_short(std::int64_t n, const Work& work)
+{
+    g_refused_at_once = 1;
+    g_left = n;
+    bool refused = false;
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        refused = true;
+    }
+    g_left = kNever;
+    return refused;
+}
+
+/// A small cache of a model with a recurrent layer.
+struct SmallCache {
+    kernels::KvBlockLayout block{kernels::KvType::F16, kernels::KvType::F16, 8, 8, 16};
+    KvCache cache{{{1, block}, {0, block}}, 16, 16, RecurrentStates({0, 24}, 12)};
+
+    /// Takes memory for tokens of any numbers.
+    bool fill(KvSequence& sequence, int tokens)
+    {
+        const bool done = cache.reserve(sequence, tokens).has_value();
+        sequence.ids.assign(std::size_t(done ? tokens : 0), 7);
+        return done;
+    }
+    bool empty() const { return cache.used_pages() == 0 && cache.states().used() == 0; }
+};
 
 const char* const kPhases[] = {"load", "turn", "branch", "types", "count", "unload"};
 
@@ -268,34 +301,83 @@ private Q_SLOTS:
     /// Pages and states of which a list could not note that they are taken, or shared, are not lost.
     void whatFindsNoListIsNotLost()
     {
-        const kernels::KvBlockLayout block{kernels::KvType::F16, kernels::KvType::F16, 8, 8, 16};
-        KvCache cache({{1, block}, {0, block}}, 16, 16, RecurrentStates({0, 24}, 12));
-        g_refused_at_once = 1;
+        SmallCache small;
+        KvCache& cache = small.cache;
         int refused = 0;
-        const auto run_short = [&](std::int64_t n, const auto& work) {
-            g_left = n;
-            try {
-                work();
-            } catch (const std::bad_alloc&) {
-                ++refused;
-            }
-            g_left = kNever;
-        };
         for (std::int64_t n = 0; n < 8; ++n) {
             KvSequence from, to;
-            run_short(n, [&] { (void)cache.reserve(from, 40); });
-            QVERIFY(cache.reserve(from, 40));
-            from.ids.assign(20, 0);
-            run_short(n, [&] { cache.states().keep(from); });
-            QVERIFY(cache.reserve(from, 40));
-            from.ids.assign(40, 0);
-            run_short(n, [&] { to = cache.branch(from, 40); });
+            refused += runs_short(n, [&] { (void)cache.reserve(from, 40); });
+            QVERIFY(small.fill(from, 20));
+            refused += runs_short(n, [&] { cache.states().keep(from); });
+            QVERIFY(small.fill(from, 40));
+            refused += runs_short(n, [&] { to = cache.branch(from, 40); });
             cache.truncate(from, 0);
             cache.truncate(to, 0);
-            QCOMPARE(cache.used_pages(), 0);
-            QCOMPARE(cache.states().used(), 0);
+            QVERIFY(small.empty());
         }
         QVERIFY(refused > 4);
+    }
+
+    /// The same holds for what is read from a file.
+    void whatIsRestoredWithoutAListIsNotLost()
+    {
+        SmallCache small;
+        KvCache& cache = small.cache;
+        const QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("one").toStdString();
+        const auto format = std::make_shared<const SavedKvFormat>(1, cache.layers(), cache.states().bytes());
+        KvSequence saved;
+        QVERIFY(small.fill(saved, 40));
+        const std::vector<int> ids = saved.ids;
+        auto writer = SavedKvWriter::open(path, format, ids);
+        QVERIFY(writer);
+        while (writer->has_next()) {
+            const PageId page = saved.pages[std::size_t(writer->next_page())];
+            const std::array<const std::byte*, 2> blocks{cache.host_block(page, 0), cache.host_block(page, 1)};
+            QVERIFY(writer->write_page(blocks));
+        }
+        const std::array<SavedState, 2> states{SavedState{20, cache.states().host_bytes(saved.state)},
+                                               SavedState{40, cache.states().host_bytes(saved.state)}};
+        QVERIFY(writer->finish(states, {}));
+        cache.truncate(saved, 0);
+
+        int refused = 0, whole = 0;
+        for (std::int64_t n = 0; whole == 0 && n < 100; ++n) {
+            auto reader = SavedKvReader::open(path, format);
+            QVERIFY(reader);
+            KvSequence restored;
+            refused += runs_short(n, [&] {
+                (void)restore(
+                    cache, restored, *reader, ids, [](int) { return true; }, [] { return false; });
+            });
+            whole += restored.length() == 40 && restored.checkpoints.size() == 2;
+            cache.truncate(restored, 0);
+            QVERIFY(small.empty());
+        }
+        QVERIFY(refused > 4);
+        QCOMPARE(whole, 1);
+    }
+
+    /// A branch that finds no memory is no conversation: nobody could end it.
+    void aBranchWithoutMemoryIsNoConversation()
+    {
+        SmallCache small;
+        bool refused = true;
+        int tried = 0;
+        for (; refused && tried < 100; ++tried) {
+            Conversations all;
+            const SequenceId from = all.create();
+            QVERIFY(small.fill(all.find(from)->kv, 40));
+            SequenceId copy = from;
+            refused = runs_short(tried, [&] { copy = all.branch(from, 40, small.cache); });
+            QCOMPARE(copy == from, refused);
+            QCOMPARE(all.create(), copy + 1);
+            for (const SequenceId sequence : {from, copy})
+                all.end(sequence, small.cache);
+            QVERIFY(small.empty());
+        }
+        QVERIFY(tried > 2);
+        QVERIFY(!refused);
     }
 
     void oneAllocationFails_data()

@@ -84,18 +84,30 @@ bool same_bits(const std::vector<std::vector<float>>& a, const std::vector<std::
            });
 }
 
+/// Without a pause.
 SavedKvMiss restore_all(
     LoadedModel& model, Conversation& opened, SavedKvReader& reader, const std::vector<int>& ids,
     const std::function<bool()>& make_room = [] { return false; })
 {
     return restore(
-        model.cache(), opened.kv, reader, ids, [](int) { return true; }, make_room);
+               model.cache(), opened.kv, reader, ids, [](int) { return true; }, make_room)
+        .value();
+}
+
+/// The small model, which reads a prompt or a file no more than a page in one step.
+LoadRequest reading_a_page_at_a_time()
+{
+    LoadRequest request;
+    request.model = model_file();
+    request.kv_block_tokens = request.prefill_chunk_tokens = 16;
+    return request;
 }
 
 /// An engine that saves, as it is after a start of the program, and what it said.
 struct Started {
     Loaded loaded;
     std::vector<Event> events;
+    std::function<void(const Telemetry&)> on_telemetry;
 
     explicit Started(const QTemporaryDir& folder, std::int64_t most_bytes = std::int64_t(1) << 30,
                      const LoadRequest* request = nullptr)
@@ -116,6 +128,7 @@ struct Started {
         request.saved_as = name;
         Listener listener;
         listener.on_event = [this](const Event& event) { events.push_back(event); };
+        listener.on_telemetry = on_telemetry;
         events.clear();
         auto turn = loaded.generate(request, listener);
         if (!turn)
@@ -312,7 +325,7 @@ private Q_SLOTS:
         const SavedStart start = saved.open(*model, opened, "c1", [] { return true; });
         QVERIFY(start.reader);
         const auto goes_on = [&](int) { return what != 2 || model->set_kv_types(KvType::Q8_0, KvType::Q8_0); };
-        QCOMPARE(int(restore(cache, opened.kv, *start.reader, ids, goes_on, [] { return false; })), miss);
+        QCOMPARE(int(restore(cache, opened.kv, *start.reader, ids, goes_on, [] { return false; }).value()), miss);
         QCOMPARE(opened.kv.length(), kept);
         cache.truncate(hog, 0);
         const auto restored = go_on(*model, opened.kv, ids, kAllTokens);
@@ -525,13 +538,54 @@ private Q_SLOTS:
     void typesThatChangeWhileItIsReadEndTheReading()
     {
         const std::string answer = Started(*m_folder).ask(talk()).text;
-        Started again(*m_folder);
-        again.loaded.engine->post(SetKvTypes{KvType::F32, KvType::F32});  // carried out after the first page
+        const LoadRequest page_by_page = reading_a_page_at_a_time();
+        Started again(*m_folder, std::int64_t(1) << 30, &page_by_page);
+        bool asked = false;
+        again.on_telemetry = [&](const Telemetry& frame) {
+            if (frame.restored_tokens > 0 && !std::exchange(asked, true))
+                again.loaded.engine->post(SetKvTypes{KvType::F32, KvType::F32});
+        };
         const Turn turn = again.ask(talk(answer));
         QCOMPARE(turn.telemetry.restored_tokens, 16);
         QCOMPARE(again.heard(Event::Kind::KvRestored)->miss, SavedKvMiss::OtherFormat);
         QVERIFY(again.heard(Event::Kind::KvRewritten));
         QVERIFY(!turn.text.empty());
+    }
+
+    /// Another answer has a token in each of the steps in which a piece is read.
+    void othersAreAnsweredWhileItIsRead()
+    {
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        Started alone(QTemporaryDir(), 0);
+        alone.ask(talk());
+        const std::string expected = alone.ask(talk(answer)).text;
+
+        const LoadRequest page_by_page = reading_a_page_at_a_time();
+        Started again(*m_folder, std::int64_t(1) << 30, &page_by_page);
+        Engine& engine = *again.loaded.engine;
+        Request other = chat({{"user", "how are the weights kept?"}}, 200);
+        other.ignore_end = true;
+        bool answers = false, is_read = false;
+        Listener beside, reading;
+        beside.on_telemetry = [&](const Telemetry& frame) { answers = frame.generated_tokens > 0; };
+        reading.on_event = [&](const Event& event) { is_read = is_read || event.kind == Event::Kind::KvRestored; };
+        const TurnId long_answer = *engine.begin(*engine.create_sequence(), other, beside, {});
+        while (!answers)
+            QVERIFY(engine.step({}).empty());
+        Request asked = chat(talk(answer), 40);
+        asked.saved_as = "c1";
+        const TurnId read = *engine.begin(again.loaded.sequence, asked, reading, {});
+        int steps = 0;
+        for (; !is_read && steps < 100; ++steps)
+            QVERIFY(engine.step({}).empty());
+        const auto beside_it = engine.end(long_answer);
+        QVERIFY2(steps >= 2 && steps < 100, qPrintable(QString::number(steps)));
+        QVERIFY(beside_it->telemetry.generated_tokens > steps);
+        while (engine.step({}).empty()) {
+        }
+        const auto turn = engine.end(read);
+        QCOMPARE(turn->text, expected);
+        QVERIFY(turn->telemetry.restored_tokens > 16);
     }
 
     void stopsWhileItIsRead()

@@ -77,12 +77,7 @@ struct Running {
             if (t.phase == Phase::Idle && on_end)
                 on_end();
         };
-        TurnHost host{model,
-                      conversation.frames,
-                      listener,
-                      stop.get_token(),
-                      [&model] { model.placement().advance(); },
-                      [](Conversation&) { return false; }};
+        TurnHost host{model, conversation.frames, listener, stop.get_token(), [](Conversation&) { return false; }};
         host.sequence = number;
         return std::make_unique<TurnRunner>(std::move(host), conversation, plan.request, plan.seed);
     }
@@ -107,7 +102,7 @@ Said alone(LoadedModel& model, const TurnPlan& plan)
     Running running;
     model.placement().begin_turn();
     const auto runner = running.make(model, plan, 1);
-    const auto turn = runner->run();
+    const auto turn = runner->run([&] { model.placement().advance(); });
     return said_of(model, turn, running.conversation.kv);
 }
 
@@ -263,10 +258,10 @@ private Q_SLOTS:
             request.max_tokens = 40;
             conversations.use(id);
             conversation.answered_now = true;
-            TurnHost host{*model, conversation.frames,
-                          {},     {},
-                          [] {},  [&](Conversation&) { return conversations.take_from_oldest(cache); }};
-            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
+            TurnHost host{*model, conversation.frames, {}, {}, [&](Conversation&) {
+                              return conversations.take_from_oldest(cache);
+                          }};
+            const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run([] {});
             conversation.answered_now = false;
             QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
             QCOMPARE(turn->telemetry.reused_tokens, 0);  // it was forgotten, or is new

@@ -17,7 +17,8 @@ all others   rotate halves (i, i + rotated / 2), "NeoX" order.
 llama        attn_q, attn_k, attn_v and ffn_gate, ffn_up, ffn_down have a bias where the file has one.
 internlm2    as llama.
 arcee        as llama, with feed-forwards as nemotron_h's.
-deci         as llama; a layer with no heads is a feed-forward alone.
+deci         as llama; a layer with no heads is a feed-forward alone, one with heads and no KV heads has attn_output @ x in place
+             of attention, and one with no feed_forward_length has no feed-forward.
 minicpm      as granite; where the file does not say them the factors are 12, 1.4 / sqrt(layers) and dim / 256.
 gemma        as gemma2, without windows, soft caps and post norms.
 qwen2,       attn_q, attn_k, attn_v have a bias.
@@ -89,7 +90,8 @@ afmoe        as exaone-moe with attention's gate as muse-glimmer, post norms as 
 mellum       as qwen3moe; with a window as olmo2's.
 granite,     rotate neighbours, unless rope.scaling.finetuned is false. The embedding times embedding_scale; what attention
 granitemoe   and ffn give times residual_scale; scores times attention.scale; logits divided by logit_scale.
-command-r    as cohere2, with all layers full and rotated.
+command-r    as cohere2, with all layers full and rotated. Command R+ has attn_q_norm and attn_k_norm, (heads, hd): LayerNorm of
+             each head of q and k with weights of its own, before the rotation.
 cohere2      rotates neighbours in window layers (three of four) alone. LayerNorm (the mean is taken off) without bias, by
              attention.layer_norm_epsilon; h += attention(x) + ffn(x) of the same x. Logits times logit_scale.
 muse-        rotates neighbours in window layers (three of four) alone. The embedding is divided by its rms. Attention's
@@ -266,7 +268,7 @@ class Decoder:
         return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + (epsilon or self.epsilon)) * weight
 
     def norm(self, x, name):
-        """The norm that is used on the residual stream: RMSNorm, or LayerNorm in some architectures."""
+        """The norm of the residual stream, and of heads: RMSNorm, or LayerNorm in some architectures."""
         return self.rms_norm(x - x.mean(axis=-1, keepdims=True) if self.arch in LAYER_NORMS else x, name)
 
     # ---- positions ----
@@ -367,7 +369,7 @@ class Decoder:
             return (self.rms_norm(q), self.rms_norm(k)) if rotated and self.key("expert_count") != 128 else (q, k)
         if p + "attn_q_norm.weight" not in self.tensors:
             return q, k
-        return self.rms_norm(q, p + "attn_q_norm.weight"), k if k is None else self.rms_norm(k, p + "attn_k_norm.weight")
+        return self.norm(q, p + "attn_q_norm.weight"), k if k is None else self.norm(k, p + "attn_k_norm.weight")
 
     def score_scale(self):
         if self.arch in ("gemma3n", "gemma4"):
@@ -522,7 +524,8 @@ class Decoder:
     def mixers(self, x, p, layer, positions):
         """What is added to the stream before the feed-forward part."""
         if p + "attn_output.weight" in self.tensors:
-            yield self.attention(x, layer, positions)
+            alone = self.arch == "deci" and not self.kv_heads(layer)
+            yield self.product(x, p + "attn_output") if alone else self.attention(x, layer, positions)
         if p + "shortconv.conv.weight" in self.tensors:
             yield recurrent.short_convolution(self, x, p)
         elif p + "ssm_d" in self.tensors:

@@ -46,6 +46,7 @@ ARCHITECTURES = {
     "mistral3": dict(arch="mistral3", layers=1, theta=1e6, yarn=(16.0, 32), log_multiplier=1.0, temperature=0.1),
     "arcee": dict(arch="arcee", layers=1, dim=32, heads=2, kv=1, no_gates=True),
     "deci": dict(arch="deci", layers=3, dim=32, heads=[2, 0, 2], kv=[1, 0, 2], ff=[32, 48, 32], theta=5e5, rope_freqs=True),
+    "deci-parts": dict(arch="deci", layers=6, dim=32, heads=[2, 2, 0, 2, 0, 2], kv=[1, 0, 0, 2, 0, 0], ff=[32, 48, 32, 0, 0, 32]),
     "minicpm": dict(arch="minicpm", layers=1, dim=32, heads=2, kv=1, type="F32"),
     "qwen2": dict(arch="qwen2", layers=1, theta=1e6, bias=True),
     "qwen2moe": dict(arch="qwen2moe", layers=1, dim=32, ff=16, heads=2, kv=1, theta=1e6, type="F32", bias=True, experts=4,
@@ -104,6 +105,8 @@ ARCHITECTURES = {
                                "attention.scale": 0.09375}, rope_unused=True),
     "command-r": dict(arch="command-r", layers=1, heads=2, kv=1, hd=32, type="Q8_0", input_norms="one",
                       floats={"logit_scale": 0.7}),
+    "command-r-plus": dict(arch="command-r", layers=1, dim=32, heads=4, kv=2, hd=16, input_norms="one", qk_norm="heads",
+                           floats={"logit_scale": 0.7}),
     "cohere2": dict(arch="cohere2", heads=2, kv=1, hd=32, type="Q8_0", window=16, pattern=2, input_norms="one",
                     floats={"logit_scale": 0.7}),
     "muse-glimmer": dict(arch="muse-glimmer", dim=32, heads=2, kv=1, type="F32", window=16, pattern=[True, False],
@@ -366,7 +369,7 @@ def tensors(name, s):
         w.given("rope_factors_short.weight", np.linspace(1.0, 1.1, s["hd"] // 2))
     for layer in range(s.get("blocks", s["layers"])):
         mixer_tensors(w, s, f"blk.{layer}.", layer)
-        if "one_part" in s and not of_layer(s["ff"], layer):
+        if not of_layer(s["ff"], layer):
             continue
         experts = "experts" in s and s.get("dense", 0) <= layer < s.get("blocks" if "joins" in s else "layers", s["layers"])
         if experts:
@@ -399,8 +402,8 @@ def mixer_tensors(w, s, p, layer):
         return
     if "latent" in s:
         latent_tensors(w, s, p)
-    elif not of_layer(s["heads"], layer):
-        w.norm(p + "ffn_norm.weight", s["dim"])
+    elif s["arch"] == "deci" and not of_layer(s["kv"], layer):
+        lone_tensors(w, s, p, layer)
     elif recurrent != 1:
         attention_tensors(w, s, p, layer)
     elif s.get("input_norms", True):
@@ -409,6 +412,15 @@ def mixer_tensors(w, s, p, layer):
             w.norm(p + s.get("ffn_norm", "ffn_norm") + ".weight", s["dim"])
     if recurrent:
         {"delta": delta_net_tensors, "mamba2": mamba2_tensors, "convolution": convolution_tensors}[s["ssm"]["kind"]](w, s, p)
+
+
+def lone_tensors(w, s, p, layer):
+    """A layer that does not attend: a matrix in place of attention where it has heads, and a feed-forward."""
+    if of_layer(s["heads"], layer):
+        w.norm(p + "attn_norm.weight", s["dim"])
+        w.weight(p + "attn_output.weight", s["dim"], s["dim"])
+    if of_layer(s["ff"], layer):
+        w.norm(p + "ffn_norm.weight", s["dim"])
 
 
 def decays(w, heads):
@@ -479,10 +491,10 @@ def attention_tensors(w, s, p, layer):
             if "bias" in s:
                 w.bias(p + f"attn_{n}.bias", rows)
     if "qk_norm" in s:
-        whole = s["qk_norm"] == "rows"
-        w.norm(p + "attn_q_norm.weight", q_dim if whole else hd)
+        size = lambda width: {"rows": width, "heads": (width // hd, hd)}.get(s["qk_norm"], hd)
+        w.norm(p + "attn_q_norm.weight", size(q_dim))
         if has_own_kv(s, layer):
-            w.norm(p + "attn_k_norm.weight", kv_dim if whole else hd)
+            w.norm(p + "attn_k_norm.weight", size(kv_dim))
     if "gate" in s:
         w.weight(p + "attn_gate.weight", q_dim, dim)
     w.weight(p + "attn_output.weight", dim, q_dim)
@@ -495,7 +507,7 @@ def attention_tensors(w, s, p, layer):
         w.norm(p + "post_ffw_norm.weight", dim, s.get("ffn_share", 1.0))
     if s["arch"] == "falcon-h1":
         w.norm(p + "ffn_norm", dim)
-    elif s.get("input_norms", True) is True and "one_part" not in s:
+    elif s.get("input_norms", True) is True and of_layer(s["ff"], layer) and "one_part" not in s:
         w.norm(p + ("post_attention_norm" if "sinks" in s else s.get("ffn_norm", "ffn_norm")) + ".weight", dim)
 
 
