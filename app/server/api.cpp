@@ -64,6 +64,8 @@ struct Api::Routes {
         {"POST", "/responses/input_tokens", &openai_responses, input_tokens, Route::Of::File},
         {"GET", "/v1/responses/*", &openai_responses, kept_response},
         {"DELETE", "/v1/responses/*", &openai_responses, forget_response},
+        {"GET", "/responses/*", &openai_responses, kept_response},
+        {"DELETE", "/responses/*", &openai_responses, forget_response},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", &anthropic, input_tokens, Route::Of::File},
         {"POST", "/api/chat", &ollama_chat, ollama_move_model, Route::Of::File, kJsonType, only_moves_model},
