@@ -245,8 +245,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
         return refuse(asked.error());
     asked->ask.file = *file;
     if (const auto done = ready(*file, asked->ask, client_is_gone); !done)
-        return done.error().code == engine::Error::Code::Cancelled ? Replied{kClientGone}
-                                                                   : refuse(refusal_of(done.error()));
+        return reply.client_is_gone() ? Replied{kClientGone} : refuse(refusal_of(done.error()));
     Replied replied = reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
     replied.model = file->name;
     return replied;
@@ -254,7 +253,7 @@ Replied Api::answer_at(const Route& route, const HttpRequest& request, HttpReply
 
 /// Completes a request with the model's tokenizer and template: turns texts into tokens, adds rules for tools, fits the
 /// messages to the template. Runs on the connection's thread, so that no other request waits for it. Cancelled: the
-/// client has left.
+/// client has left, or the server stops.
 engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<bool()>& client_is_gone)
 {
     const bool fills = has_gaps(ask);

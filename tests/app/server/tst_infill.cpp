@@ -12,7 +12,10 @@
 #include <QJsonArray>
 #include <QTemporaryDir>
 
+#include <future>
+
 using server_test::Answer;
+using server_test::Client;
 using server_test::RunningServer;
 using support::ChainModel;
 
@@ -29,6 +32,23 @@ QString sentence_of(const Answer& answer)
     const QJsonValue error = answer.json()["error"];
     return error.isString() ? error.toString() : error.toObject()["message"].toString();
 }
+
+/// Loads the guide at once, and another model until that is stopped.
+class LoadingEngine final : public server_test::GateEngine
+{
+public:
+    engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                           std::stop_token stop) override
+    {
+        if (request.model == server_test::guide_model())
+            return GateEngine::load(request, listener, stop);
+        begins.set_value();
+        while (!stop.stop_requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return engine::fail(engine::Error::Code::Cancelled, "loading was stopped");
+    }
+    std::promise<void> begins;
+};
 
 server::Gap around(std::string before, std::string after, std::vector<server::Gap::File> others = {})
 {
@@ -192,6 +212,26 @@ private Q_SLOTS:
                               .json();
         QCOMPARE(json["content"].toString(), QString("ab"));
         QCOMPARE(json["tokens_evaluated"].toInt(), 60);
+    }
+
+    // How much fits is known only when the model is loaded.
+    void whoWaitsForTheModelLearnsThatTheServerStops()
+    {
+        auto engine = std::make_unique<LoadingEngine>();
+        auto begins = engine->begins.get_future();
+        server::ServerOptions options;
+        options.folders = {saved(coder()).parent_path()};
+        options.grace = {};
+        const auto name = QString::number(models_);
+        RunningServer server(std::move(engine), options);
+        Client client(server.port());
+        const QJsonObject body{{"model", name}, {"input_prefix", "x"}, {"input_suffix", "y"}};
+        client.say(Client::request("POST", "/infill", QJsonDocument(body).toJson()));
+        QVERIFY(begins.wait_for(std::chrono::minutes(1)) == std::future_status::ready);
+        (*server).stop();
+        const auto answer = client.answer();
+        QCOMPARE(answer.status, 503);
+        QVERIFY2(sentence_of(answer).contains("stopped"), answer.body.constData());
     }
 
     void anAnswerEndsWithItsBlock()
