@@ -274,11 +274,11 @@ engine::Status Api::ready(const ModelFile& file, Ask& ask, const std::function<b
     }
     if (engine::Status done = make_tokens_of_mixed(ask, *served->text); !done)
         return done;
-    if (engine::Status done = make_tokens_of_gaps(ask, *served->text, served->info.context_in_use); !done)
+    const ClientWatch watch(client_is_gone);
+    if (engine::Status done = make_tokens_of_gaps(ask, *served->text, served->info.context_in_use, watch.stop()); !done)
         return done;
     if (engine::Status done = add_call_rules(ask, served->text->chat_template()); !done)
         return done;
-    const ClientWatch watch(client_is_gone);
     fit_to_template(ask.turn, *served->text, watch.stop());
     if (watch.stop().stop_requested())
         return engine::fail(engine::Error::Code::Cancelled, "the client has left");

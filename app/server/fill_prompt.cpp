@@ -35,9 +35,10 @@ std::size_t room_of_prompt(const engine::Request& turn, int context_tokens)
 class GapLayout
 {
 public:
-    GapLayout(ModelText& text, const engine::FillMarks& marks)
+    GapLayout(ModelText& text, const engine::FillMarks& marks, std::stop_token stop)
         : text_(text)
         , marks_(marks)
+        , stop_(std::move(stop))
     {
     }
 
@@ -52,11 +53,12 @@ private:
 
     ModelText& text_;
     const engine::FillMarks marks_;
+    const std::stop_token stop_;
 };
 
 engine::Result<Ids> GapLayout::tokens(const std::string& text, Start start) const
 {
-    return text_.tokenize(text, {.bos = false, .specials = false, .goes_on = start == Start::GoesOn});
+    return text_.tokenize(text, {.bos = false, .specials = false, .goes_on = start == Start::GoesOn, .stop = stop_});
 }
 
 /// Returns a text behind a mark; nothing where there is no such mark.
@@ -151,7 +153,7 @@ bool has_gaps(const Ask& ask)
     return std::ranges::any_of(ask.prompts, [](const RawPrompt& prompt) { return prompt.gap.has_value(); });
 }
 
-engine::Status make_tokens_of_gaps(Ask& ask, ModelText& text, int context_tokens)
+engine::Status make_tokens_of_gaps(Ask& ask, ModelText& text, int context_tokens, std::stop_token stop)
 {
     if (!has_gaps(ask))
         return {};
@@ -159,7 +161,7 @@ engine::Status make_tokens_of_gaps(Ask& ask, ModelText& text, int context_tokens
     if (!marks.are_there())
         return engine::fail(engine::Error::Code::Unsupported,
                             "this model fills no gaps in a text (fill-in-the-middle): its file has no tokens for that");
-    GapLayout layout(text, marks);
+    GapLayout layout(text, marks, std::move(stop));
     for (RawPrompt& prompt : ask.prompts) {
         if (!prompt.gap)
             continue;

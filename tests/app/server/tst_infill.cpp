@@ -126,6 +126,14 @@ private Q_SLOTS:
                  QString("<s><|fim_prefix|>ab<|fim_suffix|>cd<|fim_middle|>"));
     }
 
+    void aTextWhoseClientHasLeftIsLeftAlone()
+    {
+        std::stop_source left;
+        left.request_stop();
+        const QString said = laid_out(saved(coder()), around("ab", "cd"), 0, -1, left.get_token());
+        QVERIFY2(said.contains("stopped"), qPrintable(said));
+    }
+
     void editorsAreAnswered()
     {
         const auto server = serve(coder().says({"<|fim_middle|>", "a", "b", "</s>"}));
@@ -303,13 +311,13 @@ private:
 
     /// Returns the prompt of a gap as text, with its marks, or why there is none.
     static QString laid_out(const std::filesystem::path& model, server::Gap gap, int context_tokens = 0,
-                            int answer_tokens = -1)
+                            int answer_tokens = -1, std::stop_token stop = {})
     {
         const auto text = server::ModelText::open(model);
         server::Ask ask;
         ask.turn.max_tokens = answer_tokens;
         ask.prompts.push_back({.gap = std::move(gap)});
-        const auto done = server::make_tokens_of_gaps(ask, **text, context_tokens);
+        const auto done = server::make_tokens_of_gaps(ask, **text, context_tokens, std::move(stop));
         return QString::fromStdString(done ? *(*text)->detokenize(ask.prompts.front().ids) : done.error().what);
     }
 
