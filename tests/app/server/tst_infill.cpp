@@ -3,6 +3,7 @@
 #include "app/server/code_bound.h"
 #include "app/server/fill_prompt.h"
 #include "app/server/llama_completion.h"
+#include "app/server/openai_completions.h"
 #include "tests/app/server/running_server.h"
 #include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"
@@ -271,6 +272,17 @@ private Q_SLOTS:
         const Pieces slow = {
             {"a", now}, {"b\nc", milliseconds(50)}, {"d", milliseconds(150)}, {"e\nf", milliseconds(200)}, {"g", now}};
         QCOMPARE(said({0, milliseconds(100)}, slow), std::string("ab\ncde"));
+    }
+
+    // Each prompt has a copy of it.
+    void aLongSuffixIsForFewPrompts()
+    {
+        server::Json body = {{"prompt", server::Json::array({"x", "y"})},
+                             {"suffix", std::string(std::size_t(1) << 20, 'z')}};
+        QVERIFY(server::OpenAiCompletions().read(body, {"x", {}, nullptr}));
+        body["prompt"] = std::vector<std::string>(64, "x");
+        const auto refused = server::OpenAiCompletions().read(body, {"x", {}, nullptr});
+        QVERIFY(!refused && refused.error().field == "suffix");
     }
 
     // Whatever stands in a field, it is taken or refused with a sentence, and nothing is thrown.
